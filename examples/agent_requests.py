@@ -41,12 +41,12 @@ def run(server, task, ask, control, most=40):
                 arguments = json.loads(call["function"]["arguments"] or "{}")
             except ValueError as error:
                 arguments, result = {}, {"error": f"the arguments are no JSON: {error}"}
-            if result is None and name == "finish":  # Ends the stage; the user opens the next, or is done.
+            if result is None and name == "finish":  # Ends the goal; the user opens the next, or is done.
                 reply = requests.post(f"{session}/finish", json=arguments, timeout=120)
-                result = reply.json()  # An ending that is refused says why, and the stage stays open.
+                result = reply.json()  # An ending that is refused says why, and the goal stays open.
                 done = reply.ok and result["done"]
                 if reply.ok and result.get("finish"):
-                    tools["finish"] = result["finish"]  # The next stage asks for other facts.
+                    tools["finish"] = result["finish"]  # The next goal asks for other facts.
             elif result is None:
                 result = post(f"{session}/call", {"api": name, "arguments": arguments})
                 found = result["body"].get("tools") if name == "ToolSearcher" and result["status"] == 200 else None

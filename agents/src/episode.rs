@@ -12,7 +12,7 @@ use diorama_baselines::environment::EnvironmentError;
 use diorama_output::manifest::world_file;
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
-use diorama_proof::{GateReport, Premises, Stop, Survey};
+use diorama_proof::{GateReport, Stop, Survey, WorldContext};
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::Kind;
 use diorama_seeds::model::ApiId;
@@ -56,9 +56,9 @@ impl World {
 
     /// The context that candidates are checked against.
     #[must_use]
-    pub fn premises(&self) -> Premises<'_> {
+    pub fn context(&self) -> WorldContext<'_> {
         let survey = self.survey.get_or_init(|| Survey::new(self.base.world()));
-        Premises { base: &self.base, vocabulary: &self.vocabulary, survey, stop: Stop::NEVER }
+        WorldContext { base: &self.base, vocabulary: &self.vocabulary, survey, stop: Stop::NEVER }
     }
 }
 
@@ -114,7 +114,7 @@ pub struct Task {
     pub episode: Episode,
     /// The system message.
     pub system: String,
-    /// What the user says, stage by stage.
+    /// What the user says, goal by goal.
     pub script: Script,
     /// What the user says in the row, in order.
     pub turns: Vec<String>,
@@ -124,17 +124,17 @@ pub struct Task {
     pub gold: Vec<GoldCall>,
     /// The reference answers over the reference calls.
     pub gold_answer: GoldAnswer,
-    /// How each stage ends in the row.
-    pub stages: Vec<GoldStage>,
+    /// How each goal ends in the row.
+    pub goals: Vec<GoldGoal>,
     /// Replies to the reference calls, as JSON text.
     pub replies: Vec<String>,
     /// What the gates found.
     pub gates: GateReport,
 }
 
-/// How a stage ends in a row.
+/// How a goal ends in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GoldStage {
+pub struct GoldGoal {
     /// Its reference calls.
     pub calls: Range<usize>,
     /// How many turns the user has said by its end.
@@ -152,7 +152,7 @@ impl Task {
     #[must_use]
     pub fn is_answer_only(&self) -> bool {
         self.checks.variants.iter().all(|variant| variant.changes.is_empty())
-            && self.stages.iter().any(|stage| stage.outcome == Outcome::Done)
+            && self.goals.iter().any(|goal| goal.outcome == Outcome::Done)
     }
 
     /// How likely it is that each fact asked for is picked out of the values of its kind in the replies.
@@ -175,18 +175,18 @@ impl Task {
             };
             1.0 / kinds.get(kind).map_or(1, BTreeSet::len).max(1) as f64
         };
-        variant.stages.iter().flat_map(|stage| &stage.answer).map(|check| among(&check.fact)).product()
+        variant.goals.iter().flat_map(|goal| &goal.answer).map(|check| among(&check.fact)).product()
     }
 
-    /// The end of each stage as the grader takes it; `calls` says how many calls there were by the end of each.
+    /// The end of each goal as the grader takes it; `calls` says how many calls there were by the end of each.
     #[must_use]
-    pub fn endings(&self, calls: impl Fn(&GoldStage) -> usize) -> Vec<Ended<'_>> {
-        let ended = self.stages.iter().map(|stage| Ended {
-            outcome: Some(stage.outcome),
-            reason: stage.reason,
-            answer: &stage.answer,
-            user_turns: self.turns.get(..stage.user_turns).unwrap_or(&self.turns),
-            calls: calls(stage),
+    pub fn endings(&self, calls: impl Fn(&GoldGoal) -> usize) -> Vec<Ended<'_>> {
+        let ended = self.goals.iter().map(|goal| Ended {
+            outcome: Some(goal.outcome),
+            reason: goal.reason,
+            answer: &goal.answer,
+            user_turns: self.turns.get(..goal.user_turns).unwrap_or(&self.turns),
+            calls: calls(goal),
             ..Ended::default()
         });
         ended.collect()
@@ -260,7 +260,7 @@ impl Task {
             system: said(Role::System).next().unwrap_or_default(),
             turns: said(Role::User).collect(),
             script: facts.script(&row.query),
-            stages: stages(row, &episode, &checks),
+            goals: goals(row, &episode, &checks),
             episode,
             checks,
             gold: column(row, "gold_calls", &row.gold_calls)?,
@@ -335,21 +335,21 @@ fn add_kinds(body: &serde_json::Value, kinds: &mut BTreeMap<&'static str, BTreeS
     }
 }
 
-/// How the stages of a row end. Rows of the first format have one, which ends with the last message.
-fn stages(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldStage> {
-    let expected = checks.variants.first().map(|variant| &variant.stages);
+/// How the goals of a row end. Rows of the first format have one, which ends with the last message.
+fn goals(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldGoal> {
+    let expected = checks.variants.first().map(|variant| &variant.goals);
     let words: Vec<&str> = row
         .messages
         .iter()
         .filter(|message| message.role == Role::Assistant)
         .filter_map(|message| message.content.as_deref())
         .collect();
-    let mut found: Vec<GoldStage> = Vec::new();
+    let mut found: Vec<GoldGoal> = Vec::new();
     let (mut user_turns, mut calls, mut said, mut first) = (0, 0, 0, 0);
     let mut end = |user_turns: usize, calls: Range<usize>, answer: &str, outcome: Outcome| {
-        let stage = expected.and_then(|stages| stages.get(found.len()));
-        let reason = stage.and_then(|stage| stage.refusal.first().copied());
-        found.push(GoldStage { calls, user_turns, answer: answer.to_owned(), outcome, reason });
+        let goal = expected.and_then(|goals| goals.get(found.len()));
+        let reason = goal.and_then(|goal| goal.refusal.first().copied());
+        found.push(GoldGoal { calls, user_turns, answer: answer.to_owned(), outcome, reason });
     };
     for event in &episode.events {
         match event {

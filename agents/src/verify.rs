@@ -97,20 +97,20 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, Unproven> {
     let log: Vec<_> = session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
         .map_err(|error| Unproven::Checks(error.to_string()))?;
-    let gold = task.endings(|stage| stage.calls.end);
+    let gold = task.endings(|goal| goal.calls.end);
     let attempt = Attempt {
         base: &world.base,
         initial: session.initial(),
         last: session.state(),
         log: &log,
-        stages: &gold,
+        goals: &gold,
     };
     if !prepared.grade(&attempt).success {
         return Err(Unproven::Checks("the reference solution does not pass them".to_owned()));
     }
     let fresh = session.initial().clone();
     let silent = task.endings(|_| 0);
-    let idle = Attempt { last: &fresh, log: &[], stages: &silent, ..attempt };
+    let idle = Attempt { last: &fresh, log: &[], goals: &silent, ..attempt };
     // Of a request that is declined without a call, the words are the whole solution.
     if !task.gold.is_empty() && prepared.grade(&idle).success {
         return Err(Unproven::Checks("the words pass them without a call".to_owned()));
@@ -159,15 +159,15 @@ fn domain(row: &Dialogue, called: Option<DomainId>, world: &model::World) -> Res
 
 /// The reference answers are what the messages say: their texts stand there in order, and their places are in replies.
 fn answers(task: &Task) -> Result<(), Unproven> {
-    let wrong = |stage: usize, what: String| column("gold_answer", format!("stage {stage}: {what}"));
-    if task.gold_answer.stages.len() != task.stages.len() {
-        let (found, expected) = (task.gold_answer.stages.len(), task.stages.len());
-        return Err(column("gold_answer", format!("found {found} stages, expected {expected}")));
+    let wrong = |goal: usize, what: String| column("gold_answer", format!("goal {goal}: {what}"));
+    if task.gold_answer.goals.len() != task.goals.len() {
+        let (found, expected) = (task.gold_answer.goals.len(), task.goals.len());
+        return Err(column("gold_answer", format!("found {found} goals, expected {expected}")));
     }
     let replies: Vec<Option<Json>> =
         task.replies.iter().map(|reply| serde_json::from_str(reply).ok()).collect();
-    for (number, (parts, stage)) in task.gold_answer.stages.iter().zip(&task.stages).enumerate() {
-        let mut rest = &*stage.answer;
+    for (number, (parts, goal)) in task.gold_answer.goals.iter().zip(&task.goals).enumerate() {
+        let mut rest = &*goal.answer;
         for part in parts {
             let (call, path) = match part {
                 AnswerPart::Text(text) => {
@@ -203,22 +203,22 @@ fn place<'a>(reply: &'a Json, path: &str) -> Option<&'a Json> {
 
 /// What the gates are said to have found could have been found of these calls.
 fn gates(task: &Task) -> Result<(), Unproven> {
-    let GateReport { gold_calls, no_op, damage, grounded, .. } = &task.gates;
+    let GateReport { solvable, nontrivial, mutation, grounded, .. } = &task.gates;
     let arguments: usize = task.gold.iter().map(|call| call.sources.len()).sum();
-    let survived: u32 = damage.values().map(|tally| tally.survived).sum();
-    let killed: u32 = damage.values().map(|tally| tally.killed).sum();
+    let survived: u32 = mutation.values().map(|tally| tally.survived).sum();
+    let killed: u32 = mutation.values().map(|tally| tally.killed).sum();
     let wrong = |what: String| Err(column("gates", what));
-    if *gold_calls as usize != task.gold.len() {
-        return wrong(format!("found {gold_calls} reference calls, expected {}", task.gold.len()));
+    if *solvable as usize != task.gold.len() {
+        return wrong(format!("found {solvable} reference calls, expected {}", task.gold.len()));
     }
     if *grounded as usize != arguments {
         return wrong(format!("found {grounded} grounded arguments, expected {arguments}"));
     }
     // Where nothing is called, no call can be damaged.
     let undamaged = killed == 0 && !task.gold.is_empty();
-    if *no_op == 0 || undamaged || survived > 0 {
+    if *nontrivial == 0 || undamaged || survived > 0 {
         return wrong(format!(
-            "found {no_op} ways of doing nothing, {killed} faults that failed and {survived} that passed, expected some, \
+            "found {nontrivial} ways of doing nothing, {killed} mutants that failed and {survived} that passed, expected some, \
              some and none"
         ));
     }

@@ -119,9 +119,9 @@ async fn make(
 ) -> Result<(Ended, Summary), RunError> {
     let sizes = PlanSizes { slots: dialogues, slots_per_unit: 20, units_per_file: 2 };
     let writer = writer(&studio.recipe, folder, sizes, start);
-    let stages = folder.join("stages");
-    std::fs::create_dir_all(&stages).unwrap();
-    let ended = run(studio, &writer, 64, Some(&stages), |_| {}).await?;
+    let goals = folder.join("goals");
+    std::fs::create_dir_all(&goals).unwrap();
+    let ended = run(studio, &writer, 64, Some(&goals), |_| {}).await?;
     Ok((ended, writer.finish()?))
 }
 
@@ -131,7 +131,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     for name in ["manifest.json", "README.md"] {
         found.insert(PathBuf::from(name), std::fs::read(folder.join(name)).unwrap());
     }
-    for part in ["data", "worlds", "stages"] {
+    for part in ["data", "worlds", "goals"] {
         for entry in std::fs::read_dir(folder.join(part)).unwrap().map(Result::unwrap) {
             found.insert(Path::new(part).join(entry.file_name()), std::fs::read(entry.path()).unwrap());
         }
@@ -355,12 +355,12 @@ async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
     let odd = [
         "",
         "I'd rather not.",
-        "{\"stages\": 3}",
+        "{\"goals\": 3}",
         "{\"says\": [1]}",
         "{\"line\": \"\"}",
         "{\"natural\": \"yes\"}",
         "[[[[",
-        "{\"stages\": [{\"opening\": \"Hi.\"}]}",
+        "{\"goals\": [{\"opening\": \"Hi.\"}]}",
     ];
     for (user, assistant) in [
         (UserWords::Query, AssistantWords::Scenario),
@@ -400,8 +400,8 @@ async fn a_caller_that_finds_its_own_way_gives_the_dialogue() {
     let studio = studio(&recipe, &settings, Arc::new(model));
     let folder = tempfile::tempdir().unwrap();
     let (_, summary) = make(&studio, folder.path(), 6, Start::Fresh).await.unwrap();
-    let quality = Quality::read(&folder.path().join("stages")).unwrap();
-    assert!(summary.counts.dialogues >= 3, "{:#?}", quality.stages["caller"]);
+    let quality = Quality::read(&folder.path().join("goals")).unwrap();
+    assert!(summary.counts.dialogues >= 3, "{:#?}", quality.steps["caller"]);
     for row in rows(folder.path()) {
         assert!(row.provenance.contains("\"assistant\":\"caller\""), "{}", row.provenance);
         assert!(row.license.ends_with("words by scripted (made up)"), "{}", row.license);
@@ -470,9 +470,9 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
         .and_then(|reasons| reasons.get("does not answer what was asked"))
         .copied();
     assert!(dropped.is_some_and(|dropped| dropped >= 6), "{:?}", summary.funnel);
-    let quality = Quality::read(&folder.path().join("stages")).unwrap();
+    let quality = Quality::read(&folder.path().join("goals")).unwrap();
     assert_eq!(quality.judged.dropped, dropped.unwrap());
-    assert_eq!(quality.stages["row"].passed, summary.counts.dialogues);
+    assert_eq!(quality.steps["row"].passed, summary.counts.dialogues);
     let first =
         Plan::new(PlanSizes::new(12), |unit| recipe.split_of(unit)).unwrap().files()[0].units[0].clone();
     let found = calibrate(&studio, &first).await.unwrap().unwrap();
@@ -541,7 +541,7 @@ fn told(output: &std::process::Output) -> Json {
 
 /// The rows and worlds of a folder, with the manifest that names their checksums.
 fn dataset(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    files(folder).into_iter().filter(|(path, _)| !path.starts_with("stages")).collect()
+    files(folder).into_iter().filter(|(path, _)| !path.starts_with("goals")).collect()
 }
 
 async fn wait_for(server: &ModelServer, calls: u64) {

@@ -142,8 +142,8 @@ fn counts(text: &mut String, manifest: &Manifest) {
     text.push_str("## Counts\n\n");
     table(text, "split", "dialogues", counts.splits.iter());
     table(text, "ability", "dialogues", counts.abilities.iter());
-    if !counts.phenomena.is_empty() {
-        table(text, "phenomenon", "dialogues that have it", counts.phenomena.iter());
+    if !counts.tags.is_empty() {
+        table(text, "tag", "dialogues that have it", counts.tags.iter());
     }
     table(text, "license", "dialogues", counts.licenses.iter());
     most(text, "source", &counts.sources, SOURCES_SHOWN);
@@ -197,14 +197,14 @@ fn funnel(text: &mut String, manifest: &Manifest) {
             writeln!(text, "\nFor {} slots no task passed every gate; they have no row.", funnel.exhausted);
     }
     text.push('\n');
-    if !funnel.faults.is_empty() {
-        text.push_str("Faults put into reference traces:\n\n| fault | killed | survived | equivalent |\n| --- | ---: | ---: | ---: |\n");
-        for (kind, faults) in &funnel.faults {
+    if !funnel.mutants.is_empty() {
+        text.push_str("Mutants of reference traces:\n\n| mutation | killed | survived | equivalent |\n| --- | ---: | ---: | ---: |\n");
+        for (kind, mutants) in &funnel.mutants {
             let name = cell(kind);
             let _ = writeln!(
                 text,
                 "| {name} | {} | {} | {} |",
-                faults.killed, faults.survived, faults.equivalent
+                mutants.killed, mutants.survived, mutants.equivalent
             );
         }
         text.push('\n');
@@ -254,10 +254,10 @@ const METHOD: &str = "\
 
 - **dialogues**: rows in the Parquet files. **calls**: tool calls in assistant messages, searches for tools among them. \
 **user turns**: messages of role `user`. **domains**, **worlds**: different values among the rows.
-- **phenomena**: rows that list the phenomenon; a row can list several, so the column does not add up to the rows.
+- **tags**: rows that list the tag; a row can list several, so the column does not add up to the rows.
 - **What was dropped**: every attempt is one proposed task. It is dropped by the first gate it fails and counted there once, \
 with the reason that gate gives, or it is written.
-- **Faults**: single changes to a reference trace. *Killed*: the checks then failed, as they must. *Survived*: they still \
+- **Mutants**: single changes to a reference trace. *Killed*: the checks then failed, as they must. *Survived*: they still \
 passed; the row was dropped. *Equivalent*: by facts of the engine nothing that matters changed, so nothing is proved.
 - Diversity (`distinct_2`, `distinct_first3`, `duplicate_rate`, `distinct_apis`) is measured from the rows by `diorama dataset stats`, \
 which also states its methods.

@@ -143,8 +143,8 @@ pub const COLUMNS: [Column; 24] = [
         Cell::OptionalNumber(|row| row.rc_level, |row, level| row.rc_level = level),
     ),
     Column::new(
-        member("phenomena", Kind::Texts, "What the dialogue shows, by name: `correction`, `refusal`, ..."),
-        Cell::Texts(|row| &row.phenomena, |row, phenomena| row.phenomena = phenomena),
+        member("tags", Kind::Texts, "What the dialogue shows, by name: `correction`, `refusal`, ..."),
+        Cell::Texts(|row| &row.tags, |row, tags| row.tags = tags),
     ),
     text!(world_id, Text, "The world it runs in, `worlds/{world_id}.json`.").needed().repetitive(),
     text!(world_hash, Text, "BLAKE3 of that file, in hexadecimal.").needed().repetitive(),
@@ -172,13 +172,13 @@ pub const COLUMNS: [Column; 24] = [
     text!(
         gold_answer,
         Json,
-        "The reference answers, one for each stage: text, facts by their places in replies, and the author's claims."
+        "The reference answers, one for each goal: text, facts by their places in replies, and the author's claims."
     ),
     text!(checks, Json, "What must hold for the task to be solved; the grader reads it."),
     text!(
         user_facts,
         Json,
-        "The script: what the user wants, stage by stage, and what they keep to themselves until asked."
+        "The script: what the user wants, goal by goal, and what they keep to themselves until asked."
     ),
     text!(initial_state_hash, Text, "Digest of the records before the first call."),
     text!(final_state_hash, Text, "Digest of the records after the last call."),
@@ -226,7 +226,8 @@ pub const MESSAGE: [Member; 7] = [
 /// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
 #[must_use]
 pub fn arrow_schema() -> SchemaRef {
-    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| Arc::new(Schema::new(fields(COLUMNS.map(|column| column.field)))));
+    static SCHEMA: LazyLock<SchemaRef> =
+        LazyLock::new(|| Arc::new(Schema::new(fields(COLUMNS.map(|column| column.field)))));
     Arc::clone(&SCHEMA)
 }
 

@@ -29,7 +29,7 @@ pub use progress::{RunRecord, ShardRecord, Sidecar};
 
 use crate::disk::{self, DiskError};
 use crate::manifest::{
-    Identity, MANIFEST, Manifest, MetadataError, QUALITY, SHARD, STAGES, is_world_id, world_file,
+    Identity, MANIFEST, Manifest, MetadataError, QUALITY, SHARD, STEPS, is_world_id, world_file,
 };
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::rows::WriteError;
@@ -295,7 +295,7 @@ fn held_run(folder: &Path, first: &str) -> Result<(Option<RunRecord>, Option<Sum
         // Interrupted before the first file of the run was written.
         None if disk::entries(folder)?
             .iter()
-            .all(|name| [PROGRESS, "data", "worlds", STAGES, QUALITY].contains(&name.as_str()))
+            .all(|name| [PROGRESS, "data", "worlds", STEPS, QUALITY].contains(&name.as_str()))
             && ["data", "worlds"]
                 .iter()
                 .all(|name| disk::entries(&folder.join(name)).is_ok_and(|names| names.is_empty())) =>

@@ -21,14 +21,14 @@ pub struct Funnel {
     pub exhausted: u64,
     /// Rows written. The writer counts them.
     pub written: u64,
-    /// Faults put into reference traces, by kind.
-    pub faults: BTreeMap<String, Faults>,
-    /// What chat models were asked for, by stage, for rows that were written and for those that were not.
+    /// Mutants of reference traces, by kind.
+    pub mutants: BTreeMap<String, Mutants>,
+    /// What chat models were asked for, by step, for rows that were written and for those that were not.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelUse>,
 }
 
-/// What a stage took of a chat model: whole replies, as the server counted them.
+/// What a step took of a chat model: whole replies, as the server counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelUse {
@@ -49,10 +49,10 @@ impl ModelUse {
     }
 }
 
-/// What became of faults of one kind.
+/// Counts of mutants of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Faults {
+pub struct Mutants {
     /// They made the checks fail, as they should.
     pub killed: u64,
     /// They passed although they changed something; their rows were dropped.
@@ -77,8 +77,8 @@ pub struct Counts {
     pub abilities: BTreeMap<String, u64>,
     /// Rows by domain; a row can have several.
     pub domains: BTreeMap<String, u64>,
-    /// Rows by phenomenon; a row can have several.
-    pub phenomena: BTreeMap<String, u64>,
+    /// Rows by tag; a row can have several.
+    pub tags: BTreeMap<String, u64>,
     /// Rows that call each API, `ToolSearcher` aside.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub apis: BTreeMap<String, u64>,
@@ -115,14 +115,14 @@ impl Funnel {
         for (gate, reasons) in &other.dropped {
             sum_into(self.dropped.entry(gate.clone()).or_default(), reasons);
         }
-        for (kind, faults) in &other.faults {
-            let sum = self.faults.entry(kind.clone()).or_default();
-            sum.killed += faults.killed;
-            sum.survived += faults.survived;
-            sum.equivalent += faults.equivalent;
+        for (kind, mutants) in &other.mutants {
+            let sum = self.mutants.entry(kind.clone()).or_default();
+            sum.killed += mutants.killed;
+            sum.survived += mutants.survived;
+            sum.equivalent += mutants.equivalent;
         }
-        for (stage, uses) in &other.models {
-            self.models.entry(stage.clone()).or_default().add(uses);
+        for (step, uses) in &other.models {
+            self.models.entry(step.clone()).or_default().add(uses);
         }
     }
 
@@ -151,10 +151,10 @@ impl Counts {
         called.sort_unstable();
         called.dedup();
         called.into_iter().filter(|name| *name != "ToolSearcher").for_each(|name| bump(&mut self.apis, name));
-        // A phenomenon listed twice is still one row that has it.
-        for (index, name) in row.phenomena.iter().enumerate() {
-            if !row.phenomena.iter().take(index).any(|earlier| earlier == name) {
-                bump(&mut self.phenomena, name);
+        // A tag listed twice is still one row that has it.
+        for (index, name) in row.tags.iter().enumerate() {
+            if !row.tags.iter().take(index).any(|earlier| earlier == name) {
+                bump(&mut self.tags, name);
             }
         }
     }
@@ -167,7 +167,7 @@ impl Counts {
         sum_into(&mut self.splits, &other.splits);
         sum_into(&mut self.abilities, &other.abilities);
         sum_into(&mut self.domains, &other.domains);
-        sum_into(&mut self.phenomena, &other.phenomena);
+        sum_into(&mut self.tags, &other.tags);
         sum_into(&mut self.apis, &other.apis);
         sum_into(&mut self.licenses, &other.licenses);
         sum_into(&mut self.sources, &other.sources);

@@ -20,8 +20,8 @@ use crate::plan::PlanSizes;
 pub const MANIFEST: &str = "manifest.json";
 /// The dataset card's name.
 pub const CARD: &str = "README.md";
-/// The folder of what the stages of a run with a model came to. It is no part of the dataset: no checksum covers it.
-pub const STAGES: &str = "stages";
+/// The folder of what the steps of a run with a model came to. It is no part of the dataset: no checksum covers it.
+pub const STEPS: &str = "steps";
 /// The report on a run with a model; no part of the dataset either.
 pub const QUALITY: &str = "quality.json";
 /// The name of what stands in for the manifest in a shard's folder.

@@ -29,8 +29,8 @@ pub struct Dialogue {
     pub depth: u32,
     /// Reverse Chain's level: 1 = depth 2, 2 = depth 3, 3 = depth 4 and more.
     pub rc_level: Option<u32>,
-    /// What makes the dialogue harder: names of phenomena.
-    pub phenomena: Vec<String>,
+    /// What makes the dialogue harder: names of tags.
+    pub tags: Vec<String>,
     /// The world it runs in: `worlds/{world_id}.json`.
     pub world_id: String,
     /// BLAKE3 of the materialised world's canonical JSON, in hexadecimal.
@@ -190,7 +190,7 @@ impl Dialogue {
             ability: Ability::Call,
             depth: 0,
             rc_level: None,
-            phenomena: Vec::new(),
+            tags: Vec::new(),
             world_id: String::new(),
             world_hash: String::new(),
             domains: Vec::new(),

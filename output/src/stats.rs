@@ -52,8 +52,8 @@ pub struct Stats {
     pub turns: u64,
     /// Rows by ability.
     pub abilities: BTreeMap<String, u64>,
-    /// Rows by phenomenon.
-    pub phenomena: BTreeMap<String, u64>,
+    /// Rows by tag.
+    pub tags: BTreeMap<String, u64>,
     /// Different bigrams / all bigrams.
     pub distinct_2: f64,
     /// Different openings / rows.
@@ -162,7 +162,7 @@ pub fn measure<E>(
         duplicate_rate: share(duplicates.count(), counts.dialogues),
         worlds: worlds.len() as u64,
         abilities: counts.abilities,
-        phenomena: counts.phenomena,
+        tags: counts.tags,
         splits: counts.splits,
         licenses: counts.licenses,
         guessable,

@@ -1,24 +1,24 @@
 //! Reference answers as parts, so that they can be said again over other replies, and what their author claims of each
-//! stage.
+//! goal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::task::{Outcome, RefusalClass};
 
-/// The reference answers of a task, one for each stage.
+/// The reference answers of a task, one for each goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "GoldAnswerForm")]
 pub struct GoldAnswer {
-    /// The last message of each stage.
-    pub stages: Vec<Vec<AnswerPart>>,
-    /// What the author claims of each stage: with the calls and the messages, all that the checks follow from. Rows of
+    /// The last message of each goal.
+    pub goals: Vec<Vec<AnswerPart>>,
+    /// What the author claims of each goal: with the calls and the messages, all that the checks follow from. Rows of
     /// `generate/1` have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claims>,
 }
 
-/// What the author of a candidate claims of a stage.
+/// What the author of a candidate claims of a goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// When it opens; always when left out.
@@ -28,14 +28,14 @@ pub struct Claims {
     pub ends: End,
 }
 
-/// What must be so for a stage to open. What is given must hold.
+/// What must be so for a goal to open. What is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Opening {
-    /// An earlier stage, from 0.
+    /// An earlier goal, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stage: Option<u32>,
-    /// How that stage, or the one before, must have ended.
+    pub goal: Option<u32>,
+    /// How that goal, or the one before, must have ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// A call, from 0 over the whole conversation, whose reply must have shown something.
@@ -46,7 +46,7 @@ pub struct Opening {
     pub path: Option<String>,
 }
 
-/// How a stage ends, as its author claims.
+/// How a goal ends, as its author claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct End {
@@ -59,7 +59,7 @@ pub struct End {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<FactClaim>,
     /// For refusals: the fields that the request asks for, of a record that is not there, say. They are shown where the
-    /// stage is ended by a tool, so that it looks like a stage that can be answered.
+    /// goal is ended by a tool, so that it looks like a goal that can be answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<AskClaim>,
 }
@@ -93,11 +93,11 @@ pub struct FactClaim {
     pub several: bool,
 }
 
-/// A gold answer as it is written; rows of the first format had the parts of one stage.
+/// A gold answer as it is written; rows of the first format had the parts of one goal.
 #[derive(Deserialize)]
 struct GoldAnswerForm {
     #[serde(default)]
-    stages: Vec<Vec<AnswerPart>>,
+    goals: Vec<Vec<AnswerPart>>,
     #[serde(default)]
     parts: Vec<AnswerPart>,
     #[serde(default)]
@@ -106,8 +106,8 @@ struct GoldAnswerForm {
 
 impl From<GoldAnswerForm> for GoldAnswer {
     fn from(form: GoldAnswerForm) -> Self {
-        let GoldAnswerForm { stages, parts, claims } = form;
-        Self { stages: if stages.is_empty() { vec![parts] } else { stages }, claims }
+        let GoldAnswerForm { goals, parts, claims } = form;
+        Self { goals: if goals.is_empty() { vec![parts] } else { goals }, claims }
     }
 }
 

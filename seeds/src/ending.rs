@@ -1,8 +1,8 @@
-//! Structured endings: the tool with which an agent ends a stage, and the schema of the facts that it gives there.
+//! Structured endings: the tool with which an agent ends a goal, and the schema of the facts that it gives there.
 //!
 //! The schema is made from the checks and tells names, types, units and currencies of the facts asked for, never a value. A
-//! stage whose request cannot be carried out asks for the facts that its request asks for ([`StageCheck::asks`]), so that
-//! its schema looks like that of a stage that can. Whether given facts are right is the grader's business.
+//! goal whose request cannot be carried out asks for the facts that its request asks for ([`GoalCheck::asks`]), so that
+//! its schema looks like that of a goal that can. Whether given facts are right is the grader's business.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::english;
-use crate::task::{AnswerCheck, Checks, Fact, Outcome, RefusalClass, StageCheck};
+use crate::task::{AnswerCheck, Checks, Fact, GoalCheck, Outcome, RefusalClass};
 
 /// The name of the tool.
 pub const FINISH: &str = "finish";
@@ -20,14 +20,14 @@ pub const FINISH: &str = "finish";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
-    /// The agent ends each stage with [`FINISH`]; prose is not read.
+    /// The agent ends each goal with [`FINISH`]; prose is not read.
     #[default]
     Structured,
-    /// The last message of each stage is read.
+    /// The last message of each goal is read.
     Prose,
 }
 
-/// How a stage ends, as an agent gives it.
+/// How a goal ends, as an agent gives it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Finish {
@@ -173,34 +173,34 @@ impl Kind {
     }
 }
 
-/// A fact that a stage asks for, under the name that it is given by.
+/// A fact that a goal asks for, under the name that it is given by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFact {
     /// The name.
     pub name: String,
     /// What it is.
     pub ask: Ask,
-    /// The positions of the stage's answer checks that it holds the values of. None of a stage that cannot be answered.
+    /// The positions of the goal's answer checks that it holds the values of. None of a goal that cannot be answered.
     pub checks: Vec<usize>,
 }
 
-/// Returns the facts that a stage asks for in any variant, each name once.
+/// Returns the facts that a goal asks for in any variant, each name once.
 #[must_use]
-pub fn asks(checks: &Checks, stage: usize) -> Vec<NamedFact> {
-    let stages = checks.variants.iter().filter_map(|variant| variant.stages.get(stage));
+pub fn asks(checks: &Checks, goal: usize) -> Vec<NamedFact> {
+    let goals = checks.variants.iter().filter_map(|variant| variant.goals.get(goal));
     let mut known: HashSet<String> = HashSet::new();
-    stages.flat_map(named).filter(|fact| known.insert(fact.name.clone())).collect()
+    goals.flat_map(named).filter(|fact| known.insert(fact.name.clone())).collect()
 }
 
-/// Returns the facts that a stage asks for, first those that it answers.
+/// Returns the facts that a goal asks for, first those that it answers.
 ///
 /// Answer checks about the same thing are one fact: a map where each value's item has a name, otherwise a list. Example:
 /// the prices of two rooms are one map from room to price.
 #[must_use]
-pub fn named(stage: &StageCheck) -> Vec<NamedFact> {
+pub fn named(goal: &GoalCheck) -> Vec<NamedFact> {
     let mut groups: Vec<(&str, Kind, Vec<usize>)> = Vec::new();
     let mut groups_about: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, check) in stage.answer.iter().enumerate() {
+    for (at, check) in goal.answer.iter().enumerate() {
         let single = Kind::of(&check.fact).single();
         let alike = groups_about.entry(&check.about).or_default();
         match alike.iter().find(|group| groups[**group].1 == single) {
@@ -212,7 +212,7 @@ pub fn named(stage: &StageCheck) -> Vec<NamedFact> {
         }
     }
     let answered = groups.into_iter().map(|(about, single, checks)| {
-        let of_fact: Vec<&AnswerCheck> = checks.iter().filter_map(|at| stage.answer.get(*at)).collect();
+        let of_fact: Vec<&AnswerCheck> = checks.iter().filter_map(|at| goal.answer.get(*at)).collect();
         let kind = kind_of(&of_fact, single);
         (Ask { about: about.to_owned(), kind }, checks)
     });
@@ -232,7 +232,7 @@ pub fn named(stage: &StageCheck) -> Vec<NamedFact> {
             }
         }
     };
-    let asked = answered.chain(stage.asks.iter().map(|ask| (ask.clone(), Vec::new())));
+    let asked = answered.chain(goal.asks.iter().map(|ask| (ask.clone(), Vec::new())));
     asked.map(|(ask, checks)| NamedFact { name: free(name_of(&ask.about)), ask, checks }).collect()
 }
 
@@ -274,24 +274,24 @@ fn name_of(about: &str) -> String {
     if name.is_empty() { "fact".to_owned() } else { name }
 }
 
-/// The tool's JSON Schema for a stage, in OpenAI's function format.
+/// The tool's JSON Schema for a goal, in OpenAI's function format.
 #[must_use]
-pub fn tool(checks: &Checks, stage: usize) -> Json {
+pub fn tool(checks: &Checks, goal: usize) -> Json {
     json!({
         "type": "function",
         "function": {
             "name": FINISH,
             "description": "Ends the user's present request, once it is carried out, or cannot be. Call it exactly once for each \
                             request, after every other call; what the user says next comes back.",
-            "parameters": schema(checks, stage),
+            "parameters": schema(checks, goal),
         },
     })
 }
 
-/// The JSON Schema of a [`Finish`] for a stage.
+/// The JSON Schema of a [`Finish`] for a goal.
 #[must_use]
-pub fn schema(checks: &Checks, stage: usize) -> Json {
-    let facts: Map<String, Json> = asks(checks, stage)
+pub fn schema(checks: &Checks, goal: usize) -> Json {
+    let facts: Map<String, Json> = asks(checks, goal)
         .into_iter()
         .map(|fact| {
             let schema = fact.ask.kind.schema(Some(&fact.ask.about));
@@ -332,7 +332,7 @@ pub fn schema(checks: &Checks, stage: usize) -> Json {
 /// Why an ending is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FinishError {
-    /// A fact that the stage does not ask for.
+    /// A fact that the goal does not ask for.
     #[error("facts: found `{found}`, expected {expected}")]
     Unknown {
         /// Its name.
@@ -352,12 +352,12 @@ pub enum FinishError {
     },
 }
 
-/// Whether the facts of an ending are those that a stage asks for, by name and kind. That none is missing is not asked.
+/// Whether the facts of an ending are those that a goal asks for, by name and kind. That none is missing is not asked.
 ///
 /// # Errors
 /// The first that is not.
-pub fn check(facts: &Map<String, Json>, checks: &Checks, stage: usize) -> Result<(), FinishError> {
-    let asks = asks(checks, stage);
+pub fn check(facts: &Map<String, Json>, checks: &Checks, goal: usize) -> Result<(), FinishError> {
+    let asks = asks(checks, goal);
     for (name, given) in facts {
         let Some(NamedFact { ask, .. }) = asks.iter().find(|known| known.name == *name) else {
             let names: Vec<String> = asks.iter().map(|known| format!("`{}`", known.name)).collect();
@@ -375,12 +375,12 @@ pub fn check(facts: &Map<String, Json>, checks: &Checks, stage: usize) -> Result
     Ok(())
 }
 
-/// The facts of a stage as an ending gives them; `made` says what the world made for a field of a new record. None where
+/// The facts of a goal as an ending gives them; `made` says what the world made for a field of a new record. None where
 /// something was not made.
 #[must_use]
-pub fn facts(stage: &StageCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Option<Map<String, Json>> {
-    let given = named(stage).into_iter().filter(|fact| !fact.checks.is_empty()).map(|fact| {
-        let checks = fact.checks.iter().filter_map(|at| stage.answer.get(*at));
+pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Option<Map<String, Json>> {
+    let given = named(goal).into_iter().filter(|fact| !fact.checks.is_empty()).map(|fact| {
+        let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
         let mut items = checks.flat_map(item_values);
         let given = match fact.ask.kind {
             Kind::Map(_) => Json::Object(
@@ -427,7 +427,7 @@ mod tests {
         let ask = |about: &str| Ask { about: about.to_owned(), kind: Kind::Text };
         let names = |abouts: &[&str]| -> Vec<String> {
             let asks = abouts.iter().map(|about| ask(about)).collect();
-            named(&StageCheck { asks, ..StageCheck::default() }).into_iter().map(|fact| fact.name).collect()
+            named(&GoalCheck { asks, ..GoalCheck::default() }).into_iter().map(|fact| fact.name).collect()
         };
         assert_eq!(
             names(&["fee", "fee", "fee 2", "fee", "day"]),

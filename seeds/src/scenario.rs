@@ -50,7 +50,7 @@ enum Kind {
 
 /// What a place holds in one play of a scenario.
 #[derive(Clone, Debug)]
-pub enum Held {
+pub enum BoundValue {
     /// A record, by key.
     Record(ResourceId, Value),
     /// Several records, by key.
@@ -60,7 +60,7 @@ pub enum Held {
 }
 
 /// The places of one play, in order.
-pub type Cast = Vec<(String, Held)>;
+pub type Bindings = Vec<(String, BoundValue)>;
 
 /// What the places are chosen from.
 #[derive(Clone, Copy)]
@@ -108,24 +108,24 @@ pub fn compile(doc: &DomainDoc, domain: DomainId, world: &World) -> (Vec<Scenari
 
 fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
     let mut error = |at: String, message: &str, fix: &str| found.push(Finding::error(at, message, fix));
-    if scenario.stages.is_empty() {
-        error(format!("{path}.stages"), "found no stage", "write at least one: `user`, `does`, `end`");
+    if scenario.goals.is_empty() {
+        error(format!("{path}.goals"), "found no goal", "write at least one: `user`, `does`, `end`");
     }
-    for (number, stage) in scenario.stages.iter().enumerate() {
-        let here = format!("{path}.stages[{number}]");
-        for (name, words) in [("user", &stage.user), ("end", &stage.end)] {
+    for (number, goal) in scenario.goals.iter().enumerate() {
+        let here = format!("{path}.goals[{number}]");
+        for (name, words) in [("user", &goal.user), ("end", &goal.end)] {
             if words.is_empty() {
                 error(format!("{here}.{name}"), "found no wording", "write at least three");
             }
         }
-        if number == 0 && stage.when.is_some() {
+        if number == 0 && goal.when.is_some() {
             error(
                 format!("{here}.when"),
-                "found a condition on the first stage",
+                "found a condition on the first goal",
                 "leave it out: it always opens",
             );
         }
-        for (number, step) in stage.does.iter().enumerate() {
+        for (number, step) in goal.does.iter().enumerate() {
             let here = format!("{here}.does[{number}]");
             let kinds =
                 [step.call.is_some(), !step.together.is_empty(), step.ask.is_some(), !step.user.is_empty()];
@@ -133,7 +133,7 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
                 error(
                     here.clone(),
                     "expected exactly one of `call`, `together`, `ask` and `user`",
-                    "make a step of each; the words after which a stage ends stand in `end`",
+                    "make a step of each; the words after which a goal ends stand in `end`",
                 );
             }
             if (step.ask.is_some() || !step.user.is_empty()) && step.say.is_empty() {
@@ -144,12 +144,12 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
                 );
             }
             if let Some(name) = &step.ask
-                && !scenario.knows.contains_key(name)
+                && !scenario.withheld.contains_key(name)
             {
-                let known: Vec<&str> = scenario.knows.keys().map(String::as_str).collect();
+                let known: Vec<&str> = scenario.withheld.keys().map(String::as_str).collect();
                 let message =
-                    format!("found `{name}`, expected one of what the user `knows`: {}", known.join(", "));
-                error(format!("{here}.ask"), &message, "write it under `knows`");
+                    format!("found `{name}`, expected one of what the user `withheld`: {}", known.join(", "));
+                error(format!("{here}.ask"), &message, "write it under `withheld`");
             }
             for call in &step.together {
                 if call.call.is_none() || !call.say.is_empty() || call.ask.is_some() || call.each.is_some() {
@@ -179,7 +179,7 @@ fn check_calls(
             let own = world.apis.iter().filter(|api| api.domain == domain);
             let known: Vec<&str> = own.map(|api| &*api.name).collect();
             found.push(Finding::error(
-                format!("{path}.stages"),
+                format!("{path}.goals"),
                 format!("found a call of `{name}`, expected an API of the domain: {}", known.join(", ")),
                 "name one of them",
             ));
@@ -189,7 +189,7 @@ fn check_calls(
             if api.parameter_named(&casing.write(parameter)).is_none() {
                 let known: Vec<&str> = api.parameters.iter().map(|known| &*known.name).collect();
                 found.push(Finding::error(
-                    format!("{path}.stages"),
+                    format!("{path}.goals"),
                     format!(
                         "found the argument `{parameter}` of `{name}`, expected one of {}",
                         known.join(", ")
@@ -330,7 +330,7 @@ fn scalar(json: &Json) -> Option<Value> {
     }
 }
 
-impl Held {
+impl BoundValue {
     /// Whether this is the record of a key.
     #[must_use]
     pub fn is_record(&self, resource: ResourceId, key: &Value) -> bool {
@@ -342,7 +342,7 @@ impl Scenario {
     /// Chooses records and values that make the scenario true; `None` where none were found. A function of the stock and
     /// of the stream of choices.
     #[must_use]
-    pub fn cast(&self, stock: Stock<'_>, rng: &mut ChaCha8Rng) -> Option<Cast> {
+    pub fn cast(&self, stock: Stock<'_>, rng: &mut ChaCha8Rng) -> Option<Bindings> {
         let mut casting = Casting {
             scenario: self,
             stock,
@@ -358,7 +358,7 @@ struct Casting<'a> {
     scenario: &'a Scenario,
     stock: Stock<'a>,
     bound: Vec<Bound>,
-    cast: Cast,
+    cast: Bindings,
     looks: usize,
 }
 
@@ -385,7 +385,7 @@ impl Casting<'_> {
                     if self.cast.iter().any(|(_, other)| other.is_record(*of, key)) {
                         continue;
                     }
-                    let held = Held::Record(*of, key.clone());
+                    let held = BoundValue::Record(*of, key.clone());
                     if self.hold(place, Bound::Record(record.clone()), held, number, rng) {
                         return true;
                     }
@@ -414,7 +414,7 @@ impl Casting<'_> {
                     });
                 }
                 let keys = records.iter().filter_map(|record| record.get(resource.key.index()).cloned());
-                let held = Held::Records(*of, keys.collect());
+                let held = BoundValue::Records(*of, keys.collect());
                 self.hold(place, Bound::Empty, held, number, rng)
             }
             Kind::Value(expr) => match self.evaluate(expr) {
@@ -425,7 +425,7 @@ impl Casting<'_> {
                     let ExprType::Record(of) = expr.kind else { return false };
                     let key = record.get(self.stock.world.resource(of).key.index()).cloned();
                     let Some(key) = key else { return false };
-                    self.hold(place, Bound::Record(record), Held::Record(of, key), number, rng)
+                    self.hold(place, Bound::Record(record), BoundValue::Record(of, key), number, rng)
                 }
                 _ => false,
             },
@@ -475,7 +475,7 @@ impl Casting<'_> {
         rng: &mut ChaCha8Rng,
     ) -> bool {
         let schema = schema.unwrap_or_else(|| Schema::of(type_of(&value)));
-        let held = Held::Value(value.clone(), Arc::new(schema));
+        let held = BoundValue::Value(value.clone(), Arc::new(schema));
         self.put(place.slot, Bound::Value(value));
         if place.condition.as_ref().is_some_and(|condition| !self.holds(condition)) {
             return false;
@@ -488,7 +488,14 @@ impl Casting<'_> {
         false
     }
 
-    fn hold(&mut self, place: &Place, bound: Bound, held: Held, number: usize, rng: &mut ChaCha8Rng) -> bool {
+    fn hold(
+        &mut self,
+        place: &Place,
+        bound: Bound,
+        held: BoundValue,
+        number: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> bool {
         self.put(place.slot, bound);
         self.cast.push((place.name.clone(), held));
         if self.looks <= MOST_LOOKS && self.choose(number + 1, rng) {

@@ -1,4 +1,4 @@
-//! The script of a conversation: what a user wants, stage by stage, and what they keep to themselves until asked.
+//! The script of a conversation: what a user wants, goal by goal, and what they keep to themselves until asked.
 //!
 //! Types only. A row's script, the script of a served task and the one the user simulator speaks from are the same
 //! object. Nothing here says how a task is checked.
@@ -12,21 +12,21 @@ use crate::task::{Evidence, Outcome};
 /// What a user says, and when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Script {
-    /// The stages, in order; the first opens the conversation.
-    pub stages: Vec<Stage>,
+    /// The goals, in order; the first opens the conversation.
+    pub goals: Vec<Goal>,
 }
 
 /// One thing that the user wants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Stage {
+pub struct Goal {
     /// What they say to open it.
     pub user: String,
-    /// When it opens, once the stage before it has ended; always when not given.
+    /// When it opens, once the goal before it has ended; always when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<When>,
     /// What they know and say only when asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub knows: Vec<Held>,
+    pub withheld: Vec<WithheldDetail>,
     /// What they say of their own accord, one line after each message that asks for nothing they hold back: a
     /// correction, a choice, a consent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -35,7 +35,7 @@ pub struct Stage {
 
 /// A detail held back until the assistant asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Held {
+pub struct WithheldDetail {
     /// What it is, in the author's word: `patient`, `starting time`.
     pub about: String,
     /// Other words for it: the label and description of the parameter it becomes, and an example.
@@ -48,22 +48,22 @@ pub struct Held {
     pub any: bool,
 }
 
-/// When a stage opens. What is given must hold.
+/// When a goal opens. What is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct When {
-    /// The stage before it (from 0) that must have ended with this outcome.
+    /// The goal before it (from 0) that must have ended with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended: Option<StageEnd>,
+    pub ended: Option<GoalEnd>,
     /// What a reply of the episode must have shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Sight>,
 }
 
-/// The end of an earlier stage.
+/// The end of an earlier goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StageEnd {
-    /// The stage, from 0.
-    pub stage: u32,
+pub struct GoalEnd {
+    /// The goal, from 0.
+    pub goal: u32,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -79,15 +79,15 @@ pub struct Sight {
 }
 
 impl Script {
-    /// A script of one stage that holds nothing back.
+    /// A script of one goal that holds nothing back.
     #[must_use]
     pub fn of(user: impl Into<String>) -> Self {
-        Self { stages: vec![Stage { user: user.into(), ..Stage::default() }] }
+        Self { goals: vec![Goal { user: user.into(), ..Goal::default() }] }
     }
 
     /// What opens the conversation.
     #[must_use]
     pub fn opening(&self) -> &str {
-        self.stages.first().map_or("", |stage| &stage.user)
+        self.goals.first().map_or("", |goal| &goal.user)
     }
 }

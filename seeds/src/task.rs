@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use crate::ending::Ask;
 
-/// Version of the checks' format. Version 1 had one stage, whose members stood in the variant; it is still read.
+/// Version of the checks' format. Version 1 had one goal, whose members stood in the variant; it is still read.
 pub const CHECKS_VERSION: u32 = 2;
 
 /// A task as a row holds it: the checks, and the reference calls that were proven to pass them.
@@ -105,16 +105,16 @@ pub struct Checks {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "VariantForm")]
 pub struct Variant {
-    /// How each stage must end, in order; at least one.
-    pub stages: Vec<StageCheck>,
+    /// How each goal must end, in order; at least one.
+    pub goals: Vec<GoalCheck>,
     /// The whole expected difference between first and last state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeCheck>,
 }
 
-/// How one stage must end.
+/// How one goal must end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StageCheck {
+pub struct GoalCheck {
     /// How it must end.
     pub outcome: Outcome,
     /// For refusals: the classes of reason that are right.
@@ -126,7 +126,7 @@ pub struct StageCheck {
     /// What a refusal, or an answer that states nothing, must rest on: one of these must be in a reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// For a stage that cannot be answered: the facts that its request asks for, as its structured ending shows them.
+    /// For a goal that cannot be answered: the facts that its request asks for, as its structured ending shows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Ask>,
     /// Facts that the message may state beside those asked for, such as the other members of the record it is about.
@@ -134,28 +134,28 @@ pub struct StageCheck {
     pub context: Vec<Fact>,
 }
 
-/// A variant as it is written: of version 2 with `stages`, of version 1 with the members of its one stage.
+/// A variant as it is written: of version 2 with `goals`, of version 1 with the members of its one goal.
 #[derive(Deserialize, JsonSchema)]
 struct VariantForm {
     #[serde(default)]
-    stages: Vec<StageCheck>,
+    goals: Vec<GoalCheck>,
     #[serde(default)]
     changes: Vec<ChangeCheck>,
     #[serde(flatten)]
-    only: Option<StageCheck>,
+    only: Option<GoalCheck>,
 }
 
 impl From<VariantForm> for Variant {
     fn from(form: VariantForm) -> Self {
-        let VariantForm { mut stages, changes, only } = form;
-        if stages.is_empty() {
-            stages.extend(only);
+        let VariantForm { mut goals, changes, only } = form;
+        if goals.is_empty() {
+            goals.extend(only);
         }
-        Self { stages, changes }
+        Self { goals, changes }
     }
 }
 
-impl Default for StageCheck {
+impl Default for GoalCheck {
     fn default() -> Self {
         Self {
             outcome: Outcome::Done,
@@ -180,14 +180,14 @@ pub struct ChangeCheck {
     /// Created: every field that is not generated. Updated: every changed field. Deleted: empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Matcher>,
-    /// The stage (from 0) that asks for it: made before that stage has opened, it is premature.
+    /// The goal (from 0) that asks for it: made before that goal has opened, it is premature.
     #[serde(default, skip_serializing_if = "is_first")]
-    pub stage: u32,
+    pub goal: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-const fn is_first(stage: &u32) -> bool {
-    *stage == 0
+const fn is_first(goal: &u32) -> bool {
+    *goal == 0
 }
 
 /// What happens to a record.

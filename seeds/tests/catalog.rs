@@ -163,7 +163,7 @@ fn every_scenario_fits_its_world_and_is_worded_in_several_ways() {
         }
         let mut openings = BTreeSet::new();
         for scenario in &fitting {
-            let first = &scenario.doc.stages[0];
+            let first = &scenario.doc.goals[0];
             if first.user.len() < 3 {
                 problems.push(format!("{name}.{}: opens in fewer than three wordings", scenario.doc.name));
             }

@@ -99,7 +99,7 @@ fn grade_prepared(bencher: divan::Bencher<'_, '_>) {
         initial: session.initial(),
         last: session.state(),
         log: &log,
-        stages: &[Ended { answer: ANSWER, user_turns: &user, calls: log.len(), ..Ended::default() }],
+        goals: &[Ended { answer: ANSWER, user_turns: &user, calls: log.len(), ..Ended::default() }],
     };
     let grade = prepared.grade(&attempt);
     assert!(grade.success, "{grade:?}");

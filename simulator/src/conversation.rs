@@ -1,4 +1,4 @@
-//! The words of an episode: what the assistant said, what the user answered, and how each stage ended.
+//! The words of an episode: what the assistant said, what the user answered, and how each goal ended.
 //!
 //! Owns how an exchange moves a conversation on, in process and over HTTP alike. What the user answers is
 //! [`crate::user`]'s, and whether it was right is [`crate::grade`]'s.
@@ -21,7 +21,7 @@ use crate::user::{Heard, Progress, answer};
 #[serde(transparent)]
 pub struct Conversation {
     exchanges: Vec<Arc<Exchange>>,
-    /// How its stages end.
+    /// How its goals end.
     #[serde(skip)]
     answers: Answers,
 }
@@ -39,7 +39,7 @@ pub struct Exchange {
     pub answer: Option<String>,
     /// Where the user stands then.
     pub progress: Progress,
-    /// Whether it ended a stage.
+    /// Whether it ended a goal.
     pub ends: bool,
     /// How many calls the episode had before it.
     pub calls: usize,
@@ -48,12 +48,12 @@ pub struct Exchange {
 /// How an episode ended, for the grader to read.
 #[derive(Clone, Debug, Default)]
 pub struct Endings {
-    stages: Vec<Ending>,
+    goals: Vec<Ending>,
     user_turns: Vec<String>,
     answers: Answers,
 }
 
-/// How one stage ended.
+/// How one goal ended.
 #[derive(Clone, Debug, Default)]
 struct Ending {
     given: Given,
@@ -63,7 +63,7 @@ struct Ending {
     calls: usize,
 }
 
-/// What an assistant gives beside its words when it ends a stage.
+/// What an assistant gives beside its words when it ends a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
     /// The outcome; read from the words when not given.
@@ -106,13 +106,13 @@ impl Conversation {
         Self { exchanges: Vec::new(), answers }
     }
 
-    /// The same conversation, whose stages end in this way.
+    /// The same conversation, whose goals end in this way.
     #[must_use]
     pub fn with_answers(self, answers: Answers) -> Self {
         Self { answers, ..self }
     }
 
-    /// How its stages end.
+    /// How its goals end.
     #[must_use]
     pub const fn answers(&self) -> Answers {
         self.answers
@@ -184,8 +184,8 @@ impl Conversation {
         std::iter::once(script.opening()).chain(self.exchanges.iter().filter_map(|one| one.answer.as_deref()))
     }
 
-    /// How the stages ended. A last message and outcome, where they are given, end the stage that is open, or stand
-    /// for the last message of the stage that ended last. They are to be graded as `answers` says.
+    /// How the goals ended. A last message and outcome, where they are given, end the goal that is open, or stand
+    /// for the last message of the goal that ended last. They are to be graded as `answers` says.
     #[must_use]
     pub fn endings(
         &self,
@@ -195,7 +195,7 @@ impl Conversation {
         answers: Answers,
     ) -> Endings {
         let user_turns: Vec<String> = self.user_turns(script).map(str::to_owned).collect();
-        let mut stages: Vec<Ending> = Vec::new();
+        let mut goals: Vec<Ending> = Vec::new();
         let ending = |words: &str, given: Given, said: usize, calls: usize| Ending {
             given,
             answer: words.to_owned(),
@@ -205,25 +205,25 @@ impl Conversation {
         let mut said = 1;
         for exchange in &self.exchanges {
             if exchange.ends {
-                stages.push(ending(&exchange.said, exchange.given.clone(), said, exchange.calls));
+                goals.push(ending(&exchange.said, exchange.given.clone(), said, exchange.calls));
             }
             said += usize::from(exchange.answer.is_some());
         }
         if let Some((words, given)) = last {
             if self.is_over() {
-                stages.pop();
+                goals.pop();
             }
-            stages.push(ending(words, given, said, calls));
+            goals.push(ending(words, given, said, calls));
         }
-        Endings { stages, user_turns, answers }
+        Endings { goals, user_turns, answers }
     }
 }
 
 impl Endings {
     /// As the grader takes them.
     #[must_use]
-    pub fn stages(&self) -> Vec<Ended<'_>> {
-        let ended = self.stages.iter().map(|Ending { given, answer, said, calls }| Ended {
+    pub fn goals(&self) -> Vec<Ended<'_>> {
+        let ended = self.goals.iter().map(|Ending { given, answer, said, calls }| Ended {
             answers: self.answers,
             outcome: given.outcome,
             reason: given.reason,

@@ -1,6 +1,6 @@
 //! Faults on demand: what goes wrong with a call, and when.
 //!
-//! Owns the rules (as experimenters write them), which of them fire at a call, and the replies they give. What fires is
+//! Owns the rules (as admins write them), which of them fire at a call, and the replies they give. What fires is
 //! a function of the session's seed, the rule's position and the call's number, so a session replayed is a session
 //! repeated. Waiting and hanging up are the server's; here they are only said.
 

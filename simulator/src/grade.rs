@@ -10,6 +10,7 @@ pub mod deeds;
 mod errors;
 pub mod evidence;
 pub mod extract;
+mod goal;
 pub mod measures;
 mod names;
 pub(crate) mod outcome;
@@ -17,7 +18,6 @@ mod prepare;
 mod readings;
 mod refusal;
 mod remembered;
-mod stage;
 pub mod stated;
 mod structured;
 
@@ -41,8 +41,8 @@ pub use self::readings::Readings;
 use self::change::{Compared, Damage};
 use self::evidence::NewRecords;
 use self::extract::Clock;
+use self::goal::{Goal, Held};
 use self::prepare::PreparedVariant;
-use self::stage::{Held, Stage};
 use crate::engine::{Base, RecordChange, State, diff};
 use crate::session::LogEntry;
 
@@ -60,11 +60,11 @@ pub struct Attempt<'a> {
     pub last: &'a State,
     /// The calls, oldest first.
     pub log: &'a [Arc<LogEntry>],
-    /// How each stage ended, in order. A stage that was not reached is not there.
-    pub stages: &'a [Ended<'a>],
+    /// How each goal ended, in order. A goal that was not reached is not there.
+    pub goals: &'a [Ended<'a>],
 }
 
-/// How an agent ended a stage.
+/// How an agent ended a goal.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
     /// The outcome the agent gave; read from the answer when not given.
@@ -77,7 +77,7 @@ pub struct Ended<'a> {
     pub facts: Option<&'a Map<String, Json>>,
     /// Whether what was given is judged, or the last message is read.
     pub answers: Answers,
-    /// Its last message of the stage.
+    /// Its last message of the goal.
     pub answer: &'a str,
     /// What the user had said by then in the whole episode, oldest first.
     pub user_turns: &'a [String],
@@ -110,10 +110,10 @@ pub struct Grade {
     pub success: bool,
     /// 1 for success, else 0.
     pub reward: f64,
-    /// Verdicts by criterion, over all stages.
+    /// Verdicts by criterion, over all goals.
     pub components: Components,
-    /// Verdicts of each expected stage.
-    pub stages: Vec<StageGrade>,
+    /// Verdicts of each expected goal.
+    pub goals: Vec<GoalGrade>,
     /// What is wrong, of the accepted end that is nearest. Empty for success.
     pub errors: Vec<GradeError>,
 }
@@ -133,9 +133,9 @@ pub struct Components {
     pub evidence: Verdict,
 }
 
-/// Verdicts on one stage. Changes are judged over the whole episode.
+/// Verdicts on one goal. Changes are judged over the whole episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StageGrade {
+pub struct GoalGrade {
     /// It ended as it should.
     pub outcome: Verdict,
     /// Its last message states the expected facts and nothing against them.
@@ -169,7 +169,7 @@ pub fn grade(checks: &Checks, attempt: &Attempt<'_>) -> Result<Grade, CheckError
 #[derive(Default)]
 struct Judgement {
     components: Components,
-    stages: Vec<StageGrade>,
+    goals: Vec<GoalGrade>,
     errors: Vec<GradeError>,
 }
 
@@ -195,7 +195,7 @@ impl Prepared {
                 break;
             }
         }
-        let Judgement { components, stages, mut errors, .. } = best.unwrap_or_default();
+        let Judgement { components, goals, mut errors, .. } = best.unwrap_or_default();
         let success = components.solved();
         if success {
             errors.clear();
@@ -207,7 +207,7 @@ impl Prepared {
             success,
             reward: if success { 1.0 } else { 0.0 },
             components,
-            stages,
+            goals,
             errors,
         }
     }
@@ -221,17 +221,16 @@ impl Prepared {
     }
 
     fn episode<'a>(&'a self, attempt: &'a Attempt<'a>, readings: &'a Readings) -> Episode<'a> {
-        let opened = std::iter::once(0).chain(attempt.stages.iter().map(|stage| stage.calls)).collect();
+        let opened = std::iter::once(0).chain(attempt.goals.iter().map(|goal| goal.calls)).collect();
         let mut seen = self.leaves.none();
-        let stages = (0..).zip(attempt.stages);
-        let stages =
-            stages.map(|(number, ended)| Stage::new(number, attempt, ended, &self.leaves, &mut seen));
+        let goals = (0..).zip(attempt.goals);
+        let goals = goals.map(|(number, ended)| Goal::new(number, attempt, ended, &self.leaves, &mut seen));
         Episode {
             attempt,
             vocabulary: &self.vocabulary,
             readings,
             clock: Clock::at(attempt.last.clock(), &attempt.base.world().zone),
-            stages: stages.collect(),
+            goals: goals.collect(),
             changes: diff(attempt.base, attempt.initial, attempt.last),
             damage: Damage::new(attempt.log, opened),
         }
@@ -242,21 +241,21 @@ impl Prepared {
         let mut judged = Judgement::default();
         let keys = self.judge_deeds(variant, episode, &mut judged);
         let new = variant.new_records(episode.attempt, &keys);
-        let stages = variant.stages.iter().zip(&episode.stages);
-        let stages = stages.map(|(expected, stage)| Held { expected, stage, episode, new: &new });
-        let shown: Vec<_> = stages.map(|held| (held, held.evidence())).collect();
-        let reached = shown.len() == variant.stages.len();
+        let goals = variant.goals.iter().zip(&episode.goals);
+        let goals = goals.map(|(expected, goal)| Held { expected, goal, episode, new: &new });
+        let shown: Vec<_> = goals.map(|held| (held, held.evidence())).collect();
+        let reached = shown.len() == variant.goals.len();
         // What was done and what replies show decides without a look at the answers.
         let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
         if only_whether && (!judged.errors.is_empty() || !reached || lacks()) {
             return Judgement::default();
         }
         let mut shown = shown.into_iter();
-        for number in 0..variant.stages.len() {
+        for number in 0..variant.goals.len() {
             let Some((held, (shown, missing))) = shown.next() else {
-                let message = format!("stage {number} of the conversation was not reached");
-                judged.errors.push(GradeError::new(ErrorClass::MissingStage, message));
-                judged.stages.push(StageGrade { outcome: Verdict::Failed, ..StageGrade::default() });
+                let message = format!("goal {number} of the conversation was not reached");
+                judged.errors.push(GradeError::new(ErrorClass::MissingGoal, message));
+                judged.goals.push(GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() });
                 continue;
             };
             let mut answer = held.answer(&mut judged.errors);
@@ -274,12 +273,12 @@ impl Prepared {
             // A refusal that no call leads to rests on the reason that is given for it.
             let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
             let evidence = if declines { outcome } else { shown };
-            judged.stages.push(StageGrade { outcome, answer, evidence });
+            judged.goals.push(GoalGrade { outcome, answer, evidence });
         }
-        let over = |of: fn(&StageGrade) -> Verdict| Verdict::over(judged.stages.iter().map(of));
-        judged.components.outcome = over(|stage| stage.outcome);
-        judged.components.answer = over(|stage| stage.answer);
-        judged.components.evidence = over(|stage| stage.evidence);
+        let over = |of: fn(&GoalGrade) -> Verdict| Verdict::over(judged.goals.iter().map(of));
+        judged.components.outcome = over(|goal| goal.outcome);
+        judged.components.answer = over(|goal| goal.answer);
+        judged.components.evidence = over(|goal| goal.evidence);
         judged
     }
 
@@ -318,7 +317,7 @@ struct Episode<'a> {
     vocabulary: &'a Vocabulary,
     readings: &'a Readings,
     clock: Clock,
-    stages: Vec<Stage<'a>>,
+    goals: Vec<Goal<'a>>,
     changes: Vec<RecordChange>,
     damage: Damage<'a>,
 }
@@ -339,7 +338,7 @@ impl Episode<'_> {
 impl PreparedVariant {
     /// Which record each new one is.
     fn new_records<'a>(&'a self, attempt: &Attempt<'a>, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
-        let said = attempt.stages.last().map_or(&[][..], |stage| stage.user_turns);
+        let said = attempt.goals.last().map_or(&[][..], |goal| goal.user_turns);
         NewRecords { world: attempt.base.world(), said, resources: &self.changes.created, keys }
     }
 }

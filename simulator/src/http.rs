@@ -1,7 +1,7 @@
-//! The HTTP server: a world's REST API for agents, sessions and grades for experimenters.
+//! The HTTP server: a world's REST API for agents, sessions and grades for admins.
 //!
 //! Owns the two surfaces and the sessions behind them. The agent's surface serves calls and the task as a user would
-//! put it; the experimenter's surface needs the control token where there is one. Gold, checks and user facts are never
+//! put it; the admin's surface needs the control token where there is one. Gold, checks and user facts are never
 //! served. Nothing here decides what a call does: requests become [`crate::session::Session`] calls.
 //!
 //! A request is read whole, answered by one synchronous function ([`App::respond`]), and written whole, so that the

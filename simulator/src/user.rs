@@ -9,7 +9,7 @@ mod asks;
 use std::sync::Arc;
 
 use diorama_seeds::ending::Answers;
-use diorama_seeds::script::{Script, Sight, Stage, When};
+use diorama_seeds::script::{Goal, Script, Sight, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
@@ -21,15 +21,15 @@ use crate::session::LogEntry;
 /// How far a user has come in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The stage that is open.
-    pub stage: u32,
+    /// The goal that is open.
+    pub goal: u32,
     /// Which of its held-back details were said, by position.
     pub revealed: Vec<u32>,
     /// How many of its own lines were said.
     pub lines: u32,
-    /// How many calls the episode had when the stage opened.
+    /// How many calls the episode had when the goal opened.
     pub opened_at: usize,
-    /// How the stages before it ended.
+    /// How the goals before it ended.
     pub ended: Vec<Outcome>,
     /// Whether the user has nothing more to say.
     pub over: bool,
@@ -42,7 +42,7 @@ pub struct Heard<'a> {
     pub message: &'a str,
     /// The outcome it gave with them; read from the words when it gave none.
     pub outcome: Option<Outcome>,
-    /// Whether words alone can end a stage.
+    /// Whether words alone can end a goal.
     pub answers: Answers,
     /// The calls of the episode so far.
     pub log: &'a [Arc<LogEntry>],
@@ -57,7 +57,7 @@ pub struct Answer {
     pub content: Option<String>,
     /// Where the user stands now.
     pub progress: Progress,
-    /// How the stage that was open ended, where this ended it.
+    /// How the goal that was open ended, where this ended it.
     pub ended: Option<Outcome>,
 }
 
@@ -73,22 +73,22 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
         progress,
         ended: None,
     };
-    let Some(stage) = script.stages.get(progress.stage as usize).filter(|_| !progress.over) else {
+    let Some(goal) = script.goals.get(progress.goal as usize).filter(|_| !progress.over) else {
         let progress = Progress { over: true, ..progress.clone() };
         return Answer { content: None, progress, ended: None };
     };
-    // An outcome ends the stage, whatever the words are.
+    // An outcome ends the goal, whatever the words are.
     if let Some(outcome) = heard.outcome.filter(|outcome| *outcome != Outcome::NeedInput) {
         return close(script, progress, heard, outcome);
     }
     let message = Message::read(heard.message);
-    let asked = message.asked(&stage.knows);
-    let line = own_line(stage, progress, &message, heard);
+    let asked = message.asked(&goal.withheld);
+    let line = own_line(goal, progress, &message, heard);
     // What was told already yields to what the user still has to say.
     let is_new = asked.iter().any(|at| !progress.revealed.contains(&(*at as u32)));
     if is_new || (!asked.is_empty() && line.is_none()) {
         let say: Vec<&str> =
-            asked.iter().filter_map(|at| stage.knows.get(*at)).map(|held| &*held.say).collect();
+            asked.iter().filter_map(|at| goal.withheld.get(*at)).map(|held| &*held.say).collect();
         let mut next = progress.clone();
         next.revealed.extend(asked.iter().map(|at| *at as u32));
         next.revealed.sort_unstable();
@@ -106,7 +106,7 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
         }
         // A first message that neither asks, nor did anything, nor declines has yielded nothing yet.
         Question::Courtesy | Question::None => {
-            match message.ends(worked(progress, heard) || progress.stage > 0) {
+            match message.ends(worked(progress, heard) || progress.goal > 0) {
                 Some(outcome) => close(script, progress, heard, outcome),
                 None => stay(GO_ON, progress.clone()),
             }
@@ -117,43 +117,43 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
 /// The next line of the user's own, where it is time for one: after something was done or found, or where the
 /// assistant asks what the line may answer.
 fn own_line<'a>(
-    stage: &'a Stage,
+    goal: &'a Goal,
     progress: &Progress,
     message: &Message,
     heard: &Heard<'_>,
 ) -> Option<&'a str> {
-    let line = stage.lines.get(progress.lines as usize)?;
+    let line = goal.lines.get(progress.lines as usize)?;
     let asks = !matches!(message.question, Question::None | Question::Courtesy);
     (worked(progress, heard) || asks).then_some(line)
 }
 
-/// Whether a call of the assistant has succeeded since the stage opened.
+/// Whether a call of the assistant has succeeded since the goal opened.
 fn worked(progress: &Progress, heard: &Heard<'_>) -> bool {
     heard.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
 
-/// The stage has ended; the next one whose condition holds opens.
+/// The goal has ended; the next one whose condition holds opens.
 fn close(script: &Script, progress: &Progress, heard: &Heard<'_>, outcome: Outcome) -> Answer {
     let mut ended = progress.ended.clone();
     ended.push(outcome);
-    let next = progress.stage as usize + 1;
-    // A stage that does not open ends the conversation: those behind it follow from it.
-    let opens = script.stages.get(next).filter(|stage| holds(stage.when.as_ref(), &ended, heard));
-    let stage = progress.stage + u32::from(opens.is_some());
+    let next = progress.goal as usize + 1;
+    // A goal that does not open ends the conversation: those behind it follow from it.
+    let opens = script.goals.get(next).filter(|goal| holds(goal.when.as_ref(), &ended, heard));
+    let goal = progress.goal + u32::from(opens.is_some());
     let progress = Progress {
-        stage,
+        goal,
         revealed: Vec::new(),
         lines: 0,
         opened_at: heard.log.len(),
         ended,
         over: opens.is_none(),
     };
-    Answer { content: opens.map(|stage| stage.user.clone()), progress, ended: Some(outcome) }
+    Answer { content: opens.map(|goal| goal.user.clone()), progress, ended: Some(outcome) }
 }
 
 fn holds(when: Option<&When>, ended: &[Outcome], heard: &Heard<'_>) -> bool {
     let Some(when) = when else { return true };
-    when.ended.is_none_or(|end| ended.get(end.stage as usize) == Some(&end.outcome))
+    when.ended.is_none_or(|end| ended.get(end.goal as usize) == Some(&end.outcome))
         && when.shown.as_ref().is_none_or(|sight| shows(sight, heard))
 }
 

@@ -43,21 +43,21 @@ fn solutions(dataset: &Path) -> (BTreeMap<String, Vec<Step>>, BTreeMap<String, V
 
 fn solution(task: &Task) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
-    for (number, stage) in task.stages.iter().enumerate() {
-        let script = task.script.stages.get(number)?;
+    for (number, goal) in task.goals.iter().enumerate() {
+        let script = task.script.goals.get(number)?;
         // What a refusal is about is not among the facts.
-        if stage.reason.is_some() {
+        if goal.reason.is_some() {
             return None;
         }
         let question = |about: &str| Step::Say(format!("Could you tell me the {}?", about.replace('_', " ")));
-        steps.extend(script.knows.iter().map(|held| question(&held.about)));
-        for gold in &task.gold[stage.calls.clone()] {
+        steps.extend(script.withheld.iter().map(|held| question(&held.about)));
+        for gold in &task.gold[goal.calls.clone()] {
             steps.push(Step::Call(gold.api.clone(), Json::Object(gold.arguments.clone())));
         }
         steps.extend(script.lines.iter().map(|_| Step::Say("Shall I go on?".to_owned())));
-        let expected = task.checks.variants.first()?.stages.get(number)?;
+        let expected = task.checks.variants.first()?.goals.get(number)?;
         let facts = ending::facts(expected, |_, _| None)?;
-        let end = json!({"outcome": stage.outcome, "facts": facts, "message": stage.answer});
+        let end = json!({"outcome": goal.outcome, "facts": facts, "message": goal.answer});
         steps.push(Step::Call("finish".to_owned(), end));
     }
     Some(steps)

@@ -137,7 +137,7 @@ fn every_row_replays_and_abilities_and_changes_are_there() {
     let verified = json(&ok(&["dataset", "verify", text(&whole()), "--json"]));
     assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(2000), Some(2000)));
     let unproven = verified["unproven"].as_array().unwrap();
-    assert!(unproven.iter().any(|what| what == "phenomena"), "{unproven:?}");
+    assert!(unproven.iter().any(|what| what == "tags"), "{unproven:?}");
     let stats = json(&ok(&["dataset", "stats", text(&whole()), "--json"]));
     for ability in ["call", "retrieve_call", "plan_retrieve_call"] {
         assert!(stats["abilities"][ability].as_u64().unwrap() > 300, "{ability}");
@@ -299,7 +299,7 @@ fn tampering_is_found_and_named() {
     hidden("level", &|row| row.rc_level = Some(row.rc_level.map_or(2, |level| level % 3 + 1)), "rc_level");
     hidden(
         "gold answer",
-        &|row| row.gold_answer = r#"{"stages":[[{"text":"I never said so."}]]}"#.into(),
+        &|row| row.gold_answer = r#"{"goals":[[{"text":"I never said so."}]]}"#.into(),
         "gold_answer",
     );
     hidden("gates", &|row| row.gates = row.gates.replacen("\"gold_calls\":", "\"gold_calls\":4", 1), "gates");
@@ -482,14 +482,14 @@ fn a_candidate_that_fails_says_where_and_why() {
     let gates = verdicts["candidates"][0]["gates"].as_array().unwrap();
     let grounded = gates.iter().find(|gate| gate["gate"] == "grounded").unwrap();
     assert_eq!(grounded["findings"][0]["reason"], "argument_from_nowhere", "{grounded}");
-    assert_eq!(grounded["findings"][0]["stage"], 0);
+    assert_eq!(grounded["findings"][0]["goal"], 0);
     for (text, expect) in [
         ("{}", "missing field"),
-        (r#"{"candidate": 2, "stages": []}"#, "version 2, expected 1"),
-        (r#"{"candidate": 1, "stages": []}"#, "found none"),
-        (r#"{"candidate": 1, "stages": [{"user": "Hi.", "turns": []}]}"#, "stages[0]"),
+        (r#"{"candidate": 2, "goals": []}"#, "version 2, expected 1"),
+        (r#"{"candidate": 1, "goals": []}"#, "found none"),
+        (r#"{"candidate": 1, "goals": [{"user": "Hi.", "turns": []}]}"#, "goals[0]"),
         (
-            r#"{"candidate": 1, "world": "moon", "stages": [{"user": "Hi.", "turns": [{"say": "Hi.", "ends": {"outcome": "done"}}]}]}"#,
+            r#"{"candidate": 1, "world": "moon", "goals": [{"user": "Hi.", "turns": [{"say": "Hi.", "ends": {"outcome": "done"}}]}]}"#,
             "expected one of",
         ),
     ] {

@@ -111,14 +111,14 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
             (&json!("finish"), facts.len())
         );
         follow(&server, &solved, &row, &task);
-        for stage in &task.stages {
-            let end = json!({"outcome": stage.outcome, "reason": stage.reason, "message": stage.answer});
+        for goal in &task.goals {
+            let end = json!({"outcome": goal.outcome, "reason": goal.reason, "message": goal.answer});
             server.post(&format!("/v1/sessions/{idle}/finish"), end);
         }
         let grade = |id: &str| server.post(&format!("/v1/sessions/{id}/grade"), json!({}));
         let graded = grade(&solved);
         assert_eq!(graded["success"], true, "{}: {graded}", row.id);
-        assert_eq!(graded["stages"].as_array().unwrap().len(), task.stages.len());
+        assert_eq!(graded["goals"].as_array().unwrap().len(), task.goals.len());
         // Where nothing is called, declining is all there is to do.
         let without_calls = task.gold.is_empty();
         assert_eq!(grade(&idle)["success"], without_calls, "{}: the words without their calls", row.id);
@@ -144,10 +144,10 @@ fn follow(server: &Server, session: &str, row: &Dialogue, task: &Task) {
         let Some(words) = message.content.as_deref().filter(|_| message.tool_calls.is_empty()) else {
             continue;
         };
-        let stage = &task.stages[ended];
-        let heard = if words == stage.answer {
+        let goal = &task.goals[ended];
+        let heard = if words == goal.answer {
             ended += 1;
-            let end = json!({"outcome": stage.outcome, "reason": stage.reason, "message": words});
+            let end = json!({"outcome": goal.outcome, "reason": goal.reason, "message": words});
             server.post(&path("finish"), end)
         } else {
             server.post(&path("messages"), json!({"content": words}))
@@ -155,7 +155,7 @@ fn follow(server: &Server, session: &str, row: &Dialogue, task: &Task) {
         let said = messages.next().map(|message| message.content.clone().unwrap());
         assert_eq!(heard, json!({"content": said, "done": said.is_none()}), "{}: {words}", row.id);
     }
-    assert_eq!(ended, task.stages.len());
+    assert_eq!(ended, task.goals.len());
 }
 
 /// Does the same in any environment, and tells what it saw.
@@ -177,12 +177,12 @@ fn explore(runtime: &tokio::runtime::Runtime, environment: &mut dyn Environment,
     for words in ["hi", "Could you tell me more?", "What is your favourite colour?"] {
         seen.push(format!("{:?}", runtime.block_on(environment.say(words))));
     }
-    for stage in &task.stages {
-        let (outcome, reason) = (stage.outcome, stage.reason);
-        // A fact that nobody asks for is refused, and the stage stays open.
+    for goal in &task.goals {
+        let (outcome, reason) = (goal.outcome, goal.reason);
+        // A fact that nobody asks for is refused, and the goal stays open.
         for facts in [json!({"no_such_fact": 1}), json!({})] {
             let facts = facts.as_object().unwrap().clone();
-            let message = stage.answer.clone();
+            let message = goal.answer.clone();
             let end = Finish { outcome, reason, about: Some("x".to_owned()), facts, message };
             seen.push(format!("{:?}", runtime.block_on(environment.finish(&end))));
             seen.push(format!("{:?}", environment.view().tools.last()));
@@ -229,9 +229,9 @@ fn candidates_are_checked_by_the_server_as_by_the_command() {
     let verdicts = server.post("/v1/check", serde_json::from_str(good).unwrap());
     assert_eq!(verdicts["passes"], true, "{verdicts}");
     let mut bad: Json = serde_json::from_str(good).unwrap();
-    bad["stages"][0]["turns"] = json!([]);
+    bad["goals"][0]["turns"] = json!([]);
     let (status, _, problem) = server.send("POST /v1/check", &[], &bad);
-    assert!(status == 422 && problem["detail"].as_str().unwrap().contains("stages[0]"), "{problem}");
+    assert!(status == 422 && problem["detail"].as_str().unwrap().contains("goals[0]"), "{problem}");
     server.stop();
 }
 

@@ -1,4 +1,4 @@
-//! How agents that answer in words end a stage: the words as they are, or read into `finish` where answers are structured.
+//! How agents that answer in words end a goal: the words as they are, or read into `finish` where answers are structured.
 
 use diorama_llm::{Message, json_in};
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub fn parse(reply: &str) -> Result<Finish, ParseError> {
     serde_json::from_value(json).map_err(|error| ParseError(format!("the ending: {error}")))
 }
 
-/// Ends the open stage with an answer in words; `findings` is what was done and found out.
+/// Ends the open goal with an answer in words; `findings` is what was done and found out.
 ///
 /// # Errors
 /// When the environment or the model ends it, or no ending can be read.

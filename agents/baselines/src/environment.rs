@@ -31,10 +31,10 @@ pub trait Environment: Send {
     /// Calls an API by name.
     fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply>;
 
-    /// Says something to the user, who may answer. Where answers are prose, a message that asks nothing ends the stage.
+    /// Says something to the user, who may answer. Where answers are prose, a message that asks nothing ends the goal.
     fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer>;
 
-    /// Ends the stage that is open.
+    /// Ends the goal that is open.
     fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer>;
 
     /// The JSON Schema of a visible API's reply, where the environment knows it; what a served document would say.
@@ -57,7 +57,7 @@ pub struct View {
     /// What was said and called so far, oldest first; the user's opening is the first.
     pub conversation: Vec<Said>,
     /// The tools that may be called, in OpenAI's function format. A search adds to them. Where answers are structured, one
-    /// of them is `finish`, whose schema names the facts that the open stage asks for.
+    /// of them is `finish`, whose schema names the facts that the open goal asks for.
     pub tools: Vec<Json>,
     /// Whether the user has nothing more to say.
     pub over: bool,
@@ -263,7 +263,7 @@ impl View {
         self.tools.iter().any(|tool| tool["function"]["name"] == name)
     }
 
-    /// Shows the tool that ends the stage that is open, instead of the one before.
+    /// Shows the tool that ends the goal that is open, instead of the one before.
     pub fn ends_with(&mut self, finish: Option<Json>) {
         self.tools.retain(|tool| tool["function"]["name"] != FINISH);
         self.tools.extend(finish);

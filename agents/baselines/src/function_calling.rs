@@ -38,7 +38,7 @@ pub enum Turn {
 pub enum Act {
     /// Of an API.
     Call(Call),
-    /// The end of a stage.
+    /// The end of a goal.
     Finish(Finish),
 }
 

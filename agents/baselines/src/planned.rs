@@ -2,7 +2,7 @@
 //!
 //! Offline plans once and carries the plan out as it stands. DEPS (describe, explain, plan and select) plans again after each
 //! step, ten at most. Reflexion makes a second trial, told what was wrong with the first; the world stays as the first left it, since
-//! nothing but the user's word ends a stage.
+//! nothing but the user's word ends a goal.
 
 use diorama_llm::Message;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct Input<'a> {
     pub system: &'a str,
     /// The visible APIs.
     pub apis: &'a [selector::Known],
-    /// What is known from stages before, or of a trial before.
+    /// What is known from goals before, or of a trial before.
     pub background: &'a str,
     /// What the user wants.
     pub request: &'a str,

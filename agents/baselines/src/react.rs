@@ -1,7 +1,7 @@
 //! ReAct: thought, action and observation in turn, as text.
 //!
 //! Tools stand in the prompt; what a search finds stands in its observation. `Ask` puts a question to the user. Where answers are
-//! structured, `finish` is an action like any other, otherwise `Final Answer` ends the stage.
+//! structured, `finish` is an action like any other, otherwise `Final Answer` ends the goal.
 
 use diorama_llm::{Message, json_in};
 use diorama_seeds::ending::FINISH;
@@ -44,7 +44,7 @@ pub struct Input<'a> {
 pub enum Turn {
     /// A call.
     Call(Call),
-    /// The end of a stage.
+    /// The end of a goal.
     Finish(Finish),
     /// A question to the user.
     Ask(String),

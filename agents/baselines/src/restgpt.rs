@@ -19,7 +19,7 @@ use crate::environment::{Environment, Soon};
 use crate::mind::{Mind, Stop, rest};
 use crate::toolbox::transcript;
 
-/// Steps of the planner in one stage.
+/// Steps of the planner in one goal.
 const STEPS: usize = 15;
 
 /// The agent, whole or with a part left out.
@@ -61,7 +61,7 @@ impl RestGpt {
         Ok(())
     }
 
-    /// Plans a stage step by step; its answer.
+    /// Plans a goal step by step; its answer.
     async fn planned(
         &self,
         environment: &mut dyn Environment,

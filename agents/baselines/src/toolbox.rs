@@ -19,7 +19,7 @@ pub struct Document {
     pub parameters: Json,
 }
 
-/// The visible APIs, without the search and the tool that ends a stage.
+/// The visible APIs, without the search and the tool that ends a goal.
 #[must_use]
 pub fn documents(view: &View) -> Vec<Document> {
     let mut found: Vec<Document> = Vec::new();
@@ -52,7 +52,7 @@ pub async fn retrieve(environment: &mut dyn Environment, keywords: &str) -> Resu
     environment.call(&Call { api: TOOL_SEARCHER.to_owned(), arguments }).await.map(|_| ())
 }
 
-/// The schema of the tool that ends the open stage, where there is one.
+/// The schema of the tool that ends the open goal, where there is one.
 #[must_use]
 pub fn finish_schema(view: &View) -> Option<&Json> {
     let tool = view.tools.iter().find(|tool| tool["function"]["name"] == FINISH)?;

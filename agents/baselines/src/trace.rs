@@ -39,7 +39,7 @@ pub enum Step {
         /// Whether the conversation is over.
         over: bool,
     },
-    /// The end of a stage.
+    /// The end of a goal.
     Finished {
         /// How.
         end: Finish,
@@ -50,7 +50,7 @@ pub enum Step {
     },
     /// Something that the environment did not do, with what it said.
     Refused {
-        /// The end of a stage that is none.
+        /// The end of a goal that is none.
         end: Option<Finish>,
         /// Why.
         error: EnvironmentError,

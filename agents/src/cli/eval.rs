@@ -97,7 +97,7 @@ pub struct RunArgs {
     /// Trials of each task, for pass^k.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub trials: u32,
-    /// How stages end: with `finish`, or with a message that is read.
+    /// How goals end: with `finish`, or with a message that is read.
     #[arg(long, value_enum, default_value_t = AnswersName::Structured)]
     pub answers: AnswersName,
     /// Seed of the sessions.
@@ -151,7 +151,7 @@ pub struct RunArgs {
     pub model: ModelArgs,
 }
 
-/// How stages end.
+/// How goals end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AnswersName {
     /// With `finish`, whose facts are compared by type; prose is not read.

@@ -24,10 +24,10 @@ use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::synthesis::caller::ScenarioCaller;
 use crate::synthesis::domain::{ScenarioApis, ScenarioDomain};
-use crate::synthesis::phenomena;
 use crate::synthesis::pipeline::{self, Agents};
 use crate::synthesis::query::ScenarioQuery;
 use crate::synthesis::recipe::{Ingredients, Recipe};
+use crate::synthesis::tags;
 use crate::synthesis::tester::SixGates;
 use crate::synthesis::uses::{self, Use};
 use diorama_proof::Gate;
@@ -69,7 +69,7 @@ pub struct Generate {
     /// Threads; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Share of the conversations that show something: held_back=0.4, correction=0.1. Of worlds with scenarios.
+    /// Share of the conversations that show something: withheld=0.4, correction=0.1. Of worlds with scenarios.
     #[arg(long, value_name = "TAG=SHARE", value_delimiter = ',', value_parser = share)]
     pub tags: Vec<(String, f64)>,
     /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
@@ -113,12 +113,12 @@ impl From<AbilityName> for Ability {
 
 /// A label and its share.
 fn share(text: &str) -> Result<(String, f64), String> {
-    let wrong = || format!("found `{text}`, expected a tag and its share, such as held_back=0.4");
+    let wrong = || format!("found `{text}`, expected a tag and its share, such as withheld=0.4");
     let (label, share) = text.split_once('=').ok_or_else(wrong)?;
     let share: f64 = share.parse().map_err(|_| wrong())?;
-    let known = phenomena::LABELS.contains(&label);
+    let known = tags::LABELS.contains(&label);
     if !known {
-        return Err(format!("found the tag `{label}`, expected one of {}", phenomena::LABELS.join(", ")));
+        return Err(format!("found the tag `{label}`, expected one of {}", tags::LABELS.join(", ")));
     }
     if share > 0.0 && share < 1.0 { Ok((label.to_owned(), share)) } else { Err(wrong()) }
 }
@@ -251,9 +251,9 @@ impl Generate {
             .into_iter()
             .chain(Gate::ALL.iter().map(|gate| gate.name()))
             .chain(["judge"]);
-        for stage in order {
-            let Some(reasons) = funnel.dropped.get(stage) else { continue };
-            let _ = writeln!(text, "{:>10}  dropped: {stage}", format!("-{}", reasons.values().sum::<u64>()));
+        for step in order {
+            let Some(reasons) = funnel.dropped.get(step) else { continue };
+            let _ = writeln!(text, "{:>10}  dropped: {step}", format!("-{}", reasons.values().sum::<u64>()));
             let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
             reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), (*reason).clone()));
             for (reason, count) in reasons.into_iter().take(6) {
@@ -264,11 +264,11 @@ impl Generate {
             let _ = writeln!(text, "{:>10}  slots without a row: no attempt passed", funnel.exhausted);
         }
         let _ = writeln!(text, "{:>10}  written", summary.counts.dialogues);
-        for (kind, faults) in &funnel.faults {
+        for (kind, mutants) in &funnel.mutants {
             let _ = writeln!(
                 text,
                 "            damage {kind}: {} failed as they must, {} were equivalent, {} passed",
-                faults.killed, faults.equivalent, faults.survived
+                mutants.killed, mutants.equivalent, mutants.survived
             );
         }
         if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {

@@ -29,7 +29,7 @@ use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::tasks::DatasetTasks;
 
-/// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
+/// Serve worlds over HTTP: REST APIs for agents, sessions and grades for admins.
 ///
 /// Prints the address once it listens. `POST /v1/sessions` creates a session and gives the base URL of its REST API;
 /// `GET /openapi.json` describes the rest. With nothing given, the catalog's worlds are served by name.
@@ -61,11 +61,11 @@ pub struct Serve {
     /// URL under which callers reach the server, when it is not the address.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
-    /// What experimenters must send in Diorama-Token. The environment is the better place: a command line is seen by
+    /// What admins must send in Diorama-Token. The environment is the better place: a command line is seen by
     /// every user of the machine.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
-    /// With --tasks: leave the experimenter's surface open instead of making a control token.
+    /// With --tasks: leave the admin's surface open instead of making a control token.
     #[arg(long)]
     pub open: bool,
     /// Sessions at a time.
@@ -136,11 +136,11 @@ pub enum Log {
     Json,
 }
 
-/// What is said where the experimenter's surface is open.
+/// What is said where the admin's surface is open.
 const NO_TOKEN: &str = "there is no control token: whoever reaches this port, an agent with HTTP too, can read, reset and \
                         grade every session; to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
 /// What stands before a control token that was made.
-const MADE_TOKEN: &str = "the experimenter's surface asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
+const MADE_TOKEN: &str = "the admin's surface asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
 
 /// How long requests that have begun may take once the server is to end.
 const GRACE: Duration = Duration::from_secs(10);

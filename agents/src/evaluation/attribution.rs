@@ -17,7 +17,7 @@ pub enum Attribution {
     RetrieverMissed,
     /// It gave up, or its replies could not be read.
     GaveUp,
-    /// Steps, calls, tokens or time ran out, or a stage was left open.
+    /// Steps, calls, tokens or time ran out, or a goal was left open.
     StoppedEarly,
     /// An API of the reference calls was not called although it was visible, or another changed something.
     WrongApi,
@@ -70,20 +70,20 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     let has = |class: ErrorClass| judged.grade.errors.iter().any(|error| error.class == class);
     let puzzled = steps.iter().any(|step| match step {
         Step::Said { words, answer: Some(answer), .. } if answer == NOT_UNDERSTOOD => {
-            task.script.stages.iter().flat_map(|stage| &stage.knows).any(|held| asks_for(words, &held.about))
+            task.script.goals.iter().flat_map(|goal| &goal.withheld).any(|held| asks_for(words, &held.about))
         }
         _ => false,
     });
     if !missing.is_empty() {
         return Some(if puzzled {
             Attribution::User
-        } else if has(ErrorClass::MissingStage) {
+        } else if has(ErrorClass::MissingGoal) {
             Attribution::StoppedEarly
         } else {
             let refuses = steps
                 .iter()
                 .any(|step| matches!(step, Step::Finished { end, .. } if end.outcome != Outcome::Done));
-            let expected = task.stages.iter().any(|stage| stage.outcome != Outcome::Done);
+            let expected = task.goals.iter().any(|goal| goal.outcome != Outcome::Done);
             if refuses && !expected { Attribution::GaveUp } else { Attribution::WrongApi }
         });
     }

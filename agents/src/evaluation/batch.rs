@@ -34,7 +34,7 @@ pub struct Episode {
     pub agent: String,
     /// The model, where it asks one.
     pub model: Option<String>,
-    /// How stages end.
+    /// How goals end.
     pub answers: Answers,
     /// The verdict.
     pub grade: Grade,
@@ -96,7 +96,7 @@ pub struct Setup {
     pub trial: u32,
     /// The seed of the session.
     pub seed: u64,
-    /// How stages end.
+    /// How goals end.
     pub answers: Answers,
     /// The limits of the episode.
     pub budget: Budget,

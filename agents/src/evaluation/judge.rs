@@ -41,7 +41,7 @@ pub struct Privileged<'a> {
 pub struct Judged {
     /// The grade.
     pub grade: Grade,
-    /// The agent's message at the end of each stage.
+    /// The agent's message at the end of each goal.
     pub answers: Vec<String>,
     /// Its calls.
     pub log: Vec<Arc<LogEntry>>,
@@ -122,25 +122,25 @@ impl Judge {
     pub fn grade(&self, environment: LocalEnvironment<'_>, stopped: Option<EnvironmentError>) -> Judged {
         let log: Vec<Arc<LogEntry>> = environment.session.log().collect();
         let conversation = &environment.conversation;
-        // A stage that was left open ends with nothing said.
+        // A goal that was left open ends with nothing said.
         let last = (!conversation.is_over()).then(|| ("", Given::default()));
         let endings = conversation.endings(&self.task.script, last, log.len(), conversation.answers());
-        let stages = endings.stages();
+        let goals = endings.goals();
         let grade = self.prepared.grade(&Attempt {
             base: &self.world.base,
             initial: environment.session.initial(),
             last: environment.session.state(),
             log: &log,
-            stages: &stages,
+            goals: &goals,
         });
-        let answers = stages.iter().map(|stage| stage.answer.to_owned()).collect();
+        let answers = goals.iter().map(|goal| goal.answer.to_owned()).collect();
         Judged { grade, answers, log, stopped }
     }
 
-    /// How many stages the task has.
+    /// How many goals the task has.
     #[must_use]
-    pub fn stages(&self) -> usize {
-        self.task.stages.len()
+    pub fn goals(&self) -> usize {
+        self.task.goals.len()
     }
 
     /// How many APIs an agent has to tell apart: those of the world where it searches, else those that it is shown.
@@ -150,23 +150,23 @@ impl Judge {
         if shown == 0 { self.world.base.world().apis.len() } else { shown }
     }
 
-    /// Partial credit: the share of the stages whose verdicts all hold. A stage that asks for a change has it only
+    /// Partial credit: the share of the goals whose verdicts all hold. A goal that asks for a change has it only
     /// where the changes of the episode are as expected and nothing else was changed.
     #[must_use]
     pub fn credit(&self, grade: &Grade) -> f64 {
-        if grade.success || grade.stages.is_empty() {
+        if grade.success || grade.goals.is_empty() {
             return f64::from(u8::from(grade.success));
         }
         let deeds = [grade.components.change, grade.components.damage];
         let harmed = deeds.contains(&Verdict::Failed);
         let changes = self.task.checks.variants.iter().flat_map(|variant| &variant.changes);
-        let writing: Vec<u32> = changes.map(|change| change.stage).collect();
-        let credited = (0..).zip(&grade.stages).filter(|(number, stage)| {
-            let verdicts = [stage.outcome, stage.answer, stage.evidence];
+        let writing: Vec<u32> = changes.map(|change| change.goal).collect();
+        let credited = (0..).zip(&grade.goals).filter(|(number, goal)| {
+            let verdicts = [goal.outcome, goal.answer, goal.evidence];
             let lacks_change = harmed && writing.contains(number);
             !lacks_change && !verdicts.contains(&Verdict::Failed)
         });
-        credited.count() as f64 / grade.stages.len() as f64
+        credited.count() as f64 / grade.goals.len() as f64
     }
 
     /// The reference calls: what measures compare an agent's calls with.
@@ -183,16 +183,16 @@ impl Judge {
 }
 
 impl LocalEnvironment<'_> {
-    /// Shows the tool that ends the stage that is open.
+    /// Shows the tool that ends the goal that is open.
     fn show_finish(&mut self) {
         let over = self.view.over || self.conversation.answers() == Answers::Prose;
-        let stage = self.conversation.progress().stage as usize;
-        self.view.ends_with((!over).then(|| ending::tool(&self.judge.task.checks, stage)));
+        let goal = self.conversation.progress().goal as usize;
+        self.view.ends_with((!over).then(|| ending::tool(&self.judge.task.checks, goal)));
     }
 
     fn end(&mut self, end: &Finish) -> Result<Answer, EnvironmentError> {
-        let stage = self.conversation.progress().stage as usize;
-        if let Err(error) = ending::check(&end.facts, &self.judge.task.checks, stage) {
+        let goal = self.conversation.progress().goal as usize;
+        if let Err(error) = ending::check(&end.facts, &self.judge.task.checks, goal) {
             // An ending that is refused is a step like any other.
             self.meter.take(&self.view, false)?;
             return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });

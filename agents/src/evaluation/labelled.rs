@@ -36,15 +36,15 @@ pub struct Labelled {
     pub label: Label,
     /// The kind of episode: why it is right or wrong.
     pub kind: String,
-    /// Calls and last message of each stage.
+    /// Calls and last message of each goal.
     #[serde(default)]
-    pub stages: Vec<Said>,
-    /// The same for a task of one stage.
+    pub goals: Vec<Said>,
+    /// The same for a task of one goal.
     #[serde(flatten)]
     pub only: Said,
 }
 
-/// The calls and the last message of a stage.
+/// The calls and the last message of a goal.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Said {
     /// The calls.
@@ -108,35 +108,35 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
 }
 
 impl Labelled {
-    /// Makes the calls again and grades the episode. With structured answers, each stage ends as the reference solution
+    /// Makes the calls again and grades the episode. With structured answers, each goal ends as the reference solution
     /// does: what is measured then is whether other calls than its own are judged rightly.
     ///
     /// # Errors
     /// When the task does not fit its world.
     pub fn grade(&self, task: &Task, world: &Arc<World>, answers: Answers) -> Result<Grade, EpisodeError> {
         let mut session = task.session(world, self.seed.unwrap_or(task.episode.session_seed))?;
-        let stages = if self.stages.is_empty() { std::slice::from_ref(&self.only) } else { &self.stages };
+        let goals = if self.goals.is_empty() { std::slice::from_ref(&self.only) } else { &self.goals };
         let mut calls = Vec::new();
-        for stage in stages {
-            for Made { api, arguments } in &stage.calls {
+        for goal in goals {
+            for Made { api, arguments } in &goal.calls {
                 session.call(&Call { api: api.clone(), arguments: arguments.clone() });
             }
             calls.push(session.calls());
         }
         let log: Vec<Arc<LogEntry>> = session.log().collect();
-        let given: Vec<Map<String, Json>> = (0..stages.len())
+        let given: Vec<Map<String, Json>> = (0..goals.len())
             .map(|number| {
-                let check = task.checks.variants.first().and_then(|variant| variant.stages.get(number));
+                let check = task.checks.variants.first().and_then(|variant| variant.goals.get(number));
                 check.and_then(|check| ending::facts(check, |_, _| None)).unwrap_or_default()
             })
             .collect();
         let abouts: Vec<Option<String>> =
-            (0..stages.len()).map(|number| super::policies::about(&task.checks, number)).collect();
-        let ended: Vec<Ended<'_>> = stages
+            (0..goals.len()).map(|number| super::policies::about(&task.checks, number)).collect();
+        let ended: Vec<Ended<'_>> = goals
             .iter()
             .enumerate()
             .map(|(number, said)| {
-                let gold = task.stages.get(number);
+                let gold = task.goals.get(number);
                 let structured = gold.filter(|_| answers == Answers::Structured);
                 Ended {
                     answers,
@@ -160,7 +160,7 @@ impl Labelled {
             initial: session.initial(),
             last: session.state(),
             log: &log,
-            stages: &ended,
+            goals: &ended,
         }))
     }
 }

@@ -45,9 +45,9 @@ pub struct Measured {
     pub usage: Usage,
     /// Milliseconds, where a model or a server was waited for.
     pub took_ms: Option<u64>,
-    /// Some stage of the task is refused in the reference.
+    /// Some goal of the task is refused in the reference.
     pub has_refusal: bool,
-    /// All stages of the task are refused in the reference.
+    /// All goals of the task are refused in the reference.
     pub is_refused: bool,
     /// For tasks that are answered and change nothing: how likely it is that values picked from the replies are the facts.
     pub chance: Option<f64>,
@@ -93,7 +93,7 @@ impl Measured {
         let mut rest = made();
         let matches =
             |gold: &&&GoldCall| made().any(|call| call.api == gold.api && call.arguments == gold.arguments);
-        let reference: Vec<&str> = task.stages.iter().map(|stage| &*stage.answer).collect();
+        let reference: Vec<&str> = task.goals.iter().map(|goal| &*goal.answer).collect();
         let refused = |outcome: Outcome| outcome == Outcome::Refused;
         let notes = |name: fn(&Note) -> Option<String>| {
             let noted = episode.steps.iter().filter_map(|step| match step {
@@ -113,8 +113,8 @@ impl Measured {
             calls: episode.calls(),
             usage: episode.usage(),
             took_ms: episode.took_ms,
-            has_refusal: task.stages.iter().any(|stage| refused(stage.outcome)),
-            is_refused: task.stages.iter().all(|stage| refused(stage.outcome)),
+            has_refusal: task.goals.iter().any(|goal| refused(goal.outcome)),
+            is_refused: task.goals.iter().all(|goal| refused(goal.outcome)),
             chance: task.is_answer_only().then(|| task.chance()),
             correct_path: wanted.iter().all(|gold| rest.any(|call| call.api == gold.api)),
             extra_calls: judged.log.len() as i64 - task.gold.len() as i64,
@@ -149,9 +149,9 @@ fn groups(row: &Dialogue, judge: &Judge) -> Vec<(&'static str, String)> {
         ("depth", row.depth.to_string()),
         ("pool", pool_range(judge.pool())),
     ];
-    for phenomenon in &row.phenomena {
-        groups.push(("ability_and_phenomenon", format!("{ability} / {phenomenon}")));
-        groups.push(("phenomenon", phenomenon.clone()));
+    for tag in &row.tags {
+        groups.push(("ability_and_tag", format!("{ability} / {tag}")));
+        groups.push(("tag", tag.clone()));
     }
     groups
 }

@@ -37,9 +37,9 @@ pub struct Shown {
 const DIMENSIONS: [(&str, &str); 5] = [
     ("ability", "Success by ability"),
     ("depth", "Success by depth: calls nested through their arguments"),
-    ("phenomenon", "Success by phenomenon"),
+    ("tag", "Success by tag"),
     ("pool", "Success by pool: APIs to tell apart"),
-    ("ability_and_phenomenon", "Success by ability and phenomenon"),
+    ("ability_and_tag", "Success by ability and tag"),
 ];
 
 /// The form of a figure.

@@ -30,29 +30,29 @@ pub struct Policy {
     end: End,
 }
 
-/// The calls and messages of a policy before it ends a stage.
+/// The calls and messages of a policy before it ends a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calls {
     /// None.
     None,
-    /// Questions, before the first stage ends.
+    /// Questions, before the first goal ends.
     Questions,
     /// A search for the words of the request.
     Search,
     /// Every read, with the arguments that the request and the replies give.
     EveryRead,
-    /// The reference calls of each stage.
+    /// The reference calls of each goal.
     Reference,
     /// A change that nobody asked for and its reversal, and then the reference calls.
     WriteUndoReference,
-    /// Calls of each stage that follow from the visible tools alone.
+    /// Calls of each goal that follow from the visible tools alone.
     Blind(Blind),
 }
 
 /// Questions that `always-ask` asks.
 const QUESTIONS: usize = 5;
-/// Stages that a policy ends, at most: no conversation has more.
-const MAX_STAGES: usize = 32;
+/// Goals that a policy ends, at most: no conversation has more.
+const MAX_GOALS: usize = 32;
 
 const fn policy(name: &'static str, calls: Calls, end: End, help: &'static str) -> Policy {
     Policy { name, help, calls, end }
@@ -186,7 +186,7 @@ impl Agent for Scripted<'_> {
                 (Calls::Search, _) => calls::search(environment).await?,
                 (Calls::None, _) => {}
             }
-            for _ in 0..MAX_STAGES {
+            for _ in 0..MAX_GOALS {
                 let finish = end.finish(environment.view(), 0);
                 if environment.finish(&finish).await?.over || end == End::Question {
                     break;
@@ -197,7 +197,7 @@ impl Agent for Scripted<'_> {
     }
 }
 
-/// Ends each stage with random facts after calls that follow from the visible tools.
+/// Ends each goal with random facts after calls that follow from the visible tools.
 async fn act_blind(
     blind: Blind,
     end: End,
@@ -206,7 +206,7 @@ async fn act_blind(
     // The draws follow from the request, so that the same episode is the same again.
     let request: String = environment.view().user_turns().collect();
     let mut rng = ChaCha8Rng::from_seed(*blake3::hash(request.as_bytes()).as_bytes());
-    for _ in 0..MAX_STAGES {
+    for _ in 0..MAX_GOALS {
         let words = environment.view().user_turns().last().unwrap_or_default().to_owned();
         retrieve(environment, &words).await?;
         let all = documents(environment.view());

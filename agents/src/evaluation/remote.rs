@@ -198,7 +198,7 @@ impl RemoteEnvironment {
         let heard: Heard = self.post(path, body).await?;
         let answer = Answer { words: heard.content, over: heard.done };
         self.view.heard(words, &answer);
-        // Another stage asks for other facts; an answer within a stage leaves its ending as it is.
+        // Another goal asks for other facts; an answer within a goal leaves its ending as it is.
         if heard.done || heard.finish.is_some() {
             self.view.ends_with(heard.finish);
         }

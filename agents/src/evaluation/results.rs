@@ -39,12 +39,12 @@ pub struct Results {
     pub success_without_refusals: f64,
     /// Success of tasks that are answered and change nothing.
     pub success_answer_only: f64,
-    /// Success of tasks whose stages are all refused.
+    /// Success of tasks whose goals are all refused.
     pub success_refused: f64,
     /// How likely it is that values picked from the replies to the right calls, each of its fact's kind, are the facts:
     /// the mean over the tasks that are answered and change nothing.
     pub chance_answer_only: f64,
-    /// Success by `ability`, `depth`, `phenomenon`, `pool` (APIs to tell apart), and `ability_and_phenomenon`.
+    /// Success by `ability`, `depth`, `tag`, `pool` (APIs to tell apart), and `ability_and_tag`.
     pub cells: BTreeMap<&'static str, BTreeMap<String, CellRate>>,
     /// Failed episodes by cause, excluded ones too.
     pub attribution: BTreeMap<Attribution, u64>,
@@ -52,7 +52,7 @@ pub struct Results {
     pub unfinished: u64,
     /// Failed episodes that say nothing of the agent: a fault of the simulator, or of the user.
     pub excluded: u64,
-    /// Partial credit: the share of the stages of an episode whose verdicts all hold, the mean over episodes.
+    /// Partial credit: the share of the goals of an episode whose verdicts all hold, the mean over episodes.
     pub partial_credit: f64,
     /// The results of searches, where APIs have to be searched for.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,7 +27,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use self::asking::{Asker, Stage, Stop};
+use self::asking::{Asker, StepRecord, Stop};
 use self::build::Section;
 use self::deeds::{ChooseDeeds, ChooseRules, Deeds, possible_rules};
 use self::domain::{Domain, Known, ProposeDomain};
@@ -82,7 +82,7 @@ pub struct Authored {
     /// The worlds, in the order of their slots.
     pub worlds: Vec<Written>,
     /// Every step, in the order of slots and steps.
-    pub stages: Vec<Stage>,
+    pub steps: Vec<StepRecord>,
     /// What became of everything.
     pub funnel: Funnel,
     /// Why it ended before all worlds were written, where it did.
@@ -100,7 +100,7 @@ pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> Authored {
 }
 
 /// What one slot came to.
-type Slot<T> = (Result<T, Stop>, Vec<Stage>, Funnel);
+type Slot<T> = (Result<T, Stop>, Vec<StepRecord>, Funnel);
 
 struct Author {
     model: Arc<dyn ChatModel>,
@@ -153,8 +153,8 @@ impl Author {
                 let asker = author.asker(slot);
                 let step = ProposeDomain { seed: author.settings.seed, slot, known: &known };
                 let result = asker.ask(0, &step).await;
-                let (stages, funnel) = asker.into_notes();
-                (slot, (result, stages, funnel))
+                let (steps, funnel) = asker.into_notes();
+                (slot, (result, steps, funnel))
             });
         }
         let (proposed, stopped) = collect(in_order(slots).await?, authored);
@@ -174,8 +174,8 @@ impl Author {
             slots.spawn(async move {
                 let asker = author.asker(slot);
                 let result = author.write(&asker, slot, &domain).await;
-                let (stages, funnel) = asker.into_notes();
-                (slot, (result, stages, funnel))
+                let (steps, funnel) = asker.into_notes();
+                (slot, (result, steps, funnel))
             });
         }
         let (written, stopped) = collect(in_order(slots).await?, authored);
@@ -348,12 +348,12 @@ async fn in_order<T: Send + 'static>(
     Ok(all.into_iter().collect())
 }
 
-/// Counts what slots came to and keeps their stages; beside what is done, why the first slot that could not go on did not.
+/// Counts what slots came to and keeps their steps; beside what is done, why the first slot that could not go on did not.
 fn collect<T>(all: Vec<(u64, Slot<T>)>, authored: &mut Authored) -> (Vec<(u64, T)>, Option<Stop>) {
     let mut kept = Vec::new();
     let mut stopped = None;
-    for (slot, (result, stages, funnel)) in all {
-        authored.stages.extend(stages);
+    for (slot, (result, steps, funnel)) in all {
+        authored.steps.extend(steps);
         authored.funnel.add(&funnel);
         match result {
             Ok(value) => kept.push((slot, value)),

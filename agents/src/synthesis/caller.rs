@@ -11,11 +11,11 @@ use diorama_proof::Candidate;
 use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_proof::binding::say_answer;
 use diorama_proof::candidate::{
-    AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateStage, End, FactClaim, Opening, Turn,
+    AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn,
 };
 use diorama_seeds::ending::Answers;
 use diorama_seeds::model::{ApiId, World};
-use diorama_seeds::script::{Held, Script, Stage};
+use diorama_seeds::script::{Goal, Script, WithheldDetail};
 use diorama_seeds::task::{Ability, Call};
 use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::engine::Body;
@@ -26,7 +26,7 @@ use rand::RngExt;
 use rand::seq::{IteratorRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::draft::{Draft, DraftStage, HeldBack};
+use super::draft::{Draft, DraftGoal, HeldBack};
 use super::plan::call_of;
 use super::world::UnitWorld;
 
@@ -98,15 +98,15 @@ impl CallerAgent for ScenarioCaller {
             draft,
             session: Session::new(world.base.clone(), options),
             shown: visible.iter().copied().collect(),
-            measures: Measures::of_tools(&world.base, world.premises().vocabulary, &visible),
+            measures: Measures::of_tools(&world.base, world.context().vocabulary, &visible),
             calls: Vec::new(),
             call_of_step: Vec::new(),
             said: Vec::new(),
             system: system.clone(),
         };
-        let mut stages = Vec::with_capacity(draft.stages.len());
-        for stage in &draft.stages {
-            stages.push(solving.stage(stage)?);
+        let mut goals = Vec::with_capacity(draft.goals.len());
+        for goal in &draft.goals {
+            goals.push(solving.goal(goal)?);
         }
         Ok(Candidate {
             candidate: CANDIDATE_VERSION,
@@ -115,7 +115,7 @@ impl CallerAgent for ScenarioCaller {
             seed: session_seed,
             system: Some(system),
             tools: Some(tools),
-            stages,
+            goals,
         })
     }
 }
@@ -137,54 +137,54 @@ struct Solving<'a> {
 }
 
 impl Solving<'_> {
-    fn stage(&mut self, stage: &DraftStage) -> Result<CandidateStage, Unsolved> {
-        self.said.push(stage.user.clone());
-        self.measure_words(&stage.user);
+    fn goal(&mut self, goal: &DraftGoal) -> Result<CandidateGoal, Unsolved> {
+        self.said.push(goal.user.clone());
+        self.measure_words(&goal.user);
         let mut turns = Vec::new();
         let mut conversation = Conversation::new(Answers::Prose);
-        for step in stage.steps.clone() {
-            for held in stage.held.iter().filter(|held| held.before == step) {
-                turns.extend(self.ask(stage, held, &mut conversation)?);
+        for step in goal.steps.clone() {
+            for held in goal.held.iter().filter(|held| held.before == step) {
+                turns.extend(self.ask(goal, held, &mut conversation)?);
             }
-            turns.extend(self.step(step, stage)?);
+            turns.extend(self.step(step, goal)?);
         }
         let replies: Vec<Option<Arc<LogEntry>>> = self.calls.iter().cloned().map(Some).collect();
-        let parts: Vec<AnswerPart> = stage.answer.iter().map(|part| self.placed(part)).collect();
+        let parts: Vec<AnswerPart> = goal.answer.iter().map(|part| self.placed(part)).collect();
         let say = say_answer(&parts, &replies, self.world.base.world(), 0).ok_or(Unsolved::NoAnswer)?;
-        let facts = stage.asked.iter().map(|asked| self.claim(asked)).collect();
+        let facts = goal.asked.iter().map(|asked| self.claim(asked)).collect();
         let world = self.world.base.world();
-        let asks = stage.asks.iter().map(|(resource, field)| {
+        let asks = goal.asks.iter().map(|(resource, field)| {
             let described = world.resource(*resource);
             let (resource, field) =
                 (described.qualified.to_string(), described.field(*field).name.to_string());
             AskClaim { resource, field }
         });
-        let ends = End { outcome: stage.outcome(), reason: stage.refusal, facts, asks: asks.collect() };
+        let ends = End { outcome: goal.outcome(), reason: goal.refusal, facts, asks: asks.collect() };
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
-        let when = stage.when.as_ref().map(|shown| Opening {
+        let when = goal.when.as_ref().map(|shown| Opening {
             call: self.call_of_step.get(shown.step).copied(),
             path: Some(shown.path.clone()),
             ..Opening::default()
         });
-        let details = stage.held.iter().flat_map(|held| &held.details);
-        let knows = details.map(|detail| (detail.about.clone(), detail.say.clone())).collect();
-        Ok(CandidateStage { when, user: stage.user.clone(), knows, turns })
+        let details = goal.held.iter().flat_map(|held| &held.details);
+        let withheld = details.map(|detail| (detail.about.clone(), detail.say.clone())).collect();
+        Ok(CandidateGoal { when, user: goal.user.clone(), withheld, turns })
     }
 
     /// Asks for what is held back; the user simulator answers.
     fn ask(
         &mut self,
-        stage: &DraftStage,
+        goal: &DraftGoal,
         held: &HeldBack,
         conversation: &mut Conversation,
     ) -> Result<[Turn; 2], Unsolved> {
-        let details = stage.held.iter().flat_map(|held| &held.details).map(|detail| Held {
+        let details = goal.held.iter().flat_map(|held| &held.details).map(|detail| WithheldDetail {
             about: detail.about.clone(),
             words: detail.words.clone(),
             say: detail.say.clone(),
             any: false,
         });
-        let script = Script { stages: vec![Stage { knows: details.collect(), ..Stage::default() }] };
+        let script = Script { goals: vec![Goal { withheld: details.collect(), ..Goal::default() }] };
         let exchange = conversation.hear(&script, &held.question, Given::default(), &[], &self.world.base);
         let told = exchange.answer.clone().ok_or(Unsolved::NotUnderstood)?;
         let right = held.details.iter().all(|detail| told.contains(detail.say.trim_end_matches('.')));
@@ -199,7 +199,7 @@ impl Solving<'_> {
     }
 
     /// Makes a step's call, after a search where its API was not shown yet.
-    fn step(&mut self, number: usize, stage: &DraftStage) -> Result<Vec<Turn>, Unsolved> {
+    fn step(&mut self, number: usize, goal: &DraftGoal) -> Result<Vec<Turn>, Unsolved> {
         let Some(step) = self.draft.steps.get(number) else { return Err(Unsolved::CallFailed) };
         let mut turns = Vec::new();
         if !self.shown.contains(&step.api) {
@@ -215,8 +215,8 @@ impl Solving<'_> {
         }
         let (turn, works) = self.call(&call_of(self.world.base.world(), step));
         self.call_of_step.push(self.calls.len() - 1);
-        let last = number + 1 == stage.steps.end;
-        if works == (last && stage.refusal.is_some()) {
+        let last = number + 1 == goal.steps.end;
+        if works == (last && goal.refusal.is_some()) {
             return Err(Unsolved::CallFailed);
         }
         turns.push(turn);
@@ -226,7 +226,7 @@ impl Solving<'_> {
     fn call(&mut self, call: &Call) -> (Turn, bool) {
         let entry = self.session.call(call);
         let works = entry.reply.is_success();
-        self.measures.add_reply(&self.world.base, self.world.premises().vocabulary, &entry);
+        self.measures.add_reply(&self.world.base, self.world.context().vocabulary, &entry);
         self.calls.push(entry);
         let made = CandidateCall { api: call.api.clone(), arguments: call.arguments.clone() };
         (Turn { calls: vec![made], ..Turn::default() }, works)

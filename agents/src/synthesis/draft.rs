@@ -1,4 +1,4 @@
-//! What the query agent proposes: stages in words, and the plan behind them.
+//! What the query agent proposes: goals in words, and the plan behind them.
 //!
 //! Owns the types between the offline query agent and the offline caller. Nothing here draws a random number or runs a
 //! call, and nothing of it reaches the gates: those see the candidate alone.
@@ -16,16 +16,16 @@ pub struct Draft {
     /// The ability it exercises.
     pub ability: Ability,
     /// What the user wants, one thing after the other.
-    pub stages: Vec<DraftStage>,
+    pub goals: Vec<DraftGoal>,
     /// The plan, without searches for APIs.
     pub steps: Vec<Step>,
     /// What is special about it.
-    pub phenomena: Vec<&'static str>,
+    pub tags: Vec<&'static str>,
 }
 
 /// One thing that the user wants.
 #[derive(Clone, Debug)]
-pub struct DraftStage {
+pub struct DraftGoal {
     /// What they say to open it.
     pub user: String,
     /// When it opens; always when not given.
@@ -44,7 +44,7 @@ pub struct DraftStage {
     pub asks: Vec<(ResourceId, FieldId)>,
 }
 
-/// Something that a reply must have shown for a stage to open.
+/// Something that a reply must have shown for a goal to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// The step.
@@ -93,7 +93,7 @@ pub struct StepArgument {
     pub value: Value,
 }
 
-impl DraftStage {
+impl DraftGoal {
     /// How it ends.
     #[must_use]
     pub const fn outcome(&self) -> Outcome {

@@ -10,7 +10,7 @@ use diorama_seeds::world::{self, Finding, Report};
 use diorama_simulator::engine::{Base, never_succeeding};
 
 use super::pipeline::PipelineError;
-use super::scenario::Repertoire;
+use super::scenario::ScenarioSet;
 
 /// Seeds from which a source world's records are made to be called.
 const SEEDS: u64 = 3;
@@ -33,7 +33,7 @@ pub fn deepened(mut report: Report, text: &[u8], doc: &WorldDoc) -> Result<Repor
     }
     let name = report.name.clone();
     report.findings.extend(impossible(doc)?);
-    report.findings.extend(Repertoire::new(doc, &world::compile(doc)?).1);
+    report.findings.extend(ScenarioSet::new(doc, &world::compile(doc)?).1);
     Ok(report.located(&name, text))
 }
 

@@ -20,7 +20,7 @@ pub mod rewrite;
 pub mod run;
 pub mod searches;
 pub mod slot;
-pub mod stages;
+pub mod steps;
 pub mod studio;
 pub mod transcript;
 pub mod wording;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use diorama_output::dataset::{DatasetError, DatasetWriter, UnitRows};
-use diorama_output::funnel::{Faults, Funnel};
+use diorama_output::funnel::{Funnel, Mutants};
 use diorama_output::plan::Unit;
 use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
@@ -23,11 +23,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::caller::CallerAgent;
 use super::domain::DomainAgent;
-use super::phenomena;
 use super::query::{QueryAgent, Shape, Wish};
 use super::recipe::Recipe;
 use super::row::{self, About};
-use super::scenario::{self, Repertoire};
+use super::scenario::{self, ScenarioSet};
+use super::tags;
 use super::tester::{Rejected, TesterAgent};
 use super::world::UnitWorld;
 
@@ -120,21 +120,21 @@ fn slot_row(
         let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
         funnel.propose();
         let proposal = author.propose(agents, world, &wish, drawn, &mut rng);
-        let Proposal { candidate, phenomena, domain } = match proposal {
+        let Proposal { candidate, tags, domain } = match proposal {
             Ok(proposal) => proposal,
-            Err((stage, reason)) => {
-                funnel.drop_at(stage, &reason);
+            Err((goal, reason)) => {
+                funnel.drop_at(goal, &reason);
                 continue;
             }
         };
-        let opening = shingles(&words(candidate.stages.first().map_or("", |stage| &stage.user)));
+        let opening = shingles(&words(candidate.goals.first().map_or("", |goal| &goal.user)));
         if requests.iter().any(|other| similar(other, &opening)) {
             funnel.drop_at("duplicate", REPEATS);
             continue;
         }
         match agents.tester.test(world, candidate, &mut rng) {
             Ok((grounded, report)) => {
-                count_faults(funnel, &report);
+                count_mutants(funnel, &report);
                 requests.push(opening);
                 let provenance = Provenance {
                     backend: "scenarios".to_owned(),
@@ -146,14 +146,8 @@ fn slot_row(
                     version: crate::GENERATOR_VERSION.to_owned(),
                     authors: std::collections::BTreeMap::new(),
                 };
-                let about = About {
-                    ability,
-                    phenomena: &phenomena,
-                    domain,
-                    split,
-                    provenance: &provenance,
-                    model_terms: None,
-                };
+                let about =
+                    About { ability, tags: &tags, domain, split, provenance: &provenance, model_terms: None };
                 return Some(row::row(world.of_rows(), &grounded, &report, &about));
             }
             Err(Rejected::Gate(Dropped { gate, reason })) => funnel.drop_at(gate.name(), reason.name()),
@@ -188,7 +182,7 @@ pub(super) struct Proposal {
     /// The conversation.
     pub(super) candidate: Candidate,
     /// Its tags.
-    pub(super) phenomena: Vec<&'static str>,
+    pub(super) tags: Vec<&'static str>,
     /// The domain that it is written for, where its author knows.
     pub(super) domain: Option<DomainId>,
 }
@@ -196,21 +190,21 @@ pub(super) struct Proposal {
 /// Who writes the conversations of a slot.
 pub(super) enum Author<'a> {
     /// Scenarios that people wrote for the world's domains.
-    Scenarios(&'a Repertoire),
+    Scenarios(&'a ScenarioSet),
     /// The grammar, for worlds without: its query and caller agents.
     Grammar,
 }
 
 impl<'a> Author<'a> {
     pub(super) fn of(world: &'a UnitWorld, ability: Ability) -> Self {
-        let repertoire = &world.family.repertoire;
-        if repertoire.draw(ability, 0.0).is_some() { Self::Scenarios(repertoire) } else { Self::Grammar }
+        let scenario_set = &world.family.scenario_set;
+        if scenario_set.draw(ability, 0.0).is_some() { Self::Scenarios(scenario_set) } else { Self::Grammar }
     }
 
     /// Where the next draw goes, after one that came to nothing.
     pub(super) fn another(&self, ability: Ability, drawn: f64, to: f64) -> f64 {
         match self {
-            Self::Scenarios(repertoire) => repertoire.another(ability, drawn, to),
+            Self::Scenarios(scenario_set) => scenario_set.another(ability, drawn, to),
             Self::Grammar => to,
         }
     }
@@ -233,18 +227,18 @@ impl<'a> Author<'a> {
         rng: &mut ChaCha8Rng,
     ) -> Result<Proposal, (&'static str, String)> {
         match self {
-            Self::Scenarios(repertoire) => {
-                let scenario = repertoire
+            Self::Scenarios(scenario_set) => {
+                let scenario = scenario_set
                     .draw(wish.ability, drawn)
                     .ok_or_else(|| ("scenario", "no scenario of the ability".to_owned()))?;
                 let played = scenario::play(world, scenario, wish.ability, wish.session_seed, rng)
                     .map_err(|reason| ("scenario", reason.name().to_owned()))?;
-                let phenomena = phenomena::of(scenario, &played);
-                if let Some(label) = repertoire.drawn_for(scenario).find(|label| !phenomena.contains(label)) {
+                let tags = tags::of(scenario, &played);
+                if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
                     return Err(("scenario", format!("does not show {label}, which it was drawn for")));
                 }
                 let candidate = played.candidate;
-                Ok(Proposal { candidate, phenomena, domain: Some(scenario.domain) })
+                Ok(Proposal { candidate, tags, domain: Some(scenario.domain) })
             }
             Self::Grammar => {
                 let draft =
@@ -253,7 +247,7 @@ impl<'a> Author<'a> {
                     .caller
                     .solve(world, &draft, wish.session_seed, rng)
                     .map_err(|reason| ("caller", reason.to_string()))?;
-                Ok(Proposal { candidate, phenomena: draft.phenomena, domain: None })
+                Ok(Proposal { candidate, tags: draft.tags, domain: None })
             }
         }
     }
@@ -306,14 +300,14 @@ pub(super) fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) ->
     }
 }
 
-/// What became of the faults that were put into a candidate.
-pub(super) fn count_faults(funnel: &mut Funnel, report: &GateReport) {
-    for (kind, tally) in &report.damage {
-        let faults = funnel.faults.entry(kind.clone()).or_default();
-        *faults = Faults {
-            killed: faults.killed + u64::from(tally.killed),
-            survived: faults.survived + u64::from(tally.survived),
-            equivalent: faults.equivalent + u64::from(tally.equivalent),
+/// Adds the mutants of a candidate to the funnel.
+pub(super) fn count_mutants(funnel: &mut Funnel, report: &GateReport) {
+    for (kind, tally) in &report.mutation {
+        let mutants = funnel.mutants.entry(kind.clone()).or_default();
+        *mutants = Mutants {
+            killed: mutants.killed + u64::from(tally.killed),
+            survived: mutants.survived + u64::from(tally.survived),
+            equivalent: mutants.equivalent + u64::from(tally.equivalent),
         };
     }
 }

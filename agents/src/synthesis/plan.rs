@@ -54,7 +54,7 @@ pub struct Planner<'a> {
     /// easily made are asked for no more often than others. None for what follows.
     pub share: Option<f64>,
     /// What is special.
-    pub phenomena: Vec<&'static str>,
+    pub tags: Vec<&'static str>,
     /// How many calls the plan may have, the goal's own among them.
     pub most_calls: usize,
     /// The signed-in user, by domain, with the step that gave the token.
@@ -67,7 +67,7 @@ pub struct Planner<'a> {
 pub struct Checkpoint {
     session: Session,
     steps: usize,
-    phenomena: usize,
+    tags: usize,
     signed_in: Option<(DomainId, Record, usize, String)>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Planner<'a> {
             by_key: false,
             keys_at_hand: 0.1,
             topic: None,
-            phenomena: Vec::new(),
+            tags: Vec::new(),
             most_calls: usize::MAX,
             signed_in: None,
             style: None,
@@ -115,7 +115,7 @@ impl<'a> Planner<'a> {
         Checkpoint {
             session: self.session.fork(),
             steps: self.steps.len(),
-            phenomena: self.phenomena.len(),
+            tags: self.tags.len(),
             signed_in: self.signed_in.clone(),
         }
     }
@@ -125,7 +125,7 @@ impl<'a> Planner<'a> {
         self.session = point.session.fork();
         self.steps.truncate(point.steps);
         self.entries.truncate(point.steps);
-        self.phenomena.truncate(point.phenomena);
+        self.tags.truncate(point.tags);
         self.signed_in = point.signed_in.clone();
     }
 
@@ -152,9 +152,9 @@ impl<'a> Planner<'a> {
         let described = &world.api(api).parameters[parameter.index()];
         let spoken = say::argument(value, described, self.moment(), self.rng)?;
         match spoken.by {
-            Derivation::Synonym => self.phenomena.push("synonym"),
-            Derivation::DatePhrase => self.phenomena.push("date_phrase"),
-            Derivation::NumberWord => self.phenomena.push("number_word"),
+            Derivation::Synonym => self.tags.push("synonym"),
+            Derivation::DatePhrase => self.tags.push("date_phrase"),
+            Derivation::NumberWord => self.tags.push("number_word"),
             _ => {}
         }
         Some(vec![Segment::Value(spoken.words)])
@@ -192,7 +192,7 @@ impl<'a> Planner<'a> {
             entry.reply.body.leaves().find(|(path, ..)| path.ends_with("token")).map(|(path, ..)| path)
         })??;
         self.signed_in = Some((domain, user.clone(), self.steps.len() - 1, path));
-        self.phenomena.push("sign_in");
+        self.tags.push("sign_in");
         Some(user)
     }
 
@@ -372,7 +372,7 @@ impl<'a> Planner<'a> {
         let only =
             index == 0 && matches!(entry.reply.body.at(&array), Some(Body::List(items)) if items.len() == 1);
         only.then_some(())?;
-        self.phenomena.push("described");
+        self.tags.push("described");
         let mut words = vec![literal(ONLY)];
         words.extend(segments);
         Some(words)

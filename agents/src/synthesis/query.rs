@@ -1,6 +1,6 @@
 //! The query agent: proposes what a user asks, over records that exist.
 //!
-//! Owns the offline backend's choice of goals, the stages of a conversation, and what is held back. It proposes; whether
+//! Owns the offline backend's choice of goals, the goals of a conversation, and what is held back. It proposes; whether
 //! the task is right is the tester's business.
 
 use diorama_output::row::Split;
@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::draft::{Draft, DraftStage, HeldBack, Shown};
+use super::draft::{Draft, DraftGoal, HeldBack, Shown};
 use super::goal::{self, Goal, Mood, Wanted};
 use super::plan::Planner;
 use super::text::{Segment, assemble, capitalise, literal};
@@ -279,16 +279,16 @@ fn read_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
     }
 }
 
-/// The stages of a conversation, one for each wish.
+/// The goals of a conversation, one for each wish.
 fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Draft, NoDraft> {
-    let mut stages: Vec<DraftStage> = Vec::new();
+    let mut goals: Vec<DraftGoal> = Vec::new();
     for (index, (goal, end)) in wishes.goals.iter().zip(&wishes.ends).enumerate() {
         let words = wish_in_words(goal, index, wish.shape, wish.split, planner.rng);
-        stages.push(DraftStage {
+        goals.push(DraftGoal {
             user: assemble(&words),
             when: None,
             held: Vec::new(),
-            steps: stages.last().map_or(0, |before: &DraftStage| before.steps.end)..*end,
+            steps: goals.last().map_or(0, |before: &DraftGoal| before.steps.end)..*end,
             asked: goal.asked.clone(),
             answer: goal.answer.clone(),
             refusal: goal.refusal,
@@ -296,16 +296,15 @@ fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Dra
         });
     }
     if wish.shape == Shape::AskBack {
-        hold_back(&planner, wishes.first()?, &mut stages)?;
+        hold_back(&planner, wishes.first()?, &mut goals)?;
     }
-    if let (Shape::Branch, Some(goal), [_, second]) =
-        (wish.shape, wishes.goals.first(), stages.as_mut_slice())
+    if let (Shape::Branch, Some(goal), [_, second]) = (wish.shape, wishes.goals.first(), goals.as_mut_slice())
         && let Some(asked) = goal.asked.first()
         && let diorama_proof::answer::Asked::Leaf { call, path, .. } = asked
     {
         second.when = Some(Shown { step: *call, path: path.clone() });
     }
-    ask_for_credentials(&mut planner, &mut stages);
+    ask_for_credentials(&mut planner, &mut goals);
     let kind = match wish.shape {
         Shape::Refusal => Some("refusal"),
         Shape::Missing => Some("not_found"),
@@ -315,34 +314,36 @@ fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Dra
         Shape::AskBack => Some("ask_back"),
         Shape::Write | Shape::Read => None,
     };
-    planner.phenomena.extend(kind);
-    planner.phenomena.sort_unstable();
-    planner.phenomena.dedup();
-    Ok(Draft { ability: wish.ability, stages, steps: planner.steps, phenomena: planner.phenomena })
+    planner.tags.extend(kind);
+    planner.tags.sort_unstable();
+    planner.tags.dedup();
+    Ok(Draft { ability: wish.ability, goals, steps: planner.steps, tags: planner.tags })
 }
 
-/// The first stage says what is wanted; all that is needed for it comes when the assistant asks.
-fn hold_back(planner: &Planner<'_>, goal: &Goal, stages: &mut [DraftStage]) -> Result<(), NoDraft> {
-    let Some(stage) = stages.first_mut() else { return Err(NoDraft::NoGoal) };
+/// The first goal says what is wanted; all that is needed for it comes when the assistant asks.
+fn hold_back(planner: &Planner<'_>, goal: &Goal, goals: &mut [DraftGoal]) -> Result<(), NoDraft> {
+    let Some(draft_goal) = goals.first_mut() else { return Err(NoDraft::NoGoal) };
     let (user, question) = vague_turn(planner, goal).ok_or(NoDraft::NothingToLeaveOut)?;
     if goal.details.is_empty() {
         return Err(NoDraft::NothingToLeaveOut);
     }
-    stage.user = user;
+    draft_goal.user = user;
     // A sign-in needs credentials before anything else is asked.
-    let before = planner.credentials().map_or(stage.steps.start, |(step, _)| step);
-    stage.held.push(HeldBack { before, question, details: goal.details.clone() });
+    let before = planner.credentials().map_or(draft_goal.steps.start, |(step, _)| step);
+    draft_goal.held.push(HeldBack { before, question, details: goal.details.clone() });
     Ok(())
 }
 
 /// Credentials come when they are needed: the assistant asks for them, but for a few users who put them first.
-fn ask_for_credentials(planner: &mut Planner<'_>, stages: &mut [DraftStage]) {
+fn ask_for_credentials(planner: &mut Planner<'_>, goals: &mut [DraftGoal]) {
     let Some((step, details)) = planner.credentials() else { return };
-    let Some(stage) = stages.iter_mut().find(|stage| stage.steps.contains(&step)) else { return };
+    let Some(draft_goal) = goals.iter_mut().find(|draft_goal| draft_goal.steps.contains(&step)) else {
+        return;
+    };
     if planner.rng.random_bool(CREDENTIALS_FIRST) {
         let told: Vec<&str> = details.iter().map(|detail| &*detail.say).collect();
-        stage.user = format!("{} {}", stage.user, told.join(" "));
-        planner.phenomena.push("credentials_first");
+        draft_goal.user = format!("{} {}", draft_goal.user, told.join(" "));
+        planner.tags.push("credentials_first");
         return;
     }
     let labels: Vec<String> = details.iter().map(|detail| format!("your {}", detail.about)).collect();
@@ -353,8 +354,8 @@ fn ask_for_credentials(planner: &mut Planner<'_>, stages: &mut [DraftStage]) {
         2 => format!("Please tell me {what} so that I can sign you in."),
         _ => format!("I'll need {what} for that."),
     };
-    planner.phenomena.push("credentials_asked");
-    stage.held.push(HeldBack { before: step, question, details });
+    planner.tags.push("credentials_asked");
+    draft_goal.held.push(HeldBack { before: step, question, details });
 }
 
 /// Ways to ask for a clause that starts with a verb: before it, and after it.

@@ -90,7 +90,7 @@ impl Recipe {
         ]);
         config.extend(model.map(|model| ("model".to_owned(), model)));
         if !shares.is_empty() {
-            config.insert("phenomena".to_owned(), json!(shares));
+            config.insert("tags".to_owned(), json!(shares));
         }
         let text = serde_json::to_string(&config).unwrap_or_default();
         let config_hash = *blake3::hash(text.as_bytes()).as_bytes();

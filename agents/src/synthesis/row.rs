@@ -32,7 +32,7 @@ pub struct About<'a> {
     /// The ability.
     pub ability: Ability,
     /// What is special about it.
-    pub phenomena: &'a [&'a str],
+    pub tags: &'a [&'a str],
     /// The domain that its author means it for; that of its last call where the author names none.
     pub domain: Option<DomainId>,
     /// The split.
@@ -60,15 +60,15 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
         faults: Vec::new(),
         search: grounded.search.name().to_owned(),
         visible: grounded.visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
-        outcome: grounded.stages.last().map_or(Outcome::Done, |stage| stage.outcome),
+        outcome: grounded.goals.last().map_or(Outcome::Done, |goal| goal.outcome),
         events,
         system_hash: Some(hash_of(messages.iter().filter(|message| message.role == Role::System))),
         dialogue_hash: Some(hash_of(messages.iter().filter(|message| message.role != Role::System))),
     };
-    let claims = grounded.candidate.stages.iter();
+    let claims = grounded.candidate.goals.iter();
     let answer = GoldAnswer {
-        stages: grounded.stages.iter().map(|stage| stage.parts.clone()).collect(),
-        claims: claims.map(|stage| Claims { when: stage.when.clone(), ends: stage.end() }).collect(),
+        goals: grounded.goals.iter().map(|goal| goal.parts.clone()).collect(),
+        claims: claims.map(|goal| Claims { when: goal.when.clone(), ends: goal.end() }).collect(),
     };
     Dialogue {
         id: row_id(about.split, about.provenance.slot),
@@ -76,7 +76,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
         ability: about.ability,
         depth,
         rc_level: rc_level(depth),
-        phenomena: about.phenomena.iter().map(|name| (*name).to_owned()).collect(),
+        tags: about.tags.iter().map(|name| (*name).to_owned()).collect(),
         world_id: world.id.to_owned(),
         world_hash: world.hash.to_owned(),
         archetype: domain.archetype.to_string(),
@@ -146,7 +146,7 @@ fn tell(base: &Base, grounded: &Grounded) -> Told {
     let mut told = Told::default();
     told.messages.push(Message::new(Role::System, grounded.system.clone()));
     let (mut calls, mut users, mut says) = (0, 0, 0);
-    for (stage, proposed) in grounded.candidate.stages.iter().enumerate() {
+    for (goal, proposed) in grounded.candidate.goals.iter().enumerate() {
         told.messages.push(Message::new(Role::User, proposed.user.clone()));
         told.events.push(Event::User(users));
         users += 1;
@@ -184,7 +184,7 @@ fn tell(base: &Base, grounded: &Grounded) -> Told {
                 told.messages.push(Message::reply(call, reply));
             }
         }
-        let ended = grounded.stages.get(stage).map_or(Outcome::Done, |stage| stage.outcome);
+        let ended = grounded.goals.get(goal).map_or(Outcome::Done, |goal| goal.outcome);
         told.events.push(Event::End(ended));
     }
     told

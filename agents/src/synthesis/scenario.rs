@@ -20,12 +20,12 @@ use diorama_seeds::world::Finding;
 pub use self::play::{Played, Unplayed, play};
 pub use self::search::Names;
 use self::words::check_words;
-use super::phenomena;
 use super::pipeline::ability_weight;
+use super::tags;
 
 /// The scenarios of a world that fit it, and how often each is played.
 #[derive(Clone, Debug, Default)]
-pub struct Repertoire {
+pub struct ScenarioSet {
     scenarios: Vec<Arc<Scenario>>,
     /// What operators tell their assistants, by domain.
     personas: Vec<Vec<String>>,
@@ -48,14 +48,14 @@ struct Draw {
 /// Shares of the conversations that are to show something, by its label.
 pub type Shares = BTreeMap<String, f64>;
 
-impl Repertoire {
+impl ScenarioSet {
     /// The scenarios of a document, and what is wrong with those that don't fit.
     #[must_use]
     pub fn new(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
         Self::with(doc, world, check_words)
     }
 
-    /// As [`Repertoire::new`], where the words of all scenarios were checked.
+    /// As [`ScenarioSet::new`], where the words of all scenarios were checked.
     #[must_use]
     pub fn of_read(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
         Self::with(doc, world, |_, _| Vec::new())
@@ -67,7 +67,7 @@ impl Repertoire {
         check: fn(&ScenarioDoc, usize) -> Vec<Finding>,
     ) -> (Self, Vec<Finding>) {
         let domains = doc.to_domains();
-        let mut repertoire = Self::default();
+        let mut scenario_set = Self::default();
         let mut findings = Vec::new();
         for (position, domain) in domains.iter().enumerate() {
             let (scenarios, mut found) = scenario::compile(domain, DomainId(position as u16), world);
@@ -75,13 +75,13 @@ impl Repertoire {
             for scenario in scenarios {
                 let mut wrong = check(&scenario.doc, index_of(domain, &scenario.doc));
                 if wrong.is_empty() {
-                    repertoire.scenarios.push(Arc::new(scenario));
+                    scenario_set.scenarios.push(Arc::new(scenario));
                 }
                 findings.append(&mut wrong);
             }
-            repertoire.personas.push(domain.system.clone());
+            scenario_set.personas.push(domain.system.clone());
         }
-        (repertoire, findings)
+        (scenario_set, findings)
     }
 
     /// All of them.
@@ -118,7 +118,7 @@ impl Repertoire {
 
     /// What a scenario is drawn for: what it can show of what has a share.
     pub fn drawn_for<'r>(&'r self, scenario: &'r Scenario) -> impl Iterator<Item = &'r str> {
-        let told = phenomena::told_by(&scenario.doc);
+        let told = tags::told_by(&scenario.doc);
         self.shared.iter().map(String::as_str).filter(move |label| told.contains(label))
     }
 
@@ -176,7 +176,7 @@ struct Weighed {
 
 impl Weighed {
     fn new(ability: Ability, scenario: usize, of: &Scenario, shares: &Shares) -> Self {
-        let told = phenomena::told_by(&of.doc);
+        let told = tags::told_by(&of.doc);
         let shows = shares.keys().map(|label| told.contains(&label.as_str())).collect();
         Self { ability, scenario, shows, weight: 1.0 }
     }

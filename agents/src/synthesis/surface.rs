@@ -171,9 +171,9 @@ mod tests {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 100 + surface);
                 let varied = vary(doc.clone(), &mut rng);
                 let world = world::compile(&varied).unwrap();
-                let (repertoire, findings) = crate::synthesis::scenario::Repertoire::new(&varied, &world);
+                let (scenario_set, findings) = crate::synthesis::scenario::ScenarioSet::new(&varied, &world);
                 assert!(findings.is_empty(), "{name}: {findings:?}");
-                assert_eq!(repertoire.scenarios().len(), written, "{name}");
+                assert_eq!(scenario_set.scenarios().len(), written, "{name}");
             }
         }
     }
@@ -195,7 +195,7 @@ mod tests {
                 let family =
                     Family::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL).unwrap();
                 let unit = ScenarioApis.build(&family, surface).unwrap();
-                for scenario in family.repertoire.scenarios() {
+                for scenario in family.scenario_set.scenarios() {
                     let played = play(&unit, scenario, Ability::Call, surface, &mut rng);
                     let lost = matches!(
                         played,
@@ -207,7 +207,7 @@ mod tests {
                     );
                     assert!(!lost, "{name}, {}: {played:?}", scenario.doc.name);
                     let arguments = |candidate: &Candidate| {
-                        let turns = candidate.stages.iter().flat_map(|stage| &stage.turns);
+                        let turns = candidate.goals.iter().flat_map(|goal| &goal.turns);
                         let calls = turns.flat_map(|turn| &turn.calls);
                         calls.flat_map(|call| call.arguments.keys().cloned()).collect::<Vec<_>>()
                     };

@@ -46,8 +46,8 @@ impl TesterAgent for SixGates {
         candidate: Candidate,
         rng: &mut ChaCha8Rng,
     ) -> Result<(Grounded, GateReport), Rejected> {
-        let grounded = ground(world.premises(), candidate)?;
-        let report = prove(world.premises(), &grounded, rng).map_err(Rejected::Gate)?;
+        let grounded = ground(world.context(), candidate)?;
+        let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
         Ok((grounded, report))
     }
 }

@@ -47,9 +47,9 @@ pub fn uses<'a>(families: impl Iterator<Item = &'a Family>, calls: &BTreeMap<Str
 }
 
 fn why(family: &Family, id: ApiId, api: &Api) -> String {
-    if family.repertoire.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
+    if family.scenario_set.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
         let called = family
-            .repertoire
+            .scenario_set
             .scenarios()
             .iter()
             .any(|scenario| scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name)));

@@ -19,10 +19,10 @@ use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::session::Memo;
 
 pub use diorama_proof::survey::refers_to;
-use diorama_proof::{Premises, Stop, Survey};
+use diorama_proof::{Stop, Survey, WorldContext};
 
 use super::row::RowWorld;
-use super::scenario::{Names, Repertoire, Shares};
+use super::scenario::{Names, ScenarioSet, Shares};
 use super::text::Template;
 
 /// A source world from which the worlds of many units are made: same domains and APIs, other records.
@@ -42,7 +42,7 @@ pub struct Family {
     /// The static analysis.
     pub survey: Survey,
     /// Conversations written for it.
-    pub repertoire: Repertoire,
+    pub scenario_set: ScenarioSet,
     shadow_seed: u64,
     shadow: OnceLock<Result<Arc<World>, Report>>,
     topics: OnceLock<Vec<Vec<f32>>>,
@@ -73,9 +73,9 @@ pub struct UnitWorld {
 impl UnitWorld {
     /// What candidates are held against.
     #[must_use]
-    pub fn premises(&self) -> Premises<'_> {
+    pub fn context(&self) -> WorldContext<'_> {
         let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.family.survey);
-        Premises { base, vocabulary, survey, stop: Stop::NEVER }
+        WorldContext { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
     /// Returns the values that rows state of this world.
@@ -127,7 +127,7 @@ impl Family {
         shares: &Shares,
         abilities: &[Ability],
     ) -> Result<Arc<Self>, Report> {
-        let family = Self::with(doc.clone(), shadow_seed, shares, abilities, Repertoire::new)?;
+        let family = Self::with(doc.clone(), shadow_seed, shares, abilities, ScenarioSet::new)?;
         family.shadow()?;
         Ok(family)
     }
@@ -143,7 +143,7 @@ impl Family {
         shares: &Shares,
         abilities: &[Ability],
     ) -> Result<Arc<Self>, Report> {
-        Self::with(doc, shadow_seed, shares, abilities, Repertoire::of_read)
+        Self::with(doc, shadow_seed, shares, abilities, ScenarioSet::of_read)
     }
 
     fn with(
@@ -151,7 +151,7 @@ impl Family {
         shadow_seed: u64,
         shares: &Shares,
         abilities: &[Ability],
-        scenarios: fn(&WorldDoc, &World) -> (Repertoire, Vec<Finding>),
+        scenarios: fn(&WorldDoc, &World) -> (ScenarioSet, Vec<Finding>),
     ) -> Result<Arc<Self>, Report> {
         let source = Source::new(doc)?;
         let (doc, world) = (source.doc(), source.world());
@@ -161,11 +161,11 @@ impl Family {
         let mut archetypes: Vec<String> =
             world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
-        let (mut repertoire, findings) = scenarios(doc, world);
+        let (mut scenario_set, findings) = scenarios(doc, world);
         if !findings.is_empty() {
             return Err(Report { name: doc.name.clone(), findings });
         }
-        repertoire.weigh(shares, abilities);
+        scenario_set.weigh(shares, abilities);
         let (license, origin) = (doc.license().to_owned(), doc.source().to_owned());
         Ok(Arc::new(Self {
             license,
@@ -174,7 +174,7 @@ impl Family {
             archetypes,
             guide,
             survey,
-            repertoire,
+            scenario_set,
             shadow_seed,
             shadow: OnceLock::new(),
             source,

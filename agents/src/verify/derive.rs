@@ -8,7 +8,7 @@ use std::iter::Peekable;
 
 use diorama_output::row::parts::{Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role};
-use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateCall, CandidateStage, Turn};
+use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateCall, CandidateGoal, Turn};
 use diorama_proof::{Candidate, ground_with};
 use diorama_seeds::answer::Claims;
 use diorama_seeds::script::Script;
@@ -39,12 +39,12 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
     }
     let candidate = candidate(row, task, claims)?;
     let search = SearchVersion::named(&task.episode.search);
-    let grounded = ground_with(world.premises(), candidate, search)
+    let grounded = ground_with(world.context(), candidate, search)
         .map_err(|error| column("messages", format!("they are no candidate: {error}")))?;
-    let phenomena: Vec<&str> = row.phenomena.iter().map(String::as_str).collect();
+    let tags: Vec<&str> = row.tags.iter().map(String::as_str).collect();
     let about = About {
         ability: row.ability,
-        phenomena: &phenomena,
+        tags: &tags,
         domain: None,
         split: row.split,
         provenance: &provenance,
@@ -129,20 +129,20 @@ fn difference(found: &Json, expected: &Json) -> Option<(String, String, String)>
 }
 
 /// The candidate that a row tells: who said and called what, from its messages; which details the user held back, from
-/// its script; how each stage ends and when it opens, from its author's claims.
+/// its script; how each goal ends and when it opens, from its author's claims.
 fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate, Unproven> {
     let facts: UserFacts =
         serde_json::from_str(&row.user_facts).map_err(|error| column("user_facts", error.to_string()))?;
     let script = facts.script(&row.query);
     let mut said = row.messages.iter().peekable();
     let system = said.next_if(|message| message.role == Role::System);
-    let mut stages = Vec::new();
+    let mut goals = Vec::new();
     let mut events = task.episode.events.iter().copied().peekable();
     while said.peek().is_some() {
-        stages.push(stage(stages.len(), &mut said, &mut events, &script, claims)?);
+        goals.push(goal(goals.len(), &mut said, &mut events, &script, claims)?);
     }
-    if claims.len() != stages.len() {
-        let what = format!("claims: found {}, expected {}, one for each stage", claims.len(), stages.len());
+    if claims.len() != goals.len() {
+        let what = format!("claims: found {}, expected {}, one for each goal", claims.len(), goals.len());
         return Err(column("gold_answer", what));
     }
     let visible = &task.episode.visible;
@@ -153,26 +153,26 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
         seed: task.episode.session_seed,
         system: system.and_then(|message| message.content.clone()),
         tools: Some(if visible.is_empty() { vec![TOOL_SEARCHER.to_owned()] } else { visible.clone() }),
-        stages,
+        goals,
     })
 }
 
-/// A stage: its messages up to the event that ends it.
-fn stage<'a>(
+/// A goal: its messages up to the event that ends it.
+fn goal<'a>(
     number: usize,
     said: &mut Peekable<impl Iterator<Item = &'a Message>>,
     events: &mut Peekable<impl Iterator<Item = Event>>,
     script: &Script,
     claims: &[Claims],
-) -> Result<CandidateStage, Unproven> {
+) -> Result<CandidateGoal, Unproven> {
     let wrong = |what: &str| column("episode", format!("events: {what}"));
-    let mut stage = CandidateStage::default();
-    if let Some(held) = script.stages.get(number) {
-        stage.knows = held.knows.iter().map(|held| (held.about.clone(), held.say.clone())).collect();
+    let mut goal = CandidateGoal::default();
+    if let Some(held) = script.goals.get(number) {
+        goal.withheld = held.withheld.iter().map(|held| (held.about.clone(), held.say.clone())).collect();
     }
     let mut opened = false;
     while events.next_if(|event| matches!(event, Event::End(_))).is_none() {
-        let message = said.next().ok_or_else(|| wrong("found no end of the last stage, expected one"))?;
+        let message = said.next().ok_or_else(|| wrong("found no end of the last goal, expected one"))?;
         let told = match message.role {
             Role::System => None,
             Role::User | Role::Tool => events.next(),
@@ -181,13 +181,13 @@ fn stage<'a>(
         };
         match (message.role, told) {
             (Role::User, Some(Event::User(_))) if !opened => {
-                stage.user = message.content.clone().unwrap_or_default();
+                goal.user = message.content.clone().unwrap_or_default();
                 opened = true;
             }
             (Role::User, Some(Event::User(_))) => {
-                stage.turns.push(Turn { user: message.content.clone(), ..Turn::default() });
+                goal.turns.push(Turn { user: message.content.clone(), ..Turn::default() });
             }
-            (Role::Assistant, None | Some(Event::Say(_))) => stage.turns.push(turn(message)?),
+            (Role::Assistant, None | Some(Event::Say(_))) => goal.turns.push(turn(message)?),
             (Role::Tool, Some(Event::Call(_))) => {}
             (role, told) => {
                 let found = told.map_or_else(|| "nothing".to_owned(), |event| format!("{event:?}"));
@@ -198,11 +198,11 @@ fn stage<'a>(
             }
         }
     }
-    if let (Some(claims), Some(last)) = (claims.get(number), stage.turns.last_mut()) {
-        stage.when.clone_from(&claims.when);
+    if let (Some(claims), Some(last)) = (claims.get(number), goal.turns.last_mut()) {
+        goal.when.clone_from(&claims.when);
         last.ends = Some(claims.ends.clone());
     }
-    Ok(stage)
+    Ok(goal)
 }
 
 /// A message of the assistant.

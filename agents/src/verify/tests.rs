@@ -45,21 +45,21 @@ fn edit(column: &mut String, change: impl FnOnce(&mut Json) -> Option<()>) -> bo
     found
 }
 
-/// Changes the first stage of the checks for which there is something to change.
-fn stage(row: &mut Dialogue, change: impl Fn(&mut Json) -> Option<()>) -> bool {
+/// Changes the first goal of the checks for which there is something to change.
+fn goal(row: &mut Dialogue, change: impl Fn(&mut Json) -> Option<()>) -> bool {
     edit(&mut row.checks, |checks| {
-        checks.get_mut("variants")?.get_mut(0)?.get_mut("stages")?.as_array_mut()?.iter_mut().find_map(change)
+        checks.get_mut("variants")?.get_mut(0)?.get_mut("goals")?.as_array_mut()?.iter_mut().find_map(change)
     })
 }
 
-/// Takes a member of a stage's checks away.
+/// Takes a member of a goal's checks away.
 fn without(row: &mut Dialogue, member: &str) -> bool {
-    stage(row, |stage| stage.as_object_mut()?.remove(member).map(drop))
+    goal(row, |goal| goal.as_object_mut()?.remove(member).map(drop))
 }
 
 /// Changes the script.
 fn script(row: &mut Dialogue, change: impl FnOnce(&mut Vec<Json>) -> Option<()>) -> bool {
-    edit(&mut row.user_facts, |facts| change(facts.get_mut("stages")?.as_array_mut()?))
+    edit(&mut row.user_facts, |facts| change(facts.get_mut("goals")?.as_array_mut()?))
 }
 
 /// Changes the last message of a role that says something.
@@ -73,8 +73,8 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
     (
         "another tolerance",
         |row| {
-            stage(row, |stage| {
-                let mut facts = stage.get_mut("answer")?.as_array_mut()?.iter_mut();
+            goal(row, |goal| {
+                let mut facts = goal.get_mut("answer")?.as_array_mut()?.iter_mut();
                 facts
                     .find_map(|check| check.get_mut("fact")?.get_mut("tolerance"))
                     .map(|found| *found = json!(1e9))
@@ -82,7 +82,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
         },
         "fact.tolerance",
     ),
-    ("no answer", |row| without(row, "answer"), "checks.variants[0].stages["),
+    ("no answer", |row| without(row, "answer"), "checks.variants[0].goals["),
     ("no evidence", |row| without(row, "evidence"), ".evidence: found nothing"),
     ("no refusal", |row| without(row, "refusal"), ".refusal: found nothing"),
     ("no asks", |row| without(row, "asks"), ".asks: found nothing"),
@@ -90,17 +90,15 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
     (
         "another name of a fact",
         |row| {
-            stage(row, |stage| {
-                put(stage.get_mut("answer")?.get_mut(0)?.get_mut("about")?, json!("the weather"))
-            })
+            goal(row, |goal| put(goal.get_mut("answer")?.get_mut(0)?.get_mut("about")?, json!("the weather")))
         },
         "answer[0].about: found \"the weather\"",
     ),
     (
         "fewer facts",
         |row| {
-            stage(row, |stage| {
-                stage.get_mut("answer")?.as_array_mut().filter(|all| all.len() > 1)?.pop().map(drop)
+            goal(row, |goal| {
+                goal.get_mut("answer")?.as_array_mut().filter(|all| all.len() > 1)?.pop().map(drop)
             })
         },
         "answer",
@@ -108,8 +106,8 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
     (
         "another alternative",
         |row| {
-            stage(row, |stage| {
-                let evidence = stage.get_mut("answer")?.get_mut(0)?.get_mut("evidence")?.as_array_mut()?;
+            goal(row, |goal| {
+                let evidence = goal.get_mut("answer")?.get_mut(0)?.get_mut("evidence")?.as_array_mut()?;
                 evidence.push(evidence.first()?.clone());
                 Some(())
             })
@@ -183,11 +181,11 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
     (
         "no condition",
         |row| {
-            script(row, |stages| {
-                stages.iter_mut().find_map(|stage| stage.as_object_mut()?.remove("when")).map(drop)
+            script(row, |goals| {
+                goals.iter_mut().find_map(|goal| goal.as_object_mut()?.remove("when")).map(drop)
             })
         },
-        "user_facts.stages[1].when: found nothing",
+        "user_facts.goals[1].when: found nothing",
     ),
     (
         "another condition",
@@ -200,32 +198,32 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
         "when",
     ),
     (
-        "fewer stages",
-        |row| script(row, |stages| (stages.len() > 1).then(|| stages.pop()).map(drop)),
-        "user_facts.stages: found",
+        "fewer goals",
+        |row| script(row, |goals| (goals.len() > 1).then(|| goals.pop()).map(drop)),
+        "user_facts.goals: found",
     ),
     (
         "fewer lines",
         |row| {
-            script(row, |stages| {
-                stages.iter_mut().find_map(|stage| stage.get_mut("lines")?.as_array_mut()?.pop()).map(drop)
+            script(row, |goals| {
+                goals.iter_mut().find_map(|goal| goal.get_mut("lines")?.as_array_mut()?.pop()).map(drop)
             })
         },
-        "user_facts.stages[",
+        "user_facts.goals[",
     ),
     (
         "fewer details",
         |row| {
-            script(row, |stages| {
-                stages.iter_mut().find_map(|stage| stage.get_mut("knows")?.as_array_mut()?.pop()).map(drop)
+            script(row, |goals| {
+                goals.iter_mut().find_map(|goal| goal.get_mut("withheld")?.as_array_mut()?.pop()).map(drop)
             })
         },
-        "user_facts.stages[",
+        "user_facts.goals[",
     ),
     (
         "another opening",
-        |row| script(row, |stages| put(&mut stages[0]["user"], json!("Tell me a joke."))),
-        "user_facts.stages[0].user: found \"Tell me a joke.\"",
+        |row| script(row, |goals| put(&mut goals[0]["user"], json!("Tell me a joke."))),
+        "user_facts.goals[0].user: found \"Tell me a joke.\"",
     ),
     (
         "a claim less",
@@ -238,7 +236,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
                     .map(drop)
             })
         },
-        "checks.variants[0].stages[",
+        "checks.variants[0].goals[",
     ),
     (
         "no claims",

@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{DatasetError, DatasetWriter, DriveError, Options, Start, Summary, UnitRows};
-use crate::funnel::{Faults, Funnel};
+use crate::funnel::{Funnel, Mutants};
 use crate::manifest::{Identity, Versions};
 use crate::merge::{MergeError, merge};
 use crate::plan::{Plan, PlanSizes, Unit};
@@ -59,7 +59,7 @@ fn make(writer: &DatasetWriter, unit: &Unit) -> Result<UnitRows, DatasetError> {
         writer.put_world(&row.world_id, world_json(&row.world_id).as_bytes())?;
         rows.push(row);
     }
-    funnel.faults.insert("drop_call".into(), Faults { killed: 1, ..Faults::default() });
+    funnel.mutants.insert("drop_call".into(), Mutants { killed: 1, ..Mutants::default() });
     Ok(UnitRows { unit: unit.index, rows, funnel })
 }
 

@@ -1,7 +1,7 @@
-//! Structured endings in rows: the tool `finish`, and calls of it in the place of the messages that end stages.
+//! Structured endings in rows: the tool `finish`, and calls of it in the place of the messages that end goals.
 
 use diorama_seeds::ending::{self, FINISH, Finish};
-use diorama_seeds::task::{Checks, Evidence, KeyCheck, Outcome, StageCheck, Variant};
+use diorama_seeds::task::{Checks, Evidence, GoalCheck, KeyCheck, Outcome, Variant};
 use serde_json::{Map, Value as Json, json};
 
 use super::conversation::{Call, Conversation, Turn, fault, tool_name};
@@ -13,7 +13,7 @@ pub(super) fn checks(row: &Dialogue) -> Result<Checks, RowFault> {
         .map_err(|error| fault(row, "checks", format!("does not hold checks: {error}")))
 }
 
-/// Adds the `finish` tool of the first stage. Those of later stages come with the replies to it, as the server has them. A
+/// Adds the `finish` tool of the first goal. Those of later goals come with the replies to it, as the server has them. A
 /// world's own API of that name goes before it.
 pub(super) fn offer(conversation: &mut Conversation, checks: &Checks) -> bool {
     let own = conversation.tools.iter().any(|tool| tool_name(tool) == FINISH);
@@ -23,8 +23,8 @@ pub(super) fn offer(conversation: &mut Conversation, checks: &Checks) -> bool {
     !own
 }
 
-/// Puts calls of `finish` in the place of the messages that end stages. As the server answers, the reply holds what the
-/// user says next, and the tool of the stage that this opens; the last ending is not replied to.
+/// Puts calls of `finish` in the place of the messages that end goals. As the server answers, the reply holds what the
+/// user says next, and the tool of the goal that this opens; the last ending is not replied to.
 pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(), RowFault> {
     let checks = checks(row)?;
     if !offer(conversation, &checks) {
@@ -32,39 +32,39 @@ pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(
     }
     let Some(variant) = checks.variants.first() else { return Ok(()) };
     let ends = ends(row, conversation)?;
-    if ends.len() != variant.stages.len() {
-        let what = format!("has {} ends, expected {}, one for each stage", ends.len(), variant.stages.len());
+    if ends.len() != variant.goals.len() {
+        let what = format!("has {} ends, expected {}, one for each goal", ends.len(), variant.goals.len());
         return Err(fault(row, "episode", what));
     }
     let mut turns: Vec<Turn> = Vec::with_capacity(conversation.turns.len());
     let mut open: Option<(Call, usize)> = None;
     for (index, turn) in conversation.turns.iter().enumerate() {
-        if let Some((call, stage)) = open.take() {
+        if let Some((call, goal)) = open.take() {
             let mut reply =
-                json!({"content": turn.content, "done": false, "finish": ending::tool(&checks, stage + 1)});
+                json!({"content": turn.content, "done": false, "finish": ending::tool(&checks, goal + 1)});
             if turn.role == Role::User {
                 turns.push(Turn::reply(&call, reply.to_string()));
                 continue;
             }
-            // A stage that the user opens without a word.
+            // A goal that the user opens without a word.
             reply["content"] = Json::Null;
             turns.push(Turn::reply(&call, reply.to_string()));
         }
-        let Some(stage) = ends.iter().position(|end| *end == index) else {
+        let Some(goal) = ends.iter().position(|end| *end == index) else {
             turns.push(turn.clone());
             continue;
         };
-        let end = finish(row, conversation, variant, stage, turn)?;
-        let call = Call::new(format!("finish_{stage}"), FINISH.to_owned(), end);
+        let end = finish(row, conversation, variant, goal, turn)?;
+        let call = Call::new(format!("finish_{goal}"), FINISH.to_owned(), end);
         let ending = Turn { content: None, calls: vec![call.clone()], ..turn.clone() };
         turns.push(ending);
-        open = Some((call, stage));
+        open = Some((call, goal));
     }
     conversation.turns = turns;
     Ok(())
 }
 
-/// The turns that end stages. A row without events ends with its last message.
+/// The turns that end goals. A row without events ends with its last message.
 fn ends(row: &Dialogue, conversation: &Conversation) -> Result<Vec<usize>, RowFault> {
     let episode: Json = serde_json::from_str(&row.episode)
         .map_err(|error| fault(row, "episode", format!("is not JSON: {error}")))?;
@@ -83,7 +83,7 @@ fn ends(row: &Dialogue, conversation: &Conversation) -> Result<Vec<usize>, RowFa
             last = usize::try_from(say).ok();
         } else if event.get("end").is_some() {
             let Some(index) = last.take().and_then(|say| said.get(say)) else {
-                return Err(fault(row, "episode", "ends a stage before anything is said".to_owned()));
+                return Err(fault(row, "episode", "ends a goal before anything is said".to_owned()));
             };
             found.push(*index);
         }
@@ -91,7 +91,7 @@ fn ends(row: &Dialogue, conversation: &Conversation) -> Result<Vec<usize>, RowFa
     Ok(found)
 }
 
-/// The arguments of `finish` for a stage.
+/// The arguments of `finish` for a goal.
 fn finish(
     row: &Dialogue,
     conversation: &Conversation,
@@ -99,15 +99,15 @@ fn finish(
     number: usize,
     turn: &Turn,
 ) -> Result<Map<String, Json>, RowFault> {
-    let Some(stage) = variant.stages.get(number) else { return Ok(Map::new()) };
+    let Some(goal) = variant.goals.get(number) else { return Ok(Map::new()) };
     let made = |new: u32, field: &str| made(row, conversation, variant, new, field);
-    let facts = ending::facts(stage, made)
+    let facts = ending::facts(goal, made)
         .ok_or_else(|| fault(row, "checks", "asks for a value that no reply of the row shows".to_owned()))?;
-    let refused = stage.outcome == Outcome::Refused;
+    let refused = goal.outcome == Outcome::Refused;
     let end = Finish {
-        outcome: stage.outcome,
-        reason: stage.refusal.first().copied(),
-        about: refused.then(|| about(stage)).flatten(),
+        outcome: goal.outcome,
+        reason: goal.refusal.first().copied(),
+        about: refused.then(|| about(goal)).flatten(),
         facts,
         message: turn.content.clone().unwrap_or_default(),
     };
@@ -118,8 +118,8 @@ fn finish(
 }
 
 /// What a refusal is about: an argument of the call that it rests on, or the record that it saw.
-fn about(stage: &StageCheck) -> Option<String> {
-    stage.evidence.iter().find_map(|evidence| match evidence {
+fn about(goal: &GoalCheck) -> Option<String> {
+    goal.evidence.iter().find_map(|evidence| match evidence {
         Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => {
             match arguments.values().next()? {
                 Json::String(text) => Some(text.clone()),
@@ -145,7 +145,7 @@ fn made(
     let before = alike.take_while(|other| other.key != KeyCheck::New(new));
     let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
     let answer: Json = serde_json::from_str(&row.gold_answer).ok()?;
-    let parts = answer.get("stages")?.as_array()?.iter().filter_map(Json::as_array).flatten();
+    let parts = answer.get("goals")?.as_array()?.iter().filter_map(Json::as_array).flatten();
     let mut taken: Vec<Json> = Vec::new();
     for leaf in parts.filter_map(|part| part.get("leaf")) {
         let pointer = format!("/{}", leaf.get("path")?.as_str()?.replace(['.', '['], "/").replace(']', ""));

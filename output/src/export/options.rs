@@ -87,7 +87,7 @@ pub struct Options {
     pub content: Option<Content>,
     /// What a row with searches shows.
     pub searched: Option<Searched>,
-    /// How stages end.
+    /// How goals end.
     pub answers: Option<Answers>,
 }
 

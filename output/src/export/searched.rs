@@ -18,7 +18,7 @@ pub(super) fn render(conversation: &mut Conversation, how: Searched) {
     match how {
         Searched::Deferred => deferred(conversation),
         Searched::Dispatch => {
-            // After `ToolSearcher`, before what ends a stage.
+            // After `ToolSearcher`, before what ends a goal.
             conversation.tools.insert(1, call_api());
             conversation.turns.iter_mut().for_each(|turn| dispatched(turn, how));
         }

@@ -37,14 +37,14 @@ fn row() -> Dialogue {
     let events = json!([{"user": 0}, {"call": 0}, {"call": 1}, {"call": 2}, {"say": 0}, {"end": "done"}]);
     Dialogue {
         messages,
-        checks: json!({"version": 2, "variants": [{"stages": [{"outcome": "done", "answer": answer}]}]})
+        checks: json!({"version": 2, "variants": [{"goals": [{"outcome": "done", "answer": answer}]}]})
             .to_string(),
         episode: json!({"clock": "2026-03-02T09:00:00Z", "events": events}).to_string(),
         ..sample(0, Split::Train)
     }
 }
 
-/// A row of two stages without a system message, whose APIs are found by searching; the second stage ends in a refusal.
+/// A row of two goals without a system message, whose APIs are found by searching; the second goal ends in a refusal.
 fn searched_row() -> Dialogue {
     let function = |name: &str, parameter: &str, kind: &str| {
         let properties = json!({parameter: {"type": kind, "description": "Which"}});
@@ -86,7 +86,7 @@ fn searched_row() -> Dialogue {
     let refused =
         json!({"kind": "refused", "api": "CancelBooking", "status": 409, "arguments": {"booking_id": "B-1"}});
     let change = json!({"resource": "booking", "kind": "created", "key": {"new": 0}, "fields": {}});
-    let stages = json!([
+    let goals = json!([
         {"outcome": "done", "answer": [{"about": "id of the booking", "fact": made, "evidence": []}]},
         {"outcome": "refused", "refusal": ["conflict"], "evidence": [refused]}
     ]);
@@ -95,10 +95,10 @@ fn searched_row() -> Dialogue {
         query: "Book room 7.".into(),
         tools: searcher.to_string(),
         messages,
-        checks: json!({"version": 2, "variants": [{"stages": stages, "changes": [change]}]}).to_string(),
+        checks: json!({"version": 2, "variants": [{"goals": goals, "changes": [change]}]}).to_string(),
         episode: json!({"clock": "2026-03-02T09:00:00Z", "events": events}).to_string(),
         gold_answer:
-            json!({"stages": [[{"text": "Booked as "}, leaf], [{"text": "It can't be: it's paid."}]]})
+            json!({"goals": [[{"text": "Booked as "}, leaf], [{"text": "It can't be: it's paid."}]]})
                 .to_string(),
         gold_plan: Some("CancelBooking(booking_id=BookRoom(room=7)); FindRoom(room=7)".into()),
         ..sample(1, Split::Test)

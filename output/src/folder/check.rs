@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::{Failure, Folder, Part, is_rows};
 use crate::disk;
 use crate::funnel::Counts;
-use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STAGES, Versions, world_file};
+use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, world_file};
 use crate::row::parts::Provenance;
 use crate::row::{Dialogue, Split, row_id};
 
@@ -289,7 +289,7 @@ impl Folder {
             for name in names {
                 // Hidden entries at the top are those of tools (git, the hub's client); no loader reads them. Nor does one
                 // read what a run with a model says of itself.
-                let beside = [MANIFEST, "data", "worlds", STAGES, QUALITY];
+                let beside = [MANIFEST, "data", "worlds", STEPS, QUALITY];
                 let other = folder.is_empty() && (name.starts_with('.') || beside.contains(&name.as_str()));
                 let name = format!("{prefix}{name}");
                 if !other && !manifest.files.contains_key(&name) {
@@ -356,7 +356,7 @@ fn counts_that_differ(found: &Counts, expected: &Counts) -> Vec<&'static str> {
         ("splits", found.splits == expected.splits),
         ("abilities", found.abilities == expected.abilities),
         ("domains", found.domains == expected.domains),
-        ("phenomena", found.phenomena == expected.phenomena),
+        ("tags", found.tags == expected.tags),
         // Datasets of earlier versions did not count them.
         ("apis", expected.apis.is_empty() || found.apis == expected.apis),
         ("licenses", found.licenses == expected.licenses),

@@ -133,7 +133,7 @@ fn changed_missing_and_added_files_are_found() {
             ("manifest.json", None, "`counts.abilities`"),
             ("manifest.json", None, "`counts.apis`"),
             ("manifest.json", None, "`counts.domains`"),
-            ("manifest.json", None, "`counts.phenomena`"),
+            ("manifest.json", None, "`counts.tags`"),
             ("manifest.json", None, "`counts.licenses`"),
             ("manifest.json", None, "`counts.sources`"),
             ("manifest.json", None, "`funnel.written` is 80, expected 60"),
@@ -176,9 +176,7 @@ fn edited_rows_are_found_even_when_checksums_are_made_to_fit() {
                 rows.iter_mut().for_each(|row| row.domains = vec!["train_clinic_0".into()])
             })
         },
-        &[
-            ("data", None, "domain `train_clinic_0` is in train and in test"),
-        ],
+        &[("data", None, "domain `train_clinic_0` is in train and in test")],
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diorama_seeds::script::{Held, Script, Stage};
+use diorama_seeds::script::{Goal, Script, WithheldDetail};
 use diorama_seeds::task::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -24,7 +24,7 @@ pub struct Episode {
     pub search: String,
     /// Names of the APIs that are visible at the start.
     pub visible: Vec<String>,
-    /// How the last stage ends.
+    /// How the last goal ends.
     pub outcome: Outcome,
     /// What happens, in order.
     pub events: Vec<Event>,
@@ -47,7 +47,7 @@ pub enum Event {
     Call(u32),
     /// The assistant's words of this number.
     Say(u32),
-    /// The open stage has ended, and how.
+    /// The open goal has ended, and how.
     End(Outcome),
 }
 
@@ -55,7 +55,7 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum UserFacts {
-    /// What the user wants, stage by stage, and what they keep to themselves until asked.
+    /// What the user wants, goal by goal, and what they keep to themselves until asked.
     Script(Script),
     /// Turns that answer the assistant's question.
     Turns(Vec<LaterTurn>),
@@ -93,20 +93,20 @@ pub struct Provenance {
 }
 
 impl UserFacts {
-    /// The script. Of a row of the first format: one stage, whose later turns any question brings out.
+    /// The script. Of a row of the first format: one goal, whose later turns any question brings out.
     #[must_use]
     pub fn script(self, opening: &str) -> Script {
         match self {
             Self::Script(script) => script,
             Self::Turns(turns) => {
-                let held = |turn: LaterTurn| Held {
+                let held = |turn: LaterTurn| WithheldDetail {
                     about: "the details".to_owned(),
                     words: Vec::new(),
                     say: turn.text,
                     any: true,
                 };
-                let knows = turns.into_iter().map(held).collect();
-                Script { stages: vec![Stage { user: opening.to_owned(), knows, ..Stage::default() }] }
+                let withheld = turns.into_iter().map(held).collect();
+                Script { goals: vec![Goal { user: opening.to_owned(), withheld, ..Goal::default() }] }
             }
         }
     }
@@ -121,9 +121,9 @@ mod tests {
         let old: UserFacts = serde_json::from_str(r#"[{"turn": 1, "text": "PIN 3015"}]"#).unwrap();
         let script = old.script("I want to sign in.");
         assert_eq!(script.opening(), "I want to sign in.");
-        assert!(script.stages[0].knows[0].any && script.stages[0].knows[0].say == "PIN 3015");
+        assert!(script.goals[0].withheld[0].any && script.goals[0].withheld[0].say == "PIN 3015");
         let none: UserFacts = serde_json::from_str("[]").unwrap();
-        assert_eq!(none.script("Hi.").stages[0].knows, []);
+        assert_eq!(none.script("Hi.").goals[0].withheld, []);
         let text = serde_json::to_string(&UserFacts::Script(script.clone())).unwrap();
         assert_eq!(serde_json::from_str::<UserFacts>(&text).unwrap(), UserFacts::Script(script));
     }

@@ -193,7 +193,13 @@ pub(super) fn rows_of<T: ChunkReader + 'static>(
         builder = builder.with_row_groups(vec![group]);
     }
     let reader = guard(path, || builder.build())?;
-    Ok(Rows { path: path.to_owned(), reader: Some(reader), is_older, batch: Vec::new().into_iter(), next_row: 0 })
+    Ok(Rows {
+        path: path.to_owned(),
+        reader: Some(reader),
+        is_older,
+        batch: Vec::new().into_iter(),
+        next_row: 0,
+    })
 }
 
 /// Runs a step of the Parquet reader. Damaged bytes have made it panic where it should have returned an error, and

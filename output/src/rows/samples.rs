@@ -17,7 +17,7 @@ pub(crate) fn sample(slot: u64, split: Split) -> Dialogue {
         ability: [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall][(slot % 3) as usize],
         depth: (slot % 4) as u32,
         rc_level: (slot % 4 >= 2).then(|| (slot % 4) as u32 - 1),
-        phenomena: (0..slot % 3).map(|number| format!("phenomenon_{number}")).collect(),
+        tags: (0..slot % 3).map(|number| format!("tag_{number}")).collect(),
         world_hash: blake3::hash(world_json(&world).as_bytes()).to_hex().to_string(),
         world_id: world,
         domains: vec![format!("{}_clinic_{}", split.as_str(), slot / 50 % 7)],
@@ -65,7 +65,7 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
     let places = (name(), name(), vec(name(), 1..3), any::<String>(), option::of(any::<String>()));
     (heads, places, vec(message(), 0..6), vec(json(), 8), vec(any::<String>(), 2)).prop_map(
         |(
-            (id, test, ability, depth, rc_level, phenomena),
+            (id, test, ability, depth, rc_level, tags),
             (world_id, world_hash, domains, query, gold_plan),
             messages,
             json,
@@ -80,7 +80,7 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
                 ability: [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall][ability],
                 depth,
                 rc_level,
-                phenomena,
+                tags,
                 world_id,
                 world_hash,
                 domains,

@@ -129,5 +129,5 @@ fn files_of_schema_version_1_are_read() {
         // A row that is written again is of today's version.
         assert_eq!(read(write(std::slice::from_ref(row))).unwrap(), std::slice::from_ref(row));
     }
-    assert!(rows.iter().any(|row| !row.phenomena.is_empty()));
+    assert!(rows.iter().any(|row| !row.tags.is_empty()));
 }

@@ -29,21 +29,21 @@ impl Guesses {
     /// Takes in a row's checks.
     pub(super) fn add(&mut self, checks: &Checks) {
         let Some(variant) = checks.variants.first() else { return };
-        for stage in &variant.stages {
-            for check in &stage.answer {
+        for goal in &variant.goals {
+            for check in &goal.answer {
                 let (kind, value) = told(&check.fact);
                 *self.kinds.entry(kind).or_default().entry(value).or_default() += 1;
             }
-            if let Some(class) = stage.refusal.first() {
+            if let Some(class) = goal.refusal.first() {
                 let value = serde_json::to_value(class).ok();
                 let value = value.as_ref().and_then(|value| value.as_str()).unwrap_or_default().to_owned();
                 *self.kinds.entry("refusal").or_default().entry(value).or_default() += 1;
             }
         }
-        let mut facts = variant.stages.iter().flat_map(|stage| &stage.answer);
+        let mut facts = variant.goals.iter().flat_map(|goal| &goal.answer);
         let few = |fact: &Fact| matches!(fact, Fact::Count { value: 1 | 2 });
         let only = facts.next().is_some_and(|check| few(&check.fact)) && facts.next().is_none();
-        let refuses = variant.stages.iter().any(|stage| !stage.refusal.is_empty());
+        let refuses = variant.goals.iter().any(|goal| !goal.refusal.is_empty());
         self.weak += u64::from(only && !refuses && variant.changes.is_empty());
     }
 

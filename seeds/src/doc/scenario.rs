@@ -26,21 +26,21 @@ pub struct ScenarioDoc {
     pub given: Vec<String>,
     /// What the user says only when asked, by name: words, in several wordings.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
-    pub knows: IndexMap<String, Vec<String>>,
+    pub withheld: IndexMap<String, Vec<String>>,
     /// What it shows that its form does not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shows: Vec<Phenomenon>,
+    pub shows: Vec<Tag>,
     /// Words: a rule of the house, told to the assistant in the system message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<String>,
-    /// The stages: one thing after the other that the user wants.
-    pub stages: Vec<ScenarioStageDoc>,
+    /// The goals: one thing after the other that the user wants.
+    pub goals: Vec<ScenarioGoalDoc>,
 }
 
 /// What a scenario shows that its form does not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Phenomenon {
+pub enum Tag {
     /// The user takes something back or changes their mind after a call.
     Correction,
     /// The assistant asks for consent before something that costs or cannot be undone.
@@ -99,8 +99,8 @@ pub struct PlaceDoc {
 /// One thing that the user wants, and how it goes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ScenarioStageDoc {
-    /// When it opens; always, once the stage before it has ended, when left out.
+pub struct ScenarioGoalDoc {
+    /// When it opens; always, once the goal before it has ended, when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<ScenarioWhenDoc>,
     /// Words: what the user says to open it.
@@ -115,7 +115,7 @@ pub struct ScenarioStageDoc {
     /// for the field of a place's record, or of each of its records, as the latest reply shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,
-    /// The stage ends with a refusal of this class.
+    /// The goal ends with a refusal of this class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusalClass>,
     /// With `refused`: the fields asked for in vain, `resource.field`.
@@ -123,11 +123,11 @@ pub struct ScenarioStageDoc {
     pub asks: Vec<String>,
 }
 
-/// When a stage opens.
+/// When a goal opens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScenarioWhenDoc {
-    /// The stage before must have ended so.
+    /// The goal before must have ended so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// What a reply must have shown: `found.available`, or `found` for a refusal or for nothing found.
@@ -165,7 +165,7 @@ pub struct ScenarioStepDoc {
     /// Several calls in one message, that don't need each other's replies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<ScenarioStepDoc>,
-    /// The assistant asks (in `say`) for these things that the user `knows`, and is told.
+    /// The assistant asks (in `say`) for these things that the user `withheld`, and is told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<String>,
     /// Words: what the user says after `say` of their own accord: a choice, a consent, a correction.
@@ -190,21 +190,21 @@ pub struct ScenariosDoc {
 impl ScenarioDoc {
     /// Its calls, those of one message too.
     pub fn calls(&self) -> impl Iterator<Item = &ScenarioStepDoc> {
-        let steps = self.stages.iter().flat_map(|stage| &stage.does);
+        let steps = self.goals.iter().flat_map(|goal| &goal.does);
         steps.flat_map(|step| std::iter::once(step).chain(&step.together)).filter(|step| step.call.is_some())
     }
 
     /// The wordings of each thing that the user says.
     pub fn said_by_user(&self) -> impl Iterator<Item = &[String]> {
-        let stages = self.stages.iter();
-        let lines = stages
-            .flat_map(|stage| std::iter::once(&stage.user).chain(stage.does.iter().map(|step| &step.user)));
-        lines.chain(self.knows.values()).map(Vec::as_slice).filter(|wordings| !wordings.is_empty())
+        let goals = self.goals.iter();
+        let lines =
+            goals.flat_map(|goal| std::iter::once(&goal.user).chain(goal.does.iter().map(|step| &step.user)));
+        lines.chain(self.withheld.values()).map(Vec::as_slice).filter(|wordings| !wordings.is_empty())
     }
 
     /// Calls an API by its new name.
     pub fn rename_api(&mut self, old: &str, new: &str) {
-        let steps = self.stages.iter_mut().flat_map(|stage| &mut stage.does);
+        let steps = self.goals.iter_mut().flat_map(|goal| &mut goal.does);
         for step in steps {
             for call in
                 std::iter::once(&mut step.call).chain(step.together.iter_mut().map(|step| &mut step.call))

@@ -30,7 +30,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("quiz", "quizzes"),
     ("index", "indexes"),
     ("criterion", "criteria"),
-    ("phenomenon", "phenomena"),
+    ("tag", "tags"),
     ("analysis", "analyses"),
     ("diagnosis", "diagnoses"),
     ("crisis", "crises"),

@@ -1,8 +1,8 @@
-//! What a stage is asked to state, by its places in replies.
+//! What a goal is asked to state, by its places in replies.
 
 pub use diorama_seeds::answer::{AnswerPart, GoldAnswer};
 
-/// A fact that a stage must state, by its place.
+/// A fact that a goal must state, by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A leaf of a reply.

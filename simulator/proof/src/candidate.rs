@@ -1,6 +1,6 @@
 //! Candidates: a proposed task with a proposed solution, unproven.
 //!
-//! A candidate is the conversation as messages and calls, stage by stage, and what its author claims of it: the outcome,
+//! A candidate is the conversation as messages and calls, goal by goal, and what its author claims of it: the outcome,
 //! and the facts stated, each by its place in a reply. No spans, no slots, no hints. Anyone may write one: the
 //! generator, a language model, a person, another project's dialogue turned into this form.
 
@@ -14,9 +14,9 @@ use diorama_seeds::task::{Call, Outcome};
 
 /// The format's version.
 pub const CANDIDATE_VERSION: u32 = 1;
-/// Stages of a candidate, at most.
-pub const MAX_STAGES: usize = 50;
-/// Turns of all its stages, at most.
+/// Goals of a candidate, at most.
+pub const MAX_GOALS: usize = 50;
+/// Turns of all its goals, at most.
 pub const MAX_TURNS: usize = 500;
 /// Calls of all its turns, at most: the gates run them anew for each fault of each call.
 pub const MAX_CALLS: usize = 200;
@@ -46,23 +46,23 @@ pub struct Candidate {
     /// The tools visible at the start; all of the world when left out. With `ToolSearcher` alone the others are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// The conversation, stage by stage.
-    pub stages: Vec<CandidateStage>,
+    /// The conversation, goal by goal.
+    pub goals: Vec<CandidateGoal>,
 }
 
 /// One thing that the user wants, and how it went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CandidateStage {
-    /// When it opens; always, once the stage before it has ended, when left out.
+pub struct CandidateGoal {
+    /// When it opens; always, once the goal before it has ended, when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Opening>,
     /// What the user says to open it.
     pub user: String,
     /// What the user knows and says only when asked: a name for it, and the words.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub knows: IndexMap<String, String>,
-    /// What happens, in order. The last turn ends the stage.
+    pub withheld: IndexMap<String, String>,
+    /// What happens, in order. The last turn ends the goal.
     pub turns: Vec<Turn>,
 }
 
@@ -82,7 +82,7 @@ pub struct Turn {
     /// What the assistant thought before it spoke, as a model gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// On the last turn of a stage: how it ends.
+    /// On the last turn of a goal: how it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<End>,
 }
@@ -113,15 +113,15 @@ pub enum CandidateError {
     #[error("candidate: found version {0}, expected {CANDIDATE_VERSION}")]
     Version(u32),
     /// A place in it that has no meaning.
-    #[error("stages[{stage}]: {what}")]
-    Stage {
-        /// The stage.
-        stage: usize,
+    #[error("goals[{goal}]: {what}")]
+    Goal {
+        /// The goal.
+        goal: usize,
         /// What is wrong, and what was expected.
         what: &'static str,
     },
     /// Nothing in it.
-    #[error("stages: found none, expected at least one")]
+    #[error("goals: found none, expected at least one")]
     Empty,
     /// A clock that is none.
     #[error("clock: found `{0}`, expected a date and time such as 2026-03-02T09:00")]
@@ -178,17 +178,17 @@ impl Candidate {
         if self.candidate != CANDIDATE_VERSION {
             return Err(CandidateError::Version(self.candidate));
         }
-        if self.stages.is_empty() {
+        if self.goals.is_empty() {
             return Err(CandidateError::Empty);
         }
         self.check_size()?;
-        for (stage, found) in self.stages.iter().enumerate() {
-            let wrong = |what| Err(CandidateError::Stage { stage, what });
+        for (goal, found) in self.goals.iter().enumerate() {
+            let wrong = |what| Err(CandidateError::Goal { goal, what });
             let Some((last, before)) = found.turns.split_last() else {
-                return wrong("found no turns, expected at least one that ends the stage");
+                return wrong("found no turns, expected at least one that ends the goal");
             };
             if last.ends.is_none() {
-                return wrong("the last turn has no `ends`, expected the outcome of the stage");
+                return wrong("the last turn has no `ends`, expected the outcome of the goal");
             }
             if before.iter().any(|turn| turn.ends.is_some()) {
                 return wrong("a turn before the last has `ends`, expected it on the last alone");
@@ -203,8 +203,8 @@ impl Candidate {
                 }
             }
             let opening = found.when.as_ref();
-            if opening.is_some_and(|when| when.stage.is_some_and(|earlier| earlier as usize >= stage)) {
-                return wrong("`when` names a stage that is not an earlier one");
+            if opening.is_some_and(|when| when.goal.is_some_and(|earlier| earlier as usize >= goal)) {
+                return wrong("`when` names a goal that is not an earlier one");
             }
             if opening.is_some_and(|when| when.path.is_some() && when.call.is_none()) {
                 return wrong("`when` has a path without the call that it is a place of");
@@ -214,15 +214,14 @@ impl Candidate {
     }
 
     fn check_size(&self) -> Result<(), CandidateError> {
-        let turns = || self.stages.iter().flat_map(|stage| &stage.turns);
+        let turns = || self.goals.iter().flat_map(|goal| &goal.turns);
         let claims = turns().filter_map(|turn| turn.ends.as_ref());
         let of_turns = turns().flat_map(|turn| [&turn.user, &turn.say]).flatten();
         let held =
-            self.stages.iter().flat_map(|stage| stage.knows.iter().flat_map(|(about, say)| [about, say]));
-        let said =
-            self.stages.iter().map(|stage| &stage.user).chain(of_turns).chain(held).chain(&self.system);
+            self.goals.iter().flat_map(|goal| goal.withheld.iter().flat_map(|(about, say)| [about, say]));
+        let said = self.goals.iter().map(|goal| &goal.user).chain(of_turns).chain(held).chain(&self.system);
         for (what, found, most) in [
-            ("stages", self.stages.len(), MAX_STAGES),
+            ("goals", self.goals.len(), MAX_GOALS),
             ("turns", turns().count(), MAX_TURNS),
             ("calls", self.calls().count(), MAX_CALLS),
             ("facts", claims.map(|ends| ends.facts.len() + ends.asks.len()).sum(), MAX_FACTS),
@@ -237,11 +236,11 @@ impl Candidate {
 
     /// All calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &CandidateCall> {
-        self.stages.iter().flat_map(|stage| &stage.turns).flat_map(|turn| &turn.calls)
+        self.goals.iter().flat_map(|goal| &goal.turns).flat_map(|turn| &turn.calls)
     }
 }
 
-impl CandidateStage {
+impl CandidateGoal {
     /// How it ends; `done` without facts where [`Candidate::check`] was not asked.
     #[must_use]
     pub fn end(&self) -> End {
@@ -251,7 +250,7 @@ impl CandidateStage {
 
     /// The details held back that words of the user give, by position among what the user knows.
     pub fn given_by(&self, said: &str) -> impl Iterator<Item = usize> {
-        let details = self.knows.values().enumerate();
+        let details = self.withheld.values().enumerate();
         details.filter(move |(_, say)| said.contains(say.trim_end_matches(['.', '!']))).map(|(at, _)| at)
     }
 

@@ -1,4 +1,4 @@
-//! Checks of a grounded candidate: what changed and in which stage it was asked for, what each stage states, and what
+//! Checks of a grounded candidate: what changed and in which goal it was asked for, what each goal states, and what
 //! each fact rests on.
 //!
 //! Built from engine facts (the state difference and the provenance of reply leaves), never from the words.
@@ -11,7 +11,7 @@ use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
     Allowance, AnswerCheck, ArgumentSource, CHECKS_VERSION, ChangeCheck, ChangeKind, Checks, Evidence, Fact,
-    GoldCall, KeyCheck, Matcher, Outcome, StageCheck, Variant,
+    GoalCheck, GoldCall, KeyCheck, Matcher, Outcome, Variant,
 };
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::{Body, Origin, RecordChange};
@@ -19,11 +19,11 @@ use diorama_simulator::grade::measures::Measures;
 use diorama_simulator::session::{LogEntry, Session};
 use serde_json::Value as Json;
 
-use crate::Premises;
+use crate::WorldContext;
 use crate::answer::Asked;
 use crate::binding::each;
 use crate::gates::Trial;
-use crate::ground::GroundedStage;
+use crate::ground::GroundedGoal;
 use crate::render::WEEKDAYS;
 
 mod items;
@@ -35,23 +35,23 @@ const MOST_CONTEXT: usize = 40;
 /// Builds the checks of a candidate that was run.
 #[must_use]
 pub fn build(
-    premises: Premises<'_>,
+    context: WorldContext<'_>,
     measures: &Measures,
     session: &Session,
-    stages: &[GroundedStage],
+    goals: &[GroundedGoal],
     gold: &[GoldCall],
     entries: &[Arc<LogEntry>],
 ) -> Checks {
     let diff = session.diff();
-    let told = Told { world: premises.base.world(), measures, new: new_keys(&diff), gold };
+    let told = Told { world: context.base.world(), measures, new: new_keys(&diff), gold };
     let mut changes = change_checks(told.world, &diff);
     for (check, change) in changes.iter_mut().zip(&diff) {
-        check.stage = stage_of(change, stages, entries);
+        check.goal = goal_of(change, goals, entries);
     }
-    let stages = stages.iter().map(|stage| told.stage(stage, entries, session)).collect();
+    let goals = goals.iter().map(|goal| told.goal(goal, entries, session)).collect();
     Checks {
         version: CHECKS_VERSION,
-        variants: vec![Variant { stages, changes }],
+        variants: vec![Variant { goals, changes }],
         allowed: allowances(told.world, entries),
     }
 }
@@ -91,13 +91,13 @@ pub(crate) fn binding_arguments(trial: &Trial<'_>, call: usize) -> serde_json::M
     grounded.entries.get(call).map(|entry| told.arguments(call, entry)).unwrap_or_default()
 }
 
-/// The stage in which the reference solution first changes a record.
-fn stage_of(change: &RecordChange, stages: &[GroundedStage], entries: &[Arc<LogEntry>]) -> u32 {
+/// The goal in which the reference solution first changes a record.
+fn goal_of(change: &RecordChange, goals: &[GroundedGoal], entries: &[Arc<LogEntry>]) -> u32 {
     let touches = |entry: &Arc<LogEntry>| {
         entry.changes.iter().any(|other| (other.resource, &other.key) == (change.resource, &change.key))
     };
     let call = entries.iter().position(touches).unwrap_or(0);
-    stages.iter().position(|stage| stage.calls.contains(&call)).unwrap_or(0) as u32
+    goals.iter().position(|goal| goal.calls.contains(&call)).unwrap_or(0) as u32
 }
 
 /// How facts are told: with the measures that are visible.
@@ -116,13 +116,13 @@ fn new_keys(changes: &[RecordChange]) -> HashMap<(ResourceId, Value), u32> {
 }
 
 impl Told<'_> {
-    fn stage(&self, stage: &GroundedStage, entries: &[Arc<LogEntry>], session: &Session) -> StageCheck {
+    fn goal(&self, goal: &GroundedGoal, entries: &[Arc<LogEntry>], session: &Session) -> GoalCheck {
         let checked =
-            stage.asked.iter().filter_map(|asked| Some((asked, self.answer_check(asked, entries, session)?)));
+            goal.asked.iter().filter_map(|asked| Some((asked, self.answer_check(asked, entries, session)?)));
         let (asked, mut answer): (Vec<&Asked>, Vec<AnswerCheck>) = checked.unzip();
         self.name_items(&asked, &mut answer, entries);
         let mut evidence = Vec::new();
-        if let Some((call, entry)) = stage.refused_by.and_then(|call| Some((call, entries.get(call)?))) {
+        if let Some((call, entry)) = goal.refused_by.and_then(|call| Some((call, entries.get(call)?))) {
             let (api, arguments) = (entry.call.api.clone(), self.arguments(call, entry));
             evidence.push(if entry.reply.is_success() {
                 Evidence::Empty { api, arguments }
@@ -131,20 +131,20 @@ impl Told<'_> {
             });
         }
         // A refusal that was learned by a read rests on the facts that it states.
-        let (answer, of_refusal) = match stage.outcome {
+        let (answer, of_refusal) = match goal.outcome {
             Outcome::Refused => (Vec::new(), answer),
             _ => (answer, Vec::new()),
         };
         evidence.extend(
-            of_refusal.into_iter().flat_map(|check| check.evidence).filter(|_| stage.refused_by.is_none()),
+            of_refusal.into_iter().flat_map(|check| check.evidence).filter(|_| goal.refused_by.is_none()),
         );
-        StageCheck {
-            outcome: stage.outcome,
-            refusal: stage.refusal.into_iter().collect(),
+        GoalCheck {
+            outcome: goal.outcome,
+            refusal: goal.refusal.into_iter().collect(),
             answer,
             evidence,
-            asks: stage.asks.iter().map(|(resource, field)| self.ask(*resource, *field)).collect(),
-            context: self.context(entries.get(..stage.calls.end).unwrap_or(entries)),
+            asks: goal.asks.iter().map(|(resource, field)| self.ask(*resource, *field)).collect(),
+            context: self.context(entries.get(..goal.calls.end).unwrap_or(entries)),
         }
     }
 
@@ -390,7 +390,7 @@ pub fn change_checks(world: &World, changes: &[RecordChange]) -> Vec<ChangeCheck
                     fields.insert(field.name.to_string(), matcher);
                 }
             }
-            ChangeCheck { resource: resource.qualified.to_string(), kind, key, fields, stage: 0 }
+            ChangeCheck { resource: resource.qualified.to_string(), kind, key, fields, goal: 0 }
         })
         .collect()
 }

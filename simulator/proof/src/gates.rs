@@ -4,10 +4,10 @@
 //! author says. A gate gives the typed reason why a candidate does not pass.
 
 mod alternatives;
-mod damage;
-mod determined;
-mod no_op;
+mod mutation;
+mod nontrivial;
 mod trial;
+mod unambiguous;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::trial::{Run, Trial};
-use crate::Premises;
+use crate::WorldContext;
 use crate::ground::Grounded;
 use crate::reason::Reason;
 
@@ -25,15 +25,15 @@ use crate::reason::Reason;
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
     /// The reference solution replays and passes, and its words agree with its replies.
-    Gold,
+    Solvable,
     /// Doing nothing does not pass.
-    NoOp,
-    /// Single faults do not pass.
-    Damage,
+    Nontrivial,
+    /// Single mutations of the reference do not pass.
+    Mutation,
     /// Other right ways pass.
     Alternatives,
     /// The request has one reading.
-    Determined,
+    Unambiguous,
     /// Every argument and statement follows from what was visible.
     Grounded,
 }
@@ -52,25 +52,25 @@ pub struct Dropped {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
     /// Reference calls replayed with the same replies and state.
-    pub gold_calls: u32,
+    pub solvable: u32,
     /// Ways of doing nothing that failed.
-    pub no_op: u32,
-    /// Faults by kind.
-    pub damage: BTreeMap<String, Tally>,
+    pub nontrivial: u32,
+    /// Mutants by kind.
+    pub mutation: BTreeMap<String, Tally>,
     /// Other right ways that passed, by kind.
     pub alternatives: BTreeMap<String, u32>,
     /// Words and choices that were found to have one reading.
-    pub determined: u32,
+    pub unambiguous: u32,
     /// Arguments derived again.
     pub grounded: u32,
 }
 
-/// What became of the faults of one kind.
+/// Counts of the mutants of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// They failed the checks, as they must.
     pub killed: u32,
-    /// They are no faults: same state, same evidence.
+    /// They change nothing: same state, same evidence.
     pub equivalent: u32,
     /// They passed the checks: a row with one is dropped.
     pub survived: u32,
@@ -78,18 +78,24 @@ pub struct Tally {
 
 impl Gate {
     /// All gates, in the order in which a candidate meets them.
-    pub const ALL: [Self; 6] =
-        [Self::Gold, Self::NoOp, Self::Damage, Self::Alternatives, Self::Determined, Self::Grounded];
+    pub const ALL: [Self; 6] = [
+        Self::Solvable,
+        Self::Nontrivial,
+        Self::Mutation,
+        Self::Alternatives,
+        Self::Unambiguous,
+        Self::Grounded,
+    ];
 
     /// Its name in the funnel.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Gold => "gold",
-            Self::NoOp => "no_op",
-            Self::Damage => "damage",
+            Self::Solvable => "solvable",
+            Self::Nontrivial => "nontrivial",
+            Self::Mutation => "mutation",
             Self::Alternatives => "alternatives",
-            Self::Determined => "determined",
+            Self::Unambiguous => "unambiguous",
             Self::Grounded => "grounded",
         }
     }
@@ -108,11 +114,11 @@ impl Gate {
             return Err(fault.clone());
         }
         match self {
-            Self::Gold => trial::gold(trial, report),
-            Self::NoOp => no_op::run(trial, report),
-            Self::Damage => damage::run(trial, report, rng),
+            Self::Solvable => trial::gold(trial, report),
+            Self::Nontrivial => nontrivial::run(trial, report),
+            Self::Mutation => mutation::run(trial, report, rng),
             Self::Alternatives => alternatives::run(trial, report, rng),
-            Self::Determined => determined::run(trial, report),
+            Self::Unambiguous => unambiguous::run(trial, report),
             Self::Grounded => {
                 report.grounded = trial.grounded.gold.iter().map(|call| call.sources.len() as u32).sum();
                 Ok(())
@@ -126,7 +132,7 @@ impl Gate {
 /// # Errors
 /// The first gate that it does not pass, and why.
 pub fn prove(
-    premises: Premises<'_>,
+    context: WorldContext<'_>,
     grounded: &Grounded,
     rng: &mut ChaCha8Rng,
 ) -> Result<GateReport, Dropped> {
@@ -136,7 +142,7 @@ pub fn prove(
             return Err(Dropped { gate, reason: reason.clone() });
         }
     }
-    let trial = Trial::new(premises, grounded).map_err(|reason| Dropped { gate: Gate::Gold, reason })?;
+    let trial = Trial::new(context, grounded).map_err(|reason| Dropped { gate: Gate::Solvable, reason })?;
     let mut report = GateReport::default();
     for gate in Gate::ALL {
         gate.run(&trial, &mut report, rng).map_err(|reason| Dropped { gate, reason })?;

@@ -31,7 +31,7 @@ use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use crate::answer::{AnswerPart, Asked};
 use crate::candidate::{Candidate, CandidateError};
 use crate::reason::Reason;
-use crate::{Premises, checks};
+use crate::{WorldContext, checks};
 
 pub use self::script::names_of;
 
@@ -62,8 +62,8 @@ pub struct Grounded {
     pub entries: Vec<Arc<LogEntry>>,
     /// What the user says, in order.
     pub user_turns: Vec<String>,
-    /// The stages.
-    pub stages: Vec<GroundedStage>,
+    /// The goals.
+    pub goals: Vec<GroundedGoal>,
     /// The same conversation as a script.
     pub script: Script,
     /// What must hold for the task to be solved.
@@ -72,9 +72,9 @@ pub struct Grounded {
     pub faults: Vec<Reason>,
 }
 
-/// A stage that was run.
+/// A goal that was run.
 #[derive(Clone, Debug)]
-pub struct GroundedStage {
+pub struct GroundedGoal {
     /// Its calls.
     pub calls: Range<usize>,
     /// How many turns the user had said by its end.
@@ -97,7 +97,7 @@ pub struct GroundedStage {
 
 /// What is visible at a point of a conversation.
 pub(crate) struct Seen<'a> {
-    pub(crate) premises: Premises<'a>,
+    pub(crate) context: WorldContext<'a>,
     pub(crate) clock: Clock,
     pub(crate) now: Instant,
     pub(crate) system: Prose,
@@ -114,8 +114,8 @@ pub(crate) struct Seen<'a> {
 ///
 /// # Errors
 /// [`CandidateError`] when it cannot be run at all. What has no source is in [`Grounded::faults`].
-pub fn ground(premises: Premises<'_>, candidate: Candidate) -> Result<Grounded, CandidateError> {
-    ground_with(premises, candidate, None)
+pub fn ground(context: WorldContext<'_>, candidate: Candidate) -> Result<Grounded, CandidateError> {
+    ground_with(context, candidate, None)
 }
 
 /// As [`ground`], with this search for tools instead of the world's.
@@ -123,46 +123,46 @@ pub fn ground(premises: Premises<'_>, candidate: Candidate) -> Result<Grounded, 
 /// # Errors
 /// As [`ground`].
 pub fn ground_with(
-    premises: Premises<'_>,
+    context: WorldContext<'_>,
     candidate: Candidate,
     search: Option<SearchVersion>,
 ) -> Result<Grounded, CandidateError> {
     candidate.check()?;
-    let world = premises.base.world();
-    let visible = visible(premises, candidate.tools.as_deref())?;
+    let world = context.base.world();
+    let visible = visible(context, candidate.tools.as_deref())?;
     let clock = match &candidate.clock {
         Some(text) => world.zone.parse_instant(text).ok_or_else(|| CandidateError::Clock(text.clone()))?,
         None => world.clock,
     };
     let options =
         SessionOptions { seed: candidate.seed, clock: Some(clock), visible: Some(visible.clone()), search };
-    let mut session = Session::new(premises.base.clone(), options);
+    let mut session = Session::new(context.base.clone(), options);
     let initial = session.state().clone();
     let system =
         candidate.system.clone().unwrap_or_else(|| text::system_message(world, clock, visible.is_empty()));
     let reading = Clock::at(clock, &world.zone);
     let mut seen = Seen {
-        premises,
+        context,
         now: clock,
         system: Prose::read(&system, &reading),
         clock: reading,
         turns: Vec::new(),
         calls_before: Vec::new(),
         entries: Vec::new(),
-        measures: Measures::of_tools(premises.base, premises.vocabulary, &visible),
+        measures: Measures::of_tools(context.base, context.vocabulary, &visible),
     };
     let mut run = Walk::default();
-    for (number, stage) in candidate.stages.iter().enumerate() {
-        run.stage(number, stage, &mut session, &mut seen)?;
+    for (number, goal) in candidate.goals.iter().enumerate() {
+        run.goal(number, goal, &mut session, &mut seen)?;
     }
-    let Walk { mut gold, messages, stages, mut faults, unsourced } = run;
+    let Walk { mut gold, messages, goals, mut faults, unsourced } = run;
     let all_user_turns: Vec<String> = seen.turns.iter().map(|turn| turn.source().to_owned()).collect();
-    argument::settle(&unsourced, &mut gold, &stages, &seen, &initial, &mut faults);
-    if premises.stop.is_set() {
+    argument::settle(&unsourced, &mut gold, &goals, &seen, &initial, &mut faults);
+    if context.stop.is_set() {
         return Err(CandidateError::Stopped);
     }
-    let script = script::of(&candidate, &gold, &seen, &stages, &mut faults);
-    let checks = checks::build(premises, &seen.measures, &session, &stages, &gold, &seen.entries);
+    let script = script::of(&candidate, &gold, &seen, &goals, &mut faults);
+    let checks = checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries);
     Ok(Grounded {
         search: initial.search(),
         last: session.state().clone(),
@@ -176,7 +176,7 @@ pub fn ground_with(
         initial,
         gold,
         messages,
-        stages,
+        goals,
         script,
         checks,
         faults,
@@ -184,12 +184,12 @@ pub fn ground_with(
 }
 
 /// The APIs that are visible at the start: those named, all where none is named, none with `ToolSearcher` alone.
-fn visible(premises: Premises<'_>, tools: Option<&[String]>) -> Result<Vec<ApiId>, CandidateError> {
-    let Some(tools) = tools else { return Ok(premises.apis().collect()) };
+fn visible(context: WorldContext<'_>, tools: Option<&[String]>) -> Result<Vec<ApiId>, CandidateError> {
+    let Some(tools) = tools else { return Ok(context.apis().collect()) };
     let named = tools
         .iter()
         .filter(|name| *name != TOOL_SEARCHER)
-        .map(|name| premises.base.world().api_named(name).ok_or_else(|| CandidateError::Tool(name.clone())));
+        .map(|name| context.base.world().api_named(name).ok_or_else(|| CandidateError::Tool(name.clone())));
     named.collect()
 }
 
@@ -198,25 +198,25 @@ fn visible(premises: Premises<'_>, tools: Option<&[String]>) -> Result<Vec<ApiId
 struct Walk {
     gold: Vec<GoldCall>,
     messages: Vec<Range<usize>>,
-    stages: Vec<GroundedStage>,
+    goals: Vec<GroundedGoal>,
     faults: Vec<Reason>,
     /// Arguments that nothing visible gives, which may still be a choice: call and name.
     unsourced: Vec<argument::Unsourced>,
 }
 
 impl Walk {
-    fn stage(
+    fn goal(
         &mut self,
         number: usize,
-        stage: &crate::candidate::CandidateStage,
+        goal: &crate::candidate::CandidateGoal,
         session: &mut Session,
         seen: &mut Seen<'_>,
     ) -> Result<(), CandidateError> {
         let first = self.gold.len();
-        let last = Prose::read(stage.last_words(), &seen.clock);
-        seen.hear(&stage.user);
-        for turn in &stage.turns {
-            if seen.premises.stop.is_set() {
+        let last = Prose::read(goal.last_words(), &seen.clock);
+        seen.hear(&goal.user);
+        for turn in &goal.turns {
+            if seen.context.stop.is_set() {
                 return Err(CandidateError::Stopped);
             }
             if let Some(text) = &turn.user {
@@ -230,7 +230,7 @@ impl Walk {
             let mut made = Vec::new();
             for call in &turn.calls {
                 let index = of_message + made.len();
-                let id = seen.premises.base.world().api_named(&call.api);
+                let id = seen.context.base.world().api_named(&call.api);
                 let callable = match id {
                     Some(id) => session.is_visible(id),
                     None => call.api == TOOL_SEARCHER,
@@ -254,14 +254,14 @@ impl Walk {
             // Calls of one message do not see each other's replies.
             made.into_iter().for_each(|entry| seen.add(entry));
         }
-        let end = stage.end();
+        let end = goal.end();
         let calls = first..self.gold.len();
         let (refusal, refused_by) = claims::refusal(number, &end, &calls, seen, &mut self.faults);
         let asked = claims::facts(number, &end, seen, &mut self.faults);
         let asks = claims::asks(number, &end, seen, &mut self.faults);
         claims::deeds(number, &end, &calls, &last, seen, &mut self.faults);
         let parts = parts::of(&last, &asked, seen);
-        self.stages.push(GroundedStage {
+        self.goals.push(GroundedGoal {
             calls,
             user_turns: seen.turns.len(),
             outcome: end.outcome,
@@ -270,7 +270,7 @@ impl Walk {
             asked,
             asks,
             parts,
-            answer: stage.last_words().to_owned(),
+            answer: goal.last_words().to_owned(),
         });
         Ok(())
     }
@@ -278,10 +278,10 @@ impl Walk {
 
 impl Seen<'_> {
     /// What nothing visible gives of what an assistant says.
-    fn check_stated(&self, stage: usize, prose: &Prose, faults: &mut Vec<Reason>) {
+    fn check_stated(&self, goal: usize, prose: &Prose, faults: &mut Vec<Reason>) {
         let shown = Shown {
-            base: self.premises.base,
-            vocabulary: self.premises.vocabulary,
+            base: self.context.base,
+            vocabulary: self.context.vocabulary,
             clock: &self.clock,
             now: self.now,
             system: &self.system,
@@ -293,10 +293,10 @@ impl Seen<'_> {
         faults.extend(unfounded(prose, &shown).into_iter().map(|Unfounded { what, span }| {
             let words = prose.words_at(span).to_owned();
             match what {
-                Kind::Currency => Reason::CurrencyFromNowhere { stage, words },
-                Kind::Unit => Reason::UnitFromNowhere { stage, words },
-                Kind::Value => Reason::StatedFromNowhere { stage, words },
-                Kind::Name => Reason::NameFromNowhere { stage, words },
+                Kind::Currency => Reason::CurrencyFromNowhere { goal, words },
+                Kind::Unit => Reason::UnitFromNowhere { goal, words },
+                Kind::Value => Reason::StatedFromNowhere { goal, words },
+                Kind::Name => Reason::NameFromNowhere { goal, words },
             }
         }));
     }
@@ -320,7 +320,7 @@ impl Seen<'_> {
 
     /// A call was answered.
     fn add(&mut self, entry: Arc<LogEntry>) {
-        self.measures.add_reply(self.premises.base, self.premises.vocabulary, &entry);
+        self.measures.add_reply(self.context.base, self.context.vocabulary, &entry);
         self.entries.push(entry);
     }
 }

@@ -35,7 +35,7 @@ pub use survey::Survey;
 
 /// What a candidate is held against: a frozen world, and what follows from it alone.
 #[derive(Clone, Copy)]
-pub struct Premises<'a> {
+pub struct WorldContext<'a> {
     /// The engine's frozen base.
     pub base: &'a Arc<Base>,
     /// The names of its records.
@@ -67,7 +67,7 @@ impl<'a> Stop<'a> {
     }
 }
 
-impl Premises<'_> {
+impl WorldContext<'_> {
     /// The APIs of the world.
     pub(crate) fn apis(&self) -> impl Iterator<Item = ApiId> + use<> {
         let count = u16::try_from(self.base.world().apis.len()).unwrap_or(u16::MAX);

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::gates::Gate;
 
-/// Why a candidate does not pass a gate. Calls, stages and turns count from 0 over the whole conversation.
+/// Why a candidate does not pass a gate. Calls, goals and turns count from 0 over the whole conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Reason {
@@ -48,64 +48,64 @@ pub enum Reason {
         keywords: String,
     },
     /// A number, amount, day or time in the assistant's words that is in no reply and follows from none.
-    #[error("stage {stage}: nothing visible gives `{words}`, and it follows from nothing")]
+    #[error("goal {goal}: nothing visible gives `{words}`, and it follows from nothing")]
     StatedFromNowhere {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The words.
         words: String,
     },
     /// A unit that nothing visible gives.
-    #[error("stage {stage}: nothing visible gives the unit of `{words}`")]
+    #[error("goal {goal}: nothing visible gives the unit of `{words}`")]
     UnitFromNowhere {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The words.
         words: String,
     },
     /// A currency that nothing visible gives.
-    #[error("stage {stage}: nothing visible gives the currency of `{words}`")]
+    #[error("goal {goal}: nothing visible gives the currency of `{words}`")]
     CurrencyFromNowhere {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The words.
         words: String,
     },
     /// The name of a record that no reply has shown and no user has said.
-    #[error("stage {stage}: nothing visible has the name `{words}`")]
+    #[error("goal {goal}: nothing visible has the name `{words}`")]
     NameFromNowhere {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The name.
         words: String,
     },
 
     // Gold.
     /// A field that is asked for is none of the world's.
-    #[error("stage {stage} asks for `{resource}.{field}`, which the world does not have")]
+    #[error("goal {goal} asks for `{resource}.{field}`, which the world does not have")]
     AskNotThere {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The resource.
         resource: String,
         /// The field.
         field: String,
     },
     /// A fact whose place is not in the reply, or has no typed form.
-    #[error("stage {stage}: call {call} shows nothing at `{path}` that can be stated")]
+    #[error("goal {goal}: call {call} shows nothing at `{path}` that can be stated")]
     FactNotThere {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The call.
         call: usize,
         /// The place.
         path: String,
     },
     /// A fact whose reply comes after the words that state it.
-    #[error("stage {stage}: call {call} is made after the stage that states its fact `{path}`")]
+    #[error("goal {goal}: call {call} is made after the goal that states its fact `{path}`")]
     FactTooEarly {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The call.
         call: usize,
         /// The place.
@@ -129,18 +129,18 @@ pub enum Reason {
     #[error("nothing is changed, asked for or refused: there is nothing to prove")]
     ProvesNothing,
     /// The reference solution fails its own checks.
-    #[error("stage {stage:?}: the reference solution fails its checks: {message}")]
+    #[error("goal {goal:?}: the reference solution fails its checks: {message}")]
     GoldFails {
-        /// The stage, where it is one stage's fault.
-        stage: Option<usize>,
+        /// The goal, where it is one goal's fault.
+        goal: Option<usize>,
         /// What the grader said.
         message: String,
     },
-    /// The stage claims to be done, but its last attempt to change something was refused.
-    #[error("stage {stage} ends done, but call {call}, {api}, was answered with {status}")]
+    /// The goal claims to be done, but its last attempt to change something was refused.
+    #[error("goal {goal} ends done, but call {call}, {api}, was answered with {status}")]
     DoneThoughRefused {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The call.
         call: usize,
         /// Its API.
@@ -148,11 +148,11 @@ pub enum Reason {
         /// The status.
         status: u16,
     },
-    /// The stage claims to be done, but the reply of a change says otherwise.
-    #[error("stage {stage} ends done, but call {call}, {api}, shows `{member}` = {shown}{}", sent.as_ref().map(|sent| format!(" where {sent} was sent")).unwrap_or_default())]
+    /// The goal claims to be done, but the reply of a change says otherwise.
+    #[error("goal {goal} ends done, but call {call}, {api}, shows `{member}` = {shown}{}", sent.as_ref().map(|sent| format!(" where {sent} was sent")).unwrap_or_default())]
     ReplySaysOtherwise {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The call.
         call: usize,
         /// Its API.
@@ -166,10 +166,10 @@ pub enum Reason {
         sent: Option<Json>,
     },
     /// The words claim another state than the reply shows.
-    #[error("stage {stage}: the words say `{words}`, but `{member}` of call {call} is {shown}")]
+    #[error("goal {goal}: the words say `{words}`, but `{member}` of call {call} is {shown}")]
     WordsSayOtherwise {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The words.
         words: String,
         /// The call.
@@ -179,17 +179,17 @@ pub enum Reason {
         /// What it shows.
         shown: Json,
     },
-    /// The stage ends refused, but no reply refuses or comes back empty.
-    #[error("stage {stage} ends refused, but no reply says why")]
+    /// The goal ends refused, but no reply refuses or comes back empty.
+    #[error("goal {goal} ends refused, but no reply says why")]
     RefusedWithoutReason {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
     },
-    /// The stage ends refused for another reason than the reply gives.
-    #[error("stage {stage} ends refused as {given:?}, but call {call} was answered with {status}")]
+    /// The goal ends refused for another reason than the reply gives.
+    #[error("goal {goal} ends refused as {given:?}, but call {call} was answered with {status}")]
     RefusedForAnother {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The class given.
         given: RefusalClass,
         /// The call.
@@ -197,19 +197,19 @@ pub enum Reason {
         /// Its status.
         status: u16,
     },
-    /// A stage that would not have opened.
-    #[error("stage {stage} would not open: {what}")]
+    /// A goal that would not have opened.
+    #[error("goal {goal} would not open: {what}")]
     NotOpened {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// What does not hold.
         what: String,
     },
     /// The user would have answered something else.
-    #[error("stage {stage}: asked `{asked}`, the user would say `{would}`, not `{says}`")]
+    #[error("goal {goal}: asked `{asked}`, the user would say `{would}`, not `{says}`")]
     UserWouldNotSay {
-        /// The stage.
-        stage: usize,
+        /// The goal.
+        goal: usize,
         /// The assistant's words.
         asked: String,
         /// What the script gives.
@@ -229,25 +229,25 @@ pub enum Reason {
     #[error("the words alone pass, without a call")]
     WordsAlonePass,
     /// A refusal without a request of the same kind that works.
-    #[error("stage {stage}: no other values make {api} work, so refusing would always be right")]
-    NoTwin {
-        /// The stage.
-        stage: usize,
+    #[error("goal {goal}: no other values make {api} work, so refusing would always be right")]
+    NoSolvableVariant {
+        /// The goal.
+        goal: usize,
         /// The API that refused.
         api: String,
     },
 
-    // Damage.
-    /// A fault in the calls passes the checks.
-    #[error("call {call}: the fault {fault} passes")]
-    FaultPasses {
+    // Mutation.
+    /// A mutant of the calls passes the checks.
+    #[error("call {call}: the mutant {mutant} passes")]
+    MutantPasses {
         /// The call, or the number of calls for one added at the end.
         call: usize,
-        /// The kind of fault.
-        fault: Fault,
+        /// The kind of mutation.
+        mutant: Mutation,
     },
-    /// No fault at a call counts.
-    #[error("call {call}, {api}: no fault there makes a difference, so the call proves nothing")]
+    /// No mutant of a call counts.
+    #[error("call {call}, {api}: no mutant of it makes a difference, so the call proves nothing")]
     Unprovable {
         /// The call.
         call: usize,
@@ -319,7 +319,7 @@ pub enum Reason {
 /// Kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Fault {
+pub enum Mutation {
     /// A call is left out.
     DropCall,
     /// An argument is changed.
@@ -350,7 +350,7 @@ pub enum Way {
     OtherRoute,
 }
 
-impl Fault {
+impl Mutation {
     /// Its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -363,7 +363,7 @@ impl Fault {
     }
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for Mutation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(self.name())
     }
@@ -413,54 +413,54 @@ impl Reason {
             Self::UnitFromNowhere { .. } => ("unit_from_nowhere", Gate::Grounded),
             Self::CurrencyFromNowhere { .. } => ("currency_from_nowhere", Gate::Grounded),
             Self::NameFromNowhere { .. } => ("name_from_nowhere", Gate::Grounded),
-            Self::FactNotThere { .. } => ("fact_not_there", Gate::Gold),
-            Self::AskNotThere { .. } => ("ask_not_there", Gate::Gold),
-            Self::FactTooEarly { .. } => ("fact_too_early", Gate::Gold),
-            Self::NotATool { .. } => ("not_a_tool", Gate::Gold),
-            Self::ReplayDiffers { .. } => ("replay_differs", Gate::Gold),
-            Self::ProvesNothing => ("proves_nothing", Gate::Gold),
-            Self::GoldFails { .. } => ("gold_fails", Gate::Gold),
-            Self::DoneThoughRefused { .. } => ("done_though_refused", Gate::Gold),
-            Self::ReplySaysOtherwise { .. } => ("reply_says_otherwise", Gate::Gold),
-            Self::WordsSayOtherwise { .. } => ("words_say_otherwise", Gate::Gold),
-            Self::RefusedWithoutReason { .. } => ("refused_without_reason", Gate::Gold),
-            Self::RefusedForAnother { .. } => ("refused_for_another", Gate::Gold),
-            Self::NotOpened { .. } => ("not_opened", Gate::Gold),
-            Self::UserWouldNotSay { .. } => ("user_would_not_say", Gate::Gold),
-            Self::IdlePasses { .. } => ("idle_passes", Gate::NoOp),
-            Self::WordsAlonePass => ("words_alone_pass", Gate::NoOp),
-            Self::NoTwin { .. } => ("no_twin", Gate::NoOp),
-            Self::FaultPasses { .. } => ("fault_passes", Gate::Damage),
-            Self::Unprovable { .. } => ("unprovable", Gate::Damage),
+            Self::FactNotThere { .. } => ("fact_not_there", Gate::Solvable),
+            Self::AskNotThere { .. } => ("ask_not_there", Gate::Solvable),
+            Self::FactTooEarly { .. } => ("fact_too_early", Gate::Solvable),
+            Self::NotATool { .. } => ("not_a_tool", Gate::Solvable),
+            Self::ReplayDiffers { .. } => ("replay_differs", Gate::Solvable),
+            Self::ProvesNothing => ("proves_nothing", Gate::Solvable),
+            Self::GoldFails { .. } => ("gold_fails", Gate::Solvable),
+            Self::DoneThoughRefused { .. } => ("done_though_refused", Gate::Solvable),
+            Self::ReplySaysOtherwise { .. } => ("reply_says_otherwise", Gate::Solvable),
+            Self::WordsSayOtherwise { .. } => ("words_say_otherwise", Gate::Solvable),
+            Self::RefusedWithoutReason { .. } => ("refused_without_reason", Gate::Solvable),
+            Self::RefusedForAnother { .. } => ("refused_for_another", Gate::Solvable),
+            Self::NotOpened { .. } => ("not_opened", Gate::Solvable),
+            Self::UserWouldNotSay { .. } => ("user_would_not_say", Gate::Solvable),
+            Self::IdlePasses { .. } => ("idle_passes", Gate::Nontrivial),
+            Self::WordsAlonePass => ("words_alone_pass", Gate::Nontrivial),
+            Self::NoSolvableVariant { .. } => ("no_solvable_variant", Gate::Nontrivial),
+            Self::MutantPasses { .. } => ("mutant_passes", Gate::Mutation),
+            Self::Unprovable { .. } => ("unprovable", Gate::Mutation),
             Self::RightWayFails { .. } => ("right_way_fails", Gate::Alternatives),
-            Self::SeveralReadings { .. } => ("several_readings", Gate::Determined),
-            Self::SeveralRecords { .. } => ("several_records", Gate::Determined),
-            Self::SeveralItems { .. } => ("several_items", Gate::Determined),
-            Self::Tie { .. } => ("tie", Gate::Determined),
-            Self::OtherOrder { .. } => ("other_order", Gate::Determined),
+            Self::SeveralReadings { .. } => ("several_readings", Gate::Unambiguous),
+            Self::SeveralRecords { .. } => ("several_records", Gate::Unambiguous),
+            Self::SeveralItems { .. } => ("several_items", Gate::Unambiguous),
+            Self::Tie { .. } => ("tie", Gate::Unambiguous),
+            Self::OtherOrder { .. } => ("other_order", Gate::Unambiguous),
         }
     }
 
-    /// The stage it is about, where it is about one.
+    /// The goal it is about, where it is about one.
     #[must_use]
-    pub const fn stage(&self) -> Option<usize> {
+    pub const fn goal(&self) -> Option<usize> {
         match self {
-            Self::StatedFromNowhere { stage, .. }
-            | Self::UnitFromNowhere { stage, .. }
-            | Self::CurrencyFromNowhere { stage, .. }
-            | Self::NameFromNowhere { stage, .. }
-            | Self::FactNotThere { stage, .. }
-            | Self::AskNotThere { stage, .. }
-            | Self::FactTooEarly { stage, .. }
-            | Self::DoneThoughRefused { stage, .. }
-            | Self::ReplySaysOtherwise { stage, .. }
-            | Self::WordsSayOtherwise { stage, .. }
-            | Self::RefusedWithoutReason { stage }
-            | Self::RefusedForAnother { stage, .. }
-            | Self::NotOpened { stage, .. }
-            | Self::UserWouldNotSay { stage, .. }
-            | Self::NoTwin { stage, .. } => Some(*stage),
-            Self::GoldFails { stage, .. } => *stage,
+            Self::StatedFromNowhere { goal, .. }
+            | Self::UnitFromNowhere { goal, .. }
+            | Self::CurrencyFromNowhere { goal, .. }
+            | Self::NameFromNowhere { goal, .. }
+            | Self::FactNotThere { goal, .. }
+            | Self::AskNotThere { goal, .. }
+            | Self::FactTooEarly { goal, .. }
+            | Self::DoneThoughRefused { goal, .. }
+            | Self::ReplySaysOtherwise { goal, .. }
+            | Self::WordsSayOtherwise { goal, .. }
+            | Self::RefusedWithoutReason { goal }
+            | Self::RefusedForAnother { goal, .. }
+            | Self::NotOpened { goal, .. }
+            | Self::UserWouldNotSay { goal, .. }
+            | Self::NoSolvableVariant { goal, .. } => Some(*goal),
+            Self::GoldFails { goal, .. } => *goal,
             _ => None,
         }
     }
@@ -473,7 +473,7 @@ impl Reason {
             | Self::ArgumentTooEarly { call, .. }
             | Self::KeywordsFromNowhere { call, .. }
             | Self::NotATool { call, .. }
-            | Self::FaultPasses { call, .. }
+            | Self::MutantPasses { call, .. }
             | Self::Unprovable { call, .. }
             | Self::SeveralReadings { call, .. }
             | Self::SeveralRecords { call, .. }

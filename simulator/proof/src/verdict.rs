@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Premises;
+use crate::WorldContext;
 use crate::candidate::{Candidate, CandidateError};
 use crate::gates::{Gate, GateReport, Trial};
 use crate::ground::ground;
@@ -35,9 +35,9 @@ pub struct GateVerdict {
 /// One reason, with its place and its words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// The stage it is about, where it is about one.
+    /// The goal it is about, where it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stage: Option<usize>,
+    pub goal: Option<usize>,
     /// For people.
     pub message: String,
     /// The typed reason.
@@ -49,19 +49,19 @@ pub struct Finding {
 ///
 /// # Errors
 /// [`CandidateError`] when the candidate cannot be run, or nobody waits for the verdicts any more.
-pub fn check(premises: Premises<'_>, candidate: Candidate) -> Result<Verdicts, CandidateError> {
-    let grounded = ground(premises, candidate)?;
-    let stage_of_call = |call: usize| grounded.stages.iter().position(|stage| stage.calls.contains(&call));
+pub fn check(context: WorldContext<'_>, candidate: Candidate) -> Result<Verdicts, CandidateError> {
+    let grounded = ground(context, candidate)?;
+    let goal_of_call = |call: usize| grounded.goals.iter().position(|goal| goal.calls.contains(&call));
     let finding = |reason: Reason| Finding {
-        stage: reason.stage().or_else(|| reason.call().and_then(stage_of_call)),
+        goal: reason.goal().or_else(|| reason.call().and_then(goal_of_call)),
         message: reason.to_string(),
         reason,
     };
-    let trial = Trial::new(premises, &grounded);
+    let trial = Trial::new(context, &grounded);
     let mut rng = ChaCha8Rng::seed_from_u64(grounded.seed);
     let mut gates = Vec::with_capacity(Gate::ALL.len());
     for gate in Gate::ALL {
-        if premises.stop.is_set() {
+        if context.stop.is_set() {
             return Err(CandidateError::Stopped);
         }
         let mut findings: Vec<Finding> =
@@ -80,7 +80,7 @@ pub fn check(premises: Premises<'_>, candidate: Candidate) -> Result<Verdicts, C
                     passes = Some(false);
                 }
                 // Without checks anything passes, and there is nothing that the other gates could replay.
-                Err(_) if gate == Gate::NoOp => {
+                Err(_) if gate == Gate::Nontrivial => {
                     findings.push(finding(Reason::IdlePasses { words: String::new() }));
                     passes = Some(false);
                 }
@@ -90,7 +90,7 @@ pub fn check(premises: Premises<'_>, candidate: Candidate) -> Result<Verdicts, C
         }
         gates.push(GateVerdict { gate, passes, findings });
     }
-    if premises.stop.is_set() {
+    if context.stop.is_set() {
         return Err(CandidateError::Stopped);
     }
     Ok(Verdicts { passes: gates.iter().all(|verdict| verdict.passes == Some(true)), gates })

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use diorama_proof::candidate::{Candidate, CandidateError, FactClaim, MAX_FACTS};
 use diorama_proof::ground::Grounded;
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Gate, GateReport, Premises, Stop, Survey, ground, prove};
+use diorama_proof::{Gate, GateReport, Stop, Survey, WorldContext, ground, prove};
 use diorama_seeds::answer::AnswerPart;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::{ArgumentSource, Derivation};
@@ -58,18 +58,18 @@ impl World {
         Self { vocabulary: Vocabulary::new(&base), survey: Survey::new(base.world()), base }
     }
 
-    const fn premises(&self) -> Premises<'_> {
+    const fn context(&self) -> WorldContext<'_> {
         let Self { base, vocabulary, survey } = self;
-        Premises { base, vocabulary, survey, stop: Stop::NEVER }
+        WorldContext { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
     fn check(&self, candidate: Candidate) -> Verdicts {
-        check(self.premises(), candidate).unwrap()
+        check(self.context(), candidate).unwrap()
     }
 
     /// What was made of a candidate: where everything in it comes from; what the gates found, or else what they tried.
     fn made_of(&self, candidate: Candidate, verdicts: &Verdicts) -> String {
-        let grounded = ground(self.premises(), candidate).unwrap();
+        let grounded = ground(self.context(), candidate).unwrap();
         let mut text = derived(&grounded);
         for gate in &verdicts.gates {
             for finding in &gate.findings {
@@ -78,14 +78,14 @@ impl World {
         }
         if verdicts.passes {
             let mut rng = ChaCha8Rng::seed_from_u64(grounded.seed);
-            let report = prove(self.premises(), &grounded, &mut rng).unwrap();
+            let report = prove(self.context(), &grounded, &mut rng).unwrap();
             text.push_str(&tried(&report));
         }
         text
     }
 }
 
-/// Where the arguments come from, what brings out a held-back detail, when a stage opens, and what is said again over the
+/// Where the arguments come from, what brings out a held-back detail, when a goal opens, and what is said again over the
 /// replies of another run.
 fn derived(grounded: &Grounded) -> String {
     let mut text = String::new();
@@ -94,19 +94,19 @@ fn derived(grounded: &Grounded) -> String {
             call.sources.iter().map(|(name, source)| format!(" {name}: {}", place(source, grounded)));
         writeln!(text, "  {number} {}{}", call.api, sources.collect::<String>()).unwrap();
     }
-    for (stage, script) in grounded.stages.iter().zip(&grounded.script.stages) {
+    for (goal, script) in grounded.goals.iter().zip(&grounded.script.goals) {
         if let Some(when) = &script.when {
             writeln!(text, "  when {}", serde_json::to_string(when).unwrap()).unwrap();
         }
-        for held in &script.knows {
+        for held in &script.withheld {
             writeln!(text, "  knows {}, asked for as {:?}", held.about, held.words).unwrap();
         }
-        let parts = stage.parts.iter().map(|part| match part {
+        let parts = goal.parts.iter().map(|part| match part {
             AnswerPart::Text(text) => text.clone(),
             other => serde_json::to_string(other).unwrap(),
         });
         writeln!(text, "  says {:?}", parts.collect::<String>()).unwrap();
-        if let (Some(class), by) = (stage.refusal, stage.refused_by) {
+        if let (Some(class), by) = (goal.refusal, goal.refused_by) {
             writeln!(text, "  refused as {class:?} by {by:?}").unwrap();
         }
     }
@@ -132,15 +132,15 @@ fn place(source: &ArgumentSource, grounded: &Grounded) -> String {
 
 /// What the gates tried of a candidate that passes.
 fn tried(report: &GateReport) -> String {
-    let GateReport { gold_calls, no_op, damage, alternatives, determined, grounded } = report;
-    let mut text = format!("  {gold_calls} calls, {no_op} ways of doing nothing\n");
-    for (fault, tally) in damage {
+    let GateReport { solvable, nontrivial, mutation, alternatives, unambiguous, grounded } = report;
+    let mut text = format!("  {solvable} calls, {nontrivial} ways of doing nothing\n");
+    for (fault, tally) in mutation {
         writeln!(text, "  {fault}: {} killed, {} equivalent", tally.killed, tally.equivalent).unwrap();
     }
     for (way, passed) in alternatives {
         writeln!(text, "  {way}: {passed}").unwrap();
     }
-    writeln!(text, "  {determined} settled, {grounded} derived").unwrap();
+    writeln!(text, "  {unambiguous} settled, {grounded} derived").unwrap();
     text
 }
 
@@ -189,12 +189,12 @@ fn with_facts(count: usize) -> (World, Candidate) {
     let cases: Vec<Case> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let mut candidates = cases.into_iter().map(|case| case.candidate);
     let claimed = |candidate: &Candidate| -> Option<FactClaim> {
-        candidate.stages.iter().find_map(|stage| stage.end().facts.first().cloned())
+        candidate.goals.iter().find_map(|goal| goal.end().facts.first().cloned())
     };
     let (mut candidate, fact) =
         candidates.find_map(|candidate| claimed(&candidate).map(|fact| (candidate, fact))).unwrap();
     let mut left = count;
-    for ends in candidate.stages.iter_mut().filter_map(|stage| stage.turns.last_mut()?.ends.as_mut()) {
+    for ends in candidate.goals.iter_mut().filter_map(|goal| goal.turns.last_mut()?.ends.as_mut()) {
         let here = if ends.facts.is_empty() { 0 } else { std::mem::take(&mut left) };
         ends.facts = vec![fact.clone(); here];
     }
@@ -207,7 +207,7 @@ fn a_candidate_may_have_so_many_facts() {
     // It is judged, whatever comes of it.
     assert_eq!(world.check(candidate).gates.len(), Gate::ALL.len());
     let (world, candidate) = with_facts(MAX_FACTS + 1);
-    let refused = check(world.premises(), candidate).unwrap_err().to_string();
+    let refused = check(world.context(), candidate).unwrap_err().to_string();
     assert!(refused.contains("facts: found 201, expected at most 200"), "{refused}");
 }
 
@@ -215,8 +215,8 @@ fn a_candidate_may_have_so_many_facts() {
 fn a_check_ends_once_nobody_waits_for_it() {
     let (world, candidate) = with_facts(1);
     let gone = AtomicBool::new(true);
-    let premises = Premises { stop: Stop::when(&gone), ..world.premises() };
-    assert!(matches!(check(premises, candidate), Err(CandidateError::Stopped)));
+    let context = WorldContext { stop: Stop::when(&gone), ..world.context() };
+    assert!(matches!(check(context, candidate), Err(CandidateError::Stopped)));
 }
 
 macro_rules! gates {

@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// A rule as experimenters write it. What is not given has its default; what a kind has no use for is refused.
+/// A rule as admins write it. What is not given has its default; what a kind has no use for is refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {

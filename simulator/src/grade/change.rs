@@ -31,8 +31,8 @@ pub(crate) struct Check {
     pub(crate) kind: ChangeKind,
     pub(crate) key: Key,
     pub(crate) fields: Vec<(FieldId, Test)>,
-    /// The stage that asks for it.
-    pub(crate) stage: u32,
+    /// The goal that asks for it.
+    pub(crate) goal: u32,
 }
 
 /// Which record.
@@ -141,7 +141,7 @@ impl Expected {
                 }
                 _ => {}
             }
-            ready.push(Check { resource, kind: check.kind, key, fields, stage: check.stage });
+            ready.push(Check { resource, kind: check.kind, key, fields, goal: check.goal });
         }
         let mentioned = ready.iter().flat_map(|check| &check.fields).flat_map(|(_, test)| test.references());
         for number in mentioned {

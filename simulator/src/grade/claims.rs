@@ -31,7 +31,7 @@ use crate::session::LogEntry;
 
 pub(super) use self::labels::counted;
 
-/// What an episode has shown by the end of a stage, and what an answer says at it.
+/// What an episode has shown by the end of a goal, and what an answer says at it.
 pub(super) struct Known<'a> {
     shown: Shown<'a>,
     prose: &'a Prose,
@@ -121,7 +121,7 @@ impl<'a> Known<'a> {
         found
     }
 
-    /// Another record than those written, which the answer says something was done to. `own` are the calls of the stage.
+    /// Another record than those written, which the answer says something was done to. `own` are the calls of the goal.
     pub(super) fn misnamed(&self, own: &[Arc<LogEntry>], claims: &[Span]) -> Option<String> {
         let name = self.subjects().misnamed(self, own, claims)?;
         Some(format!("{name}: nothing was done to it"))

@@ -312,7 +312,7 @@ fn is_remark(prose: &Prose, span: Span) -> bool {
                     && !after.trim_start().starts_with(char::is_alphanumeric))
 }
 
-/// Why what an answer says of the changes of a stage is not so. `entries` are the calls of the stage.
+/// Why what an answer says of the changes of a goal is not so. `entries` are the calls of the goal.
 pub(super) fn untold(
     said: &Answer,
     entries: &[Arc<LogEntry>],

@@ -43,8 +43,8 @@ pub enum ErrorClass {
     CollateralDamage,
     /// Something was changed before the user had asked for it.
     PrematureChange,
-    /// A stage of the conversation was not reached.
-    MissingStage,
+    /// A goal of the conversation was not reached.
+    MissingGoal,
     /// The episode ended in another way.
     WrongOutcome,
     /// No API was called.
@@ -74,17 +74,17 @@ pub enum CheckError {
     #[error("checks without a variant pass nothing; write at least one accepted end")]
     NoVariant,
     /// Nothing is said of how the conversation ends.
-    #[error("variant {0} has no stage; say how each stage must end")]
-    NoStage(usize),
-    /// A change of a stage that is not there.
-    #[error("variant {variant}: a change is asked for in stage {found}, expected a stage below {stages}")]
-    Stage {
+    #[error("variant {0} has no goal; say how each goal must end")]
+    NoGoal(usize),
+    /// A change of a goal that is not there.
+    #[error("variant {variant}: a change is asked for in goal {found}, expected a goal below {goals}")]
+    Goal {
         /// The variant.
         variant: usize,
-        /// The stage that was named.
+        /// The goal that was named.
         found: u32,
-        /// How many stages there are.
-        stages: usize,
+        /// How many goals there are.
+        goals: usize,
     },
     /// Anything would pass.
     #[error(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::task::{
-    AnswerCheck, CHECKS_VERSION, Checks, Fact, Outcome, RefusalClass, StageCheck, Variant,
+    AnswerCheck, CHECKS_VERSION, Checks, Fact, GoalCheck, Outcome, RefusalClass, Variant,
 };
 use diorama_seeds::value::{Value, Zone};
 
@@ -29,12 +29,12 @@ pub struct Prepared {
 
 #[derive(Debug)]
 pub(crate) struct PreparedVariant {
-    pub(crate) stages: Vec<PreparedStage>,
+    pub(crate) goals: Vec<PreparedGoal>,
     pub(crate) changes: Expected,
 }
 
 #[derive(Debug)]
-pub(crate) struct PreparedStage {
+pub(crate) struct PreparedGoal {
     pub(crate) outcome: Outcome,
     pub(crate) refusal: Vec<RefusalClass>,
     pub(crate) key: AnswerKey,
@@ -69,7 +69,7 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::new`].
     pub fn with(checks: &Checks, base: &Base, vocabulary: &Vocabulary) -> Result<Self, CheckError> {
-        // Version 1 is version 2 with one stage, and is read as such.
+        // Version 1 is version 2 with one goal, and is read as such.
         if !(1..=CHECKS_VERSION).contains(&checks.version) {
             return Err(CheckError::Version { found: checks.version, expected: CHECKS_VERSION });
         }
@@ -100,77 +100,77 @@ impl PreparedVariant {
         vocabulary: &Vocabulary,
         leaves: &mut Leaves,
     ) -> Result<Self, CheckError> {
-        if variant.stages.is_empty() {
-            return Err(CheckError::NoStage(position));
+        if variant.goals.is_empty() {
+            return Err(CheckError::NoGoal(position));
         }
         // A refusal of what no tool does, or a rule forbids, needs no reply to rest on.
-        let shows = |stage: &StageCheck| {
+        let shows = |goal: &GoalCheck| {
             let declines =
                 |class: &RefusalClass| matches!(class, RefusalClass::NoTool | RefusalClass::Forbidden);
-            !stage.answer.is_empty() || !stage.evidence.is_empty() || stage.refusal.iter().any(declines)
+            !goal.answer.is_empty() || !goal.evidence.is_empty() || goal.refusal.iter().any(declines)
         };
-        if variant.changes.is_empty() && !variant.stages.iter().any(shows) {
+        if variant.changes.is_empty() && !variant.goals.iter().any(shows) {
             return Err(CheckError::PassesAnything(position));
         }
-        let stages = variant.stages.len();
-        if let Some(late) = variant.changes.iter().find(|change| change.stage as usize >= stages) {
-            return Err(CheckError::Stage { variant: position, found: late.stage, stages });
+        let goals = variant.goals.len();
+        if let Some(late) = variant.changes.iter().find(|change| change.goal as usize >= goals) {
+            return Err(CheckError::Goal { variant: position, found: late.goal, goals });
         }
         let prepared =
-            variant.stages.iter().map(|stage| PreparedStage::new(position, stage, base, vocabulary, leaves));
+            variant.goals.iter().map(|goal| PreparedGoal::new(position, goal, base, vocabulary, leaves));
         Ok(Self {
-            stages: prepared.collect::<Result<_, _>>()?,
+            goals: prepared.collect::<Result<_, _>>()?,
             changes: Expected::new(&variant.changes, base.world())
                 .map_err(|error| CheckError::Change(position, error))?,
         })
     }
 }
 
-impl PreparedStage {
+impl PreparedGoal {
     fn new(
         position: usize,
-        stage: &StageCheck,
+        goal: &GoalCheck,
         base: &Base,
         vocabulary: &Vocabulary,
         leaves: &mut Leaves,
     ) -> Result<Self, CheckError> {
         let world = base.world();
-        if !stage.refusal.is_empty() && stage.outcome != Outcome::Refused {
+        if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
             return Err(CheckError::Refusal(position));
         }
         let mut ready = |evidence: &[diorama_seeds::task::Evidence]| {
             let parts = evidence.iter().map(|one| Ready::new(one, world, leaves));
             parts.collect::<Result<Vec<_>, _>>().map_err(|error| CheckError::Evidence(position, error))
         };
-        let mut evidence_of = Vec::with_capacity(stage.answer.len());
-        for check in &stage.answer {
+        let mut evidence_of = Vec::with_capacity(goal.answer.len());
+        for check in &goal.answer {
             if check.evidence.is_empty() {
                 return Err(CheckError::Unevidenced(position, check.about.clone()));
             }
             evidence_of.push(ready(&check.evidence)?);
         }
-        let evidence = ready(&stage.evidence)?;
+        let evidence = ready(&goal.evidence)?;
         // The values of new records are put in when there are some.
         let unknown = |_: u32, field: &str| Some(entity(field.to_owned()));
-        let (answer, context) = (filled(&stage.answer, unknown), beside(&stage.context, |_, _| None));
+        let (answer, context) = (filled(&goal.answer, unknown), beside(&goal.context, |_, _| None));
         let key = AnswerKey::of_world(&answer.unwrap_or_default(), &context, base, vocabulary)
             .map_err(|error| CheckError::Fact(position, error))?;
-        let facts = stage.answer.iter().map(|check| &check.fact).chain(&stage.context);
-        let made = facts.into_iter().any(is_made).then(|| (stage.answer.clone(), stage.context.clone()));
-        let facts = stage.answer.iter().map(|check| check.fact.clone()).collect();
-        let subjects = match stage.outcome {
-            Outcome::Refused => structured::subjects(&stage.evidence, base),
+        let facts = goal.answer.iter().map(|check| &check.fact).chain(&goal.context);
+        let made = facts.into_iter().any(is_made).then(|| (goal.answer.clone(), goal.context.clone()));
+        let facts = goal.answer.iter().map(|check| check.fact.clone()).collect();
+        let subjects = match goal.outcome {
+            Outcome::Refused => structured::subjects(&goal.evidence, base),
             _ => Vec::new(),
         };
         Ok(Self {
             facts,
-            asked: AskedFact::of_stage(stage),
+            asked: AskedFact::of_goal(goal),
             subjects,
-            rests_on: if stage.outcome == Outcome::Refused { stage.evidence.clone() } else { Vec::new() },
+            rests_on: if goal.outcome == Outcome::Refused { goal.evidence.clone() } else { Vec::new() },
             made,
-            outcome: stage.outcome,
-            refusal: stage.refusal.clone(),
-            fields: fields(stage, base),
+            outcome: goal.outcome,
+            refusal: goal.refusal.clone(),
+            fields: fields(goal, base),
             key,
             evidence_of,
             evidence,
@@ -178,7 +178,7 @@ impl PreparedStage {
     }
 }
 
-impl PreparedStage {
+impl PreparedGoal {
     /// The facts with what the world made for the new records of an episode; nothing where one was not made.
     pub(crate) fn key_of(
         &self,
@@ -252,10 +252,10 @@ fn beside(context: &[Fact], value_of: impl Fn(u32, &str) -> Option<Fact> + Copy)
 }
 
 /// The fields that expected entities are of, in the order in which an answer key numbers them.
-fn fields(stage: &StageCheck, base: &Base) -> Vec<(ResourceId, FieldId)> {
+fn fields(goal: &GoalCheck, base: &Base) -> Vec<(ResourceId, FieldId)> {
     let world = base.world();
     let mut found = Vec::new();
-    let facts = stage.answer.iter().map(|check| &check.fact).chain(&stage.context);
+    let facts = goal.answer.iter().map(|check| &check.fact).chain(&goal.context);
     for fact in facts {
         let items = match fact {
             Fact::List { items, .. } => items.as_slice(),

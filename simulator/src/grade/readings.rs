@@ -26,11 +26,11 @@ pub struct Readings {
 pub(super) struct Basis<'a> {
     pub(super) said: Rc<Said>,
     pub(super) turns: Rc<[Prose]>,
-    /// The calls up to the end of the stage, and how many of them are the stage's own.
+    /// The calls up to the end of the goal, and how many of them are the goal's own.
     pub(super) log: &'a [Arc<LogEntry>],
     pub(super) own: usize,
     pub(super) now: Instant,
-    /// Whether the stage is to end with what was asked for done.
+    /// Whether the goal is to end with what was asked for done.
     pub(super) done: bool,
     /// How many facts are asked for, and the numbers among them.
     pub(super) atoms: usize,

@@ -38,7 +38,7 @@ pub(super) struct Ground<'a> {
     pub(super) world: &'a World,
     pub(super) evidence: &'a [Evidence],
     pub(super) classes: &'a [RefusalClass],
-    /// The calls of the stage.
+    /// The calls of the goal.
     pub(super) entries: &'a [Arc<LogEntry>],
     pub(super) user_turns: &'a [String],
     /// The words that what is asked about is known by: its id, its names.

@@ -6,7 +6,7 @@ use diorama_seeds::ending::{self, ItemValue, Kind};
 use diorama_seeds::english::fold;
 use diorama_seeds::model::{Record, ResourceId};
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::{Evidence, Fact, StageCheck};
+use diorama_seeds::task::{Evidence, Fact, GoalCheck};
 use diorama_seeds::value::{Date, Time, Value, Zone};
 use serde_json::Value as Json;
 
@@ -102,11 +102,11 @@ enum Form {
 }
 
 impl AskedFact {
-    /// The facts that the checks of a stage ask for.
-    pub(super) fn of_stage(stage: &StageCheck) -> Vec<Self> {
-        let named = ending::named(stage).into_iter().filter(|fact| !fact.checks.is_empty());
+    /// The facts that the checks of a goal ask for.
+    pub(super) fn of_goal(goal: &GoalCheck) -> Vec<Self> {
+        let named = ending::named(goal).into_iter().filter(|fact| !fact.checks.is_empty());
         let asked = named.map(|fact| {
-            let checks = fact.checks.iter().filter_map(|at| stage.answer.get(*at));
+            let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
             let value = |item: ItemValue<'_>| AskedValue {
                 fact: item.fact.clone(),
                 names: item.names.iter().map(|name| fold(name)).collect(),

@@ -11,9 +11,9 @@ use crate::engine::tests::{base, call};
 use crate::session::{Session, SessionOptions};
 
 mod changes;
+mod goals;
 mod mentions;
 mod outcomes;
-mod stages;
 mod structured;
 mod texts;
 mod told;
@@ -82,7 +82,7 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
         ..Ended::default()
     }];
     let attempt =
-        Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, stages: &ended };
+        Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, goals: &ended };
     let graded = grade(checks, &attempt)?;
     // With shared names nothing may differ.
     let shared = Prepared::with(checks, &base, &Vocabulary::new(&base))?;
@@ -298,7 +298,7 @@ fn checks_that_pass_anything_are_refused() {
     assert!(matches!(refused(day), CheckError::Fact(0, _)));
     let other = Checks { version: 3, ..Checks::default() };
     assert!(matches!(run(&other, Episode::default()).unwrap_err(), CheckError::Version { found: 3, .. }));
-    let late = json!([{"stages": [{"outcome": "done"}], "changes": [
-        {"resource": "appointment", "kind": "deleted", "key": {"key": "APT-0001"}, "stage": 1}]}]);
-    assert_eq!(refused(late), CheckError::Stage { variant: 0, found: 1, stages: 1 });
+    let late = json!([{"goals": [{"outcome": "done"}], "changes": [
+        {"resource": "appointment", "kind": "deleted", "key": {"key": "APT-0001"}, "goal": 1}]}]);
+    assert_eq!(refused(late), CheckError::Goal { variant: 0, found: 1, goals: 1 });
 }

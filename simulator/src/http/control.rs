@@ -1,4 +1,4 @@
-//! The experimenter's surface: worlds, sessions, what happened in them.
+//! The admin's surface: worlds, sessions, what happened in them.
 
 use axum::body::Body;
 use axum::http::Response;

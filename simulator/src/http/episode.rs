@@ -93,15 +93,15 @@ impl App {
         let beside = Given { outcome: last.outcome, reason: last.reason, about: last.about, facts };
         let last = given.then_some((&*answer, beside));
         let endings = live.said.endings(&task.script, last, log.len(), answers);
-        let stages = endings.stages();
+        let goals = endings.goals();
         let grade = prepared.grade(&Attempt {
             base: &live.world.base,
             initial: live.session.initial(),
             last: live.session.state(),
             log: &log,
-            stages: &stages,
+            goals: &goals,
         });
-        let shown = shown(&grade, &log, progress(&live, &prepared, &log, &stages))?;
+        let shown = shown(&grade, &log, progress(&live, &prepared, &log, &goals))?;
         let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
         self.metrics.graded(grade.success);
         live.grade = Some(shown.clone());
@@ -115,7 +115,7 @@ impl App {
         Ok(after.on(reply(200, &shown)))
     }
 
-    /// Ends the stage that is open, with its outcome; what the user says next opens another.
+    /// Ends the goal that is open, with its outcome; what the user says next opens another.
     pub(super) fn finish(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let end: Finish = request.json()?;
         let (shown, after) = self.end(&mut lock(slot), end)?;
@@ -135,8 +135,8 @@ impl App {
 
     fn end(&self, live: &mut Live, end: Finish) -> Result<(Json, After), Problem> {
         let task = task_of(live)?;
-        let stage = live.said.progress().stage as usize;
-        ending::check(&end.facts, &task.checks, stage)
+        let goal = live.said.progress().goal as usize;
+        ending::check(&end.facts, &task.checks, goal)
             .map_err(|error| Problem::new(422, error.to_string()).with("parameter", "facts"))?;
         let (message, given) = Given::of(end);
         self.hear(live, &message, given)
@@ -155,9 +155,9 @@ impl App {
         let log = self.whole_log(live)?;
         let exchange = live.said.hear(&task.script, said, given, &log, &live.world.base);
         let mut shown = json!({"content": exchange.answer, "done": exchange.progress.over});
-        // Another stage has opened, which asks for other facts.
+        // Another goal has opened, which asks for other facts.
         if exchange.ends && !exchange.progress.over && live.finishes() {
-            shown["finish"] = ending::tool(&task.checks, exchange.progress.stage as usize);
+            shown["finish"] = ending::tool(&task.checks, exchange.progress.goal as usize);
         }
         let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
@@ -200,11 +200,11 @@ fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
 }
 
 /// The verdicts on the records after each call: how far the episode got, and when.
-fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], stages: &[Ended<'_>]) -> Vec<Json> {
+fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], goals: &[Ended<'_>]) -> Vec<Json> {
     let mut replay = live.session.fork();
     replay.reset();
     let silent: Vec<Ended<'_>> =
-        stages.iter().map(|stage| Ended { answer: "", outcome: Some(Outcome::Done), ..*stage }).collect();
+        goals.iter().map(|goal| Ended { answer: "", outcome: Some(Outcome::Done), ..*goal }).collect();
     let mut steps = Vec::new();
     for (position, entry) in log.iter().take(MAX_PROGRESS).enumerate() {
         replay.set_clock(entry.clock);
@@ -214,7 +214,7 @@ fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], stages: &[E
             initial: replay.initial(),
             last: replay.state(),
             log: log.get(..=position).unwrap_or(log),
-            stages: &silent,
+            goals: &silent,
         });
         steps.push(json!({
             "call": position,

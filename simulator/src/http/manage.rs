@@ -35,7 +35,7 @@ pub(super) fn document(server: &str) -> Json {
         "tags": [
             {"name": "server", "description": "The server itself."},
             {"name": "agent", "description": "What an agent under test may reach with a session's id."},
-            {"name": "control", "description": "What the experimenter reaches with the control token."},
+            {"name": "control", "description": "What the admin reaches with the control token."},
         ],
         "paths": paths,
         "components": {

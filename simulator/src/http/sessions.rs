@@ -20,7 +20,7 @@ use diorama_seeds::ending::{self, Answers, FINISH};
 /// A session that is served.
 pub(super) struct Live {
     pub(super) id: String,
-    /// Opens the experimenter's surface for this session alone.
+    /// Opens the admin's surface for this session alone.
     pub(super) token: String,
     pub(super) world: Arc<Ready>,
     pub(super) session: Session,
@@ -95,17 +95,17 @@ impl Live {
         Ok(fork)
     }
 
-    /// Whether stages are ended by calling `finish`. A world's own API of that name goes before it.
+    /// Whether goals are ended by calling `finish`. A world's own API of that name goes before it.
     pub(super) fn finishes(&self) -> bool {
         self.task.is_some()
             && self.said.answers() == Answers::Structured
             && self.world.base.api_named(FINISH).is_none()
     }
 
-    /// The tool that ends the stage that is open, where there is one.
+    /// The tool that ends the goal that is open, where there is one.
     pub(super) fn finish_tool(&self) -> Option<Json> {
         let task = self.task.as_ref().filter(|_| self.finishes() && !self.said.is_over())?;
-        Some(ending::tool(&task.checks, self.said.progress().stage as usize))
+        Some(ending::tool(&task.checks, self.said.progress().goal as usize))
     }
 
     pub(super) fn reset(&mut self) {
@@ -192,7 +192,7 @@ pub(super) struct Slot {
     live: Mutex<Live>,
     /// The session's world, which never changes.
     pub(super) world: Arc<Ready>,
-    /// Lets its experimenter in; it never changes either.
+    /// Lets its admin in; it never changes either.
     pub(super) token: String,
     /// Sessions are numbered as they are made.
     pub(super) number: u64,

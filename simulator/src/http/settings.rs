@@ -13,7 +13,7 @@ use crate::search::SearchError;
 pub struct Settings {
     /// The absolute URL under which it is reached, without a final slash.
     pub public_url: String,
-    /// What the experimenter's surface asks for in `Diorama-Token`; open without it.
+    /// What the admin's surface asks for in `Diorama-Token`; open without it.
     pub control_token: Option<String>,
     /// Sessions at a time.
     pub max_sessions: usize,
@@ -80,7 +80,7 @@ pub const MAX_BYTES: u64 = 4 << 30;
 pub const MAX_REPLY_BYTES: u64 = 64 << 20;
 
 impl Settings {
-    /// The usual bounds, with the experimenter's surface open.
+    /// The usual bounds, with the admin's surface open.
     #[must_use]
     pub fn new(public_url: &str) -> Self {
         Self {
@@ -116,7 +116,7 @@ pub enum StartError {
     /// Two worlds have the same name.
     #[error("two worlds have the name `{0}`; give each its own, or join them with --compose")]
     SameName(String),
-    /// The experimenter's surface would be open to a network.
+    /// The admin's surface would be open to a network.
     #[error("{0} is not a loopback address: set a control token, or bind to 127.0.0.1")]
     Unprotected(IpAddr),
     /// The index of APIs cannot be made.
@@ -130,7 +130,7 @@ pub enum StartError {
     State(#[from] StoreError),
 }
 
-/// Refuses to open the experimenter's surface to a network.
+/// Refuses to open the admin's surface to a network.
 ///
 /// # Errors
 /// [`StartError::Unprotected`] without a token anywhere but on loopback.

@@ -39,7 +39,7 @@ pub(super) enum Surface {
     Open,
     /// The agent under test, by the session's id.
     Agent,
-    /// The experimenter.
+    /// The admin.
     Control,
 }
 
@@ -189,7 +189,7 @@ pub(super) static ROUTES: [Route; 30] = [
         "/v1/sessions/{id}/finish",
         Surface::Agent,
         Action::Finish,
-        "Ends the stage that is open, with its outcome",
+        "Ends the goal that is open, with its outcome",
     ),
     route(
         "POST",
@@ -374,7 +374,7 @@ impl App {
         }
     }
 
-    /// Lets the experimenter in: with the server's token, or with a session's own for that session.
+    /// Lets the admin in: with the server's token, or with a session's own for that session.
     pub(super) fn authorise(&self, headers: &HeaderMap, live: Option<&Arc<Slot>>) -> Result<(), Problem> {
         let Some(token) = &self.settings.control_token else { return Ok(()) };
         let given = headers.get(CONTROL_HEADER).map(|value| value.as_bytes());

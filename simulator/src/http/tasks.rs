@@ -37,7 +37,7 @@ pub struct TaskSpec {
     pub base: Arc<Base>,
     /// The system message.
     pub system: String,
-    /// What the user says, stage by stage; at least one.
+    /// What the user says, goal by goal; at least one.
     pub script: Script,
     /// The APIs that are visible at the start; `ToolSearcher` always is.
     pub visible: Vec<ApiId>,

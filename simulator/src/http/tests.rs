@@ -2,8 +2,8 @@ use diorama_catalog as catalog;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{Api, ApiId, Place, World};
 use diorama_seeds::schema::Type;
-use diorama_seeds::script::{Held, Script, Stage};
-use diorama_seeds::task::{Call, ChangeCheck, ChangeKind, Checks, KeyCheck, Outcome, StageCheck, Variant};
+use diorama_seeds::script::{Goal, Script, WithheldDetail};
+use diorama_seeds::task::{Call, ChangeCheck, ChangeKind, Checks, GoalCheck, KeyCheck, Outcome, Variant};
 use diorama_seeds::value::Instant;
 use serde_json::{Map, Value as Json, json};
 
@@ -104,10 +104,10 @@ impl TaskSource for OneTask {
             kind: ChangeKind::Deleted,
             key: KeyCheck::Key(json!(14)),
             fields: Default::default(),
-            stage: 0,
+            goal: 0,
         };
-        let stages = vec![StageCheck { outcome: Outcome::Done, ..StageCheck::default() }];
-        let variant = Variant { stages, changes: vec![change] };
+        let goals = vec![GoalCheck { outcome: Outcome::Done, ..GoalCheck::default() }];
+        let variant = Variant { goals, changes: vec![change] };
         Ok((id == "t1").then(|| TaskSpec {
             id: "t1".into(),
             world: "shop".into(),
@@ -130,9 +130,10 @@ impl TaskSource for OneTask {
 
 /// A customer who holds back which product it is.
 fn script() -> Script {
-    let held = Held { about: "product".into(), say: "Number 14.".into(), ..Held::default() };
-    let stage = Stage { user: "Delete a product.".into(), knows: vec![held], ..Stage::default() };
-    Script { stages: vec![stage] }
+    let held =
+        WithheldDetail { about: "product".into(), say: "Number 14.".into(), ..WithheldDetail::default() };
+    let goal = Goal { user: "Delete a product.".into(), withheld: vec![held], ..Goal::default() };
+    Script { goals: vec![goal] }
 }
 
 /// Arguments that the first records of a world suggest.
@@ -368,7 +369,7 @@ fn a_task_is_shown_without_its_solution_and_graded_once() {
 }
 
 #[test]
-fn what_the_experimenter_holds_needs_the_token() {
+fn what_the_admin_holds_needs_the_token() {
     let app = app(&["hotel_rooms"], |settings| settings.control_token = Some("secret".into()));
     let status = |token: &str, line: &str| run(send(&app, token, line, Json::Null)).0;
     assert_eq!(status("", "POST /v1/sessions"), 401);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use diorama_seeds::script::Held;
+use diorama_seeds::script::WithheldDetail;
 use diorama_seeds::task::Outcome;
 
 use crate::embed::{dot, embedded};
@@ -67,19 +67,19 @@ impl Message {
     }
 
     /// The details that the message asks for, by position.
-    pub(super) fn asked(&self, knows: &[Held]) -> Vec<usize> {
+    pub(super) fn asked(&self, withheld: &[WithheldDetail]) -> Vec<usize> {
         let mut asked = Vec::new();
         for (sentence, urges) in
             self.asking.iter().map(|asks| (asks, false)).chain(self.urging.iter().map(|urges| (urges, true)))
         {
             let stems = self.stems(*sentence);
             let before = asked.len();
-            asked.extend((0..knows.len()).filter(|at| {
-                (knows[*at].any && !urges)
-                    || names(&knows[*at]).any(|name| is_named(name, &stems, knows, *at))
+            asked.extend((0..withheld.len()).filter(|at| {
+                (withheld[*at].any && !urges)
+                    || names(&withheld[*at]).any(|name| is_named(name, &stems, withheld, *at))
             }));
             if asked.len() == before && !urges && self.question != Question::Consent {
-                asked.extend(self.meant(*sentence, knows));
+                asked.extend(self.meant(*sentence, withheld));
             }
         }
         asked.sort_unstable();
@@ -87,7 +87,7 @@ impl Message {
         asked
     }
 
-    /// How the message ends a stage: declined, or done where something was done.
+    /// How the message ends a goal: declined, or done where something was done.
     pub(super) fn ends(&self, worked: bool) -> Option<Outcome> {
         let ending = read(&self.text);
         if ending.is_refusal() {
@@ -105,15 +105,15 @@ impl Message {
     }
 
     /// The detail that a question means without naming it: the nearest, where no other is about as near.
-    fn meant(&self, sentence: u32, knows: &[Held]) -> Option<usize> {
+    fn meant(&self, sentence: u32, withheld: &[WithheldDetail]) -> Option<usize> {
         let model = embedded().ok()?;
         let vector = model.vector(self.sentence(sentence)?);
         let near = |text: &str| dot(&vector, &model.vector(text));
-        let nearest = |held: &Held| {
+        let nearest = |held: &WithheldDetail| {
             names(held).map(|name| near(&name.replace(['_', '-'], " "))).fold(f32::MIN, f32::max)
         };
         let mut by_nearness: Vec<(usize, f32)> =
-            knows.iter().enumerate().map(|(at, held)| (at, nearest(held))).collect();
+            withheld.iter().enumerate().map(|(at, held)| (at, nearest(held))).collect();
         by_nearness.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         let (at, best) = *by_nearness.first()?;
         let next = by_nearness.get(1).map_or(f32::MIN, |(_, next)| *next);
@@ -135,18 +135,18 @@ fn urged(text: &Text) -> impl Iterator<Item = u32> {
     text.tokens.iter().filter(|token| URGING.contains(&token.stem)).map(|token| token.sentence)
 }
 
-fn names(held: &Held) -> impl Iterator<Item = &str> {
+fn names(held: &WithheldDetail) -> impl Iterator<Item = &str> {
     std::iter::once(&*held.about).chain(held.words.iter().map(|word| &**word))
 }
 
 /// Whether all words of a name are asked for; one word that other details are known by too is not enough.
-fn is_named(name: &str, asked: &HashSet<u64>, knows: &[Held], at: usize) -> bool {
+fn is_named(name: &str, asked: &HashSet<u64>, withheld: &[WithheldDetail], at: usize) -> bool {
     let words = name_stems(name);
     if words.is_empty() || !words.iter().all(|word| asked.contains(word)) {
         return false;
     }
     let [only] = words.as_slice() else { return true };
-    let others = knows.iter().enumerate().filter(|(other, _)| *other != at);
+    let others = withheld.iter().enumerate().filter(|(other, _)| *other != at);
     // `number` asks for a number where nothing else is a number; `card number` and `phone number` must be told apart.
     !others.flat_map(|(_, held)| names(held)).any(|other| {
         let other = name_stems(other);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use diorama_seeds::ending::Answers;
-use diorama_seeds::script::{Held, Script, Sight, Stage, StageEnd, When};
+use diorama_seeds::script::{Goal, GoalEnd, Script, Sight, When, WithheldDetail};
 use diorama_seeds::task::{Evidence, Outcome};
 use serde_json::json;
 
@@ -12,8 +12,8 @@ use crate::engine::Base;
 use crate::engine::tests::{base, call};
 use crate::session::{LogEntry, Session, SessionOptions};
 
-fn held(about: &str, words: &[&str], say: &str) -> Held {
-    Held {
+fn held(about: &str, words: &[&str], say: &str) -> WithheldDetail {
+    WithheldDetail {
         about: about.into(),
         words: words.iter().map(|word| (*word).to_owned()).collect(),
         say: say.into(),
@@ -22,18 +22,18 @@ fn held(about: &str, words: &[&str], say: &str) -> Held {
 }
 
 fn script() -> Script {
-    let booking = Stage {
+    let booking = Goal {
         user: "I need to see a dentist.".into(),
-        knows: vec![
+        withheld: vec![
             held("patient", &["patient", "Full name of the patient", "who"], "It's for Ana Reis."),
             held("starts_at", &["starting time", "When it starts, clinic time", "when"], "Friday at 14:30."),
             held("card_number", &["Number on the library card, 8 digits"], "7302 9425"),
             held("pin", &["PIN of the card, 4 digits", "PIN"], "3015"),
         ],
-        ..Stage::default()
+        ..Goal::default()
     };
-    let bill = Stage { user: "And what do I owe you?".into(), ..Stage::default() };
-    Script { stages: vec![booking, bill] }
+    let bill = Goal { user: "And what do I owe you?".into(), ..Goal::default() };
+    Script { goals: vec![booking, bill] }
 }
 
 fn clinic() -> Arc<Base> {
@@ -44,7 +44,7 @@ fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry
     answer(script, progress, &Heard { message, outcome: None, answers: Answers::Prose, log, base: &clinic() })
 }
 
-/// What the first stage answers to a message, before anything was called.
+/// What the first goal answers to a message, before anything was called.
 fn says(message: &str) -> String {
     hear(&script(), &Progress::default(), message, &[]).content.unwrap_or_default()
 }
@@ -82,14 +82,14 @@ fn other_questions_bring_nothing_out() {
 }
 
 #[test]
-fn a_stage_opens_when_the_one_before_has_ended() {
+fn a_goal_opens_when_the_one_before_has_ended() {
     let mut session = Session::new(clinic(), SessionOptions::default());
     session.call(&call(r#"ListDentists {}"#));
     let log: Vec<_> = session.log().collect();
     let script = script();
     let next = hear(&script, &Progress::default(), "You are booked for Friday at 14:30.", &log);
     assert_eq!(next.content.as_deref(), Some("And what do I owe you?"));
-    assert_eq!((next.progress.stage, next.ended), (1, Some(Outcome::Done)));
+    assert_eq!((next.progress.goal, next.ended), (1, Some(Outcome::Done)));
     let end = hear(&script, &next.progress, "You owe 20 EUR.", &log);
     assert_eq!((end.content, end.progress.over, end.progress.ended.len()), (None, true, 2));
 }
@@ -98,8 +98,8 @@ fn a_stage_opens_when_the_one_before_has_ended() {
 fn a_branch_opens_only_when_a_reply_showed_it() {
     let mut script = script();
     let place = Evidence::Refused { api: "Book".into(), status: 409, arguments: serde_json::Map::new() };
-    script.stages[1].when = Some(When {
-        ended: Some(StageEnd { stage: 0, outcome: Outcome::Refused }),
+    script.goals[1].when = Some(When {
+        ended: Some(GoalEnd { goal: 0, outcome: Outcome::Refused }),
         shown: Some(Sight { place, value: None }),
     });
     let end = hear(&script, &Progress::default(), "I'm sorry, that time is already taken.", &[]);
@@ -117,7 +117,7 @@ fn a_branch_opens_only_when_a_reply_showed_it() {
 #[test]
 fn a_line_of_their_own_comes_after_something_was_found() {
     let mut script = script();
-    script.stages[0].lines = vec!["No, make it Thursday.".into()];
+    script.goals[0].lines = vec!["No, make it Thursday.".into()];
     assert_eq!(hear(&script, &Progress::default(), "hi", &[]).content.unwrap(), "Please go ahead.");
     let asked = hear(&script, &Progress::default(), "Shall I book Friday?", &[]);
     assert_eq!(asked.content.as_deref(), Some("No, make it Thursday."));
@@ -130,7 +130,7 @@ fn scripts_keep_their_format() {
     let script = script();
     let text = serde_json::to_value(&script).unwrap();
     assert_eq!(
-        text["stages"][0]["knows"][2],
+        text["goals"][0]["withheld"][2],
         json!({"about": "card_number", "words": ["Number on the library card, 8 digits"], "say": "7302 9425"})
     );
     assert_eq!(serde_json::from_value::<Script>(text).unwrap(), script);
@@ -139,7 +139,7 @@ fn scripts_keep_their_format() {
 /// A question that was written apart from the rules, with what a sensible user would tell.
 #[derive(serde::Deserialize)]
 struct Asked {
-    knows: Vec<Held>,
+    withheld: Vec<WithheldDetail>,
     message: String,
     gives: Vec<String>,
     #[serde(default)]
@@ -150,10 +150,10 @@ struct Asked {
 fn measured(cases: &[&Asked]) -> (f64, f64) {
     let (mut asked, mut told, mut unasked) = (0, 0, 0);
     for case in cases {
-        let stage = Stage { user: "Hello.".into(), knows: case.knows.clone(), ..Stage::default() };
-        let answered = hear(&Script { stages: vec![stage] }, &Progress::default(), &case.message, &[]);
+        let goal = Goal { user: "Hello.".into(), withheld: case.withheld.clone(), ..Goal::default() };
+        let answered = hear(&Script { goals: vec![goal] }, &Progress::default(), &case.message, &[]);
         let given: Vec<&str> =
-            answered.progress.revealed.iter().map(|at| &*case.knows[*at as usize].about).collect();
+            answered.progress.revealed.iter().map(|at| &*case.withheld[*at as usize].about).collect();
         asked += case.gives.len();
         let missed = case.gives.iter().filter(|name| !given.contains(&&***name)).count();
         told += case.gives.len() - missed;

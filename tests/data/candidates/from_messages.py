@@ -16,7 +16,7 @@ def leaves(body, path=""):
 
 
 def claims(words, replies):
-    """Values of the stage's last reply that the final message repeats."""
+    """Values of the goal's last reply that the final message repeats."""
     call, body = replies[-1]
     for path, value in leaves(body):
         told = str(value).replace("_", " ")
@@ -25,16 +25,16 @@ def claims(words, replies):
 
 
 def convert(messages, world):
-    stages, replies, calls, status = [], [], 0, 200
+    goals, replies, calls, status = [], [], 0, 200
     for place, message in enumerate(messages):
         role, words = message["role"], message.get("content")
         if role == "user":
-            asked = stages and stages[-1]["turns"] and "ends" not in stages[-1]["turns"][-1]
+            asked = goals and goals[-1]["turns"] and "ends" not in goals[-1]["turns"][-1]
             if asked:
-                stages[-1].setdefault("knows", {})[f"detail {place}"] = words
-                stages[-1]["turns"].append({"user": words})
+                goals[-1].setdefault("withheld", {})[f"detail {place}"] = words
+                goals[-1]["turns"].append({"user": words})
             else:
-                stages.append({"user": words, "turns": []})
+                goals.append({"user": words, "turns": []})
                 replies = []
         elif role == "assistant":
             turn = {"say": words} if words else {}
@@ -44,13 +44,13 @@ def convert(messages, world):
             elif not words.rstrip().endswith("?"):
                 facts = list(claims(words, replies)) if replies and status < 400 else []
                 turn["ends"] = {"outcome": "done" if status < 400 else "refused", "facts": facts}
-            stages[-1]["turns"].append(turn)
+            goals[-1]["turns"].append(turn)
         elif role == "tool":
             body = json.loads(message["content"])
             status = body.get("status", 200) if isinstance(body.get("status"), int) else 200
             replies.append((calls, body))
             calls += 1
-    return {"candidate": 1, "world": world, "stages": stages}
+    return {"candidate": 1, "world": world, "goals": goals}
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ pub enum Parsing {
     Left,
 }
 
-/// Carries out steps of a plan in one stage.
+/// Carries out steps of a plan in one goal.
 pub struct Executor<'a> {
     mind: &'a Mind,
     parsing: Parsing,

@@ -25,7 +25,7 @@ pub struct Input<'a> {
     pub system: &'a str,
     /// What the user wants.
     pub request: &'a str,
-    /// What is known from stages before.
+    /// What is known from goals before.
     pub background: &'a str,
     /// The steps so far.
     pub history: &'a [Done],
@@ -89,7 +89,7 @@ pub(super) fn without_label<'a>(text: &'a str, label: &str) -> &'a str {
     rest.strip_prefix(':').map_or(text, str::trim)
 }
 
-/// What a step may build on: what is known from stages before, and what came of the steps so far.
+/// What a step may build on: what is known from goals before, and what came of the steps so far.
 #[must_use]
 pub fn known(background: &str, history: &[Done]) -> String {
     let responses = history.iter().map(|done| &*done.response);

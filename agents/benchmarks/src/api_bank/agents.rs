@@ -101,7 +101,7 @@ impl Benchmark for ApiBank {
             Task::Scenario(scenario) => {
                 let opening = vec![Said::User(scenario.opening.clone())];
                 let search = vec![world.base.tool_searcher_schema().clone()];
-                (opening, User::Knows(Some(scenario.knows.clone())), search)
+                (opening, User::Knows(Some(scenario.withheld.clone())), search)
             }
         };
         let session = world.session();

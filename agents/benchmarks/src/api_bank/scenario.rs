@@ -15,7 +15,7 @@ pub struct Scenario {
     /// The user's first words.
     pub opening: String,
     /// Facts that the user knows, as the file has them.
-    pub knows: String,
+    pub withheld: String,
     /// The calls that carry it out, in order.
     pub calls: Vec<Call>,
 }
@@ -38,7 +38,7 @@ fn scenario(file: &Path) -> Result<Scenario, BenchmarkError> {
         BenchmarkError::form(file, format!("{found}; {expected}"))
     };
     let mut scenario =
-        Scenario { id: stem_of(file), opening: String::new(), knows: String::new(), calls: Vec::new() };
+        Scenario { id: stem_of(file), opening: String::new(), withheld: String::new(), calls: Vec::new() };
     let mut part = "";
     for line in text_of(file)?.lines().map(str::trim_end) {
         let title = line.trim_start_matches(['-', ' ']).trim_end_matches(':');
@@ -47,13 +47,13 @@ fn scenario(file: &Path) -> Result<Scenario, BenchmarkError> {
         } else if line.ends_with(':') && (title == "Key Info" || title.contains("API Call")) {
             part = if title == "Key Info" { "info" } else { "calls" };
         } else if part == "info" {
-            scenario.knows.push_str(line);
-            scenario.knows.push('\n');
+            scenario.withheld.push_str(line);
+            scenario.withheld.push('\n');
         } else if part == "calls" && !line.is_empty() {
             scenario.calls.push(call(line).ok_or_else(|| wrong(format!("found `{line}`")))?);
         }
     }
-    scenario.knows = scenario.knows.trim().to_owned();
+    scenario.withheld = scenario.withheld.trim().to_owned();
     if scenario.opening.is_empty() || scenario.calls.is_empty() {
         return Err(wrong("found no first words or no calls".to_owned()));
     }

@@ -36,7 +36,7 @@ pub(super) struct Export {
     /// What rows show whose APIs are found by searching: deferred when left out.
     #[arg(long, value_enum)]
     searched: Option<SearchedName>,
-    /// How stages end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the
+    /// How goals end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the
     /// others when left out.
     #[arg(long, value_enum)]
     answers: Option<AnswersName>,

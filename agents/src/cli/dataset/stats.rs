@@ -51,7 +51,7 @@ fn table(stats: &Stats) -> String {
     line("distinct apis", stats.distinct_apis.to_string());
     line("calls", stats.calls.to_string());
     line("turns", stats.turns.to_string());
-    for (name, count) in stats.splits.iter().chain(&stats.abilities).chain(&stats.phenomena) {
+    for (name, count) in stats.splits.iter().chain(&stats.abilities).chain(&stats.tags) {
         line(&format!("  {name}"), count.to_string());
     }
     line("distinct_2", format!("{:.4}", stats.distinct_2));

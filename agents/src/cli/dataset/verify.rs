@@ -38,14 +38,14 @@ const LISTED: usize = 100;
 /// What is only said: nothing in the rows and worlds shows whether it is so. Generating again with the same seed and
 /// settings would.
 const UNPROVEN: [&str; 13] = [
-    "gold_answer.claims: which facts a request asks for, and what opens a stage",
+    "gold_answer.claims: which facts a request asks for, and what opens a goal",
     "the words of the system message and of the assistant beyond episode.system_hash and episode.dialogue_hash",
     "the seed, config and plan of the manifest beyond what rows repeat of them",
-    "funnel.dropped, funnel.exhausted and funnel.faults",
-    "phenomena",
+    "funnel.dropped, funnel.exhausted and funnel.mutants",
+    "tags",
     "license, beyond that it opens with that of the world",
     "domain of rows that call no API, beyond that it is one of the world's",
-    "gates: how many faults, alternatives and readings were tried",
+    "gates: how many mutants, alternatives and readings were tried",
     "provenance: model, prompt_hash and attempt",
     "user_facts that the user never says in the row",
     "the versions of generator and grader",

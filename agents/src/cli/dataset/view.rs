@@ -47,7 +47,7 @@ impl View {
         let wanted = |row: &Dialogue| {
             split.is_none_or(|split| split == row.split)
                 && (self.id.is_empty() || self.id.contains(&row.id))
-                && self.tag.as_ref().is_none_or(|tag| row.phenomena.contains(tag))
+                && self.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
         };
         let mut rows = Vec::new();
         let mut skipped = 0;
@@ -87,7 +87,7 @@ fn conversation(row: &Dialogue, width: usize) -> String {
         ability_name(row.ability),
         row.depth,
         row.domain,
-        row.phenomena.join(", ")
+        row.tags.join(", ")
     );
     for message in &row.messages {
         let content = message.content.as_deref().unwrap_or_default();

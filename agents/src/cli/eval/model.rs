@@ -44,7 +44,7 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub price_out: f64,
     /// Keep replies in this file; what it holds is not asked again, so that a run can be taken up where it ended. Where it is
-    /// left out, `generate` keeps them in DIR/stages/replies.jsonl, other commands nowhere.
+    /// left out, `generate` keeps them in DIR/steps/replies.jsonl, other commands nowhere.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Answer from this file alone, and ask nobody.

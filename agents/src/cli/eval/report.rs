@@ -1,4 +1,4 @@
-//! The report of `diorama eval`: the measures, and the shares by ability, depth, phenomenon and pool.
+//! The report of `diorama eval`: the measures, and the shares by ability, depth, tag and pool.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ impl Report {
         for (name, value) in self.figures() {
             text.push_str(&format!("  {name:<18} {value}\n"));
         }
-        for dimension in ["ability", "depth", "phenomenon", "pool"] {
+        for dimension in ["ability", "depth", "tag", "pool"] {
             let Some(cells) = results.cells.get(dimension) else { continue };
             text.push_str(&format!("  by {dimension}\n"));
             for name in in_order(cells.keys()) {

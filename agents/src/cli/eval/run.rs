@@ -200,8 +200,8 @@ async fn episode_of(
     let (id, hash) = (row.id.as_bytes(), row.world_hash.as_bytes());
     let seed = hashed(&[id, hash, &plan.seed.to_le_bytes(), &trial.to_le_bytes()]);
     // Recorded replies of a model under faults stand apart from those without.
-    let stage = if key.faulty { "faults/" } else { "" };
-    let origin = RequestOrigin { step: stage.to_owned(), row: hashed(&[id, hash]), attempt: trial };
+    let step = if key.faulty { "faults/" } else { "" };
+    let origin = RequestOrigin { step: step.to_owned(), row: hashed(&[id, hash]), attempt: trial };
     let agent = plan.contender.agent(Some(judge.privileged(seed)), origin);
     let setup = Setup {
         task: row.id.clone(),

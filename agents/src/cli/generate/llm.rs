@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use diorama_llm::UsageReport;
 use diorama_output::dataset::{DatasetWriter, Summary};
 use diorama_output::folder::Folder;
-use diorama_output::manifest::{Identity, MANIFEST, Manifest, QUALITY, STAGES};
+use diorama_output::manifest::{Identity, MANIFEST, Manifest, QUALITY, STEPS};
 use diorama_output::plan::PlanSizes;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
@@ -67,9 +67,9 @@ pub struct LlmArgs {
     /// Folder of prompts that stand for those of their names: query.txt, wording.txt, rewrite.txt, judge.txt, repair.txt.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// Folder for what each stage made; DIR/stages when left out.
+    /// Folder for what each step made; DIR/steps when left out.
     #[arg(long, value_name = "DIR")]
-    pub stages: Option<PathBuf>,
+    pub steps: Option<PathBuf>,
     /// Conversations at a time.
     #[arg(long, value_name = "N", default_value = "32")]
     pub concurrency: NonZeroUsize,
@@ -246,9 +246,9 @@ impl LlmArgs {
         Ok(Told { ended, quality, usage_report: connected.budget.report() })
     }
 
-    /// The folder for what each stage made.
+    /// The folder for what each step made.
     fn folder(&self, out: &Path) -> PathBuf {
-        self.stages.clone().unwrap_or_else(|| out.join(STAGES))
+        self.steps.clone().unwrap_or_else(|| out.join(STEPS))
     }
 
     fn connect(&self, folder: &Path) -> Result<Connected, CliError> {
@@ -291,7 +291,7 @@ impl LlmArgs {
         let usage = diorama_llm::Usage { input_tokens: uses.input_tokens, output_tokens: uses.output_tokens };
         let per_row = |sum: f64| if rows > 0 { sum / rows as f64 } else { 0.0 };
         quality.cost = Cost {
-            stages: summary.funnel.models.clone(),
+            steps: summary.funnel.models.clone(),
             tokens_per_row: per_row(usage.total() as f64),
             cost_per_row: per_row(self.connection.prices().cost(usage)),
             usage_report: usage_report.clone(),
@@ -321,7 +321,7 @@ impl Told {
             "unfinished": self.ended.unfinished,
             "tokens_per_row": self.quality.cost.tokens_per_row,
             "cost_per_row": self.quality.cost.cost_per_row,
-            "stages": self.quality.cost.stages,
+            "steps": self.quality.cost.steps,
             "calls": self.usage_report.total.calls,
             "retries": self.usage_report.total.retries,
             "repeats": self.usage_report.total.repeats,
@@ -340,10 +340,10 @@ impl Told {
     pub fn text(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::new();
-        for (stage, uses) in &self.quality.cost.stages {
+        for (step, uses) in &self.quality.cost.steps {
             let _ = writeln!(
                 text,
-                "{:>10}  replies of {stage}: {} tokens sent, {} received",
+                "{:>10}  replies of {step}: {} tokens sent, {} received",
                 uses.replies, uses.input_tokens, uses.output_tokens
             );
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use diorama_proof::candidate::Candidate;
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Premises, Stop, Survey};
+use diorama_proof::{Stop, Survey, WorldContext};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_simulator::engine::Base;
@@ -60,8 +60,8 @@ impl Prover for Gates {
         let wrong = |error: &dyn std::fmt::Display| NoCandidate(error.to_string());
         let candidate = Candidate::read(candidate).map_err(|error| wrong(&error))?;
         let survey = Survey::new(base.world());
-        let premises = Premises { base, vocabulary, survey: &survey, stop: Stop::when(gone) };
-        let verdicts = check(premises, candidate);
+        let context = WorldContext { base, vocabulary, survey: &survey, stop: Stop::when(gone) };
+        let verdicts = check(context, candidate);
         let verdicts = verdicts.map_err(|error| wrong(&error))?;
         serde_json::to_value(verdicts).map_err(|error| wrong(&error))
     }
@@ -78,8 +78,8 @@ impl World {
 
     fn check(&self, candidate: Candidate, file: &Path) -> Result<Verdicts, CliError> {
         let Self { base, vocabulary, survey, .. } = self;
-        let premises = Premises { base, vocabulary, survey, stop: Stop::NEVER };
-        check(premises, candidate).map_err(|error| wrong(file, &error))
+        let context = WorldContext { base, vocabulary, survey, stop: Stop::NEVER };
+        check(context, candidate).map_err(|error| wrong(file, &error))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::evaluation::shares::Share;
 /// Grade labelled episodes, and say how often the grader and the labels differ.
 ///
 /// Each line of the file is an episode: `task` (a row's id), `label` (right or wrong), `kind`, and `calls` and `answer`, or
-/// `stages` with those of each. Its calls are made again in a session of the row's seed, unless `seed` names another.
+/// `goals` with those of each. Its calls are made again in a session of the row's seed, unless `seed` names another.
 #[derive(Debug, Args)]
 pub(super) struct Grade {
     /// The episodes, one JSON object a line.
@@ -63,10 +63,10 @@ impl Grade {
                 if grade.success != (labelled.label == Label::Right) && shown < self.show {
                     shown += 1;
                     let said: Vec<&str> = labelled
-                        .stages
+                        .goals
                         .iter()
                         .chain([&labelled.only])
-                        .filter_map(|stage| stage.answer.as_deref())
+                        .filter_map(|goal| goal.answer.as_deref())
                         .collect();
                     let errors = grade.errors.iter();
                     let errors: Vec<String> = errors

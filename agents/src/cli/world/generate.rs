@@ -20,7 +20,7 @@ use crate::synthesis::authoring::{Authored, Settings, author};
 /// Have a chat model write worlds: domains, resources, records, APIs and rules.
 ///
 /// Writes one world file for each, which `generate --world DIR` takes like any other, and what came of every step under
-/// DIR/stages. Everything is checked and called before it is written. Exits with 3 when fewer worlds come out than asked for.
+/// DIR/steps. Everything is checked and called before it is written. Exits with 3 when fewer worlds come out than asked for.
 #[derive(Debug, Args)]
 pub(super) struct GenerateWorlds {
     /// Folder of the worlds; new or empty.
@@ -35,7 +35,7 @@ pub(super) struct GenerateWorlds {
     /// Have documents written whole, for strong models; others fill in small forms. Give a --max-reply-tokens of 8000 or so.
     #[arg(long)]
     whole: bool,
-    /// Scenarios to ask for of each world: conversations of one or two stages. Those of which no try becomes a row are dropped.
+    /// Scenarios to ask for of each world: conversations of one or two steps. Those of which no try becomes a row are dropped.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=12))]
     scenarios: u8,
     /// Seed of the choices that are not the model's.
@@ -79,7 +79,7 @@ impl GenerateWorlds {
         let usage_report = connected.budget.report();
         let data = self.data(&connected.name, &authored, &usage_report);
         // Beside the worlds, what does not depend on who answered: the model or a recording.
-        save(&self.out.join("stages/funnel.json"), &[&authored.funnel])?;
+        save(&self.out.join("steps/funnel.json"), &[&authored.funnel])?;
         streams.print(&data, || self.text(&authored, &data, &usage_report))?;
         match authored.stopped {
             Some(Stop::Spent(_)) | None if (authored.worlds.len() as u64) < self.count => Ok(Done::NotMet),
@@ -117,18 +117,18 @@ impl GenerateWorlds {
         Ok(())
     }
 
-    /// The worlds, and what came of every step by stage.
+    /// The worlds, and what came of every step by step.
     fn write(&self, authored: &Authored) -> Result<(), CliError> {
-        std::fs::create_dir_all(self.out.join("stages"))?;
+        std::fs::create_dir_all(self.out.join("steps"))?;
         for world in &authored.worlds {
             std::fs::write(self.out.join(format!("{}.yaml", world.name)), &world.text)?;
         }
-        let mut stages: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-        for stage in &authored.stages {
-            stages.entry(stage.stage).or_default().push(stage);
+        let mut steps: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for step in &authored.steps {
+            steps.entry(step.step).or_default().push(step);
         }
-        for (name, lines) in stages {
-            save(&self.out.join(format!("stages/{name}.jsonl")), &lines)?;
+        for (name, lines) in steps {
+            save(&self.out.join(format!("steps/{name}.jsonl")), &lines)?;
         }
         Ok(())
     }

@@ -66,10 +66,10 @@ impl Test {
         let wanted =
             |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
         let scenarios: Vec<_> =
-            family.repertoire.scenarios().iter().filter(|scenario| wanted(scenario)).cloned().collect();
+            family.scenario_set.scenarios().iter().filter(|scenario| wanted(scenario)).cloned().collect();
         if scenarios.is_empty() {
             let known: Vec<&str> =
-                family.repertoire.scenarios().iter().map(|scenario| &*scenario.doc.name).collect();
+                family.scenario_set.scenarios().iter().map(|scenario| &*scenario.doc.name).collect();
             return Err(CliError::Usage(format!(
                 "found no scenario to play; the world has {}",
                 if known.is_empty() { "none".to_owned() } else { known.join(", ") }
@@ -138,9 +138,9 @@ fn report(all: &[Fared]) -> String {
 fn conversation(candidate: &Candidate, run: Option<(&Grounded, &UnitWorld)>) -> String {
     let mut out = String::new();
     let mut number = 0;
-    for stage in &candidate.stages {
-        let _ = writeln!(out, "  USER: {}", stage.user);
-        for turn in &stage.turns {
+    for goal in &candidate.goals {
+        let _ = writeln!(out, "  USER: {}", goal.user);
+        for turn in &goal.turns {
             if let Some(words) = &turn.user {
                 let _ = writeln!(out, "  USER: {words}");
             }

@@ -26,7 +26,7 @@ pub(super) enum Blind {
     SprayUndo,
 }
 
-/// Calls of one stage.
+/// Calls of one goal.
 const MAX_CALLS: usize = 12;
 /// Words of the request that are searched for, one by one.
 const MAX_SEARCHES: usize = 40;
@@ -38,7 +38,7 @@ const MAX_PATCHED: usize = 6;
 const UNDO: [&str; 6] = ["Cancel", "Delete", "Remove", "Restore", "Reopen", "Undo"];
 
 impl Blind {
-    /// The calls of a stage.
+    /// The calls of a goal.
     pub(super) fn calls<'a>(
         self,
         all: &'a [Document],

@@ -1,4 +1,4 @@
-//! The ends of stages that scripted policies make up, and the values that they pick from replies.
+//! The ends of goals that scripted policies make up, and the values that they pick from replies.
 
 use diorama_baselines::environment::{Finish, Said, View};
 use diorama_baselines::toolbox::finish_schema;
@@ -21,7 +21,7 @@ pub(super) enum Facts {
     Exchanged,
 }
 
-/// The end of each stage.
+/// The end of each goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// The reference's end.
@@ -66,7 +66,7 @@ const MAX_ALTERNATIVES: usize = 3;
 const MAX_RANDOM_WORDS: usize = 20;
 
 impl End {
-    /// The end of a stage of so many reference calls.
+    /// The end of a goal of so many reference calls.
     pub(super) fn finish(self, view: &View, calls: usize) -> Finish {
         self.finish_with(view, calls, &mut ChaCha8Rng::from_seed([0; 32]))
     }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use diorama_baselines::environment::{Answer, Environment, EnvironmentError, Finish, Reply, Said};
 use diorama_proof::binding::{bind, say_answer};
 use diorama_seeds::ending::{self, ItemValue};
-use diorama_seeds::script::Held;
-use diorama_seeds::task::{Call, Checks, Evidence, KeyCheck, StageCheck};
+use diorama_seeds::script::WithheldDetail;
+use diorama_seeds::task::{Call, Checks, Evidence, GoalCheck, KeyCheck};
 use diorama_simulator::session::{LogEntry, Session};
 use serde_json::{Map, Value as Json};
 
 use super::ends::{End, Facts};
-use crate::episode::GoldStage;
+use crate::episode::GoldGoal;
 use crate::evaluation::judge::Privileged;
 
-/// Runs the reference solution to its end, or as far as it can be bound to the live replies, and ends each stage in the
+/// Runs the reference solution to its end, or as far as it can be bound to the live replies, and ends each goal in the
 /// way of `end`. Calls that were made before are made in the mirror too.
 pub(super) async fn solve(
     privileged: Privileged<'_>,
@@ -28,8 +28,8 @@ pub(super) async fn solve(
         }
     }
     let mut solving = Solving { privileged, end, mirror, replies: Vec::new() };
-    for (number, stage) in privileged.task.stages.iter().enumerate() {
-        if solving.stage(number, stage, environment).await?.is_none_or(|answer| answer.over) {
+    for (number, goal) in privileged.task.goals.iter().enumerate() {
+        if solving.goal(number, goal, environment).await?.is_none_or(|answer| answer.over) {
             break;
         }
     }
@@ -67,19 +67,19 @@ async fn persistently(
 }
 
 impl Solving<'_> {
-    async fn stage(
+    async fn goal(
         &mut self,
         number: usize,
-        stage: &GoldStage,
+        goal: &GoldGoal,
         environment: &mut dyn Environment,
     ) -> Result<Option<Answer>, EnvironmentError> {
         let world = self.privileged.world.base.world();
-        let held = self.privileged.task.script.stages.get(number).map_or(&[][..], |stage| &stage.knows);
+        let held = self.privileged.task.script.goals.get(number).map_or(&[][..], |goal| &goal.withheld);
         for detail in held {
             environment.say(&question(detail)).await?;
         }
-        let lines = self.privileged.task.script.stages.get(number).map_or(0, |stage| stage.lines.len());
-        for index in stage.calls.clone() {
+        let lines = self.privileged.task.script.goals.get(number).map_or(0, |goal| goal.lines.len());
+        for index in goal.calls.clone() {
             let Some(gold) = self.privileged.task.gold.get(index) else { return Ok(None) };
             let Some(call) = bind(gold, &self.replies, world) else { return Ok(None) };
             let entry = self.mirror.call(&call);
@@ -94,19 +94,19 @@ impl Solving<'_> {
             environment.say("Shall I go on?").await?;
         }
         let End::Reference(how) = self.end else {
-            let finish = self.end.finish(environment.view(), stage.calls.len());
+            let finish = self.end.finish(environment.view(), goal.calls.len());
             return environment.finish(&finish).await.map(Some);
         };
-        let parts = self.privileged.task.gold_answer.stages.get(number);
+        let parts = self.privileged.task.gold_answer.goals.get(number);
         let said = parts.and_then(|parts| say_answer(parts, &self.replies, world, 0));
         let Some(message) = said else { return Ok(None) };
         let facts = self.facts(number, how).unwrap_or_default();
         let about = about(&self.privileged.task.checks, number);
-        let end = Finish { outcome: stage.outcome, reason: stage.reason, about, facts, message };
+        let end = Finish { outcome: goal.outcome, reason: goal.reason, about, facts, message };
         environment.finish(&end).await.map(Some)
     }
 
-    /// The facts of a stage, with what this session made.
+    /// The facts of a goal, with what this session made.
     fn facts(&self, number: usize, how: Facts) -> Option<Map<String, Json>> {
         let variant = self.privileged.task.checks.variants.first()?;
         let made = |new: u32, field: &str| {
@@ -122,17 +122,17 @@ impl Solving<'_> {
             let record = created.nth(before)?.after.as_ref()?;
             Some(record.get(field.index())?.to_json(&base.world().zone))
         };
-        let stage = variant.stages.get(number)?;
-        let mut facts = ending::facts(stage, made)?;
-        vary(how, stage, &mut facts);
+        let goal = variant.goals.get(number)?;
+        let mut facts = ending::facts(goal, made)?;
+        vary(how, goal, &mut facts);
         Some(facts)
     }
 }
 
 /// Gives the facts of the reference in another way.
-fn vary(how: Facts, stage: &StageCheck, facts: &mut Map<String, Json>) {
-    for fact in ending::named(stage) {
-        let checks = fact.checks.iter().filter_map(|at| stage.answer.get(*at));
+fn vary(how: Facts, goal: &GoalCheck, facts: &mut Map<String, Json>) {
+    for fact in ending::named(goal) {
+        let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
         let items: Vec<ItemValue<'_>> = checks.flat_map(ending::item_values).collect();
         match (how, facts.get_mut(&fact.name)) {
             (Facts::Reordered, Some(Json::Array(values))) => values.reverse(),
@@ -157,12 +157,12 @@ fn vary(how: Facts, stage: &StageCheck, facts: &mut Map<String, Json>) {
 
 /// The subject of a refusal: an argument of the call that it rests on.
 pub(in crate::evaluation) fn about(checks: &Checks, number: usize) -> Option<String> {
-    let stage = checks.variants.first()?.stages.get(number)?;
-    let arguments = stage.evidence.iter().find_map(|evidence| match evidence {
+    let goal = checks.variants.first()?.goals.get(number)?;
+    let arguments = goal.evidence.iter().find_map(|evidence| match evidence {
         Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),
         _ => None,
     });
-    match (arguments, stage.evidence.first()) {
+    match (arguments, goal.evidence.first()) {
         (Some(Json::String(text)), _) => Some(text.clone()),
         (Some(other), _) => Some(other.to_string()),
         (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
@@ -171,6 +171,6 @@ pub(in crate::evaluation) fn about(checks: &Checks, number: usize) -> Option<Str
 }
 
 /// A question for a detail, by its name.
-fn question(held: &Held) -> String {
+fn question(held: &WithheldDetail) -> String {
     format!("Could you tell me the {}?", held.about.replace('_', " "))
 }

@@ -17,7 +17,7 @@ use super::funnel::{Funnel, Loss};
 pub trait Step: Sync {
     /// Its result.
     type Output: Serialize + Send;
-    /// The stage, which is the name of its prompt under `agents/prompts/authoring/`.
+    /// The step, which is the name of its prompt under `agents/prompts/authoring/`.
     const NAME: &'static str;
 
     /// Returns the values that the prompt's file is filled in with.
@@ -71,9 +71,9 @@ pub enum Stop {
 
 /// Result of one step, for people who want to see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Stage {
+pub struct StepRecord {
     /// The step.
-    pub stage: &'static str,
+    pub step: &'static str,
     /// The slot: the number of the domain.
     pub slot: u64,
     /// Which of the slot's steps of this name.
@@ -91,7 +91,7 @@ pub struct Asker {
     model: Arc<dyn ChatModel>,
     sampling: Sampling,
     slot: u64,
-    notes: Mutex<(Vec<Stage>, Funnel)>,
+    notes: Mutex<(Vec<StepRecord>, Funnel)>,
 }
 
 impl Asker {
@@ -103,7 +103,7 @@ impl Asker {
 
     /// Returns the steps and their counts.
     #[must_use]
-    pub fn into_notes(self) -> (Vec<Stage>, Funnel) {
+    pub fn into_notes(self) -> (Vec<StepRecord>, Funnel) {
         self.notes.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -146,7 +146,7 @@ impl Asker {
         notes.1.asked(S::NAME, turns, wrong, kept.err());
         let output = kept.ok().and_then(|output| serde_json::to_value(output).ok()).unwrap_or_default();
         let (slot, wrong) = (self.slot, wrong.list().to_vec());
-        notes.0.push(Stage { stage: S::NAME, slot, number, turns, wrong, output });
+        notes.0.push(StepRecord { step: S::NAME, slot, number, turns, wrong, output });
     }
 
     /// Adds to the slot's funnel.
@@ -154,11 +154,11 @@ impl Asker {
         add(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner).1);
     }
 
-    /// Keeps something made without the model beside the model's own stages.
-    pub fn keep(&self, stage: &'static str, output: Json) {
+    /// Keeps something made without the model beside the model's own steps.
+    pub fn keep(&self, step: &'static str, output: Json) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = self.slot;
-        notes.0.push(Stage { stage, slot, number: 0, turns: 0, wrong: Vec::new(), output });
+        notes.0.push(StepRecord { step, slot, number: 0, turns: 0, wrong: Vec::new(), output });
     }
 }
 

@@ -18,8 +18,8 @@ use crate::synthesis::scenario::Shares;
 use crate::synthesis::scenario::rehearse::{Lost, rehearse};
 use crate::synthesis::world::Family;
 
-/// Stages of a scenario, and steps of a stage.
-const STAGES: usize = 2;
+/// Goals of a scenario, and steps of a goal.
+const GOALS: usize = 2;
 const STEPS: usize = 6;
 /// Tries of which one has to become a row.
 const TRIES: u64 = 6;
@@ -131,12 +131,12 @@ fn read(reply: &str, most: usize, wrong: &mut Complaints) -> Option<Vec<Scenario
 
 /// What makes a scenario more than a small one.
 fn unbounded(scenario: &ScenarioDoc) -> Option<String> {
-    let (stages, steps) =
-        (scenario.stages.len(), scenario.stages.iter().map(|stage| stage.does.len()).max().unwrap_or(0));
-    if !(1..=STAGES).contains(&stages) {
-        return Some(format!("found {stages} stages, expected 1 to {STAGES}"));
+    let (goals, steps) =
+        (scenario.goals.len(), scenario.goals.iter().map(|goal| goal.does.len()).max().unwrap_or(0));
+    if !(1..=GOALS).contains(&goals) {
+        return Some(format!("found {goals} goals, expected 1 to {GOALS}"));
     }
-    (steps > STEPS).then(|| format!("found {steps} steps in a stage, expected {STEPS} at most"))
+    (steps > STEPS).then(|| format!("found {steps} steps in a goal, expected {STEPS} at most"))
 }
 
 /// Has the model write scenarios for a world, and keeps those of which a try becomes a row. What is wrong goes back once.
@@ -204,7 +204,7 @@ fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, Pipeline
         return Ok(found);
     }
     let family = Family::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
-    let [scenario] = family.repertoire.scenarios() else {
+    let [scenario] = family.scenario_set.scenarios() else {
         return Ok(vec!["not a scenario that can be played".to_owned()]);
     };
     let mut lost: Vec<String> = Vec::new();

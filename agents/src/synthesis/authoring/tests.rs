@@ -88,7 +88,7 @@ fn sound(request: &ChatRequest) -> Json {
             "changes": [{ "verb": "finish", "field": "status", "from": "under_way", "to": "done" }], "count_by": "status",
         }),
         ("author/rules", _) => json!({ "rules": ["create_1"] }),
-        (stage, _) => panic!("nothing is said to {stage}"),
+        (step, _) => panic!("nothing is said to {step}"),
     }
 }
 
@@ -105,9 +105,9 @@ fn text(message: &Message) -> &str {
     }
 }
 
-/// The last thing that was said to the model at each step of a stage.
-fn heard(model: &ScriptedModel, stage: &str) -> Vec<String> {
-    let sent = model.sent().into_iter().filter(|request| request.origin.step == stage);
+/// The last thing that was said to the model at each step of a step.
+fn heard(model: &ScriptedModel, step: &str) -> Vec<String> {
+    let sent = model.sent().into_iter().filter(|request| request.origin.step == step);
     sent.map(|request| text(request.messages.last().unwrap()).to_owned()).collect()
 }
 
@@ -116,7 +116,7 @@ async fn forms_become_a_world_without_findings_and_the_same_replies_the_same_byt
     let model = Arc::new(ScriptedModel::new(|request, _| Ok(said(&sound(request)))));
     let authored = author(model.clone(), settings(1)).await;
     assert!(authored.stopped.is_none(), "{:?}", authored.stopped);
-    let [world] = authored.worlds.as_slice() else { panic!("{:#?}", authored.stages) };
+    let [world] = authored.worlds.as_slice() else { panic!("{:#?}", authored.steps) };
     let doc = diorama_seeds::world::read("harbour_pilots.yaml", world.text.as_bytes()).unwrap();
     let names: Vec<&str> = doc.apis.iter().map(|api| api.name.as_str()).collect();
     let expect = [
@@ -154,7 +154,7 @@ async fn forms_become_a_world_without_findings_and_the_same_replies_the_same_byt
     let again =
         author(Arc::new(ScriptedModel::new(|request, _| Ok(said(&sound(request))))), settings(1)).await;
     assert_eq!((again.worlds[0].text.as_str(), again.funnel), (world.text.as_str(), authored.funnel));
-    assert_eq!(again.stages, authored.stages);
+    assert_eq!(again.steps, authored.steps);
 }
 
 #[tokio::test]
@@ -177,8 +177,8 @@ async fn a_domain_is_told_what_exists_and_refused_when_it_is_too_near() {
 async fn a_malformed_reply_goes_back_once_with_what_is_wrong() {
     let model = Arc::new(ScriptedModel::new(|request, _| {
         let first = !text(request.messages.last().unwrap()).starts_with("That reply cannot be used");
-        let stage = request.origin.step.as_str();
-        Ok(match stage {
+        let step = request.origin.step.as_str();
+        Ok(match step {
             "author/resources" if first => said(&json!({ "resources": [{ "name": "pilot" }] })),
             "author/fields" if first => {
                 said(&json!({ "fields": [{ "name": "kind", "type": "enum", "values": [] }] }))
@@ -198,9 +198,9 @@ async fn a_malformed_reply_goes_back_once_with_what_is_wrong() {
             "{step}"
         );
     }
-    let check = |stage: &str, expect: &str| {
-        let all = heard(&model, stage);
-        assert!(all[1].contains(expect), "{stage}: {}", all[1]);
+    let check = |step: &str, expect: &str| {
+        let all = heard(&model, step);
+        assert!(all[1].contains(expect), "{step}: {}", all[1]);
     };
     check("author/resources", "`resources`: found 1 that can be used, expected 2 to 4");
     check("author/fields", "`type`: found \"enum\", expected one of person, title, text");
@@ -271,7 +271,7 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
 async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     let cancels = json!({
         "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
-        "stages": [{
+        "steps": [{
             "user": ["Please cancel transit {wanted.transit_id}.", "cancel {wanted.transit_id} pls", "Could you cancel {wanted.transit_id}?"],
             "does": [{ "call": "CancelTransit", "with": { "transit_id": "wanted" } }],
             "end": ["Transit {wanted.transit_id} is cancelled.", "{wanted.transit_id} is cancelled."],
@@ -280,7 +280,7 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     let plans = |place: &str| {
         json!({
             "name": "plan", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
-            "stages": [{
+            "steps": [{
                 "user": [format!("Please plan a transit with {{{place}.name}}."), format!("Can {{{place}.name}} take a transit? Plan it, please.")],
                 "does": [
                     { "call": "FindPilot", "as": "found", "with": { "name": "who.name" } },
@@ -292,7 +292,7 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     };
     let never = json!({
         "name": "never", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
-        "stages": [{
+        "steps": [{
             "user": ["Is {who.name} one of the pilots?"],
             "does": [{ "call": "FindPilot", "as": "found", "with": { "name": "who.name" }, "fails": true }],
             "end": ["No."], "refused": "not_found",
@@ -310,7 +310,7 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
                 said(&first)
             }
             "author/rehearsal" => said(&second),
-            stage => panic!("nothing is said to {stage}"),
+            step => panic!("nothing is said to {step}"),
         })
     }));
     let authored = author(model.clone(), Settings { whole: true, scenarios: 3, ..settings(1) }).await;

@@ -58,7 +58,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         }
         let member = member_of(&entry.reply.body, &array, resource, field).ok_or(NoGoal)?;
         let value_path = format!("{array}[0]{}{member}", if member.is_empty() { "" } else { "." });
-        planner.phenomena.push("superlative");
+        planner.tags.push("superlative");
         let mut sentence = vec![literal(
             *["Which of the ", "Out of the ", "Among the "].choose(planner.rng).unwrap_or(&"Which of the "),
         )];

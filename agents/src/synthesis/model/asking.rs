@@ -97,7 +97,7 @@ struct State {
 /// Question of an agent.
 pub struct Question<'a> {
     /// The agent.
-    pub stage: &'a str,
+    pub step: &'a str,
     /// Which attempt, or which of several equal questions.
     pub number: u32,
     /// The conversation so far.
@@ -128,10 +128,10 @@ impl Asker {
         question: Question<'_>,
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
     ) -> Result<Told<T>, Unasked> {
-        let Question { stage, number, mut messages, schema } = question;
+        let Question { step, number, mut messages, schema } = question;
         let request = ChatRequest {
-            schema: Some(OutputSchema { name: stage.to_owned(), schema }),
-            ..ChatRequest::new(self.origin(stage, number), Vec::new(), self.sampling.clone())
+            schema: Some(OutputSchema { name: step.to_owned(), schema }),
+            ..ChatRequest::new(self.origin(step, number), Vec::new(), self.sampling.clone())
         };
         let mut source = Row { asker: self, request };
         let parse = |reply: &ChatReply| {
@@ -156,10 +156,10 @@ impl Asker {
         self.ask(Question { messages, ..question }, read).await
     }
 
-    /// The model in the role of an agent under test; what it is asked is this stage's.
+    /// The model in the role of an agent under test; what it is asked is this step's.
     #[must_use]
-    pub fn as_model(self: &Arc<Self>, stage: &'static str) -> Arc<dyn ChatModel> {
-        Arc::new(Relabelled { asker: Arc::clone(self), stage })
+    pub fn as_model(self: &Arc<Self>, step: &'static str) -> Arc<dyn ChatModel> {
+        Arc::new(Relabelled { asker: Arc::clone(self), step })
     }
 
     /// How tokens are drawn.
@@ -170,11 +170,11 @@ impl Asker {
 
     /// Returns the origin of a request.
     #[must_use]
-    pub fn origin(&self, stage: &str, number: u32) -> RequestOrigin {
-        RequestOrigin { step: stage.to_owned(), row: self.slot, attempt: number }
+    pub fn origin(&self, step: &str, number: u32) -> RequestOrigin {
+        RequestOrigin { step: step.to_owned(), row: self.slot, attempt: number }
     }
 
-    /// Returns replies and tokens so far, by stage.
+    /// Returns replies and tokens so far, by step.
     #[must_use]
     pub fn uses(&self) -> BTreeMap<String, ModelUse> {
         self.state().uses.clone()
@@ -249,10 +249,10 @@ impl ChatModel for Asker {
     }
 }
 
-/// The model under another stage's name.
+/// The model under another step's name.
 struct Relabelled {
     asker: Arc<Asker>,
-    stage: &'static str,
+    step: &'static str,
 }
 
 impl ChatModel for Relabelled {
@@ -263,7 +263,7 @@ impl ChatModel for Relabelled {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
         Box::pin(async move {
             let mut request = request.clone();
-            self.stage.clone_into(&mut request.origin.step);
+            self.step.clone_into(&mut request.origin.step);
             self.asker.chat(&request).await
         })
     }

@@ -12,7 +12,7 @@ use diorama_baselines::mind::Mind;
 use diorama_baselines::react::ReAct;
 use diorama_baselines::trace::{Note, Recording, Step};
 use diorama_output::row::Dialogue;
-use diorama_proof::candidate::{CandidateCall, CandidateStage, End, FactClaim, Opening, Turn};
+use diorama_proof::candidate::{CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
 use diorama_proof::{Candidate, Grounded};
 use diorama_simulator::engine::Body;
 use diorama_simulator::session::LogEntry;
@@ -26,7 +26,7 @@ use crate::evaluation::measures::class_name;
 use crate::synthesis::world::UnitWorld;
 
 /// Its name in usage reports and files.
-pub const STAGE: &str = "caller";
+pub const STEP: &str = "caller";
 
 /// What an episode may take: time is the run's business, and would make it depend on the machine.
 const BUDGET: Budget = Budget { steps: 60, calls: 40, tokens: 400_000, time_ms: u64::MAX };
@@ -64,7 +64,7 @@ pub async fn solve(
     let judge = Judge::new(task, Arc::new(served)).map_err(|error| broken(error.to_string()))?;
     let environment = judge.open(planned.seed, Answers::Prose, BUDGET);
     let mut environment = environment.map_err(|error| broken(error.to_string()))?;
-    let mind = Mind::new(asker.as_model(STAGE), asker.sampling().clone(), asker.origin(STAGE, number));
+    let mind = Mind::new(asker.as_model(STEP), asker.sampling().clone(), asker.origin(STEP, number));
     let agent: Box<dyn Agent> = match protocol {
         Protocol::Tools => Box::new(FunctionCalling::new(mind)),
         Protocol::Text => Box::new(ReAct::new(mind)),
@@ -111,7 +111,7 @@ fn conversation(
     protocol: Protocol,
 ) -> Result<Candidate, Unsolved> {
     let script = &planned.script;
-    let mut stages: Vec<CandidateStage> = Vec::new();
+    let mut goals: Vec<CandidateGoal> = Vec::new();
     let mut turns: Vec<Turn> = Vec::new();
     let mut message = Turn::default();
     let mut is_new = true;
@@ -136,14 +136,14 @@ fn conversation(
             Step::Said { words, answer, over } => {
                 let reasoning = message.reasoning.take();
                 let say = Turn { say: Some(words.clone()), reasoning, ..Turn::default() };
-                let next = script.stages.get(stages.len() + 1);
+                let next = script.goals.get(goals.len() + 1);
                 let opens = next.is_some_and(|next| answer.as_deref() == Some(&*next.user));
                 if *over || opens {
-                    let Some(of_plan) = planned.candidate.stages.get(stages.len()) else { break };
+                    let Some(of_plan) = planned.candidate.goals.get(goals.len()) else { break };
                     turns.push(Turn { ends: Some(ends(planned, of_plan.end(), log)?), ..say });
                     let when = of_plan.when.as_ref().map(|when| opening(planned, when, log)).transpose()?;
-                    let (user, knows) = (of_plan.user.clone(), of_plan.knows.clone());
-                    stages.push(CandidateStage { when, user, knows, turns: std::mem::take(&mut turns) });
+                    let (user, withheld) = (of_plan.user.clone(), of_plan.withheld.clone());
+                    goals.push(CandidateGoal { when, user, withheld, turns: std::mem::take(&mut turns) });
                 } else {
                     turns.push(say);
                     turns.extend(answer.clone().map(|user| Turn { user: Some(user), ..Turn::default() }));
@@ -152,13 +152,13 @@ fn conversation(
             Step::Finished { .. } | Step::Refused { .. } | Step::Noted(_) => {}
         }
     }
-    if stages.len() != planned.candidate.stages.len() {
-        return Err(Unsolved::new("stopped_early", "not all stages were reached"));
+    if goals.len() != planned.candidate.goals.len() {
+        return Err(Unsolved::new("stopped_early", "not all goals were reached"));
     }
-    Ok(Candidate { stages, ..planned.candidate.clone() })
+    Ok(Candidate { goals, ..planned.candidate.clone() })
 }
 
-/// The planned end of a stage over other calls.
+/// The planned end of a goal over other calls.
 fn ends(planned: &Grounded, end: End, log: &[Arc<LogEntry>]) -> Result<End, Unsolved> {
     let missing = |fact: &FactClaim| {
         Unsolved::new("other_route", format!("no reply of its calls shows `{}`", fact.path))
@@ -179,7 +179,7 @@ fn opening(planned: &Grounded, when: &Opening, log: &[Arc<LogEntry>]) -> Result<
     let path = when.path.clone().unwrap_or_default();
     let found = place(planned, call, &path, log);
     let (call, path) =
-        found.ok_or_else(|| Unsolved::new("other_route", "no reply of its calls opens the next stage"))?;
+        found.ok_or_else(|| Unsolved::new("other_route", "no reply of its calls opens the next goal"))?;
     Ok(Opening { call: Some(call), path: when.path.as_ref().map(|_| path), ..when.clone() })
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use diorama_seeds::doc::{ScenarioDoc, ScenarioStageDoc, WorldDoc};
+use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, WorldDoc};
 use diorama_simulator::embed::{dot, embedded};
 use diorama_simulator::grade::extract::prose::Prose;
 use rand::SeedableRng;
@@ -225,11 +225,11 @@ fn marks(line: &str) -> Vec<String> {
 
 /// What is said in a scenario in order to ask, and by the assistant. What a user says beside that is as anybody's.
 fn said(scenario: &ScenarioDoc) -> impl Iterator<Item = (bool, &String)> {
-    let asks = |stage: &ScenarioStageDoc| !stage.facts.is_empty() || !stage.does.is_empty();
-    let stages = scenario.stages.iter().enumerate();
-    stages.flat_map(move |(number, stage)| {
-        let user = stage.user.iter().filter(move |_| number == 0 || asks(stage)).map(|line| (true, line));
-        let told = stage.does.iter().flat_map(|step| &step.say).chain(&stage.end);
+    let asks = |goal: &ScenarioGoalDoc| !goal.facts.is_empty() || !goal.does.is_empty();
+    let goals = scenario.goals.iter().enumerate();
+    goals.flat_map(move |(number, goal)| {
+        let user = goal.user.iter().filter(move |_| number == 0 || asks(goal)).map(|line| (true, line));
+        let told = goal.does.iter().flat_map(|step| &step.say).chain(&goal.end);
         user.chain(told.map(|line| (false, line)))
     })
 }

@@ -19,7 +19,7 @@ use super::prompts::PromptSet;
 use super::transcript;
 
 /// Its name in usage reports and files.
-pub const STAGE: &str = "judge";
+pub const STEP: &str = "judge";
 /// Votes that one attempt can hold: votes of several attempts are numbered apart.
 pub const MOST_VOTES: u32 = 32;
 
@@ -51,7 +51,7 @@ impl Vote {
 /// When a variant of the prompt names what is not there.
 pub fn prompt(prompts: &PromptSet, grounded: &Grounded, world: &World) -> Result<Vec<Message>, PromptError> {
     let lines = transcript::lines(grounded, world, |_, words| words.to_owned());
-    prompts.render(STAGE, &json!({ "lines": lines }))
+    prompts.render(STEP, &json!({ "lines": lines }))
 }
 
 /// The JSON Schema of a vote.
@@ -124,7 +124,7 @@ pub async fn judge(
     let mut verdict = Verdict::default();
     for vote in 0..votes.min(MOST_VOTES) {
         let number = number.wrapping_mul(MOST_VOTES).wrapping_add(vote);
-        let question = Question { stage: STAGE, number, messages: messages.clone(), schema: schema() };
+        let question = Question { step: STEP, number, messages: messages.clone(), schema: schema() };
         match asker.ask(question, parse).await {
             Ok(told) => verdict.votes.push(told.value),
             Err(Unasked::Malformed(_)) => verdict.malformed += 1,
@@ -165,23 +165,23 @@ impl Damage {
                 bad = with_says(&bad, &said);
             }
             Self::OtherRequest => {
-                if let (Some(stage), Some(others)) = (bad.stages.first_mut(), other.stages.first()) {
-                    stage.user.clone_from(&others.user);
+                if let (Some(goal), Some(others)) = (bad.goals.first_mut(), other.goals.first()) {
+                    goal.user.clone_from(&others.user);
                 }
             }
             Self::Scrambled => {
-                if let Some(stage) = bad.stages.first_mut() {
-                    let mut words: Vec<&str> = stage.user.split_whitespace().collect();
+                if let Some(goal) = bad.goals.first_mut() {
+                    let mut words: Vec<&str> = goal.user.split_whitespace().collect();
                     // By their letters: a fixed order that is hardly ever the right one.
                     words.sort_by_key(|word| blake3::hash(word.as_bytes()).as_bytes()[0]);
-                    stage.user = words.join(" ");
+                    goal.user = words.join(" ");
                 }
             }
             Self::MachineWords => {
                 let first = bad.calls().find(|call| !call.arguments.is_empty()).cloned();
-                if let (Some(stage), Some(call)) = (bad.stages.first_mut(), first) {
+                if let (Some(goal), Some(call)) = (bad.goals.first_mut(), first) {
                     let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
-                    stage.user = format!("{} EXECUTE {}({arguments})", stage.user, call.api);
+                    goal.user = format!("{} EXECUTE {}({arguments})", goal.user, call.api);
                 }
             }
         }

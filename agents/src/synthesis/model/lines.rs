@@ -1,23 +1,23 @@
 //! The lines of a candidate, taken out and put back: what a model writes anew while calls and claims stay.
 
 use diorama_proof::Candidate;
-use diorama_proof::candidate::CandidateStage;
+use diorama_proof::candidate::CandidateGoal;
 use diorama_simulator::user::joined;
 use serde::{Deserialize, Serialize};
 
-/// What the user says in a conversation, stage by stage.
+/// What the user says in a conversation, goal by goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserLines {
-    /// The stages.
-    pub stages: Vec<StageLines>,
+    /// The goals.
+    pub goals: Vec<GoalLines>,
 }
 
-/// What the user says in one stage.
+/// What the user says in one goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StageLines {
+pub struct GoalLines {
     /// What opens it.
     pub opening: String,
-    /// The answers that are held back, in the order of the stage's `knows`.
+    /// The answers that are held back, in the order of the goal's `withheld`.
     #[serde(default)]
     pub held: Vec<String>,
     /// What the user says of their own accord.
@@ -28,7 +28,7 @@ pub struct StageLines {
 /// What a turn of the user is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The opening of a stage.
+    /// The opening of a goal.
     Opening,
     /// The answer to a question: details that were held back, by position.
     Held(Vec<usize>),
@@ -36,13 +36,13 @@ pub enum Kind {
     Later(usize),
 }
 
-/// What each turn of the user in a stage is, the opening first.
+/// What each turn of the user in a goal is, the opening first.
 #[must_use]
-pub fn kinds(stage: &CandidateStage) -> Vec<Kind> {
+pub fn kinds(goal: &CandidateGoal) -> Vec<Kind> {
     let mut kinds = vec![Kind::Opening];
     let mut later = 0;
-    for said in stage.turns.iter().filter_map(|turn| turn.user.as_deref()) {
-        let held: Vec<usize> = stage.given_by(said).collect();
+    for said in goal.turns.iter().filter_map(|turn| turn.user.as_deref()) {
+        let held: Vec<usize> = goal.given_by(said).collect();
         if held.is_empty() {
             kinds.push(Kind::Later(later));
             later += 1;
@@ -57,51 +57,48 @@ impl UserLines {
     /// The lines of a candidate.
     #[must_use]
     pub fn of(candidate: &Candidate) -> Self {
-        let stages = candidate.stages.iter().map(|stage| {
-            let users = stage.turns.iter().filter_map(|turn| turn.user.clone());
-            let later = users
-                .zip(kinds(stage).into_iter().skip(1))
-                .filter(|(_, kind)| matches!(kind, Kind::Later(_)));
-            StageLines {
-                opening: stage.user.clone(),
-                held: stage.knows.values().cloned().collect(),
+        let goals = candidate.goals.iter().map(|goal| {
+            let users = goal.turns.iter().filter_map(|turn| turn.user.clone());
+            let later =
+                users.zip(kinds(goal).into_iter().skip(1)).filter(|(_, kind)| matches!(kind, Kind::Later(_)));
+            GoalLines {
+                opening: goal.user.clone(),
+                held: goal.withheld.values().cloned().collect(),
                 later: later.map(|(said, _)| said).collect(),
             }
         });
-        Self { stages: stages.collect() }
+        Self { goals: goals.collect() }
     }
 
     /// Whether there are as many lines as in others.
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
-        self.stages.len() == other.stages.len()
-            && self.stages.iter().zip(&other.stages).all(|(own, other)| {
+        self.goals.len() == other.goals.len()
+            && self.goals.iter().zip(&other.goals).all(|(own, other)| {
                 (own.held.len(), own.later.len()) == (other.held.len(), other.later.len())
             })
     }
 
     /// All lines, in order.
     pub fn iter(&self) -> impl Iterator<Item = &String> {
-        self.stages
-            .iter()
-            .flat_map(|stage| std::iter::once(&stage.opening).chain(&stage.held).chain(&stage.later))
+        self.goals.iter().flat_map(|goal| std::iter::once(&goal.opening).chain(&goal.held).chain(&goal.later))
     }
 
     /// All lines, in order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.stages.iter_mut().flat_map(|stage| {
-            std::iter::once(&mut stage.opening).chain(&mut stage.held).chain(&mut stage.later)
-        })
+        self.goals
+            .iter_mut()
+            .flat_map(|goal| std::iter::once(&mut goal.opening).chain(&mut goal.held).chain(&mut goal.later))
     }
 
     /// The candidate with these lines instead of its own.
     #[must_use]
     pub fn put_into(&self, candidate: &Candidate) -> Candidate {
         let mut candidate = candidate.clone();
-        for (stage, lines) in candidate.stages.iter_mut().zip(&self.stages) {
-            let kinds = kinds(stage);
-            stage.user.clone_from(&lines.opening);
-            let users = stage.turns.iter_mut().filter_map(|turn| turn.user.as_mut());
+        for (goal, lines) in candidate.goals.iter_mut().zip(&self.goals) {
+            let kinds = kinds(goal);
+            goal.user.clone_from(&lines.opening);
+            let users = goal.turns.iter_mut().filter_map(|turn| turn.user.as_mut());
             for (user, kind) in users.zip(kinds.into_iter().skip(1)) {
                 match kind {
                     Kind::Opening => {}
@@ -117,7 +114,7 @@ impl UserLines {
                     }
                 }
             }
-            for (say, line) in stage.knows.values_mut().zip(&lines.held) {
+            for (say, line) in goal.withheld.values_mut().zip(&lines.held) {
                 say.clone_from(line);
             }
         }
@@ -128,7 +125,7 @@ impl UserLines {
 /// What the assistant says, message by message over the whole conversation.
 #[must_use]
 pub fn says(candidate: &Candidate) -> Vec<String> {
-    candidate.stages.iter().flat_map(|stage| &stage.turns).filter_map(|turn| turn.say.clone()).collect()
+    candidate.goals.iter().flat_map(|goal| &goal.turns).filter_map(|turn| turn.say.clone()).collect()
 }
 
 /// The candidate with other words of the assistant, as many as it has.
@@ -136,7 +133,7 @@ pub fn says(candidate: &Candidate) -> Vec<String> {
 pub fn with_says(candidate: &Candidate, says: &[String]) -> Candidate {
     let mut candidate = candidate.clone();
     let own =
-        candidate.stages.iter_mut().flat_map(|stage| &mut stage.turns).filter_map(|turn| turn.say.as_mut());
+        candidate.goals.iter_mut().flat_map(|goal| &mut goal.turns).filter_map(|turn| turn.say.as_mut());
     for (say, words) in own.zip(says) {
         say.clone_from(words);
     }
@@ -147,8 +144,8 @@ pub fn with_says(candidate: &Candidate, says: &[String]) -> Candidate {
 mod tests {
     use super::*;
 
-    const CANDIDATE: &str = r#"{"candidate": 1, "stages": [{"user": "Please move it.",
-        "knows": {"patient": "It's under Ana Reis.", "day": "Friday"},
+    const CANDIDATE: &str = r#"{"candidate": 1, "goals": [{"user": "Please move it.",
+        "withheld": {"patient": "It's under Ana Reis.", "day": "Friday"},
         "turns": [{"say": "Whose is it, and when?"}, {"user": "It's under Ana Reis. Friday"},
                   {"say": "Friday is full. Monday?"}, {"user": "Monday then."},
                   {"say": "Done.", "ends": {"outcome": "done"}}]}]}"#;
@@ -163,9 +160,9 @@ mod tests {
         let mut other = lines.clone();
         other.iter_mut().for_each(|line| *line = format!("Well, {line}"));
         let moved = other.put_into(&candidate);
-        let users: Vec<&str> = moved.stages[0].turns.iter().filter_map(|turn| turn.user.as_deref()).collect();
+        let users: Vec<&str> = moved.goals[0].turns.iter().filter_map(|turn| turn.user.as_deref()).collect();
         assert_eq!(users, ["Well, It's under Ana Reis. Well, Friday", "Well, Monday then."]);
-        assert_eq!(moved.stages[0].knows["day"], "Well, Friday");
+        assert_eq!(moved.goals[0].withheld["day"], "Well, Friday");
         assert_eq!(UserLines::of(&moved), other);
         let said = says(&candidate);
         assert_eq!(with_says(&candidate, &said), candidate);

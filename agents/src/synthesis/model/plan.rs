@@ -35,7 +35,7 @@ pub struct Plan {
     /// The ability.
     pub ability: Ability,
     /// What is special about it.
-    pub phenomena: Vec<&'static str>,
+    pub tags: Vec<&'static str>,
     /// The domain that it is written for, where its author knows.
     pub domain: Option<DomainId>,
 }
@@ -65,9 +65,9 @@ pub fn plan(
         let share = share(drawn, proposal);
         let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
         let Ok(proposal) = author.propose(agents, world, &wish, drawn, &mut rng) else { continue };
-        let Proposal { candidate, phenomena, domain } = proposal;
+        let Proposal { candidate, tags, domain } = proposal;
         if let Ok((grounded, report)) = agents.tester.test(world, candidate, &mut rng) {
-            return Some(Plan { grounded, report, ability, phenomena, domain });
+            return Some(Plan { grounded, report, ability, tags, domain });
         }
     }
     None
@@ -88,14 +88,14 @@ pub struct Brief {
     /// The voice of the user.
     pub persona: String,
     /// What the conversation shows.
-    pub phenomena: Vec<String>,
-    /// The stages.
-    pub stages: Vec<StageBrief>,
+    pub tags: Vec<String>,
+    /// The goals.
+    pub goals: Vec<GoalBrief>,
 }
 
-/// One stage in plain words.
+/// One goal in plain words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct StageBrief {
+pub struct GoalBrief {
     /// When it comes up.
     pub opens: Option<String>,
     /// What is done, call by call.
@@ -136,14 +136,14 @@ impl Plan {
         let date = model.zone.date_of(self.grounded.clock);
         let time = model.zone.time_of(self.grounded.clock);
         let shown =
-            ["held_back", "correction", "confirmation", "branch", "second_request", "refusal", "recovery"];
-        let phenomena = self.phenomena.iter().filter(|name| shown.contains(name));
+            ["withheld", "correction", "confirmation", "branch", "second_request", "refusal", "recovery"];
+        let tags = self.tags.iter().filter(|name| shown.contains(name));
         Brief {
             services: services.join(", "),
             now: format!("{}, {date}, {time}", diorama_proof::render::weekday(date)),
             persona: persona.to_owned(),
-            phenomena: phenomena.map(|name| name.replace('_', " ")).collect(),
-            stages: (0..self.grounded.candidate.stages.len()).map(|at| told.stage(at)).collect(),
+            tags: tags.map(|name| name.replace('_', " ")).collect(),
+            goals: (0..self.grounded.candidate.goals.len()).map(|at| told.goal(at)).collect(),
         }
     }
 
@@ -180,17 +180,17 @@ impl Plan {
         if used.is_empty() { (0..world.domains.len()).collect() } else { used.into_iter().collect() }
     }
 
-    /// The stems of the words that the APIs are called and described by which the stage of a line of the user calls. Lines are
+    /// The stems of the words that the APIs are called and described by which the goal of a line of the user calls. Lines are
     /// counted as [`UserLines`] gives them.
     #[must_use]
     pub fn deeds(&self, world: &UnitWorld, line: usize) -> BTreeSet<u64> {
         let lines = UserLines::of(&self.grounded.candidate);
         let mut until = 0;
-        let stage = lines.stages.iter().position(|stage| {
-            until += 1 + stage.held.len() + stage.later.len();
+        let goal = lines.goals.iter().position(|goal| {
+            until += 1 + goal.held.len() + goal.later.len();
             line < until
         });
-        let calls = stage.and_then(|stage| self.grounded.stages.get(stage)).map(|run| run.calls.clone());
+        let calls = goal.and_then(|goal| self.grounded.goals.get(goal)).map(|run| run.calls.clone());
         let called = calls.into_iter().flatten().filter_map(|call| self.grounded.gold.get(call));
         let apis = called.filter_map(|gold| world.base.world().api_named(&gold.api));
         apis.flat_map(|api| world.family.told_of(api)).copied().collect()
@@ -217,11 +217,11 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn stage(&self, number: usize) -> StageBrief {
+    fn goal(&self, number: usize) -> GoalBrief {
         let grounded = &self.plan.grounded;
-        let (stage, run) = (&grounded.candidate.stages[number], &grounded.stages[number]);
-        let first: usize = grounded.candidate.stages[..number].iter().map(|stage| kinds(stage).len()).sum();
-        let kinds = kinds(stage);
+        let (goal, run) = (&grounded.candidate.goals[number], &grounded.goals[number]);
+        let first: usize = grounded.candidate.goals[..number].iter().map(|goal| kinds(goal).len()).sum();
+        let kinds = kinds(goal);
         let turn_of = |wanted: &Kind| kinds.iter().position(|kind| kind == wanted).map(|at| first + at);
         let calls: Vec<usize> =
             run.calls.clone().filter(|call| grounded.gold[*call].api != TOOL_SEARCHER).collect();
@@ -232,15 +232,15 @@ impl Told<'_> {
             .map(|(resource, field)| self.world.resource(*resource).field(*field).label.to_string());
         let asks: Vec<String> = asks.into_iter().chain(vain).collect();
         let refused = (run.outcome == Outcome::Refused).then(|| self.refusal(run.refused_by));
-        let held = (0..stage.knows.len()).map(|at| {
+        let held = (0..goal.withheld.len()).map(|at| {
             let turn =
                 (0..kinds.len()).find(|turn| matches!(&kinds[*turn], Kind::Held(held) if held.contains(&at)));
             let says = turn.map(|turn| self.says(first + turn)).unwrap_or_default();
-            let text = &stage.knows[at];
+            let text = &goal.withheld[at];
             // One answer can tell several details: each line says its own.
             let own = says.into_iter().filter(|(_, words)| text.contains(words.as_str())).map(quoted);
             LineBrief {
-                after: turn.map(|turn| asked_before(stage, turn)).unwrap_or_default(),
+                after: turn.map(|turn| asked_before(goal, turn)).unwrap_or_default(),
                 says: own.collect(),
                 meaning: text.clone(),
             }
@@ -250,14 +250,14 @@ impl Told<'_> {
             _ => None,
         });
         let later = later.map(|(turn, _)| LineBrief {
-            after: asked_before(stage, turn),
+            after: asked_before(goal, turn),
             says: self.says(first + turn).into_iter().map(quoted).collect(),
             meaning: self.prose.get(first + turn).map(|prose| prose.source().to_owned()).unwrap_or_default(),
         });
         let says = turn_of(&Kind::Opening).map(|turn| self.says(turn)).unwrap_or_default();
-        StageBrief {
-            opens: stage.when.as_ref().map(|when| self.opens(when)),
-            meaning: (calls.is_empty() || (asks.is_empty() && says.is_empty())).then(|| stage.user.clone()),
+        GoalBrief {
+            opens: goal.when.as_ref().map(|when| self.opens(when)),
+            meaning: (calls.is_empty() || (asks.is_empty() && says.is_empty())).then(|| goal.user.clone()),
             does: counted(calls.iter().map(|call| self.call(&grounded.gold[*call]))),
             refused,
             asks: counted(asks.into_iter()),
@@ -454,17 +454,17 @@ fn label(api: &Api, name: &str) -> String {
     parameter.map_or_else(|| name.replace('_', " "), |parameter| parameter.label.to_string())
 }
 
-/// The assistant's words before a turn of the user in a stage; turns of the user count from 0, the opening.
-fn asked_before(stage: &diorama_proof::candidate::CandidateStage, turn: usize) -> String {
+/// The assistant's words before a turn of the user in a goal; turns of the user count from 0, the opening.
+fn asked_before(goal: &diorama_proof::candidate::CandidateGoal, turn: usize) -> String {
     let mut users = 0;
     let mut last = "";
-    for turn_of_stage in &stage.turns {
-        if turn_of_stage.user.is_some() {
+    for turn_of_goal in &goal.turns {
+        if turn_of_goal.user.is_some() {
             users += 1;
             if users == turn {
                 break;
             }
-        } else if let Some(say) = &turn_of_stage.say {
+        } else if let Some(say) = &turn_of_goal.say {
             last = say;
         }
     }

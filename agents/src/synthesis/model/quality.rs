@@ -1,4 +1,4 @@
-//! The report on a run with a model: what each stage made and lost, why, with samples, and how far the judge is to be believed.
+//! The report on a run with a model: what each step made and lost, why, with samples, and how far the judge is to be believed.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::judge::{Calibration, Verdict};
-use super::stages::{StageLine, Went};
+use super::steps::{StepLine, Went};
 
 /// Samples kept of each reason.
 const SAMPLES: usize = 3;
@@ -18,8 +18,8 @@ const SAMPLES: usize = 3;
 /// The report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Quality {
-    /// Stages by name, with what they took in and gave.
-    pub stages: BTreeMap<String, StageYield>,
+    /// Steps by name, with what they took in and gave.
+    pub steps: BTreeMap<String, StepYield>,
     /// Rows by who wrote what.
     pub authors: BTreeMap<String, u64>,
     /// Rows judged, and how far the votes agree.
@@ -32,9 +32,9 @@ pub struct Quality {
     pub cost: Cost,
 }
 
-/// What a stage made of what it was given.
+/// What a step made of what it was given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct StageYield {
+pub struct StepYield {
     /// Attempts that came to it and left it well.
     pub passed: u64,
     /// Of its outputs, those that went back once.
@@ -95,8 +95,8 @@ pub struct Diversity {
 /// Tokens and money.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
-    /// Replies and tokens that went into the rows and the attempts at them, by stage.
-    pub stages: BTreeMap<String, ModelUse>,
+    /// Replies and tokens that went into the rows and the attempts at them, by step.
+    pub steps: BTreeMap<String, ModelUse>,
     /// The same for each kept row.
     pub tokens_per_row: f64,
     /// Money for each kept row, in the currency of the prices.
@@ -106,7 +106,7 @@ pub struct Cost {
 }
 
 impl Quality {
-    /// Reads what happened from the files under `stages`.
+    /// Reads what happened from the files under `steps`.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -120,39 +120,39 @@ impl Quality {
             }
             for line in BufReader::new(std::fs::File::open(file.path())?).lines() {
                 // A line that a killed run left unfinished says nothing.
-                if let Ok(line) = serde_json::from_str::<StageLine>(&line?) {
+                if let Ok(line) = serde_json::from_str::<StepLine>(&line?) {
                     quality.count(&line);
                 }
             }
         }
-        for stage in quality.stages.values_mut() {
-            let all = stage.passed + stage.dropped + stage.fell_back;
-            stage.share = if all > 0 { stage.passed as f64 / all as f64 } else { 0.0 };
+        for step in quality.steps.values_mut() {
+            let all = step.passed + step.dropped + step.fell_back;
+            step.share = if all > 0 { step.passed as f64 / all as f64 } else { 0.0 };
         }
         Ok(quality)
     }
 
-    fn count(&mut self, line: &StageLine) {
-        if line.stage == super::judge::STAGE {
+    fn count(&mut self, line: &StepLine) {
+        if line.step == super::judge::STEP {
             self.count_votes(line);
         }
-        if line.stage == "row" {
+        if line.step == "row" {
             let author = |role: &str| line.made["authors"][role].as_str().unwrap_or("scenarios").to_owned();
             *self
                 .authors
                 .entry(format!("user: {}; assistant: {}", author("user"), author("assistant")))
                 .or_default() += 1;
         }
-        let stage = self.stages.entry(line.stage.clone()).or_default();
+        let step = self.steps.entry(line.step.clone()).or_default();
         match line.went {
-            Went::Passed => stage.passed += 1,
-            Went::Repaired => stage.repaired += 1,
-            Went::FellBack => stage.fell_back += 1,
-            Went::Dropped => stage.dropped += 1,
+            Went::Passed => step.passed += 1,
+            Went::Repaired => step.repaired += 1,
+            Went::FellBack => step.fell_back += 1,
+            Went::Dropped => step.dropped += 1,
             Went::LineLost => {}
         }
         if let Some(reason) = &line.reason {
-            let reasons = stage.reasons.entry(reason.clone()).or_default();
+            let reasons = step.reasons.entry(reason.clone()).or_default();
             reasons.count += 1;
             if reasons.samples.len() < SAMPLES {
                 let what = line.what.clone().unwrap_or_default();
@@ -161,7 +161,7 @@ impl Quality {
         }
     }
 
-    fn count_votes(&mut self, line: &StageLine) {
+    fn count_votes(&mut self, line: &StepLine) {
         if line.went == Went::Dropped {
             self.judged.dropped += 1;
             return;

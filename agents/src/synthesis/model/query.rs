@@ -11,24 +11,24 @@ use super::plan::Brief;
 use super::prompts::PromptSet;
 
 /// Its name in usage reports and files.
-pub const STAGE: &str = "query";
+pub const STEP: &str = "query";
 
 /// What the agent is told.
 ///
 /// # Errors
 /// When a variant of the prompt names what is not there.
 pub fn prompt(prompts: &PromptSet, brief: &Brief) -> Result<Vec<Message>, PromptError> {
-    prompts.render(STAGE, brief)
+    prompts.render(STEP, brief)
 }
 
 /// The JSON Schema of its answer.
 #[must_use]
 pub fn schema(brief: &Brief) -> Json {
     let line = json!({ "type": "string" });
-    let stages = brief.stages.iter().map(|stage| {
+    let goals = brief.goals.iter().map(|goal| {
         let lines = |count: usize| json!({ "type": "array", "items": line, "minItems": count, "maxItems": count });
         let mut properties = serde_json::Map::from_iter([("opening".to_owned(), line.clone())]);
-        for (name, count) in [("held", stage.held.len()), ("later", stage.later.len())] {
+        for (name, count) in [("held", goal.held.len()), ("later", goal.later.len())] {
             if count > 0 {
                 properties.insert(name.to_owned(), lines(count));
             }
@@ -36,13 +36,13 @@ pub fn schema(brief: &Brief) -> Json {
         let required: Vec<&String> = properties.keys().collect();
         json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
     });
-    let stages: Vec<Json> = stages.collect();
-    let count = stages.len();
-    let all_alike = stages.windows(2).all(|pair| pair[0] == pair[1]);
-    let items = if all_alike { stages[0].clone() } else { json!({ "anyOf": stages }) };
+    let goals: Vec<Json> = goals.collect();
+    let count = goals.len();
+    let all_alike = goals.windows(2).all(|pair| pair[0] == pair[1]);
+    let items = if all_alike { goals[0].clone() } else { json!({ "anyOf": goals }) };
     json!({
-        "type": "object", "required": ["stages"], "additionalProperties": false,
-        "properties": { "stages": { "type": "array", "items": items, "minItems": count, "maxItems": count } },
+        "type": "object", "required": ["goals"], "additionalProperties": false,
+        "properties": { "goals": { "type": "array", "items": items, "minItems": count, "maxItems": count } },
     })
 }
 
@@ -57,11 +57,9 @@ pub fn parse(answer: &Json, plan: &UserLines) -> Result<UserLines, ParseError> {
         return Ok(lines);
     }
     let counts = |lines: &UserLines| {
-        let counts = lines
-            .stages
-            .iter()
-            .map(|stage| format!("{} held and {} later", stage.held.len(), stage.later.len()));
-        format!("{} stages with {}", lines.stages.len(), counts.collect::<Vec<_>>().join("; "))
+        let counts =
+            lines.goals.iter().map(|goal| format!("{} held and {} later", goal.held.len(), goal.later.len()));
+        format!("{} goals with {}", lines.goals.len(), counts.collect::<Vec<_>>().join("; "))
     };
     Err(ParseError(format!("found {}, expected {}", counts(&lines), counts(plan))))
 }
@@ -78,7 +76,7 @@ pub async fn ask(
 ) -> Result<Told<UserLines>, Unasked> {
     let messages = prompt(asker.prompts(), brief)?;
     asker
-        .ask(Question { stage: STAGE, number, messages, schema: schema(brief) }, |json| parse(json, plan))
+        .ask(Question { step: STEP, number, messages, schema: schema(brief) }, |json| parse(json, plan))
         .await
 }
 
@@ -94,6 +92,6 @@ pub async fn again(
     told: Told<UserLines>,
     why: &str,
 ) -> Result<Told<UserLines>, Unasked> {
-    let question = Question { stage: STAGE, number, messages: told.messages, schema: schema(brief) };
+    let question = Question { step: STEP, number, messages: told.messages, schema: schema(brief) };
     asker.again(question, why, |json| parse(json, plan)).await
 }

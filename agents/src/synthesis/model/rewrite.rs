@@ -18,7 +18,7 @@ use crate::synthesis::world::UnitWorld;
 use diorama_proof::Candidate;
 
 /// Its name in usage reports and files.
-pub const STAGE: &str = "rewrite";
+pub const STEP: &str = "rewrite";
 
 /// What the model is told of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ pub struct Input {
 /// # Errors
 /// When a variant of the prompt names what is not there.
 pub fn prompt(prompts: &PromptSet, input: &Input) -> Result<Vec<Message>, PromptError> {
-    prompts.render(STAGE, input)
+    prompts.render(STEP, input)
 }
 
 /// The JSON Schema of the answer.
@@ -186,7 +186,7 @@ impl Job<'_> {
     }
 
     fn question(&self, messages: Vec<Message>) -> Question<'static> {
-        Question { stage: STAGE, number: self.number, messages, schema: schema() }
+        Question { step: STEP, number: self.number, messages, schema: schema() }
     }
 
     /// Asks for the line in other words; what is wrong with it goes back once. Otherwise the reason why the line stays.

@@ -20,7 +20,7 @@ use super::asking::{Asker, Lost};
 use super::judge::{self, Calibration, Damage, Labelled};
 use super::plan::{self, Plan};
 use super::slot::{SlotJob, SlotOutcome, opening, slot};
-use super::stages::StageLine;
+use super::steps::StepLine;
 use super::studio::Studio;
 use crate::synthesis::pipeline::PipelineError;
 use crate::synthesis::world::UnitWorld;
@@ -40,9 +40,9 @@ pub enum RunError {
     /// A file cannot be written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// What happened at the stages cannot be written down.
+    /// What happened at the steps cannot be written down.
     #[error("cannot write {}: {source}", path.display())]
-    Stages {
+    Steps {
         /// The file.
         path: PathBuf,
         /// Why.
@@ -81,7 +81,7 @@ pub struct Ended {
 /// What is written of a unit.
 struct UnitDone {
     rows: UnitRows,
-    lines: Vec<StageLine>,
+    lines: Vec<StepLine>,
     world: Option<Arc<UnitWorld>>,
     /// Why slots that were tried again came to no end.
     lost: Vec<Lost>,
@@ -99,7 +99,7 @@ enum Done {
     Unit(usize, Box<UnitDone>),
 }
 
-/// Makes all pending files of a dataset, with at most `concurrency` conversations in flight. Under `stages` goes what
+/// Makes all pending files of a dataset, with at most `concurrency` conversations in flight. Under `steps` goes what
 /// happened, a file for each unit.
 ///
 /// # Errors
@@ -108,7 +108,7 @@ pub async fn run(
     studio: &Arc<Studio>,
     writer: &DatasetWriter,
     concurrency: usize,
-    stages: Option<&Path>,
+    steps: Option<&Path>,
     mut progress: impl FnMut(Progress),
 ) -> Result<Ended, RunError> {
     let files = writer.pending();
@@ -132,7 +132,7 @@ pub async fn run(
         ended: Ended::default(),
     };
     let mut out =
-        Out { writer, files: files.into(), file: None, stages, units: &units, next: 0, settled: 0, rows: 0 };
+        Out { writer, files: files.into(), file: None, steps, units: &units, next: 0, settled: 0, rows: 0 };
     loop {
         flow.start(out.next);
         let Some(done) = flow.tasks.join_next().await else { break };
@@ -355,7 +355,7 @@ struct Out<'a> {
     writer: &'a DatasetWriter,
     files: std::collections::VecDeque<&'a FilePlan>,
     file: Option<(FileWriter<'a>, usize)>,
-    stages: Option<&'a Path>,
+    steps: Option<&'a Path>,
     units: &'a [Unit],
     next: usize,
     settled: u64,
@@ -372,7 +372,7 @@ impl Out<'_> {
             self.writer.put_world(&world.id, world.canonical.as_bytes())?;
         }
         let unit = &self.units[self.next];
-        if let Some(folder) = self.stages {
+        if let Some(folder) = self.steps {
             write_lines(folder, unit.index, &done.lines)?;
         }
         self.settled += unit.slots.end - unit.slots.start;
@@ -391,7 +391,7 @@ impl Out<'_> {
 }
 
 /// Writes what happened in a unit: one JSON object a line.
-fn write_lines(folder: &Path, unit: u64, lines: &[StageLine]) -> Result<(), RunError> {
+fn write_lines(folder: &Path, unit: u64, lines: &[StepLine]) -> Result<(), RunError> {
     let path = folder.join(format!("unit-{unit:06}.jsonl"));
     let mut text = Vec::new();
     for line in lines {
@@ -400,7 +400,7 @@ fn write_lines(folder: &Path, unit: u64, lines: &[StageLine]) -> Result<(), RunE
             text.push(b'\n');
         }
     }
-    std::fs::write(&path, text).map_err(|source| RunError::Stages { path, source })
+    std::fs::write(&path, text).map_err(|source| RunError::Steps { path, source })
 }
 
 /// Tries the judge on conversations of known worth: good ones of the offline planner, and each of them with some damage.
@@ -458,7 +458,7 @@ async fn labelled(
     let made = studio.compute(move |studio| {
         let mut rng = studio.recipe.stream("calibration", u64::from(number));
         let drops = studio.agents.tester.test(&of_world, candidate.clone(), &mut rng).is_err();
-        (drops, diorama_proof::ground(of_world.premises(), candidate).ok())
+        (drops, diorama_proof::ground(of_world.context(), candidate).ok())
     });
     let (gates_drop, Some(grounded)) = made.await? else { return Ok(None) };
     let settings = &studio.settings;

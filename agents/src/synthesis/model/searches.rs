@@ -15,7 +15,7 @@ pub fn searched_again(world: &UnitWorld, candidate: Candidate) -> Candidate {
     if !candidate.calls().any(|call| call.api == TOOL_SEARCHER) {
         return candidate;
     }
-    let Ok(grounded) = ground(world.premises(), candidate.clone()) else { return candidate };
+    let Ok(grounded) = ground(world.context(), candidate.clone()) else { return candidate };
     let mut again = candidate;
     for fault in &grounded.faults {
         let Reason::KeywordsFromNowhere { call, .. } = *fault else { continue };
@@ -25,7 +25,7 @@ pub fn searched_again(world: &UnitWorld, candidate: Candidate) -> Candidate {
         let before = grounded.entries.get(..call).unwrap_or_default();
         let Some(words) = keywords(world, said, api, &grounded.system, before) else { continue };
         let mut calls =
-            again.stages.iter_mut().flat_map(|stage| &mut stage.turns).flat_map(|turn| &mut turn.calls);
+            again.goals.iter_mut().flat_map(|goal| &mut goal.turns).flat_map(|turn| &mut turn.calls);
         if let Some(search) = calls.nth(call) {
             search.arguments.insert("keywords".to_owned(), Json::from(words));
         }

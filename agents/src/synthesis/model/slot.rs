@@ -1,7 +1,7 @@
 //! One slot: attempts at a row, each with a plan of its own, until one passes the gates and the judge.
 //!
 //! A slot is a function of (seed, config, number) and of the model's replies. What happens on the way is written down as
-//! [`StageLine`]s; a slot for which the model gave no reply is unfinished and leaves nothing behind.
+//! [`StepLine`]s; a slot for which the model gave no reply is unfinished and leaves nothing behind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use super::plan::{self, Plan};
 use super::prompts::PERSONAS;
 use super::rewrite::{self, Reworded, Spot};
 use super::searches::searched_again;
-use super::stages::{StageLine, Went};
+use super::steps::{StepLine, Went};
 use super::studio::Studio;
 use super::{AssistantWords, UserWords, caller, judge, query, wording};
-use crate::synthesis::pipeline::{REPEATS, count_faults};
+use crate::synthesis::pipeline::{REPEATS, count_mutants};
 use crate::synthesis::row::{self, About};
 use crate::synthesis::tester::Rejected;
 use crate::synthesis::world::UnitWorld;
@@ -57,8 +57,8 @@ pub struct SlotOutcome {
     pub attempt: u32,
     /// What became of the attempts.
     pub funnel: Funnel,
-    /// What happened, stage by stage.
-    pub lines: Vec<StageLine>,
+    /// What happened, step by step.
+    pub lines: Vec<StepLine>,
     /// Why it came to no end. Then nothing else counts.
     pub unfinished: Option<Lost>,
 }
@@ -70,7 +70,7 @@ impl SlotOutcome {
         self.funnel.drop_at("duplicate", REPEATS);
         // What was written down of a row is now what was lost.
         if let Some(line) = self.lines.last_mut() {
-            (line.stage, line.went, line.reason) =
+            (line.step, line.went, line.reason) =
                 ("duplicate".to_owned(), Went::Dropped, Some(REPEATS.to_owned()));
         }
     }
@@ -85,7 +85,7 @@ impl SlotOutcome {
 
 /// Why an attempt ends without a row.
 enum Loss {
-    Dropped { stage: &'static str, reason: String, what: String },
+    Dropped { step: &'static str, reason: String, what: String },
     Lost(Lost),
 }
 
@@ -96,14 +96,14 @@ impl From<Lost> for Loss {
 }
 
 impl Loss {
-    fn dropped(stage: &'static str, reason: impl Into<String>, what: impl Into<String>) -> Self {
-        Self::Dropped { stage, reason: reason.into(), what: what.into() }
+    fn dropped(step: &'static str, reason: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::Dropped { step, reason: reason.into(), what: what.into() }
     }
 
-    fn unasked(stage: &'static str, unasked: Unasked) -> Self {
+    fn unasked(step: &'static str, unasked: Unasked) -> Self {
         match unasked {
             Unasked::Lost(lost) => Self::Lost(lost),
-            Unasked::Malformed(what) => Self::dropped(stage, "malformed", what),
+            Unasked::Malformed(what) => Self::dropped(step, "malformed", what),
         }
     }
 }
@@ -118,7 +118,7 @@ struct Proven {
 /// What the gates made of a candidate that passed.
 type Passed = (Grounded, GateReport);
 
-/// Why words do not stand: the stage or gate, the reason by name, and in full.
+/// Why words do not stand: the step or gate, the reason by name, and in full.
 type Wrong = (&'static str, String, String);
 
 /// Makes the row of a slot.
@@ -149,9 +149,9 @@ pub async fn slot(studio: Arc<Studio>, world: Arc<UnitWorld>, job: SlotJob) -> S
                 outcome.attempt = attempt;
                 break;
             }
-            Err(Loss::Dropped { stage, reason, what }) => {
-                work.funnel.drop_at(stage, &reason);
-                work.note(stage, Went::Dropped, Some((&reason, &what)), Json::Null);
+            Err(Loss::Dropped { step, reason, what }) => {
+                work.funnel.drop_at(step, &reason);
+                work.note(step, Went::Dropped, Some((&reason, &what)), Json::Null);
             }
             Err(Loss::Lost(lost)) => {
                 outcome.unfinished = Some(lost);
@@ -178,15 +178,15 @@ struct Work {
     asker: Arc<Asker>,
     attempt: u32,
     funnel: Funnel,
-    lines: Vec<StageLine>,
+    lines: Vec<StepLine>,
 }
 
 impl Work {
-    fn note(&mut self, stage: &str, went: Went, why: Option<(&str, &str)>, made: Json) {
-        self.lines.push(StageLine {
+    fn note(&mut self, step: &str, went: Went, why: Option<(&str, &str)>, made: Json) {
+        self.lines.push(StepLine {
             slot: self.job.slot,
             attempt: self.attempt,
-            stage: stage.to_owned(),
+            step: step.to_owned(),
             went,
             reason: why.map(|(reason, _)| reason.to_owned()),
             what: why.map(|(_, what)| what.to_owned()),
@@ -198,13 +198,13 @@ impl Work {
     fn sent_back(
         &mut self,
         of: &str,
-        (stage, reason, what): Wrong,
+        (step, reason, what): Wrong,
         made: Json,
         is_repaired: bool,
     ) -> Result<String, Loss> {
         let went = if is_repaired { Went::LineLost } else { Went::Repaired };
         self.note(of, went, Some((&reason, &what)), made);
-        if is_repaired { Err(Loss::Dropped { stage, reason, what }) } else { Ok(what) }
+        if is_repaired { Err(Loss::Dropped { step, reason, what }) } else { Ok(what) }
     }
 
     async fn attempt(&mut self) -> Result<Dialogue, Loss> {
@@ -227,7 +227,7 @@ impl Work {
             return Err(Loss::dropped("duplicate", REPEATS, proven.grounded.script.opening()));
         }
         self.judged(&proven.grounded).await?;
-        count_faults(&mut self.funnel, &proven.report);
+        count_mutants(&mut self.funnel, &proven.report);
         let row = self.row(&plan, &proven);
         self.note(
             "row",
@@ -256,7 +256,7 @@ impl Work {
             "plan",
             Went::Passed,
             None,
-            json!({ "ability": plan.ability, "phenomena": plan.phenomena, "calls": calls }),
+            json!({ "ability": plan.ability, "tags": plan.tags, "calls": calls }),
         );
         Ok(plan)
     }
@@ -295,7 +295,7 @@ impl Work {
     async fn asked(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
         let lines = UserLines::of(&plan.grounded.candidate);
         let brief = plan.brief(&self.world, persona);
-        let failed = |unasked| Loss::unasked(query::STAGE, unasked);
+        let failed = |unasked| Loss::unasked(query::STEP, unasked);
         let asker = self.asker.clone();
         let mut told = query::ask(&asker, self.attempt, &brief, &lines).await.map_err(failed)?;
         let mut is_repaired = false;
@@ -303,12 +303,12 @@ impl Work {
             let made = json!(told.value);
             match self.user_lines(plan, &lines, &told.value).await? {
                 Ok((grounded, report)) => {
-                    self.note(query::STAGE, Went::Passed, None, made);
-                    let authors = BTreeMap::from([("user".to_owned(), query::STAGE.to_owned())]);
+                    self.note(query::STEP, Went::Passed, None, made);
+                    let authors = BTreeMap::from([("user".to_owned(), query::STEP.to_owned())]);
                     return Ok(Proven { grounded, report, authors });
                 }
                 Err(wrong) => {
-                    let what = self.sent_back(query::STAGE, wrong, made, is_repaired)?;
+                    let what = self.sent_back(query::STEP, wrong, made, is_repaired)?;
                     let again = query::again(&asker, self.attempt, &brief, &lines, told, &what);
                     told = again.await.map_err(failed)?;
                 }
@@ -342,7 +342,7 @@ impl Work {
             match fidelity::check(line) {
                 // The plan's words were not shown: short answers are often the same.
                 Ok(()) | Err(fidelity::Unfit::Unchanged { .. }) => {}
-                Err(unfit) => return Ok(Err((query::STAGE, unfit.name().to_owned(), unfit.to_string()))),
+                Err(unfit) => return Ok(Err((query::STEP, unfit.name().to_owned(), unfit.to_string()))),
             }
         }
         self.prove(lines.put_into(&plan.grounded.candidate)).await
@@ -355,18 +355,18 @@ impl Work {
         if way == AssistantWords::Caller {
             match self.called(plan, &proven).await {
                 Ok(passed) => called = Some(passed),
-                Err(Loss::Dropped { stage, reason, what }) => {
+                Err(Loss::Dropped { step, reason, what }) => {
                     let Some(fallback) = fallback else {
-                        return Err(Loss::Dropped { stage, reason, what });
+                        return Err(Loss::Dropped { step, reason, what });
                     };
-                    self.note(caller::STAGE, Went::FellBack, Some((&reason, &what)), Json::Null);
+                    self.note(caller::STEP, Went::FellBack, Some((&reason, &what)), Json::Null);
                     way = fallback;
                 }
                 Err(lost) => return Err(lost),
             }
         }
         let (author, (grounded, report)) = match (called, way) {
-            (Some(passed), _) => (caller::STAGE, passed),
+            (Some(passed), _) => (caller::STEP, passed),
             (None, AssistantWords::Gold) => ("planned calls, worded", self.worded(&proven.grounded).await?),
             (None, _) => ("scenarios", (proven.grounded, proven.report)),
         };
@@ -382,16 +382,16 @@ impl Work {
             (self.asker.clone(), self.world.clone(), self.studio.settings.protocol);
         let solved = caller::solve(&asker, self.attempt, protocol, &proven.grounded, &row, &world).await?;
         let candidate =
-            solved.map_err(|unsolved| Loss::dropped(caller::STAGE, unsolved.class, unsolved.what))?;
-        let made = json!({ "stages": candidate.stages });
+            solved.map_err(|unsolved| Loss::dropped(caller::STEP, unsolved.class, unsolved.what))?;
+        let made = json!({ "goals": candidate.goals });
         match self.prove(candidate).await? {
             Ok(passed) => {
-                self.note(caller::STAGE, Went::Passed, None, made);
+                self.note(caller::STEP, Went::Passed, None, made);
                 Ok(passed)
             }
-            Err((stage, reason, what)) => {
-                self.note(caller::STAGE, Went::LineLost, Some((&reason, &what)), made);
-                Err(Loss::Dropped { stage, reason, what })
+            Err((step, reason, what)) => {
+                self.note(caller::STEP, Went::LineLost, Some((&reason, &what)), made);
+                Err(Loss::Dropped { step, reason, what })
             }
         }
     }
@@ -400,18 +400,18 @@ impl Work {
     async fn worded(&mut self, grounded: &Grounded) -> Result<Passed, Loss> {
         let (asker, world) = (self.asker.clone(), self.world.clone());
         let model = world.base.world();
-        let failed = |unasked| Loss::unasked(wording::STAGE, unasked);
+        let failed = |unasked| Loss::unasked(wording::STEP, unasked);
         let mut told = wording::ask(&asker, self.attempt, grounded, model).await.map_err(failed)?;
         let mut is_repaired = false;
         loop {
             let made = json!({ "says": told.value });
             match self.prove(with_says(&grounded.candidate, &told.value)).await? {
                 Ok(passed) => {
-                    self.note(wording::STAGE, Went::Passed, None, made);
+                    self.note(wording::STEP, Went::Passed, None, made);
                     return Ok(passed);
                 }
                 Err(wrong) => {
-                    let what = self.sent_back(wording::STAGE, wrong, made, is_repaired)?;
+                    let what = self.sent_back(wording::STEP, wrong, made, is_repaired)?;
                     told = wording::again(&asker, self.attempt, told, &what).await.map_err(failed)?;
                 }
             }
@@ -454,7 +454,7 @@ impl Work {
             }
         }
         for (spot, reason, what) in &lost {
-            self.note(rewrite::STAGE, Went::LineLost, Some((reason, what)), json!(spot));
+            self.note(rewrite::STEP, Went::LineLost, Some((reason, what)), json!(spot));
         }
         let Some((grounded, report)) = passed else {
             let first = lost.iter().find(|(spot, ..)| !user || *spot == Spot::User(0));
@@ -462,14 +462,14 @@ impl Work {
                 || ("no line stands".to_owned(), String::new()),
                 |(_, reason, what)| (reason.clone(), what.clone()),
             );
-            return Err(Loss::dropped(rewrite::STAGE, reason, what));
+            return Err(Loss::dropped(rewrite::STEP, reason, what));
         };
         let told = |line: &Reworded| {
             let (_, was) = job(line.spot).line();
             json!({ "spot": line.spot, "was": was, "line": line.told.value })
         };
         let lines: Vec<Json> = reworded.iter().map(told).collect();
-        self.note(rewrite::STAGE, Went::Passed, None, json!({ "lines": lines, "of": spots.len() }));
+        self.note(rewrite::STEP, Went::Passed, None, json!({ "lines": lines, "of": spots.len() }));
         let count = |wanted: fn(&Spot) -> bool| {
             let kept = reworded.iter().filter(|line| wanted(&line.spot)).count();
             format!("rewritten, {kept} of {} lines", spots.iter().filter(|spot| wanted(spot)).count())
@@ -539,18 +539,18 @@ impl Work {
         let (asker, world) = (self.asker.clone(), self.world.clone());
         let verdict = judge::judge(&asker, self.attempt, votes, grounded, world.base.world()).await?;
         let Some(fault) = verdict.fault() else {
-            self.note(judge::STAGE, Went::Passed, None, json!(verdict));
+            self.note(judge::STEP, Went::Passed, None, json!(verdict));
             return Ok(());
         };
         let why = verdict.votes.iter().find(|vote| !vote.is_good());
         let why = why.map(|vote| vote.reason.clone()).unwrap_or_default();
         self.note(
-            judge::STAGE,
+            judge::STEP,
             Went::LineLost,
             Some((fault, &why)),
             json!({ "verdict": verdict, "says": says(&grounded.candidate), "user": grounded.user_turns }),
         );
-        Err(Loss::dropped(judge::STAGE, fault, why))
+        Err(Loss::dropped(judge::STEP, fault, why))
     }
 
     fn row(&self, plan: &Plan, proven: &Proven) -> Dialogue {
@@ -566,17 +566,13 @@ impl Work {
             authors: proven.authors.clone(),
         };
         let terms = format!("{} ({})", settings.model, settings.terms);
-        let by_caller = proven.authors.get("assistant").is_some_and(|author| author == caller::STAGE);
+        let by_caller = proven.authors.get("assistant").is_some_and(|author| author == caller::STEP);
         let told_by_trace = ["missed_search", "says_before_calling"];
-        let phenomena: Vec<&'static str> = plan
-            .phenomena
-            .iter()
-            .copied()
-            .filter(|name| !by_caller || !told_by_trace.contains(name))
-            .collect();
+        let tags: Vec<&'static str> =
+            plan.tags.iter().copied().filter(|name| !by_caller || !told_by_trace.contains(name)).collect();
         let about = About {
             ability: plan.ability,
-            phenomena: &phenomena,
+            tags: &tags,
             domain: plan.domain,
             split: self.job.split,
             provenance: &provenance,

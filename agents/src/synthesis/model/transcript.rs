@@ -11,9 +11,9 @@ const REPLY: usize = 1_200;
 pub fn lines(grounded: &Grounded, world: &World, mut say: impl FnMut(usize, &str) -> String) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut calls, mut says) = (0, 0);
-    for stage in &grounded.candidate.stages {
-        lines.push(format!("User: {}", stage.user));
-        for turn in &stage.turns {
+    for goal in &grounded.candidate.goals {
+        lines.push(format!("User: {}", goal.user));
+        for turn in &goal.turns {
             if let Some(user) = &turn.user {
                 lines.push(format!("User: {user}"));
             }

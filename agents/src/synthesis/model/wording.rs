@@ -5,7 +5,7 @@ use diorama_baselines::prompts::PromptError;
 use diorama_llm::Message;
 use diorama_proof::answer::Asked;
 use diorama_proof::binding::each;
-use diorama_proof::candidate::CandidateStage;
+use diorama_proof::candidate::CandidateGoal;
 use diorama_proof::{Grounded, render};
 use diorama_seeds::model::World;
 use diorama_seeds::task::Outcome;
@@ -19,7 +19,7 @@ use super::prompts::PromptSet;
 use super::transcript;
 
 /// Its name in usage reports and files.
-pub const STAGE: &str = "wording";
+pub const STEP: &str = "wording";
 
 /// What the model is told: the conversation, with a gap for each message of the assistant.
 ///
@@ -30,7 +30,7 @@ pub fn prompt(prompts: &PromptSet, grounded: &Grounded, world: &World) -> Result
     let lines = transcript::lines(grounded, world, |number, _| {
         format!("[place {}: {}]", number + 1, gaps.get(number).map_or("", String::as_str))
     });
-    prompts.render(STAGE, &json!({ "system": grounded.system, "lines": lines, "count": gaps.len() }))
+    prompts.render(STEP, &json!({ "system": grounded.system, "lines": lines, "count": gaps.len() }))
 }
 
 /// The JSON Schema of its answer.
@@ -70,7 +70,7 @@ pub async fn ask(
     let count = says(&grounded.candidate).len();
     let messages = prompt(asker.prompts(), grounded, world)?;
     asker
-        .ask(Question { stage: STAGE, number, messages, schema: schema(count) }, |json| parse(json, count))
+        .ask(Question { step: STEP, number, messages, schema: schema(count) }, |json| parse(json, count))
         .await
 }
 
@@ -85,24 +85,24 @@ pub async fn again(
     why: &str,
 ) -> Result<Told<Vec<String>>, Unasked> {
     let count = told.value.len();
-    let question = Question { stage: STAGE, number, messages: told.messages, schema: schema(count) };
+    let question = Question { step: STEP, number, messages: told.messages, schema: schema(count) };
     asker.again(question, why, |json| parse(json, count)).await
 }
 
 /// What belongs into each gap.
 fn gaps(grounded: &Grounded, world: &World) -> Vec<String> {
     let mut gaps = Vec::new();
-    for (number, stage) in grounded.candidate.stages.iter().enumerate() {
-        let kinds = kinds(stage);
+    for (number, goal) in grounded.candidate.goals.iter().enumerate() {
+        let kinds = kinds(goal);
         let mut users = 0;
-        for (at, turn) in stage.turns.iter().enumerate() {
+        for (at, turn) in goal.turns.iter().enumerate() {
             users += usize::from(turn.user.is_some());
             let Some(words) = &turn.say else { continue };
-            let answered = stage.turns.get(at + 1).is_some_and(|next| next.user.is_some());
+            let answered = goal.turns.get(at + 1).is_some_and(|next| next.user.is_some());
             gaps.push(if turn.ends.is_some() {
                 end(grounded, number, world)
             } else if answered {
-                question(stage, kinds.get(users + 1), words)
+                question(goal, kinds.get(users + 1), words)
             } else {
                 format!("what is about to be done; it means: {words}")
             });
@@ -111,12 +111,12 @@ fn gaps(grounded: &Grounded, world: &World) -> Vec<String> {
     gaps
 }
 
-fn question(stage: &CandidateStage, answered: Option<&Kind>, words: &str) -> String {
+fn question(goal: &CandidateGoal, answered: Option<&Kind>, words: &str) -> String {
     match answered {
         Some(Kind::Held(held)) => {
             let names: Vec<&str> = held
                 .iter()
-                .filter_map(|at| stage.knows.get_index(*at))
+                .filter_map(|at| goal.withheld.get_index(*at))
                 .map(|(about, _)| about.as_str())
                 .collect();
             format!("ask the user for: {}", names.join(", "))
@@ -125,9 +125,9 @@ fn question(stage: &CandidateStage, answered: Option<&Kind>, words: &str) -> Str
     }
 }
 
-/// What the last words of a stage say.
-fn end(grounded: &Grounded, stage: usize, world: &World) -> String {
-    let Some(run) = grounded.stages.get(stage) else { return String::new() };
+/// What the last words of a goal say.
+fn end(grounded: &Grounded, goal: usize, world: &World) -> String {
+    let Some(run) = grounded.goals.get(goal) else { return String::new() };
     let facts: Vec<String> = run.asked.iter().filter_map(|asked| fact(grounded, asked, world)).collect();
     let told = if facts.is_empty() { String::new() } else { format!("; tell: {}", facts.join("; ")) };
     match run.outcome {

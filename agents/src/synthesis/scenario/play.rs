@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use diorama_proof::Candidate;
 use diorama_proof::candidate::{
-    AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateStage, End, FactClaim, Opening, Turn,
+    AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn,
 };
-use diorama_seeds::doc::{ScenarioStageDoc, ScenarioStepDoc, ScenarioWhenDoc};
+use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
 use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
-use diorama_seeds::scenario::{Held, Scenario, Stock};
+use diorama_seeds::scenario::{BoundValue, Scenario, Stock};
 use diorama_seeds::task::{Ability, Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
@@ -40,7 +40,7 @@ pub struct Played {
 pub enum Unplayed {
     /// No records take its places.
     #[error("no records make it true")]
-    NoCast,
+    NoBindings,
     /// Words that name what is not there.
     #[error("the words `{words}` cannot be filled in: {why}")]
     Words {
@@ -82,7 +82,7 @@ impl Unplayed {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::NoCast => "no records make the scenario true",
+            Self::NoBindings => "no records make the scenario true",
             Self::Words { .. } => "words that cannot be filled in",
             Self::Refused { .. } => "a planned call was refused",
             Self::Worked(_) => "a call that should be refused worked",
@@ -141,7 +141,7 @@ impl<'a> Prepared<'a> {
         let session = Session::new(world.base.clone(), options);
         let reading = Reading::new(&world.base, session.state());
         let stock = Stock { world: model, records: &reading, shadow: &world.shadow, clock: model.clock };
-        let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoCast)?;
+        let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoBindings)?;
         let casing = model.domains[scenario.domain.index()].casing;
         let scene = Scene::new(world.base.clone(), casing, cast, session.state().clone());
         Ok(Self { world, scenario, ability, seed, visible, session, scene })
@@ -155,10 +155,10 @@ impl<'a> Prepared<'a> {
         let Self { world, scenario, ability, seed, visible, session, scene } = self;
         let model = world.base.world();
         let rules = wording(&scene, &scenario.doc.policy, rng)?;
-        let personas = world.family.repertoire.personas(scenario.domain);
+        let personas = world.family.scenario_set.personas(scenario.domain);
         let system = system::message(model, scenario.domain, personas, &rules, ability, rng);
         let hand = Hand::of(scenario, rng);
-        let mut stage = Stage {
+        let mut goal = Goal {
             world,
             scenario,
             scene,
@@ -167,7 +167,7 @@ impl<'a> Prepared<'a> {
             calls: Vec::new(),
             named: BTreeMap::new(),
             said: Vec::new(),
-            stage_from: 0,
+            goal_from: 0,
             hand,
             retrieves: ability != Ability::Call,
             system: system.clone(),
@@ -176,15 +176,15 @@ impl<'a> Prepared<'a> {
             rng,
         };
         let ends_there = ability == Ability::Call
-            && scenario.doc.stages.first().is_some_and(declines_at_once)
-            && stage.rng.random_bool(LEAVES);
-        let stages = scenario.doc.stages.iter().take(if ends_there { 1 } else { usize::MAX });
-        let stages: Result<Vec<CandidateStage>, Unplayed> = stages.map(|doc| stage.play(doc)).collect();
+            && scenario.doc.goals.first().is_some_and(declines_at_once)
+            && goal.rng.random_bool(LEAVES);
+        let goals = scenario.doc.goals.iter().take(if ends_there { 1 } else { usize::MAX });
+        let goals: Result<Vec<CandidateGoal>, Unplayed> = goals.map(|doc| goal.play(doc)).collect();
         let tools = match ability {
             Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
             Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
         };
-        let missed = stage.missed;
+        let missed = goal.missed;
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -192,7 +192,7 @@ impl<'a> Prepared<'a> {
             seed,
             system: Some(system),
             tools: Some(tools),
-            stages: stages?,
+            goals: goals?,
         };
         Ok(Played { candidate, missed })
     }
@@ -201,10 +201,10 @@ impl<'a> Prepared<'a> {
 /// Share of the conversations whose first request is declined without a call that end with that.
 const LEAVES: f64 = 0.8;
 
-/// Whether a stage is a refusal that needs no call.
-fn declines_at_once(stage: &ScenarioStageDoc) -> bool {
+/// Whether a goal is a refusal that needs no call.
+fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
     let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
-    stage.refused.is_some() && !stage.does.iter().any(calls)
+    goal.refused.is_some() && !goal.does.iter().any(calls)
 }
 
 /// How a user writes, from the first message to the last.
@@ -263,7 +263,7 @@ fn needed(scenario: &Scenario, world: &UnitWorld) -> Vec<ApiId> {
 type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// A play on its way.
-struct Stage<'a> {
+struct Goal<'a> {
     world: &'a UnitWorld,
     scenario: &'a Scenario,
     scene: Scene,
@@ -273,8 +273,8 @@ struct Stage<'a> {
     /// The calls behind a name.
     named: BTreeMap<String, Vec<usize>>,
     said: Vec<String>,
-    /// Where what was said of the present stage begins.
-    stage_from: usize,
+    /// Where what was said of the present goal begins.
+    goal_from: usize,
     hand: Hand,
     /// Whether tools are found by searching.
     retrieves: bool,
@@ -285,14 +285,14 @@ struct Stage<'a> {
     rng: &'a mut ChaCha8Rng,
 }
 
-impl Stage<'_> {
-    fn play(&mut self, doc: &ScenarioStageDoc) -> Result<CandidateStage, Unplayed> {
+impl Goal<'_> {
+    fn play(&mut self, doc: &ScenarioGoalDoc) -> Result<CandidateGoal, Unplayed> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
         let user = self.users(&doc.user)?;
-        self.stage_from = self.said.len();
+        self.goal_from = self.said.len();
         self.said.push(user.clone());
         let mut turns = Vec::new();
-        let mut knows = indexmap::IndexMap::new();
+        let mut withheld = indexmap::IndexMap::new();
         let goal =
             doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
         // What the user wants is looked for first, before anything is asked; then, call by call, what it needs.
@@ -307,12 +307,12 @@ impl Stage<'_> {
         for step in &doc.does {
             if let Some(about) = &step.ask {
                 let question = self.words(&step.say)?;
-                let wordings = self.scenario.doc.knows.get(about).cloned().unwrap_or_default();
+                let wordings = self.scenario.doc.withheld.get(about).cloned().unwrap_or_default();
                 let told = self.users(&wordings)?;
                 self.said.push(told.clone());
                 turns.push(Turn { say: Some(question), ..Turn::default() });
                 turns.push(Turn { user: Some(told.clone()), ..Turn::default() });
-                knows.insert(about.replace('_', " "), told);
+                withheld.insert(about.replace('_', " "), told);
             } else if !step.user.is_empty() {
                 let say = self.words(&step.say)?;
                 let answer = self.users(&step.user)?;
@@ -332,7 +332,7 @@ impl Stage<'_> {
         let outcome = if doc.refused.is_some() { Outcome::Refused } else { Outcome::Done };
         let ends = End { outcome, reason: doc.refused, facts, asks: asks? };
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
-        Ok(CandidateStage { when, user, knows, turns })
+        Ok(CandidateGoal { when, user, withheld, turns })
     }
 
     fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
@@ -463,7 +463,7 @@ impl Stage<'_> {
             return true;
         }
         let said = self.said.iter().rev().map(String::as_str).collect();
-        let known = search::Known { said, of_stage: self.said.len() - self.stage_from, system: &self.system };
+        let known = search::Known { said, of_goal: self.said.len() - self.goal_from, system: &self.system };
         for keywords in search::attempts(self.world, api, &known, self.rng) {
             if self.shown.contains(&api) {
                 break;
@@ -525,8 +525,8 @@ impl Stage<'_> {
         }
         let field = rest.strip_prefix('.').ok_or_else(missing)?;
         let (resource, keys, several) = match self.scene.held(name) {
-            Some(Held::Record(resource, key)) => (*resource, std::slice::from_ref(key), false),
-            Some(Held::Records(resource, keys)) => (*resource, keys.as_slice(), true),
+            Some(BoundValue::Record(resource, key)) => (*resource, std::slice::from_ref(key), false),
+            Some(BoundValue::Records(resource, keys)) => (*resource, keys.as_slice(), true),
             _ => return Err(missing()),
         };
         let field = self.world.base.world().resource(resource).field_named(field).ok_or_else(missing)?;

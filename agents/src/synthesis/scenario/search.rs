@@ -37,7 +37,7 @@ pub(super) struct Known<'a> {
     /// What the user has said, the last first.
     pub(super) said: Vec<&'a str>,
     /// How many of these belong to what is wanted now.
-    pub(super) of_stage: usize,
+    pub(super) of_goal: usize,
     /// The system message.
     pub(super) system: &'a str,
 }
@@ -99,7 +99,7 @@ pub(super) fn attempts(
         known.said.iter().copied().chain([known.system]).flat_map(Prose::stems_of).collect();
     let idle = |word: &str| Prose::stems_of(word).iter().all(|stem| !seen.contains(stem) && !telling(stem));
     let common = world.family.guide.api(api).search.iter();
-    let of_stage = known.said.get(..known.of_stage).unwrap_or(&known.said);
+    let of_goal = known.said.get(..known.of_goal).unwrap_or(&known.said);
     let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
     names.shuffle(rng);
     names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
@@ -111,7 +111,7 @@ pub(super) fn attempts(
         strange.map(|word| spread.get(&word).map_or(1.0, |uses| 1.0 / *uses as f64)).sum()
     };
     // What is wanted now tells more than what was said before, or is said to every assistant.
-    let now: HashSet<u64> = of_stage.iter().copied().flat_map(Prose::stems_of).collect();
+    let now: HashSet<u64> = of_goal.iter().copied().flat_map(Prose::stems_of).collect();
     let stale = |name: &String| Prose::stems_of(name).iter().all(|stem| !now.contains(stem));
     let mut ranked: Vec<(bool, f64, String)> =
         names.into_iter().map(|name| (stale(&name), unsaid(&name), name)).collect();
@@ -119,7 +119,7 @@ pub(super) fn attempts(
     let said_names = ranked.iter().take_while(|(_, unsaid, _)| *unsaid < HARDLY).count();
     let mut names = ranked.into_iter().map(|(.., name)| name);
 
-    let mut tries = requests(of_stage, weigh);
+    let mut tries = requests(of_goal, weigh);
     let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
     tries.splice(at..at, names.by_ref().take(said_names));
     tries.extend(names);

@@ -32,7 +32,7 @@ fn harbour(seed: u64) -> UnitWorld {
 }
 
 fn scenario<'a>(world: &'a UnitWorld, name: &str) -> &'a Scenario {
-    world.family.repertoire.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
+    world.family.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
 }
 
 fn played(world: &UnitWorld, name: &str, seed: u64) -> Candidate {
@@ -43,7 +43,7 @@ fn played(world: &UnitWorld, name: &str, seed: u64) -> Candidate {
 #[test]
 fn every_scenario_becomes_a_row_and_plays_the_same_again() {
     let world = harbour(1);
-    for scenario in world.family.repertoire.scenarios() {
+    for scenario in world.family.scenario_set.scenarios() {
         let name = &scenario.doc.name;
         let candidate = played(&world, name, 7);
         assert_eq!(candidate, played(&world, name, 7), "{name}");
@@ -64,9 +64,9 @@ fn places_hold_what_their_conditions_say() {
     };
     for seed in 0..20 {
         let candidate = played(&world, "long_enough", seed);
-        let user = &candidate.stages[0].user;
+        let user = &candidate.goals[0].user;
         let limit: i64 = user.split(' ').find_map(|word| word.parse().ok()).unwrap();
-        let answer = candidate.stages[0].last_words();
+        let answer = candidate.goals[0].last_words();
         let fitting = model
             .resource(berth)
             .records
@@ -83,16 +83,16 @@ fn places_hold_what_their_conditions_say() {
 #[test]
 fn a_step_for_each_item_calls_once_for_each_in_one_message_where_asked() {
     let candidate = played(&harbour(3), "leave_all", 5);
-    let calls: Vec<usize> = candidate.stages[0].turns.iter().map(|turn| turn.calls.len()).collect();
+    let calls: Vec<usize> = candidate.goals[0].turns.iter().map(|turn| turn.calls.len()).collect();
     assert!(calls.iter().any(|count| *count >= 2), "{candidate:#?}");
 }
 
 #[test]
 fn what_is_asked_for_is_told_then_and_known_by_its_name() {
     let candidate = played(&harbour(4), "book_after_look", 2);
-    let stage = &candidate.stages[1];
-    let told = stage.turns.iter().find_map(|turn| turn.user.clone()).unwrap();
-    assert_eq!(stage.knows.get("boat"), Some(&told));
+    let goal = &candidate.goals[1];
+    let told = goal.turns.iter().find_map(|turn| turn.user.clone()).unwrap();
+    assert_eq!(goal.withheld.get("boat"), Some(&told));
 }
 
 #[test]
@@ -100,31 +100,31 @@ fn what_is_wrong_is_found_with_its_place() {
     let doc = |scenarios: &str| {
         let doc = document(scenarios);
         let world = world::compile(&doc).unwrap();
-        Repertoire::new(&doc, &world).1
+        ScenarioSet::new(&doc, &world).1
     };
     let base = "scenarios:\n  - name: one\n    who: somebody\n";
     for (rest, at, what) in [
-        ("    stages: []\n", "scenarios[0].stages", "no stage"),
-        ("    bind: {x: {a: pier}}\n    stages: [{user: [a], end: [b]}]\n", "bind.x", "expected a resource"),
+        ("    goals: []\n", "scenarios[0].goals", "no goal"),
+        ("    bind: {x: {a: pier}}\n    goals: [{user: [a], end: [b]}]\n", "bind.x", "expected a resource"),
         (
-            "    bind: {x: {a: berth, where: \"item.colour == 1\"}}\n    stages: [{user: [a], end: [b]}]\n",
+            "    bind: {x: {a: berth, where: \"item.colour == 1\"}}\n    goals: [{user: [a], end: [b]}]\n",
             "bind.x",
             "colour",
         ),
         (
-            "    bind: {x: {a: berth, pick: [1]}}\n    stages: [{user: [a], end: [b]}]\n",
+            "    bind: {x: {a: berth, pick: [1]}}\n    goals: [{user: [a], end: [b]}]\n",
             "bind.x",
             "exactly one",
         ),
-        ("    stages: [{user: [\"{x\"], end: [b]}]\n", "stages[0].user", "no template"),
-        ("    stages: [{user: [a], does: [{call: Sail}], end: [b]}]\n", "stages", "`Sail`"),
+        ("    goals: [{user: [\"{x\"], end: [b]}]\n", "goals[0].user", "no template"),
+        ("    goals: [{user: [a], does: [{call: Sail}], end: [b]}]\n", "goals", "`Sail`"),
         (
-            "    stages: [{user: [a], does: [{call: FindBerth, with: {colour: 1}}], end: [b]}]\n",
-            "stages",
+            "    goals: [{user: [a], does: [{call: FindBerth, with: {colour: 1}}], end: [b]}]\n",
+            "goals",
             "`colour`",
         ),
-        ("    stages: [{user: [a], does: [{ask: boat, say: [c]}], end: [b]}]\n", "does[0].ask", "`boat`"),
-        ("    stages: [{user: [a], does: [{say: [c]}], end: [b]}]\n", "does[0]", "exactly one"),
+        ("    goals: [{user: [a], does: [{ask: boat, say: [c]}], end: [b]}]\n", "does[0].ask", "`boat`"),
+        ("    goals: [{user: [a], does: [{say: [c]}], end: [b]}]\n", "does[0]", "exactly one"),
     ] {
         let findings = doc(&format!("{base}{rest}"));
         let found =
@@ -137,12 +137,12 @@ fn what_is_wrong_is_found_with_its_place() {
 fn shares_are_met_where_they_can_be() {
     let doc = document(SCENARIOS);
     let world = world::compile(&doc).unwrap();
-    let (mut repertoire, _) = Repertoire::new(&doc, &world);
-    repertoire.weigh(&[("held_back".to_owned(), 0.5)].into(), &[Ability::Call]);
+    let (mut scenario_set, _) = ScenarioSet::new(&doc, &world);
+    scenario_set.weigh(&[("withheld".to_owned(), 0.5)].into(), &[Ability::Call]);
     let draws = 2_000;
     let held = (0..draws).filter(|draw| {
-        let drawn = repertoire.draw(Ability::Call, f64::from(*draw) / f64::from(draws)).unwrap();
-        phenomena::told_by(&drawn.doc).contains(&"held_back")
+        let drawn = scenario_set.draw(Ability::Call, f64::from(*draw) / f64::from(draws)).unwrap();
+        tags::told_by(&drawn.doc).contains(&"withheld")
     });
     let share = held.count() as f64 / f64::from(draws);
     assert!((share - 0.5).abs() < 0.01, "{share}");
@@ -161,11 +161,11 @@ fn nothing_in_words_runs_on_or_panics() {
         "{[now, 'a', 3]|sort}",
     ] {
         let scenarios =
-            format!("scenarios: [{{name: one, who: a, stages: [{{user: [{wording:?}], end: [b]}}]}}]");
+            format!("scenarios: [{{name: one, who: a, goals: [{{user: [{wording:?}], end: [b]}}]}}]");
         let doc = document(&scenarios);
         let compiled = world::compile(&doc).unwrap();
-        let (repertoire, _) = Repertoire::new(&doc, &compiled);
-        for scenario in repertoire.scenarios() {
+        let (scenario_set, _) = ScenarioSet::new(&doc, &compiled);
+        for scenario in scenario_set.scenarios() {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             // Whatever comes of it, it comes to an end.
             let _ = play(&world, scenario, Ability::Call, 1, &mut rng);
@@ -202,11 +202,11 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
         let author = Author::of(&world, ability);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = author.propose(&agents, &world, &wish, drawn, &mut rng) else { continue };
-        let scenario = family.repertoire.draw(ability, drawn).unwrap();
-        let grounded = diorama_proof::ground(world.premises(), proposal.candidate).unwrap();
+        let scenario = family.scenario_set.draw(ability, drawn).unwrap();
+        let grounded = diorama_proof::ground(world.context(), proposal.candidate).unwrap();
         let about = About {
             ability,
-            phenomena: &[],
+            tags: &[],
             domain: proposal.domain,
             split: Split::Train,
             provenance: &provenance(),
@@ -241,9 +241,9 @@ fn the_catalogs_scenarios_become_rows() {
     for doc in crate::catalog::worlds().unwrap() {
         let name = &doc.name;
         let family = Family::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
-        assert!(family.repertoire.scenarios().len() >= 25, "{name}");
+        assert!(family.scenario_set.scenarios().len() >= 25, "{name}");
         let worlds: Vec<UnitWorld> = (0..4).map(|seed| ScenarioApis.build(&family, seed).unwrap()).collect();
-        for scenario in family.repertoire.scenarios() {
+        for scenario in family.scenario_set.scenarios() {
             let passes = |(seed, world): (usize, &UnitWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
                 let played = play(world, scenario, Ability::Call, seed as u64, &mut rng).ok()?;

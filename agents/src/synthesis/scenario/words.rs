@@ -13,7 +13,7 @@ use diorama_seeds::casing::Casing;
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::english::{enumerate, plural};
 use diorama_seeds::model::ResourceId;
-use diorama_seeds::scenario::{Cast, Held};
+use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Instant, Time, Value};
 use diorama_seeds::world::Finding;
@@ -83,7 +83,7 @@ fn environment() -> Environment<'static> {
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     setting: Arc<Setting>,
-    cast: Arc<Cast>,
+    cast: Arc<Bindings>,
     state: State,
     /// Named replies, and the item of a step that is made for each.
     named: BTreeMap<String, Shown>,
@@ -100,7 +100,7 @@ struct Setting {
 impl Scene {
     /// A play that begins.
     #[must_use]
-    pub(super) fn new(base: Arc<Base>, casing: Casing, cast: Cast, state: State) -> Self {
+    pub(super) fn new(base: Arc<Base>, casing: Casing, cast: Bindings, state: State) -> Self {
         let now = state.clock();
         Self {
             setting: Arc::new(Setting { base, casing, now }),
@@ -139,7 +139,7 @@ impl Scene {
 
     /// What a place holds.
     #[must_use]
-    pub(super) fn held(&self, name: &str) -> Option<&Held> {
+    pub(super) fn held(&self, name: &str) -> Option<&BoundValue> {
         self.cast.iter().find(|(own, _)| own == name).map(|(_, held)| held)
     }
 
@@ -253,11 +253,11 @@ impl Object for Scene {
             _ => {}
         }
         Some(match self.held(name)? {
-            Held::Record(resource, key) => self.record(*resource, key),
-            Held::Records(resource, keys) => {
+            BoundValue::Record(resource, key) => self.record(*resource, key),
+            BoundValue::Records(resource, keys) => {
                 Shown::from(keys.iter().map(|key| self.record(*resource, key)).collect::<Vec<_>>())
             }
-            Held::Value(value, schema) => shown(&self.setting, value, schema),
+            BoundValue::Value(value, schema) => shown(&self.setting, value, schema),
         })
     }
 }
@@ -454,14 +454,14 @@ pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
     };
     let path = format!("scenarios[{position}]");
     doc.policy.iter().for_each(|wording| check(format!("{path}.policy"), wording));
-    for (name, wordings) in &doc.knows {
-        wordings.iter().for_each(|wording| check(format!("{path}.knows.{name}"), wording));
+    for (name, wordings) in &doc.withheld {
+        wordings.iter().for_each(|wording| check(format!("{path}.withheld.{name}"), wording));
     }
-    for (number, stage) in doc.stages.iter().enumerate() {
-        let path = format!("{path}.stages[{number}]");
-        stage.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
-        stage.end.iter().for_each(|wording| check(format!("{path}.end"), wording));
-        for (number, step) in stage.does.iter().enumerate() {
+    for (number, goal) in doc.goals.iter().enumerate() {
+        let path = format!("{path}.goals[{number}]");
+        goal.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
+        goal.end.iter().for_each(|wording| check(format!("{path}.end"), wording));
+        for (number, step) in goal.does.iter().enumerate() {
             let path = format!("{path}.does[{number}]");
             step.say.iter().for_each(|wording| check(format!("{path}.say"), wording));
             step.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
@@ -483,7 +483,7 @@ fn check_arguments(step: &ScenarioStepDoc, path: &str, findings: &mut Vec<Findin
                 error.detail().unwrap_or("syntax error")
             );
             findings.push(Finding::error(
-                format!("{path}.stages"),
+                format!("{path}.goals"),
                 message,
                 "name a place, a reply or a literal; quote texts",
             ));

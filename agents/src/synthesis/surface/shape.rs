@@ -197,20 +197,20 @@ fn follow(api: &mut ApiDoc, change: &Change, scenarios: &mut [ScenarioDoc]) {
         named(scenarios, &api.name).map(|(scenario, name)| (scenario.name.clone(), name)).collect();
     for (scenario, name) in names {
         for scenario in scenarios.iter_mut().filter(|own| own.name == scenario) {
-            let Ok(mut stages) = serde_json::to_value(&scenario.stages) else { continue };
-            each_text(&mut stages, &mut |text| *text = changed(text, &format!("{name}."), change));
-            if let Ok(stages) = serde_json::from_value(stages) {
-                scenario.stages = stages;
+            let Ok(mut goals) = serde_json::to_value(&scenario.goals) else { continue };
+            each_text(&mut goals, &mut |text| *text = changed(text, &format!("{name}."), change));
+            if let Ok(goals) = serde_json::from_value(goals) {
+                scenario.goals = goals;
             }
         }
     }
 }
 
-/// The texts of a scenario's stages.
+/// The texts of a scenario's goals.
 fn texts(scenario: &ScenarioDoc) -> Vec<String> {
     let mut texts = Vec::new();
-    if let Ok(mut stages) = serde_json::to_value(&scenario.stages) {
-        each_text(&mut stages, &mut |text| texts.push(text.clone()));
+    if let Ok(mut goals) = serde_json::to_value(&scenario.goals) {
+        each_text(&mut goals, &mut |text| texts.push(text.clone()));
     }
     texts
 }

@@ -1,4 +1,4 @@
-//! Stages that end with `finish`.
+//! Goals that end with `finish`.
 
 use serde_json::{Value as Json, json};
 
@@ -39,7 +39,7 @@ fn rewards_offer_finish_and_others_do_not() {
 }
 
 #[test]
-fn the_message_that_ends_a_stage_becomes_a_call_of_finish() {
+fn the_message_that_ends_a_goal_becomes_a_call_of_finish() {
     let line = structured(&row());
     let messages = line["messages"].as_array().unwrap();
     assert_eq!(messages.len(), row().messages.len());
@@ -92,7 +92,7 @@ fn a_row_whose_ending_cannot_be_made_is_named() {
     assert_eq!(error, "row `d00000001`: column `checks` asks for a value that no reply of the row shows");
     let fewer = Dialogue { episode: json!({"events": []}).to_string(), ..searched_row() };
     let error = lines(&shape, 0, &fewer).unwrap_err().to_string();
-    assert_eq!(error, "row `d00000001`: column `episode` has 0 ends, expected 2, one for each stage");
+    assert_eq!(error, "row `d00000001`: column `episode` has 0 ends, expected 2, one for each goal");
 }
 
 #[test]

@@ -55,12 +55,12 @@ fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Re
 
 /// Each fact of the answers in the other forms that it has; and, once, with other words around it.
 fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
-    let stages = &trial.grounded.stages;
-    if stages.iter().all(|stage| stage.asked.is_empty()) {
+    let goals = &trial.grounded.goals;
+    if goals.iter().all(|goal| goal.asked.is_empty()) {
         return Ok(());
     }
     let run = trial.rerun(|_, _| {}).ok_or_else(|| fails(Way::Rendering, UNBOUND))?;
-    let refuses = stages.iter().any(|stage| stage.refusal.is_some());
+    let refuses = goals.iter().any(|goal| goal.refusal.is_some());
     let mut told = vec![trial.gold_words()];
     for restyle in (1..6).take_while(|_| !trial.is_stopped()) {
         let words = trial.words(&run, restyle);
@@ -70,8 +70,8 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> 
     }
     let framed = |before: &str, after: &str| -> Vec<String> {
         let frame = |text| format!("{before}{text}{after}");
-        let last = told.last().into_iter().flatten().zip(stages);
-        last.map(|(text, stage)| if stage.asked.is_empty() { text.clone() } else { frame(text) }).collect()
+        let last = told.last().into_iter().flatten().zip(goals);
+        last.map(|(text, goal)| if goal.asked.is_empty() { text.clone() } else { frame(text) }).collect()
     };
     let frames =
         [framed("Sure! ", " Is there anything else I can do for you?"), framed("**Result**\n\n", "")];
@@ -211,13 +211,13 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let gold = &trial.grounded.gold;
     let world = trial.world();
     for at in (1..gold.len()).take_while(|_| !trial.is_stopped()) {
-        let same_stage = trial
+        let same_goal = trial
             .grounded
-            .stages
+            .goals
             .iter()
-            .any(|stage| stage.calls.contains(&(at - 1)) && stage.calls.contains(&at));
+            .any(|goal| goal.calls.contains(&(at - 1)) && goal.calls.contains(&at));
         let searches = gold[at].api == TOOL_SEARCHER || gold[at - 1].api == TOOL_SEARCHER;
-        if needs(&gold[at], at - 1) || searches || !same_stage {
+        if needs(&gold[at], at - 1) || searches || !same_goal {
             continue;
         }
         let order: Vec<usize> = (0..at - 1).chain([at, at - 1]).chain(at + 1..gold.len()).collect();
@@ -305,13 +305,13 @@ fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason>
         };
         let Some((name, key)) = looked_up(trial, at, resource) else { continue };
         // A fact that is read in this reply needs this call.
-        if trial.grounded.stages.iter().flat_map(|stage| &stage.asked).any(|asked| asked.call() == at) {
+        if trial.grounded.goals.iter().flat_map(|goal| &goal.asked).any(|asked| asked.call() == at) {
             continue;
         }
         if trial.is_stopped() {
             break;
         }
-        for finder in &trial.premises.survey.finders[resource.index()] {
+        for finder in &trial.context.survey.finders[resource.index()] {
             let api = world.api(finder.api);
             let callable = trial.grounded.visible.contains(&finder.api)
                 && finder.api != id

@@ -12,7 +12,7 @@ use diorama_simulator::grade::{Attempt, Ended, Grade, Prepared, Readings, Verdic
 use diorama_simulator::session::{LogEntry, Memo, Session, SessionOptions};
 
 use super::GateReport;
-use crate::Premises;
+use crate::WorldContext;
 use crate::binding::{bind, say_answer};
 use crate::checks::change_checks;
 use crate::ground::Grounded;
@@ -21,7 +21,7 @@ use crate::reason::Reason;
 /// A grounded candidate under test.
 pub struct Trial<'a> {
     /// The world.
-    pub premises: Premises<'a>,
+    pub context: WorldContext<'a>,
     /// The candidate.
     pub grounded: &'a Grounded,
     /// Its checks, ready.
@@ -45,11 +45,11 @@ pub struct Run {
     pub session: Session,
     /// Replies by position; `None` where a call was left out.
     pub replies: Vec<Option<Arc<LogEntry>>>,
-    /// For each stage that has ended, how many calls the session had by then.
+    /// For each goal that has ended, how many calls the session had by then.
     ends: Vec<usize>,
 }
 
-/// What is said at the end of each stage of a run.
+/// What is said at the end of each goal of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Says<'a> {
     pub(super) words: &'a [String],
@@ -62,14 +62,14 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// That there is nothing to prove.
-    pub fn new(premises: Premises<'a>, grounded: &'a Grounded) -> Result<Self, Reason> {
-        let Ok(prepared) = Prepared::with(&grounded.checks, premises.base, premises.vocabulary) else {
+    pub fn new(context: WorldContext<'a>, grounded: &'a Grounded) -> Result<Self, Reason> {
+        let Ok(prepared) = Prepared::with(&grounded.checks, context.base, context.vocabulary) else {
             return Err(Reason::ProvesNothing);
         };
-        let expected = diff(premises.base, &grounded.initial, &grounded.last);
-        let expected_checks = change_checks(premises.base.world(), &expected);
+        let expected = diff(context.base, &grounded.initial, &grounded.last);
+        let expected_checks = change_checks(context.base.world(), &expected);
         Ok(Self {
-            premises,
+            context,
             grounded,
             prepared,
             expected,
@@ -83,12 +83,12 @@ impl<'a> Trial<'a> {
     /// The world.
     #[must_use]
     pub fn world(&self) -> &'a World {
-        self.premises.base.world()
+        self.context.base.world()
     }
 
     /// Returns true if the client has left. A gate then ends, whatever it has found.
     pub(super) fn is_stopped(&self) -> bool {
-        self.premises.stop.is_set()
+        self.context.stop.is_set()
     }
 
     /// A fresh session like the one the candidate was grounded in.
@@ -100,7 +100,7 @@ impl<'a> Trial<'a> {
             visible: Some(self.grounded.visible.clone()),
             search: Some(self.grounded.search),
         };
-        Session::new(self.premises.base.clone(), options)
+        Session::new(self.context.base.clone(), options)
     }
 
     /// An empty run.
@@ -121,19 +121,15 @@ impl<'a> Trial<'a> {
         let mut run = Run {
             session: self.session(seed),
             replies: Vec::with_capacity(self.grounded.gold.len()),
-            ends: Vec::with_capacity(self.grounded.stages.len()),
+            ends: Vec::with_capacity(self.grounded.goals.len()),
         };
         self.mark(&mut run);
         run
     }
 
-    /// Notes the stages that end where the run stands.
+    /// Notes the goals that end where the run stands.
     fn mark(&self, run: &mut Run) {
-        while self
-            .grounded
-            .stages
-            .get(run.ends.len())
-            .is_some_and(|stage| stage.calls.end <= run.replies.len())
+        while self.grounded.goals.get(run.ends.len()).is_some_and(|goal| goal.calls.end <= run.replies.len())
         {
             run.ends.push(run.session.calls());
         }
@@ -175,7 +171,7 @@ impl<'a> Trial<'a> {
         Some(run)
     }
 
-    /// The reference calls in another order of their stages' own; nothing where one cannot be bound.
+    /// The reference calls in another order of their goals' own; nothing where one cannot be bound.
     pub(super) fn in_order(&self, order: &[usize]) -> Option<Run> {
         let gold = &self.grounded.gold;
         let mut run = self.start();
@@ -184,14 +180,14 @@ impl<'a> Trial<'a> {
             let call = bind(gold.get(*index)?, &run.replies, self.world())?;
             let entry = self.call_aside(&mut run, &call);
             *run.replies.get_mut(*index)? = Some(entry);
-            while self.grounded.stages.get(run.ends.len()).is_some_and(|stage| stage.calls.end <= made + 1) {
+            while self.grounded.goals.get(run.ends.len()).is_some_and(|goal| goal.calls.end <= made + 1) {
                 run.ends.push(run.session.calls());
             }
         }
         Some(run)
     }
 
-    /// Whether a run passes with what is said at the end of each of its stages.
+    /// Whether a run passes with what is said at the end of each of its goals.
     #[must_use]
     pub(super) fn passes(&self, run: &Run, says: Says<'_>) -> bool {
         self.attempt(run, says, |attempt| self.prepared.passes(attempt, &self.readings))
@@ -209,53 +205,53 @@ impl<'a> Trial<'a> {
     fn attempt<T>(&self, run: &Run, says: Says<'_>, judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
         let log: Vec<Arc<LogEntry>> = run.session.log().collect();
         let turns = &self.grounded.user_turns;
-        let stages = self.grounded.stages.iter().zip(&run.ends).zip(says.words);
-        let ended: Vec<Ended<'_>> = stages
+        let goals = self.grounded.goals.iter().zip(&run.ends).zip(says.words);
+        let ended: Vec<Ended<'_>> = goals
             .enumerate()
-            .map(|(number, ((stage, calls), words))| Ended {
-                outcome: says.structured.then_some(stage.outcome),
-                reason: stage.refusal.filter(|_| says.structured),
+            .map(|(number, ((goal, calls), words))| Ended {
+                outcome: says.structured.then_some(goal.outcome),
+                reason: goal.refusal.filter(|_| says.structured),
                 answer: words,
-                user_turns: turns.get(..stage.user_turns).unwrap_or(turns),
-                // What a fault adds at the end belongs to the last stage.
+                user_turns: turns.get(..goal.user_turns).unwrap_or(turns),
+                // What a fault adds at the end belongs to the last goal.
                 calls: if number + 1 == run.ends.len() { log.len() } else { *calls },
                 ..Ended::default()
             })
             .collect();
         judge(&Attempt {
-            base: self.premises.base,
+            base: self.context.base,
             initial: run.session.initial(),
             last: run.session.state(),
             log: &log,
-            stages: &ended,
+            goals: &ended,
         })
     }
 
     /// What is said over a run's replies; the reference words where they cannot be said over them.
     #[must_use]
     pub(super) fn words(&self, run: &Run, restyle: u32) -> Vec<String> {
-        let said = self.grounded.stages.iter().map(|stage| {
-            say_answer(&stage.parts, &run.replies, self.world(), restyle)
-                .unwrap_or_else(|| stage.answer.clone())
+        let said = self.grounded.goals.iter().map(|goal| {
+            say_answer(&goal.parts, &run.replies, self.world(), restyle)
+                .unwrap_or_else(|| goal.answer.clone())
         });
         said.collect()
     }
 
     /// The reference words.
     pub(super) fn gold_words(&self) -> Vec<String> {
-        self.grounded.stages.iter().map(|stage| stage.answer.clone()).collect()
+        self.grounded.goals.iter().map(|goal| goal.answer.clone()).collect()
     }
 }
 
 impl Run {
-    /// For each stage that has ended, how many calls the session had by then.
+    /// For each goal that has ended, how many calls the session had by then.
     pub(super) fn ends(&self) -> &[usize] {
         &self.ends
     }
 
-    /// Makes all stages end where the run stands.
-    pub(super) fn close(&mut self, stages: usize) {
-        self.ends.resize(stages, self.session.calls());
+    /// Makes all goals end where the run stands.
+    pub(super) fn close(&mut self, goals: usize) {
+        self.ends.resize(goals, self.session.calls());
     }
 }
 
@@ -280,7 +276,7 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         return Err(Reason::ReplayDiffers { call: grounded.gold.len() });
     }
     let words = trial.gold_words();
-    let refuses = grounded.stages.iter().any(|stage| stage.outcome == Outcome::Refused);
+    let refuses = grounded.goals.iter().any(|goal| goal.outcome == Outcome::Refused);
     // Read from the words alone too; the class of a refusal is what words tell least well, so there it is given.
     for structured in [true, false] {
         if !structured && refuses {
@@ -288,20 +284,17 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         }
         let grade = trial.grade(&run, Says { words: &words, structured });
         if !grade.success {
-            let failed = failed_stage(&grade);
+            let failed = failed_goal(&grade);
             let message = grade.errors.first().map(|error| error.message.clone()).unwrap_or_default();
-            return Err(Reason::GoldFails { stage: failed, message });
+            return Err(Reason::GoldFails { goal: failed, message });
         }
     }
-    report.gold_calls = grounded.gold.len() as u32;
+    report.solvable = grounded.gold.len() as u32;
     Ok(())
 }
 
-fn failed_stage(grade: &Grade) -> Option<usize> {
-    grade
-        .stages
-        .iter()
-        .position(|stage| [stage.outcome, stage.answer, stage.evidence].contains(&Verdict::Failed))
+fn failed_goal(grade: &Grade) -> Option<usize> {
+    grade.goals.iter().position(|goal| [goal.outcome, goal.answer, goal.evidence].contains(&Verdict::Failed))
 }
 
 fn made(gold: &GoldCall) -> Call {

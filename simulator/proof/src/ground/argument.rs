@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::choice::is_choice;
 use super::text::{self, Found};
-use super::{GroundedStage, Seen, Sources, order};
+use super::{GroundedGoal, Seen, Sources, order};
 use crate::candidate::CandidateCall;
 use crate::reason::Reason;
 use crate::survey::reads;
@@ -39,7 +39,7 @@ pub(crate) fn sources(
         }
         return found;
     };
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let api = world.api(id);
     for (name, json) in &call.arguments {
         let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else {
@@ -79,13 +79,13 @@ fn from_nowhere(call: usize, api: &str, argument: &str, value: &Json) -> Reason 
 pub(crate) fn settle(
     unsourced: &[Unsourced],
     gold: &mut [GoldCall],
-    stages: &[GroundedStage],
+    goals: &[GroundedGoal],
     seen: &Seen<'_>,
     initial: &State,
     faults: &mut Vec<Reason>,
 ) {
-    for left in unsourced.iter().take_while(|_| !seen.premises.stop.is_set()) {
-        if is_choice(left, gold, stages, seen, initial) {
+    for left in unsourced.iter().take_while(|_| !seen.context.stop.is_set()) {
+        if is_choice(left, gold, goals, seen, initial) {
             if let Some(call) = gold.get_mut(left.call) {
                 call.sources.insert(left.name.clone(), ArgumentSource::Choice);
             }
@@ -119,7 +119,7 @@ fn told_later(
     gold: &[GoldCall],
     seen: &Seen<'_>,
 ) -> Option<u32> {
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let api = world.api(world.api_named(api)?);
     let parameter = &api.parameters[api.parameter_named(argument)?.index()];
     let value = parameter.schema.parse_json(json, &world.zone).ok()?;
@@ -212,7 +212,7 @@ impl Argument<'_> {
     /// A name of which the user said a part that several records share.
     fn half_named(&self, call: usize, value: &Value) -> Option<Reason> {
         let (resource, field) = self.parameter.field?;
-        let world = self.seen.premises.base.world();
+        let world = self.seen.context.base.world();
         let name = value.as_str().filter(|_| world.resource(resource).display == Some(field))?;
         let said = |word: &&str| {
             word.chars().count() > 2 && self.seen.turns.iter().any(|turn| !turn.find(word).is_empty())
@@ -254,7 +254,7 @@ impl Argument<'_> {
     }
 
     fn place_in(&self, entry: &LogEntry, value: &Value) -> Option<String> {
-        let world = self.seen.premises.base.world();
+        let world = self.seen.context.base.world();
         let mut second = None;
         for (path, leaf, origin) in entry.reply.body.leaves() {
             if leaf != value {
@@ -302,7 +302,7 @@ impl Argument<'_> {
 
     /// `the cheapest` for a sort parameter.
     fn in_order(&self, value: &Value) -> Option<ArgumentSource> {
-        let wanted = order::Sought::of(self.api, self.parameter, value, self.seen.premises.base.world())?;
+        let wanted = order::Sought::of(self.api, self.parameter, value, self.seen.context.base.world())?;
         self.seen.turns.iter().enumerate().rev().find_map(|(turn, prose)| {
             let span = wanted.asked_in(prose)?;
             Some(ArgumentSource::User {
@@ -326,7 +326,7 @@ impl Argument<'_> {
         if !is(page.parameter) {
             return None;
         }
-        let world = self.seen.premises.base.world();
+        let world = self.seen.context.base.world();
         let same = self.seen.entries.iter().enumerate().rev().filter(|(_, entry)| {
             entry.reply.is_success() && entry.api.is_some_and(|id| world.api(id).name == self.api.name)
         });
@@ -474,7 +474,7 @@ impl Argument<'_> {
 
     /// The numbers that replies show of this argument's field, or of the same kind of amount.
     fn numbers_of_field(&self) -> Vec<(f64, ArgumentSource)> {
-        let world = self.seen.premises.base.world();
+        let world = self.seen.context.base.world();
         let mut found = Vec::new();
         for (call, entry) in self.seen.entries.iter().enumerate() {
             for (path, value, origin) in entry.reply.body.leaves() {

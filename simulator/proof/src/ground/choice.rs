@@ -7,14 +7,14 @@ use diorama_simulator::engine::{Body, Origin, State};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 
 use super::argument::{Unsourced, places};
-use super::{GroundedStage, Seen};
+use super::{GroundedGoal, Seen};
 use crate::answer::Asked;
 
 /// Whether everything that is taken from a read's reply is there without an argument of it.
 pub(super) fn is_choice(
     left: &Unsourced,
     gold: &[GoldCall],
-    stages: &[GroundedStage],
+    goals: &[GroundedGoal],
     seen: &Seen<'_>,
     initial: &State,
 ) -> bool {
@@ -23,7 +23,7 @@ pub(super) fn is_choice(
     };
     // The state before the call: the changes before it are made again.
     let mut session = Session::new(
-        seen.premises.base.clone(),
+        seen.context.base.clone(),
         SessionOptions { seed: initial.seed(), clock: Some(initial.clock()), ..SessionOptions::default() },
     );
     for before in
@@ -48,7 +48,7 @@ pub(super) fn is_choice(
         .iter()
         .flat_map(|later| later.sources.values())
         .all(|source| places(source).iter().all(|(of, path)| *of as usize != left.call || taken(path)));
-    let by_facts = stages.iter().flat_map(|stage| &stage.asked).all(|asked| {
+    let by_facts = goals.iter().flat_map(|goal| &goal.asked).all(|asked| {
         asked.call() != left.call
             || match asked {
                 Asked::Leaf { path, .. } => taken(path),
@@ -59,13 +59,13 @@ pub(super) fn is_choice(
     wider.reply.is_success()
         && by_arguments
         && by_facts
-        && !takes_list(left.call, stages, &entry.reply.body, &wider.reply.body)
+        && !takes_list(left.call, goals, &entry.reply.body, &wider.reply.body)
 }
 
 /// Whether all items of a list are asked for, of which there are others without the argument: that is no closer look.
-fn takes_list(call: usize, stages: &[GroundedStage], body: &Body, wider: &Body) -> bool {
+fn takes_list(call: usize, goals: &[GroundedGoal], body: &Body, wider: &Body) -> bool {
     let mut told: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for asked in stages.iter().flat_map(|stage| &stage.asked) {
+    for asked in goals.iter().flat_map(|goal| &goal.asked) {
         if let Asked::Leaf { path, .. } = asked
             && asked.call() == call
             && let Some(place) = item(path)

@@ -1,4 +1,4 @@
-//! What an author claims of a stage: facts by their places, a refusal with its reason, and that it was done.
+//! What an author claims of a goal: facts by their places, a refusal with its reason, and that it was done.
 
 use std::ops::Range;
 
@@ -18,31 +18,31 @@ use crate::answer::Asked;
 use crate::candidate::{AskClaim, End, FactClaim};
 use crate::reason::Reason;
 
-/// The facts that a stage claims to state.
-pub(crate) fn facts(stage: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Vec<Asked> {
+/// The facts that a goal claims to state.
+pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Vec<Asked> {
     let mut asked = Vec::new();
     for claim in &end.facts {
         let Some(entry) = seen.entries.get(claim.call) else {
             let (call, path) = (claim.call, claim.path.clone());
-            faults.push(Reason::FactTooEarly { stage, call, path });
+            faults.push(Reason::FactTooEarly { goal, call, path });
             continue;
         };
         match fact(claim, entry, seen) {
             Some(fact) => asked.push(fact),
-            None => faults.push(Reason::FactNotThere { stage, call: claim.call, path: claim.path.clone() }),
+            None => faults.push(Reason::FactNotThere { goal, call: claim.call, path: claim.path.clone() }),
         }
     }
     asked
 }
 
-/// The fields that a refused stage asks for in vain.
+/// The fields that a refused goal asks for in vain.
 pub(crate) fn asks(
-    stage: usize,
+    goal: usize,
     end: &End,
     seen: &Seen<'_>,
     faults: &mut Vec<Reason>,
 ) -> Vec<(ResourceId, FieldId)> {
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let mut asks = Vec::new();
     for AskClaim { resource, field } in &end.asks {
         let id = world.resource_named(resource);
@@ -51,7 +51,7 @@ pub(crate) fn asks(
             Some(found) => asks.push(found),
             None => {
                 let (resource, field) = (resource.clone(), field.clone());
-                faults.push(Reason::AskNotThere { stage, resource, field });
+                faults.push(Reason::AskNotThere { goal, resource, field });
             }
         }
     }
@@ -96,17 +96,17 @@ fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
     let member = english::split_identifier(member.split('[').next().unwrap_or(member)).join(" ");
     match body.at(path) {
         Some(Body::Leaf(_, Origin::Field { resource, field, .. })) => {
-            seen.premises.base.world().resource(*resource).about(*field)
+            seen.context.base.world().resource(*resource).about(*field)
         }
         _ if member.is_empty() => "number of results".to_owned(),
         _ => member,
     }
 }
 
-/// The class of a refusal and the call that gives it: of the calls of the stage, the last that was refused, or the last
+/// The class of a refusal and the call that gives it: of the calls of the goal, the last that was refused, or the last
 /// that came back empty.
 pub(crate) fn refusal(
-    stage: usize,
+    goal: usize,
     end: &End,
     calls: &Range<usize>,
     seen: &Seen<'_>,
@@ -115,18 +115,18 @@ pub(crate) fn refusal(
     if end.outcome != Outcome::Refused {
         return (None, None);
     }
-    let of_stage = || calls.clone().rev().filter_map(|call| Some((call, seen.entries.get(call)?)));
-    let refused = of_stage().find_map(|(call, entry)| {
+    let of_goal = || calls.clone().rev().filter_map(|call| Some((call, seen.entries.get(call)?)));
+    let refused = of_goal().find_map(|(call, entry)| {
         entry.api?;
         Some((RefusalClass::of_status(entry.reply.status)?, call, entry.reply.status))
     });
     if let Some((class, call, status)) = refused {
         if let Some(given) = end.reason.filter(|given| *given != class) {
-            faults.push(Reason::RefusedForAnother { stage, given, call, status });
+            faults.push(Reason::RefusedForAnother { goal, given, call, status });
         }
         return (Some(class), Some(call));
     }
-    let empty = of_stage()
+    let empty = of_goal()
         .find(|(_, entry)| entry.api.is_some() && entry.reply.is_success() && is_empty(&entry.reply.body));
     if let (Some((call, _)), None | Some(RefusalClass::NotFound)) = (empty, end.reason) {
         return (Some(RefusalClass::NotFound), Some(call));
@@ -135,7 +135,7 @@ pub(crate) fn refusal(
     if !end.facts.is_empty() && end.reason.is_some() {
         return (end.reason, None);
     }
-    let only_searched = of_stage().all(|(_, entry)| entry.api.is_none());
+    let only_searched = of_goal().all(|(_, entry)| entry.api.is_none());
     if end.reason == Some(RefusalClass::NoTool) && only_searched {
         return (end.reason, None);
     }
@@ -143,7 +143,7 @@ pub(crate) fn refusal(
     if end.reason == Some(RefusalClass::Forbidden) && seen.system_speaks_of_the_request() {
         return (end.reason, None);
     }
-    faults.push(Reason::RefusedWithoutReason { stage });
+    faults.push(Reason::RefusedWithoutReason { goal });
     (end.reason, None)
 }
 
@@ -163,9 +163,9 @@ pub(crate) fn is_empty(body: &Body) -> bool {
     no_record && (lists || zero)
 }
 
-/// A stage that ends done must have done it, as its replies tell.
+/// A goal that ends done must have done it, as its replies tell.
 pub(crate) fn deeds(
-    stage: usize,
+    goal: usize,
     end: &End,
     calls: &Range<usize>,
     prose: &Prose,
@@ -175,7 +175,7 @@ pub(crate) fn deeds(
     if end.outcome != Outcome::Done {
         return;
     }
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let writes = || {
         calls.clone().filter_map(|call| {
             let entry = seen.entries.get(call)?;
@@ -187,18 +187,18 @@ pub(crate) fn deeds(
         && (end.facts.is_empty() || !writes().any(|(_, entry)| entry.reply.is_success()))
     {
         let (api, status) = (entry.call.api.clone(), entry.reply.status);
-        faults.push(Reason::DoneThoughRefused { stage, call, api, status });
+        faults.push(Reason::DoneThoughRefused { goal, call, api, status });
     }
     for (call, entry) in writes().filter(|(_, entry)| entry.reply.is_success()) {
         if let Some((member, shown, sent)) = otherwise(entry, seen) {
             let api = entry.call.api.clone();
-            faults.push(Reason::ReplySaysOtherwise { stage, call, api, member, shown, sent });
+            faults.push(Reason::ReplySaysOtherwise { goal, call, api, member, shown, sent });
         }
         // A later call may have changed the record again.
         let is_last = !writes().any(|(later, other)| later > call && other.touches(entry));
         if let Some((span, member, shown)) = misspoken(entry, prose, world).filter(|_| is_last) {
             let words = prose.words_at(span).to_owned();
-            faults.push(Reason::WordsSayOtherwise { stage, words, call, member, shown });
+            faults.push(Reason::WordsSayOtherwise { goal, words, call, member, shown });
         }
     }
 }
@@ -206,7 +206,7 @@ pub(crate) fn deeds(
 /// A member of a change's reply that denies it: one of the name of a sent argument with another value, or a plain no to
 /// what the API does.
 fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<Json>)> {
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let api = world.api(entry.api?);
     let zone = &world.zone;
     let top: Vec<(&str, &Value, &Origin)> = shallow(&entry.reply.body);

@@ -65,7 +65,7 @@ pub(crate) fn of(prose: &Prose, asked: &[Asked], seen: &Seen<'_>) -> Vec<AnswerP
 
 /// The keys of new records that the words tell: another session makes others.
 fn made_up(words: &str, seen: &Seen<'_>, placed: &mut Vec<(Span, AnswerPart)>) {
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     for (call, entry) in seen.entries.iter().enumerate() {
         for change in entry.changes.iter().filter(|change| change.before.is_none()) {
             let told = change.key.to_text(&world.zone);
@@ -89,7 +89,7 @@ fn made_up(words: &str, seen: &Seen<'_>, placed: &mut Vec<(Span, AnswerPart)>) {
 fn spans_of(leaf: &Body, prose: &Prose, seen: &Seen<'_>) -> Vec<(Span, u32, bool)> {
     let Body::Leaf(value, origin) = leaf else { return Vec::new() };
     let words = prose.source();
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let schema = leaf_schema(origin, world);
     let plain = bare(schema.clone());
     let mut found = Vec::new();
@@ -144,7 +144,7 @@ fn is_whole(words: &str, start: usize, length: usize) -> bool {
 
 /// A whole list, where its items are told one after the other in one of the forms that it can be said again in.
 fn whole_list(call: usize, array: &str, member: &str, prose: &Prose, seen: &Seen<'_>) -> Option<(Span, u32)> {
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let items = each(&seen.entries.get(call)?.reply.body, array, member)?;
     let said = |leaf: &&Body| match leaf {
         Body::Leaf(value, origin) => {

@@ -3,15 +3,15 @@
 use diorama_seeds::ending::Answers;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
-use diorama_seeds::script::{Held, Script, Sight, Stage, StageEnd, When};
+use diorama_seeds::script::{Goal, GoalEnd, Script, Sight, When, WithheldDetail};
 use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall, Outcome};
 use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::engine::{Body, Origin};
 
 use super::argument::folded;
 use super::claims::is_empty;
-use super::{GroundedStage, Seen};
-use crate::candidate::{Candidate, CandidateStage, Opening};
+use super::{GroundedGoal, Seen};
+use crate::candidate::{Candidate, CandidateGoal, Opening};
 use crate::reason::Reason;
 
 /// The script of a candidate. Where its user would not have said what the candidate has, that is a fault.
@@ -19,43 +19,43 @@ pub(crate) fn of(
     candidate: &Candidate,
     gold: &[GoldCall],
     seen: &Seen<'_>,
-    stages: &[GroundedStage],
+    goals: &[GroundedGoal],
     faults: &mut Vec<Reason>,
 ) -> Script {
     let mut script = Script::default();
     let mut turn = 0;
-    for (number, stage) in candidate.stages.iter().enumerate() {
+    for (number, goal) in candidate.goals.iter().enumerate() {
         let first_turn = turn;
-        turn += 1 + stage.turns.iter().filter(|turn| turn.user.is_some()).count();
-        let when = stage.when.as_ref().and_then(|opening| match condition(number, opening, seen) {
+        turn += 1 + goal.turns.iter().filter(|turn| turn.user.is_some()).count();
+        let when = goal.when.as_ref().and_then(|opening| match condition(number, opening, seen) {
             Ok(when) => Some(when),
             Err(what) => {
-                faults.push(Reason::NotOpened { stage: number, what });
+                faults.push(Reason::NotOpened { goal: number, what });
                 None
             }
         });
         let mut lines = Vec::new();
-        for said in stage.turns.iter().filter_map(|turn| turn.user.as_deref()) {
-            if stage.given_by(said).next().is_none() {
+        for said in goal.turns.iter().filter_map(|turn| turn.user.as_deref()) {
+            if goal.given_by(said).next().is_none() {
                 lines.push(said.to_owned());
             }
         }
-        script.stages.push(Stage {
-            user: stage.user.clone(),
+        script.goals.push(Goal {
+            user: goal.user.clone(),
             when,
-            knows: held(stage, first_turn, gold, seen),
+            withheld: held(goal, first_turn, gold, seen),
             lines,
         });
     }
-    replay(candidate, &script, seen, stages, faults);
+    replay(candidate, &script, seen, goals, faults);
     script
 }
 
-/// The details that a stage holds back, each with the words of the parameters that it becomes.
-fn held(stage: &CandidateStage, first_turn: usize, gold: &[GoldCall], seen: &Seen<'_>) -> Vec<Held> {
-    let world = seen.premises.base.world();
-    let mut found: Vec<Held> = Vec::new();
-    for (about, say) in &stage.knows {
+/// The details that a goal holds back, each with the words of the parameters that it becomes.
+fn held(goal: &CandidateGoal, first_turn: usize, gold: &[GoldCall], seen: &Seen<'_>) -> Vec<WithheldDetail> {
+    let world = seen.context.base.world();
+    let mut found: Vec<WithheldDetail> = Vec::new();
+    for (about, say) in &goal.withheld {
         let mut words: Vec<String> = Vec::new();
         let mut add = |text: &str| {
             if !text.is_empty() && !words.iter().any(|known| known == text) && text != about {
@@ -76,7 +76,7 @@ fn held(stage: &CandidateStage, first_turn: usize, gold: &[GoldCall], seen: &See
             }
         }
         // How it was asked for here is an example of how it is asked for.
-        for pair in stage.turns.windows(2) {
+        for pair in goal.turns.windows(2) {
             let [asked, answered] = pair else { continue };
             if answered.user.as_deref() == Some(say)
                 && let Some(question) = &asked.say
@@ -84,7 +84,7 @@ fn held(stage: &CandidateStage, first_turn: usize, gold: &[GoldCall], seen: &See
                 add(question);
             }
         }
-        found.push(Held { about: about.clone(), words, say: say.clone(), any: false });
+        found.push(WithheldDetail { about: about.clone(), words, say: say.clone(), any: false });
     }
     found
 }
@@ -132,19 +132,19 @@ pub fn names_of(
     .flatten()
 }
 
-/// When a stage opens, as the script has it; what does not hold in this conversation, otherwise.
+/// When a goal opens, as the script has it; what does not hold in this conversation, otherwise.
 fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, String> {
     let ended = match opening.outcome {
         Some(outcome) => {
-            let before = number.checked_sub(1).ok_or("the first stage follows none")?;
-            let stage = opening.stage.unwrap_or(before as u32);
-            Some(StageEnd { stage, outcome })
+            let before = number.checked_sub(1).ok_or("the first goal follows none")?;
+            let goal = opening.goal.unwrap_or(before as u32);
+            Some(GoalEnd { goal, outcome })
         }
         None => None,
     };
     let Some(call) = opening.call else { return Ok(When { ended, shown: None }) };
     let entry = seen.entries.get(call).ok_or_else(|| format!("call {call} is not made"))?;
-    let world = seen.premises.base.world();
+    let world = seen.context.base.world();
     let api = entry.call.api.clone();
     let sight = match &opening.path {
         None if !entry.reply.is_success() => {
@@ -185,17 +185,17 @@ fn replay(
     candidate: &Candidate,
     script: &Script,
     seen: &Seen<'_>,
-    stages: &[GroundedStage],
+    goals: &[GroundedGoal],
     faults: &mut Vec<Reason>,
 ) {
     let mut conversation = Conversation::new(Answers::Prose);
-    for (number, (stage, grounded)) in candidate.stages.iter().zip(stages).enumerate() {
+    for (number, (goal, grounded)) in candidate.goals.iter().zip(goals).enumerate() {
         let mut calls = grounded.calls.start;
-        for (at, turn) in stage.turns.iter().enumerate() {
+        for (at, turn) in goal.turns.iter().enumerate() {
             calls += turn.calls.len();
             let Some(said) = turn.say.as_deref().filter(|_| turn.calls.is_empty()) else { continue };
-            let answered = stage.turns.get(at + 1).and_then(|next| next.user.as_deref());
-            let last = at + 1 == stage.turns.len();
+            let answered = goal.turns.get(at + 1).and_then(|next| next.user.as_deref());
+            let last = at + 1 == goal.turns.len();
             if answered.is_none() && !last {
                 continue;
             }
@@ -205,13 +205,13 @@ fn replay(
                 Given::default()
             };
             let log = seen.entries.get(..calls).unwrap_or(&seen.entries);
-            let exchange = conversation.hear(script, said, given, log, seen.premises.base);
+            let exchange = conversation.hear(script, said, given, log, seen.context.base);
             let expected = if last {
-                // A stage that asks for input stays open.
+                // A goal that asks for input stays open.
                 if grounded.outcome == Outcome::NeedInput {
                     break;
                 };
-                candidate.stages.get(number + 1).map(|next| &*next.user)
+                candidate.goals.get(number + 1).map(|next| &*next.user)
             } else {
                 answered
             };
@@ -220,12 +220,12 @@ fn replay(
                 (None, None) => {}
                 (None, Some(_)) if last => {
                     let what = "the condition does not hold in this conversation".to_owned();
-                    faults.push(Reason::NotOpened { stage: number + 1, what });
+                    faults.push(Reason::NotOpened { goal: number + 1, what });
                     return;
                 }
                 (would, says) => {
                     faults.push(Reason::UserWouldNotSay {
-                        stage: number,
+                        goal: number,
                         asked: said.to_owned(),
                         would: would.unwrap_or_default().to_owned(),
                         says: says.unwrap_or_default().to_owned(),

@@ -95,7 +95,7 @@ fn misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -
         if said == wanted || !near(&wanted, &said) {
             return None;
         }
-        let records = &seen.premises.base.world().resource(resource).records;
+        let records = &seen.context.base.world().resource(resource).records;
         let names = records.iter().filter_map(|record| record.get(field.index())?.as_str());
         let fitting = names.filter(|name| near(&name.to_lowercase(), &said)).count();
         let span = Span { start: run.first()?.1.start, end: run.last()?.1.end };

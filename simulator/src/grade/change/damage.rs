@@ -17,7 +17,7 @@ use crate::session::LogEntry;
 #[derive(Debug)]
 pub(crate) struct Damage<'a> {
     changes: Vec<(usize, &'a RecordChange)>,
-    /// For each stage that has opened, how many calls there were before it.
+    /// For each goal that has opened, how many calls there were before it.
     opened: Vec<usize>,
 }
 
@@ -29,9 +29,9 @@ impl<'a> Damage<'a> {
         Self { changes: log.iter().enumerate().flat_map(of_call).collect(), opened }
     }
 
-    /// Whether a call was made before a stage had opened.
-    fn premature(&self, call: usize, stage: u32) -> bool {
-        self.opened.get(stage as usize).is_none_or(|opened| call < *opened)
+    /// Whether a call was made before a goal had opened.
+    fn premature(&self, call: usize, goal: u32) -> bool {
+        self.opened.get(goal as usize).is_none_or(|opened| call < *opened)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -66,7 +66,7 @@ impl<'a> Damage<'a> {
                     }
             });
             if let Some(check) = check
-                && self.premature(call, check.stage)
+                && self.premature(call, check.goal)
             {
                 let record = named(change.resource, &change.key, world);
                 let message = format!("{record} was changed before the user had asked for it");

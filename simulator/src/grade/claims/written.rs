@@ -16,8 +16,8 @@ use crate::session::LogEntry;
 const BOUNDS: [&str; 6] = [" since", " from", " until", " after", " before", " by"];
 
 impl Known<'_> {
-    /// A value that a sentence which claims a deed gives, where the deeds of the stage had another of its kind and the
-    /// sentence gives none of theirs. `own` are the calls of the stage, `claims` the places of words that claim.
+    /// A value that a sentence which claims a deed gives, where the deeds of the goal had another of its kind and the
+    /// sentence gives none of theirs. `own` are the calls of the goal, `claims` the places of words that claim.
     pub(in crate::grade) fn misclaimed(&self, own: &[Arc<LogEntry>], claims: &[Span]) -> Option<String> {
         let (prose, clock, world) = (self.prose, self.shown.clock, self.shown.base.world());
         let writes = |entry: &&Arc<LogEntry>| entry.api.is_some_and(|id| world.api(id).writes());

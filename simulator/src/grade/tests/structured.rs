@@ -1,6 +1,6 @@
 //! Structured endings: typed comparison, and what a refusal is about.
 
-use diorama_seeds::task::{Checks, Fact, StageCheck, Variant};
+use diorama_seeds::task::{Checks, Fact, GoalCheck, Variant};
 use diorama_seeds::value::Zone;
 use serde_json::{Value as Json, json};
 
@@ -81,8 +81,8 @@ fn lists_hold_each_item_once() {
     assert!(!holds(names(&["a1", "a1", "b2"], false), json!(["a1", "a1"])));
 }
 
-/// The fact that the checks of a stage ask for, as it is read from JSON.
-fn asked(answer: Json) -> StageCheck {
+/// The fact that the checks of a goal ask for, as it is read from JSON.
+fn asked(answer: Json) -> GoalCheck {
     serde_json::from_value(json!({"outcome": "done", "answer": answer})).unwrap()
 }
 
@@ -94,8 +94,8 @@ fn value(about: &str, number: f64, names: &[&str]) -> Json {
 #[test]
 fn values_of_several_items_are_one_fact() {
     let zone = Zone::named("Europe/Berlin").unwrap();
-    let given = |stage: &StageCheck, given: Json| {
-        let [fact] = AskedFact::of_stage(stage).try_into().unwrap();
+    let given = |goal: &GoalCheck, given: Json| {
+        let [fact] = AskedFact::of_goal(goal).try_into().unwrap();
         let wanted: Vec<Fact> = fact.items.iter().map(|item| item.fact.clone()).collect();
         fact.is_given(&wanted, &given, &zone)
     };
@@ -121,9 +121,9 @@ fn values_of_several_items_are_one_fact() {
     let unnamed = asked(json!([value("mean minutes", 55.0, &[]), value("mean minutes", 98.0, &["Rome"])]));
     assert!(given(&unnamed, json!([98, 55])) && !given(&unnamed, json!([98, 98])));
     // The schema does not tell how many items fit.
-    let schema = |stage: StageCheck| {
+    let schema = |goal: GoalCheck| {
         let checks = Checks {
-            variants: vec![Variant { stages: vec![stage], changes: Vec::new() }],
+            variants: vec![Variant { goals: vec![goal], changes: Vec::new() }],
             ..Checks::default()
         };
         diorama_seeds::ending::schema(&checks, 0)["properties"]["facts"]["properties"].clone()

@@ -74,25 +74,25 @@ fn what_no_longer_asks_is_heard() {
 struct Wordings {
     deeds: BTreeSet<u64>,
     scenario: String,
-    stage: usize,
+    goal: usize,
     lines: Vec<String>,
 }
 
-/// What opens each stage of a world's scenarios, as several plays over the same records say it.
+/// What opens each goal of a world's scenarios, as several plays over the same records say it.
 fn wordings(world: &UnitWorld) -> Vec<Wordings> {
     let mut all: Vec<Wordings> = Vec::new();
-    for scenario in world.family.repertoire.scenarios() {
+    for scenario in world.family.scenario_set.scenarios() {
         let first = all.len();
         for played in takes(world, scenario, 7, 10) {
-            for (stage, said) in played.candidate.stages.into_iter().enumerate() {
-                if all.len() <= first + stage {
+            for (goal, said) in played.candidate.goals.into_iter().enumerate() {
+                if all.len() <= first + goal {
                     let calls = said.turns.iter().flat_map(|turn| &turn.calls);
                     let apis = calls.filter_map(|call| world.base.world().api_named(&call.api));
                     let deeds = apis.flat_map(|api| world.family.told_of(api)).copied().collect();
                     let scenario = scenario.doc.name.clone();
-                    all.push(Wordings { deeds, scenario, stage, lines: Vec::new() });
+                    all.push(Wordings { deeds, scenario, goal, lines: Vec::new() });
                 }
-                let lines = &mut all[first + stage].lines;
+                let lines = &mut all[first + goal].lines;
                 if !lines.contains(&said.user) {
                     lines.push(said.user);
                 }
@@ -124,9 +124,9 @@ struct Found {
     wordings: Share,
     /// Of them, those of first requests, which stand alone.
     first: Share,
-    /// Lines of other stages that do not.
+    /// Lines of other goals that do not.
     others: Share,
-    /// Lines of other stages that do not, their values looked at, too.
+    /// Lines of other goals that do not, their values looked at, too.
     others_with_values: Share,
 }
 
@@ -147,13 +147,13 @@ impl Found {
                 for line in own.lines.iter().filter(|line| *line != reference) {
                     let stands = stands(line, reference, &own.deeds);
                     self.wordings.count(stands);
-                    if own.stage == 0 {
+                    if own.goal == 0 {
                         self.first.count(stands);
                     }
                 }
                 let others = (1..5_usize).map(|step| (step, &all[(at + step * 7) % all.len()]));
                 for (step, other) in
-                    others.filter(|(_, other)| (&other.scenario, other.stage) != (&own.scenario, own.stage))
+                    others.filter(|(_, other)| (&other.scenario, other.goal) != (&own.scenario, own.goal))
                 {
                     let line = &other.lines[step % other.lines.len()];
                     let stands = stands(line, reference, &own.deeds);
@@ -165,7 +165,7 @@ impl Found {
     }
 }
 
-/// Every wording of a line stands for every other one, values aside; a line of another stage stands for none of them.
+/// Every wording of a line stands for every other one, values aside; a line of another goal stands for none of them.
 #[test]
 #[ignore = "plays the whole catalog: half a minute"]
 fn other_wordings_pass_and_other_requests_fail() {
@@ -179,7 +179,7 @@ fn other_wordings_pass_and_other_requests_fail() {
         }
         let Found { wordings, first, others, others_with_values } = found;
         println!(
-            "half {half}: other wordings stand {:.3} of {}, first requests {:.3} of {}; lines of other stages fail {:.3} by \
+            "half {half}: other wordings stand {:.3} of {}, first requests {:.3} of {}; lines of other goals fail {:.3} by \
              intent, {:.3} with values, of {}",
             wordings.share(),
             wordings.1,

@@ -1,13 +1,13 @@
-//! What is special about a conversation, by name: the labels of the column `phenomena`.
+//! What is special about a conversation, by name: the labels of the column `tags`.
 
-use diorama_seeds::doc::{Phenomenon, ScenarioDoc, ScenarioStepDoc};
+use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
 use diorama_seeds::scenario::Scenario;
 
 use super::scenario::Played;
 
 /// The labels that a share can be set for.
 pub const LABELS: [&str; 14] = [
-    "held_back",
+    "withheld",
     "parallel_calls",
     "loop",
     "recovery",
@@ -20,32 +20,32 @@ pub const LABELS: [&str; 14] = [
     "confirmation",
     "no_tool",
     "next_page",
-    "reckoning",
+    "calculation",
 ];
 
 /// Labels by what a scenario's form tells, and its author: known before it is played.
 #[must_use]
 pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
-    let steps = || doc.stages.iter().flat_map(|stage| &stage.does);
+    let steps = || doc.goals.iter().flat_map(|goal| &goal.does);
     let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
-    let declared = |phenomenon| doc.shows.contains(&phenomenon);
+    let declared = |tag| doc.shows.contains(&tag);
     let fails = steps().position(|step| step.fails || step.together.iter().any(|call| call.fails));
     let recovers = fails.is_some_and(|at| steps().skip(at + 1).any(|step| calls(step) && !step.fails));
     let labels = [
-        ("held_back", steps().any(|step| step.ask.is_some())),
+        ("withheld", steps().any(|step| step.ask.is_some())),
         ("parallel_calls", steps().any(|step| !step.together.is_empty() || step.at_once)),
         ("loop", steps().any(|step| step.each.is_some())),
         ("recovery", recovers),
-        ("refusal", doc.stages.iter().any(|stage| stage.refused.is_some())),
-        ("branch", doc.stages.iter().any(|stage| stage.when.is_some())),
-        ("second_request", doc.stages.len() > 1),
-        ("no_call", doc.stages.iter().any(|stage| !stage.does.iter().any(calls))),
+        ("refusal", doc.goals.iter().any(|goal| goal.refused.is_some())),
+        ("branch", doc.goals.iter().any(|goal| goal.when.is_some())),
+        ("second_request", doc.goals.len() > 1),
+        ("no_call", doc.goals.iter().any(|goal| !goal.does.iter().any(calls))),
         ("policy", !doc.policy.is_empty()),
-        ("correction", declared(Phenomenon::Correction)),
-        ("confirmation", declared(Phenomenon::Confirmation)),
-        ("no_tool", declared(Phenomenon::NoTool)),
-        ("next_page", declared(Phenomenon::NextPage)),
-        ("reckoning", declared(Phenomenon::Reckoning)),
+        ("correction", declared(Tag::Correction)),
+        ("confirmation", declared(Tag::Confirmation)),
+        ("no_tool", declared(Tag::NoTool)),
+        ("next_page", declared(Tag::NextPage)),
+        ("calculation", declared(Tag::Reckoning)),
     ];
     labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name).collect()
 }
@@ -53,7 +53,7 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
 /// The labels of a scenario that was played.
 #[must_use]
 pub fn of(scenario: &Scenario, played: &Played) -> Vec<&'static str> {
-    let turns = || played.candidate.stages.iter().flat_map(|stage| &stage.turns);
+    let turns = || played.candidate.goals.iter().flat_map(|goal| &goal.turns);
     let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
     let labels = [
         ("says_before_calling", turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),

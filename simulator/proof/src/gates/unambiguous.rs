@@ -35,7 +35,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
             at.readings(source)?;
             at.records()?;
             at.items(source)?;
-            report.determined += 1;
+            report.unambiguous += 1;
         }
         order(trial, &turns, call, gold, api)?;
     }
@@ -152,7 +152,7 @@ impl At<'_> {
     fn takes_one(&self, entry: &LogEntry) -> bool {
         let sources = self.trial.grounded.gold.iter().flat_map(|gold| gold.sources.values());
         let by_calls = sources.flat_map(places).any(|(of, _)| of as usize == self.call);
-        let asked = self.trial.grounded.stages.iter().flat_map(|stage| &stage.asked);
+        let asked = self.trial.grounded.goals.iter().flat_map(|goal| &goal.asked);
         let by_facts =
             asked.into_iter().any(|asked| matches!(asked, Asked::Leaf { call, .. } if *call == self.call));
         entry.reply.is_success() && (by_calls || by_facts)
@@ -410,7 +410,7 @@ fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &A
         let order = name.and_then(|name| gold.arguments.get(&**name)).and_then(|json| json.as_str());
         return Err(Reason::OtherOrder { call, order: order.unwrap_or_default().to_owned() });
     }
-    let facts = trial.grounded.stages.iter().flat_map(|stage| &stage.asked);
+    let facts = trial.grounded.goals.iter().flat_map(|goal| &goal.asked);
     for fact in facts {
         let Asked::Leaf { call: of, path, .. } = fact else { continue };
         let Some((array, 0, _)) = split_item(path).filter(|_| *of == call) else { continue };

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::trial::Says;
 use super::{GateReport, Trial};
-use crate::ground::GroundedStage;
+use crate::ground::GroundedGoal;
 use crate::reason::Reason;
 
 /// What is said without a call.
@@ -26,19 +26,19 @@ const MOST_TRIES: usize = 400;
 /// # Errors
 /// Which way of doing nothing passes, or that nothing of the kind could be fulfilled.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
-    let stages = trial.grounded.stages.len();
+    let goals = trial.grounded.goals.len();
     let mut idle = trial.start();
-    idle.close(stages);
+    idle.close(goals);
     let only_refuses = trial.grounded.gold.is_empty()
-        && trial.grounded.stages.iter().all(|stage| stage.outcome == Outcome::Refused);
+        && trial.grounded.goals.iter().all(|goal| goal.outcome == Outcome::Refused);
     for said in IDLE.into_iter().chain((!only_refuses).then_some(REFUSES)) {
-        let words = vec![said.to_owned(); stages];
+        let words = vec![said.to_owned(); goals];
         // Given beside the words, the right refusal is all that is asked for.
         for structured in [false, true].into_iter().filter(|structured| !(only_refuses && *structured)) {
             if trial.passes(&idle, Says { words: &words, structured }) {
                 return Err(Reason::IdlePasses { words: said.to_owned() });
             }
-            report.no_op += 1;
+            report.nontrivial += 1;
         }
     }
     // The right words without a single call, where there is one to make.
@@ -46,20 +46,20 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     if !trial.grounded.gold.is_empty() && trial.passes(&idle, Says { words: &words, structured: true }) {
         return Err(Reason::WordsAlonePass);
     }
-    report.no_op += 1;
-    for (number, stage) in trial.grounded.stages.iter().enumerate() {
-        if stage.outcome == Outcome::Refused && stage.refusal != Some(RefusalClass::NoTool) {
-            twin(trial, number, stage)?;
-            report.no_op += 1;
+    report.nontrivial += 1;
+    for (number, goal) in trial.grounded.goals.iter().enumerate() {
+        if goal.outcome == Outcome::Refused && goal.refusal != Some(RefusalClass::NoTool) {
+            twin(trial, number, goal)?;
+            report.nontrivial += 1;
         }
     }
     Ok(())
 }
 
 /// The call that was refused, or came back empty, with other values: one of them must work.
-fn twin(trial: &Trial<'_>, number: usize, stage: &GroundedStage) -> Result<(), Reason> {
+fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Reason> {
     // Learned by a read, the request itself was not tried, and its values are not known.
-    let Some(refused) = stage.refused_by else { return Ok(()) };
+    let Some(refused) = goal.refused_by else { return Ok(()) };
     let Some(entry) = trial.grounded.entries.get(refused) else { return Ok(()) };
     let world = trial.world();
     let mut run = trial.start();
@@ -110,7 +110,7 @@ fn twin(trial: &Trial<'_>, number: usize, stage: &GroundedStage) -> Result<(), R
             }
         }
     }
-    Err(Reason::NoTwin { stage: number, api: entry.call.api.clone() })
+    Err(Reason::NoSolvableVariant { goal: number, api: entry.call.api.clone() })
 }
 
 /// Other values for a parameter: those that records have, other choices, numbers below and above, moments around.

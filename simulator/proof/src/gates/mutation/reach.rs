@@ -11,12 +11,12 @@ use serde_json::{Map, Value as Json};
 use crate::answer::Asked;
 use crate::binding::each;
 use crate::gates::Trial;
-use crate::ground::GroundedStage;
+use crate::ground::GroundedGoal;
 
-/// Whether everything that a stage rests on is in the replies up to its end.
-pub(super) fn reached(trial: &Trial<'_>, stage: &GroundedStage, log: &[Arc<LogEntry>]) -> bool {
+/// Whether everything that a goal rests on is in the replies up to its end.
+pub(super) fn reached(trial: &Trial<'_>, goal: &GroundedGoal, log: &[Arc<LogEntry>]) -> bool {
     let entries = &trial.grounded.entries;
-    let facts = stage.asked.iter().all(|asked| {
+    let facts = goal.asked.iter().all(|asked| {
         let Some(entry) = entries.get(asked.call()) else { return false };
         match asked {
             Asked::Leaf { path, .. } => {
@@ -34,8 +34,7 @@ pub(super) fn reached(trial: &Trial<'_>, stage: &GroundedStage, log: &[Arc<LogEn
             },
         }
     });
-    facts
-        && stage.refused_by.and_then(|call| entries.get(call)).is_none_or(|entry| refused(trial, entry, log))
+    facts && goal.refused_by.and_then(|call| entries.get(call)).is_none_or(|entry| refused(trial, entry, log))
 }
 
 /// Whether a reply shows the same value of the same field of the same record; of a new record, of any new one.

@@ -1,17 +1,17 @@
-//! What happened at the stages of a slot, line by line, as the files under `stages` have it.
+//! What happened at the steps of a slot, line by line, as the files under `steps` have it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// What happened at a stage of an attempt: a line of the files under `stages`.
+/// What happened at a step of an attempt: a line of the files under `steps`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StageLine {
+pub struct StepLine {
     /// The slot.
     pub slot: u64,
     /// The attempt.
     pub attempt: u32,
-    /// The stage: `plan`, `query`, `rewrite`, `caller`, `wording`, `gates`, `judge`, `row`.
-    pub stage: String,
+    /// The step: `plan`, `query`, `rewrite`, `caller`, `wording`, `gates`, `judge`, `row`.
+    pub step: String,
     /// How it went.
     pub went: Went,
     /// Why, by name, where something was lost.
@@ -25,7 +25,7 @@ pub struct StageLine {
     pub made: Json,
 }
 
-/// How a stage went.
+/// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Went {

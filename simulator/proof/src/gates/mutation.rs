@@ -1,6 +1,6 @@
-//! Damage fails: single faults put into the reference trace do not pass.
+//! Damage fails: single mutants put into the reference trace do not pass.
 //!
-//! A fault drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
+//! A mutant drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
 //! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
 
 mod reach;
@@ -22,38 +22,38 @@ use super::trial::Says;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
 use crate::checks::change_checks;
-use crate::reason::{Fault, Reason};
+use crate::reason::{Mutation, Reason};
 use crate::survey::refers_to;
 
 /// Runs the gate.
 ///
 /// # Errors
-/// That a fault passes, or that a call has no fault that counts.
+/// That a mutant passes, or that a call has no mutant that counts.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
     let world = trial.world();
     let gold = &trial.grounded.gold;
-    // Faults at a call share what comes before it.
+    // Mutants at a call share what comes before it.
     let mut before = trial.start();
     for (index, call) in gold.iter().enumerate() {
         if trial.is_stopped() {
             return Ok(());
         }
-        let mut judge = |fault: Fault, with: &Put| {
+        let mut judge = |mutant: Mutation, with: &Put| {
             if trial.is_stopped() {
                 return Ok(true);
             }
             let run = replay(trial, &before, index, with);
-            judge(trial, report, index, fault, &run)
+            judge(trial, report, index, mutant, &run)
         };
         // A call that may be left out, or made with other arguments, without a difference proves nothing.
-        let mut counted = judge(Fault::DropCall, &Put::Drop)?;
+        let mut counted = judge(Mutation::DropCall, &Put::Drop)?;
         for name in call.arguments.keys() {
             if let Some(value) = another_value(trial, call, name) {
-                counted |= judge(Fault::ChangeArgument, &Put::Argument { name: name.clone(), value })?;
+                counted |= judge(Mutation::ChangeArgument, &Put::Argument { name: name.clone(), value })?;
             }
         }
         if let Some(other) = neighbour(world, call, &trial.grounded.visible) {
-            judge(Fault::OtherApi, &Put::Api(other))?;
+            judge(Mutation::OtherApi, &Put::Api(other))?;
         }
         if !counted && !is_search(call) && !is_told_without(trial, index) && !is_attempt(trial, index) {
             return Err(Reason::Unprovable { call: index, api: call.api.clone() });
@@ -63,35 +63,35 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
     }
     let writes = if gold.is_empty() { usize::MAX } else { 1 };
     for run in stray_writes(trial, &before, writes, rng) {
-        judge(trial, report, gold.len(), Fault::AddWrite, &run)?;
+        judge(trial, report, gold.len(), Mutation::AddWrite, &run)?;
     }
     Ok(())
 }
 
-/// Whether a call was refused and another one of its stage then did what was wanted: it is what led there.
+/// Whether a call was refused and another one of its goal then did what was wanted: it is what led there.
 fn is_attempt(trial: &Trial<'_>, index: usize) -> bool {
     let works = |call: usize| trial.grounded.entries.get(call).is_some_and(|entry| entry.reply.is_success());
     let writes = |call: usize| {
         let entry = trial.grounded.entries.get(call);
         entry.and_then(|entry| entry.api).is_some_and(|api| trial.world().api(api).writes())
     };
-    let stage = trial.grounded.stages.iter().find(|stage| stage.calls.contains(&index));
-    stage.is_some_and(|stage| {
-        !works(index) && (index + 1..stage.calls.end).any(|later| works(later) && writes(later))
+    let goal = trial.grounded.goals.iter().find(|goal| goal.calls.contains(&index));
+    goal.is_some_and(|goal| {
+        !works(index) && (index + 1..goal.calls.end).any(|later| works(later) && writes(later))
     })
 }
 
-/// Whether the stage of a call is refused for what its reads tell without that call: what need not be tried cannot prove
+/// Whether the goal of a call is refused for what its reads tell without that call: what need not be tried cannot prove
 /// itself, nor can what it draws its arguments from.
 fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
     let entries = &trial.grounded.entries;
-    let stage = trial.grounded.stages.iter().find(|stage| stage.calls.contains(&index));
-    let Some((stage, refusing)) = stage.and_then(|stage| Some((stage, stage.refused_by?))) else {
+    let goal = trial.grounded.goals.iter().find(|goal| goal.calls.contains(&index));
+    let Some((goal, refusing)) = goal.and_then(|goal| Some((goal, goal.refused_by?))) else {
         return false;
     };
     // What it draws its arguments from, and what these draw theirs from.
     let mut feeding = vec![refusing];
-    for call in (stage.calls.start..refusing).rev() {
+    for call in (goal.calls.start..refusing).rev() {
         let feeds = |later: &usize| {
             let sources = trial.grounded.gold.get(*later).into_iter().flat_map(|gold| gold.sources.values());
             sources.into_iter().any(
@@ -108,7 +108,7 @@ fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
     let others: Vec<Arc<LogEntry>> = entries
         .iter()
         .enumerate()
-        .filter(|(other, _)| *other != index && *other != refusing && *other < stage.calls.end)
+        .filter(|(other, _)| *other != index && *other != refusing && *other < goal.calls.end)
         .map(|(_, entry)| Arc::clone(entry))
         .collect();
     entries.get(refusing).is_some_and(|entry| reach::is_told(trial, entry, &others))
@@ -126,15 +126,15 @@ enum Put {
     Api(ApiId),
 }
 
-/// Replays the reference calls with a fault at one of them; what depends on its reply is bound to what is there,
+/// Replays the reference calls with a mutant at one of them; what depends on its reply is bound to what is there,
 /// and left out where nothing is.
-fn replay(trial: &Trial<'_>, before: &Run, at: usize, fault: &Put) -> Run {
+fn replay(trial: &Trial<'_>, before: &Run, at: usize, mutant: &Put) -> Run {
     let world = trial.world();
     let mut run = before.clone();
     for (index, gold) in trial.grounded.gold.iter().enumerate().skip(at) {
         let mut call = bind_what_is_there(gold, &run.replies, world);
         if index == at {
-            match fault {
+            match mutant {
                 Put::Drop => {
                     trial.skip(&mut run);
                     continue;
@@ -176,15 +176,15 @@ fn bind_what_is_there(gold: &GoldCall, replies: &[Option<Arc<LogEntry>>], world:
     Call { api: gold.api.clone(), arguments }
 }
 
-/// Counts a fault: whether it counts (it is one, and fails the checks). A fault that passes ends the gate.
+/// Counts a mutant: whether it counts (it is one, and fails the checks). A mutant that passes ends the gate.
 fn judge(
     trial: &Trial<'_>,
     report: &mut GateReport,
     call: usize,
-    fault: Fault,
+    mutant: Mutation,
     run: &Run,
 ) -> Result<bool, Reason> {
-    let tally = report.damage.entry(fault.name().to_owned()).or_default();
+    let tally = report.mutation.entry(mutant.name().to_owned()).or_default();
     if equivalent(trial, run) {
         tally.equivalent += 1;
         return Ok(false);
@@ -194,7 +194,7 @@ fn judge(
     let passes = |words: &[String]| trial.passes(run, Says { words, structured: true });
     if passes(&words) || (words != right && passes(&right)) {
         tally.survived += 1;
-        return Err(Reason::FaultPasses { call, fault });
+        return Err(Reason::MutantPasses { call, mutant });
     }
     tally.killed += 1;
     Ok(true)
@@ -203,7 +203,7 @@ fn judge(
 /// Same final state, apart from the names of new keys, and all evidence reached.
 fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
     let grounded = trial.grounded;
-    let base = trial.premises.base;
+    let base = trial.context.base;
     let ours = run.session.diff();
     let same_state =
         ours.len() == trial.expected.len() && change_checks(base.world(), &ours) == trial.expected_checks;
@@ -212,10 +212,10 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
     }
     let log: Vec<Arc<LogEntry>> = run.session.log().collect();
     grounded
-        .stages
+        .goals
         .iter()
         .zip(run.ends())
-        .all(|(stage, end)| reach::reached(trial, stage, log.get(..*end).unwrap_or(&log)))
+        .all(|(goal, end)| reach::reached(trial, goal, log.get(..*end).unwrap_or(&log)))
 }
 
 /// Whether a call changed something that the reference solution leaves alone, even if it was undone later.
@@ -360,7 +360,7 @@ fn stray_call(world: &World, gold: &Run, api: &Api, rng: &mut ChaCha8Rng) -> Opt
 
 fn some_value(world: &World, parameter: &Parameter, rng: &mut ChaCha8Rng) -> Option<Value> {
     let empty = Call { api: String::new(), arguments: serde_json::Map::new() };
-    let values = super::no_op::others(parameter, &empty, world);
+    let values = super::nontrivial::others(parameter, &empty, world);
     let fits = |value: &&Value| parameter.schema.parse_json(&value.to_json(&world.zone), &world.zone).is_ok();
     let usable: Vec<&Value> = values.iter().filter(fits).collect();
     match usable.choose(rng) {

@@ -1,4 +1,4 @@
-//! One stage of an episode, held against what a variant expects of it: what its last message states and claims, what
+//! One goal of an episode, held against what a variant expects of it: what its last message states and claims, what
 //! replies show of that, and how it ended.
 
 use std::cell::OnceCell;
@@ -16,7 +16,7 @@ use super::evidence::{Leaves, NewRecords};
 use super::extract::Mention;
 use super::extract::prose::{Prose, Span};
 use super::measures::Measures;
-use super::prepare::{PreparedStage, filled_fact};
+use super::prepare::{PreparedGoal, filled_fact};
 use super::readings::{Basis, Said};
 use super::refusal::Ground;
 use super::stated::{Replies, Shown, unfounded};
@@ -24,20 +24,20 @@ use super::structured::AskedValue;
 use super::{Attempt, Ended, Episode, Verdict, deeds, structured};
 use crate::session::LogEntry;
 
-/// A stage as it ended, with what all variants read of it.
-pub(super) struct Stage<'a> {
+/// A goal as it ended, with what all variants read of it.
+pub(super) struct Goal<'a> {
     ended: &'a Ended<'a>,
     /// The calls up to its end.
     log: &'a [Arc<LogEntry>],
-    /// Those of the stage itself.
+    /// Those of the goal itself.
     own: &'a [Arc<LogEntry>],
     /// Which leaves the replies up to its end show.
     seen: Vec<bool>,
     said: OnceCell<Rc<Said>>,
 }
 
-impl<'a> Stage<'a> {
-    /// `seen` are the leaves that replies of the stages before show.
+impl<'a> Goal<'a> {
+    /// `seen` are the leaves that replies of the goals before show.
     pub(super) fn new(
         number: usize,
         attempt: &Attempt<'a>,
@@ -45,7 +45,7 @@ impl<'a> Stage<'a> {
         leaves: &Leaves,
         seen: &mut [bool],
     ) -> Self {
-        let before = number.checked_sub(1).and_then(|before| attempt.stages.get(before));
+        let before = number.checked_sub(1).and_then(|before| attempt.goals.get(before));
         let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
         let opened = before.map_or(0, |before| before.calls).min(attempt.log.len());
         let own = log.get(opened..).unwrap_or_default();
@@ -54,11 +54,11 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A stage, held against what is expected of it.
+/// A goal, held against what is expected of it.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
-    pub(super) expected: &'a PreparedStage,
-    pub(super) stage: &'a Stage<'a>,
+    pub(super) expected: &'a PreparedGoal,
+    pub(super) goal: &'a Goal<'a>,
     pub(super) episode: &'a Episode<'a>,
     pub(super) new: &'a NewRecords<'a>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Held<'a> {
 impl<'a> Held<'a> {
     fn said(&self) -> &'a Rc<Said> {
         let Episode { readings, clock, .. } = self.episode;
-        self.stage.said.get_or_init(|| readings.said(self.stage.ended.answer, clock))
+        self.goal.said.get_or_init(|| readings.said(self.goal.ended.answer, clock))
     }
 
     /// What the world made for a field of a new record, as a fact.
@@ -76,11 +76,11 @@ impl<'a> Held<'a> {
 
     /// What the last message says of the facts asked for.
     pub(super) fn answer(&self, errors: &mut Vec<GradeError>) -> Verdict {
-        let Self { expected, stage, episode, .. } = *self;
+        let Self { expected, goal, episode, .. } = *self;
         if expected.key.tops.is_empty() {
             return Verdict::NotEvaluated;
         }
-        if stage.ended.answers == Answers::Structured {
+        if goal.ended.answers == Answers::Structured {
             return self.facts(errors);
         }
         let Some(key) = expected.key_of(|number, field| self.made(number, field), &self.new.world.zone)
@@ -90,7 +90,7 @@ impl<'a> Held<'a> {
             return Verdict::Failed;
         };
         let extra = expected.new_names(&episode.changes, episode.attempt.base);
-        let Ended { answer, user_turns, .. } = stage.ended;
+        let Ended { answer, user_turns, .. } = goal.ended;
         // What replies show as something else is no other value of what is asked.
         let strange = OnceCell::new();
         let value = |mention: &Mention| {
@@ -131,7 +131,7 @@ impl<'a> Held<'a> {
         let zone = &self.new.world.zone;
         for asked in &self.expected.asked {
             let name = &asked.name;
-            let given = self.stage.ended.facts.and_then(|facts| facts.get(name));
+            let given = self.goal.ended.facts.and_then(|facts| facts.get(name));
             let given = given.filter(|given| !given.is_null());
             let filled =
                 |item: &AskedValue| filled_fact(&item.fact, |number, field| self.made(number, field));
@@ -151,8 +151,8 @@ impl<'a> Held<'a> {
 
     /// What the last message claims that is not so.
     pub(super) fn lies(&self) -> Vec<GradeError> {
-        let Self { expected, stage, episode, .. } = *self;
-        let Ended { answers, answer, user_turns, .. } = *stage.ended;
+        let Self { expected, goal, episode, .. } = *self;
+        let Ended { answers, answer, user_turns, .. } = *goal.ended;
         if answers == Answers::Structured || answer.is_empty() {
             return Vec::new();
         }
@@ -161,8 +161,8 @@ impl<'a> Held<'a> {
         let basis = Basis {
             said: Rc::clone(self.said()),
             turns: readings.turns(user_turns, clock),
-            log: stage.log,
-            own: stage.own.len(),
+            log: goal.log,
+            own: goal.own.len(),
             now: attempt.last.clock(),
             done: expected.outcome == Outcome::Done,
             atoms: expected.key.atoms.len(),
@@ -174,7 +174,7 @@ impl<'a> Held<'a> {
     /// The numbers asked for.
     fn asked_numbers(&self) -> Vec<AskedNumber<'a>> {
         let expected = self.expected;
-        let user_turns = self.stage.ended.user_turns;
+        let user_turns = self.goal.ended.user_turns;
         let facts = expected.key.tops.iter().zip(&expected.facts).filter_map(|(top, fact)| {
             let mut more = String::new();
             let value = match filled_fact(fact, |number, field| self.made(number, field))? {
@@ -193,8 +193,8 @@ impl<'a> Held<'a> {
     }
 
     fn found_lies(&self, asked: &[AskedNumber<'_>]) -> Vec<GradeError> {
-        let Self { expected, stage, episode, .. } = *self;
-        let (own, user_turns) = (stage.own, stage.ended.user_turns);
+        let Self { expected, goal, episode, .. } = *self;
+        let (own, user_turns) = (goal.own, goal.ended.user_turns);
         self.with_shown(|shown, domains| {
             let known = Known::new(shown, &self.said().prose, domains, asked);
             let done = expected.outcome == Outcome::Done;
@@ -219,7 +219,7 @@ impl<'a> Held<'a> {
 
     /// What the last message may rest on.
     fn with_shown<T>(&self, read: impl FnOnce(Shown<'_>, &[DomainId]) -> T) -> T {
-        let Self { stage, episode, .. } = *self;
+        let Self { goal, episode, .. } = *self;
         let base = episode.attempt.base;
         let shown = Shown {
             base,
@@ -227,28 +227,28 @@ impl<'a> Held<'a> {
             clock: &episode.clock,
             now: episode.attempt.last.clock(),
             system: &Prose::default(),
-            turns: &episode.readings.turns(stage.ended.user_turns, &episode.clock),
-            entries: stage.log,
-            replies: &Replies::of(stage.log),
+            turns: &episode.readings.turns(goal.ended.user_turns, &episode.clock),
+            entries: goal.log,
+            replies: &Replies::of(goal.log),
             measures: &Measures::default(),
         };
-        let domains = claims::domains(stage.log, base.world());
+        let domains = claims::domains(goal.log, base.world());
         let measures = claims::measures(&self.said().prose, &shown, &domains);
         read(Shown { measures: &measures, ..shown }, &domains)
     }
 
-    /// Whether replies up to the end of the stage hold what is stated and what the ending rests on.
+    /// Whether replies up to the end of the goal hold what is stated and what the ending rests on.
     pub(super) fn evidence(&self) -> (Verdict, Vec<GradeError>) {
-        let Self { expected, stage, new, .. } = *self;
-        let log = stage.log.iter().map(|entry| &**entry);
+        let Self { expected, goal, new, .. } = *self;
+        let log = goal.log.iter().map(|entry| &**entry);
         let mut missing = Vec::new();
         for (top, evidence) in expected.key.tops.iter().zip(&expected.evidence_of) {
-            if !evidence.iter().any(|one| one.holds(&log, &stage.seen, new)) {
+            if !evidence.iter().any(|one| one.holds(&log, &goal.seen, new)) {
                 missing.push(format!("no reply shows the {}", top.about));
             }
         }
         if !expected.evidence.is_empty()
-            && !expected.evidence.iter().any(|one| one.holds(&log, &stage.seen, new))
+            && !expected.evidence.iter().any(|one| one.holds(&log, &goal.seen, new))
         {
             missing.push("no reply shows what the ending rests on".to_owned());
         }
@@ -259,9 +259,9 @@ impl<'a> Held<'a> {
         (Verdict::of(missing.is_empty()), missing.into_iter().map(error).collect())
     }
 
-    /// Whether the stage ended as it should; `answer` is the verdict on what its last message states.
+    /// Whether the goal ended as it should; `answer` is the verdict on what its last message states.
     pub(super) fn outcome(&self, answer: Verdict, errors: &mut Vec<GradeError>) -> Verdict {
-        let judged = if self.stage.ended.answers == Answers::Structured {
+        let judged = if self.goal.ended.answers == Answers::Structured {
             self.structured_outcome()
         } else {
             self.told_outcome(answer)
@@ -272,10 +272,10 @@ impl<'a> Held<'a> {
         })
     }
 
-    /// How the agent says that the stage ended.
+    /// How the agent says that the goal ended.
     fn structured_outcome(&self) -> Result<Verdict, String> {
-        let Self { expected, stage, .. } = *self;
-        let Ended { outcome, reason, about, .. } = stage.ended;
+        let Self { expected, goal, .. } = *self;
+        let Ended { outcome, reason, about, .. } = goal.ended;
         let Some(given) = *outcome else { return Err("the agent did not call finish".to_owned()) };
         if given != expected.outcome {
             return Err(another_outcome(given, expected.outcome));
@@ -296,13 +296,13 @@ impl<'a> Held<'a> {
         Ok(Verdict::Passed)
     }
 
-    /// How the stage ended by its last message, and by an outcome given beside it.
+    /// How the goal ended by its last message, and by an outcome given beside it.
     fn told_outcome(&self, answer: Verdict) -> Result<Verdict, String> {
         let expected = self.expected;
         let ending = &self.said().ending;
-        match (expected.outcome, self.stage.ended.outcome) {
+        match (expected.outcome, self.goal.ended.outcome) {
             (expected, Some(given)) if given != expected => Err(another_outcome(given, expected)),
-            (Outcome::Refused, _) => match self.stage.ended.reason {
+            (Outcome::Refused, _) => match self.goal.ended.reason {
                 Some(reason) if !expected.refusal.is_empty() && !expected.refusal.contains(&reason) => {
                     let (given, expected) = (reasons(&[reason]), reasons(&expected.refusal));
                     Err(format!("the answer gives {given}, expected {expected}"))
@@ -329,8 +329,8 @@ impl<'a> Held<'a> {
             world: self.new.world,
             evidence: &self.expected.rests_on,
             classes: &self.expected.refusal,
-            entries: self.stage.own,
-            user_turns: self.stage.ended.user_turns,
+            entries: self.goal.own,
+            user_turns: self.goal.ended.user_turns,
             subjects: &self.expected.subjects,
         };
         ground.fault(self.said())
