@@ -12,4 +12,4 @@ pub mod tasks;
 pub mod verify;
 
 /// Version of the pipeline: the same seed and version give the same rows.
-pub const GENERATOR_VERSION: &str = "generate/2";
+pub const GENERATOR_VERSION: &str = "generate/3";

@@ -90,10 +90,10 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, Unproven> {
     same("final_state_hash", &row.final_state_hash, &session.digest().to_string())?;
     messages(row, &task)?;
     same("gold_plan", row.gold_plan.as_deref().unwrap_or_default(), &nested(&task.gold))?;
-    labels(row, &task, base.world())?;
     answers(&task)?;
     gates(&task)?;
     let derived = derive::compare(row, &task, &world)?;
+    labels(row, &task, base.world(), !derived)?;
     let log: Vec<_> = session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
         .map_err(|error| Unproven::Checks(error.to_string()))?;
@@ -119,7 +119,7 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, Unproven> {
 }
 
 /// What is said of a row in short is what its calls give.
-fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), Unproven> {
+fn labels(row: &Dialogue, task: &Task, world: &model::World, is_older: bool) -> Result<(), Unproven> {
     let depth = depth(&task.gold);
     if row.depth != depth {
         return Err(column("depth", format!("found {}, expected {depth}", row.depth)));
@@ -127,7 +127,7 @@ fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), Unpro
     if row.rc_level != rc_level(depth) {
         return Err(column("rc_level", format!("found {:?}, expected {:?}", row.rc_level, rc_level(depth))));
     }
-    domain(row, called(world, &task.gold), world)?;
+    domains(row, &called(world, &task.gold), world, is_older)?;
     let searches = task.gold.iter().any(|call| call.api == TOOL_SEARCHER);
     if searches == (row.ability == Ability::Call) {
         let what = if searches { "a search" } else { "no search" };
@@ -136,25 +136,27 @@ fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), Unpro
     Ok(())
 }
 
-/// The domain is that of the last call; of a row without calls, one of the world's.
-fn domain(row: &Dialogue, called: Option<DomainId>, world: &model::World) -> Result<(), Unproven> {
-    let is_named = |domain: &&model::Domain| *domain.name == *row.domain;
-    let names: Vec<&str> = world.domains.iter().map(|domain| &*domain.name).collect();
-    let expected =
-        match called {
-            Some(id) => Some(&world.domains[id.index()]).filter(is_named).ok_or_else(|| {
-                format!("found {}, expected {}, that of the last call", row.domain, names[id.index()])
-            }),
-            None => world.domains.iter().find(is_named).ok_or_else(|| {
-                format!("found {}, expected one of the world: {}", row.domain, names.join(", "))
-            }),
-        };
-    let expected = expected.map_err(|what| column("domain", what))?;
-    if *row.archetype != *expected.archetype {
-        let what = format!("found {}, expected {}", row.archetype, expected.archetype);
-        return Err(column("archetype", what));
-    }
-    Ok(())
+/// The domains are those of the calls; of a row without calls, one of the world's. Rows of schema version 1 name one of them.
+fn domains(
+    row: &Dialogue,
+    called: &[DomainId],
+    world: &model::World,
+    is_older: bool,
+) -> Result<(), Unproven> {
+    let names = |ids: &[DomainId]| -> Vec<String> {
+        ids.iter().map(|id| world.domains[id.index()].name.to_string()).collect()
+    };
+    let all: Vec<DomainId> = (0..world.domains.len()).map(|position| DomainId(position as u16)).collect();
+    let one_of = |names: &[String]| matches!(&*row.domains, [only] if names.contains(only));
+    let (holds, expected) = match called {
+        [] => (one_of(&names(&all)), format!("one of the world: {}", names(&all).join(", "))),
+        _ if is_older => {
+            (one_of(&names(called)), format!("one of those called: {}", names(called).join(", ")))
+        }
+        _ => (row.domains == names(called), format!("{}, those of the calls", names(called).join(", "))),
+    };
+    let wrong = || column("domains", format!("found {}, expected {expected}", row.domains.join(", ")));
+    if holds { Ok(()) } else { Err(wrong()) }
 }
 
 /// The reference answers are what the messages say: their texts stand there in order, and their places are in replies.

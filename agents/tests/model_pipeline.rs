@@ -106,7 +106,7 @@ fn writer(recipe: &Recipe, folder: &Path, sizes: PlanSizes, start: Start) -> Dat
     let versions = Versions { engine: text("e"), grader: text("g"), search: text("s"), generator: text("p") };
     let identity =
         Identity { versions, seed: recipe.seed, config: recipe.config().clone(), benchmark: false };
-    let plan = Plan::new(sizes, |unit| recipe.split_of(unit)).unwrap();
+    let plan = Plan::new(sizes, |batch| recipe.split_of(batch)).unwrap();
     DatasetWriter::open(folder, identity, plan, Options { shard: Shard::WHOLE, start }).unwrap()
 }
 
@@ -117,7 +117,7 @@ async fn make(
     dialogues: u64,
     start: Start,
 ) -> Result<(Ended, Summary), RunError> {
-    let sizes = PlanSizes { slots: dialogues, slots_per_unit: 20, units_per_file: 2 };
+    let sizes = PlanSizes { rows: dialogues, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&studio.recipe, folder, sizes, start);
     let goals = folder.join("goals");
     std::fs::create_dir_all(&goals).unwrap();
@@ -336,7 +336,7 @@ async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
     let budget = RunBudget::unlimited();
     let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
     let watch = Arc::clone(&studio);
-    let sizes = PlanSizes { slots: 200, slots_per_unit: 20, units_per_file: 2 };
+    let sizes = PlanSizes { rows: 200, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&recipe, folder.path(), sizes, Start::Fresh);
     let stop = |progress: diorama_agents::synthesis::model::run::Progress| {
         if progress.settled >= 10 {
@@ -452,7 +452,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
         ..settings(UserWords::Scenario, AssistantWords::Scenario)
     };
     let recipe = recipe(&settings, 12, vec![Ability::Call]);
-    // Two of three votes are against every second slot.
+    // Two of three votes are against every second row.
     let model = ScriptedModel::new(|request, _| {
         let mut answer = plain(&json!({ "messages": request.messages }));
         if request.origin.row % 2 == 1 && request.origin.attempt % 3 != 0 && request.origin.row < 12 {
@@ -474,7 +474,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
     assert_eq!(quality.judged.dropped, dropped.unwrap());
     assert_eq!(quality.steps["row"].passed, summary.counts.dialogues);
     let first =
-        Plan::new(PlanSizes::new(12), |unit| recipe.split_of(unit)).unwrap().files()[0].units[0].clone();
+        Plan::new(PlanSizes::new(12), |batch| recipe.split_of(batch)).unwrap().files()[0].batches[0].clone();
     let found = calibrate(&studio, &first).await.unwrap().unwrap();
     assert!(found.good >= 3 && found.bad.values().sum::<u32>() >= 3, "{found:?}");
     assert!(found.bad_dropped_by_either > 0, "{found:?}");

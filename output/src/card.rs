@@ -194,7 +194,7 @@ fn funnel(text: &mut String, manifest: &Manifest) {
     let _ = writeln!(text, "| written | | {} |", funnel.written);
     if funnel.exhausted > 0 {
         let _ =
-            writeln!(text, "\nFor {} slots no task passed every gate; they have no row.", funnel.exhausted);
+            writeln!(text, "\nFor {} rows no task passed every gate; they have no row.", funnel.exhausted);
     }
     text.push('\n');
     if !funnel.mutants.is_empty() {

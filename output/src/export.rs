@@ -6,6 +6,7 @@
 mod conversation;
 mod damage;
 mod endings;
+mod error;
 mod formats;
 mod literal;
 mod options;
@@ -16,45 +17,11 @@ mod tests;
 use std::io::Write as _;
 use std::path::Path;
 
+pub use error::ExportError;
 pub use options::{Answers, Arguments, Content, Format, Options, Searched};
 
-use crate::disk::{self, DiskError, PartFile};
+use crate::disk::{self, PartFile};
 use crate::folder::Folder;
-use crate::row::{RowFault, Split};
-use crate::rows::ReadError;
-
-/// Why a dataset cannot be exported.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    /// Rows cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A row holds text that is not the JSON it should be.
-    #[error(transparent)]
-    Row(#[from] RowFault),
-    /// The file cannot be written.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// The output path is a folder.
-    #[error("{0} is a folder, expected the name of a file")]
-    IsFolder(String),
-    /// A split without rows was asked for.
-    #[error("the dataset has no rows of the split {split}, expected one of those it has: {found}")]
-    NoRows {
-        /// The split.
-        split: Split,
-        /// Those that have rows, with how many.
-        found: String,
-    },
-    /// A choice was made that a format has no place for.
-    #[error("found --{option}, for which {format} has no place; leave it out")]
-    NoPlace {
-        /// The format.
-        format: Format,
-        /// The choice.
-        option: &'static str,
-    },
-}
 
 /// What an export wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What became of the tasks that were proposed, and what the written rows hold.
 //!
-//! Sums over units, then files, then shards: ordered maps and whole numbers, so that the order of adding up
+//! Sums over batches, then files, then shards: ordered maps and whole numbers, so that the order of adding up
 //! cannot show.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub struct Funnel {
     pub proposed: u64,
     /// Attempts dropped, by gate and reason. Reasons are a small fixed set of names, not sentences about a row.
     pub dropped: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Slots for which no attempt passed. The writer counts them.
+    /// Rows for which no attempt passed. The writer counts them.
     pub exhausted: u64,
     /// Rows written. The writer counts them.
     pub written: u64,

@@ -1,6 +1,6 @@
 //! What a dataset is and how it reaches disk.
 //!
-//! Owns the row ([`row::Dialogue`]), its Parquet form ([`rows`]), the plan of slots, units and files ([`plan`]),
+//! Owns the row ([`row::Dialogue`]), its Parquet form ([`rows`]), the plan of rows, batches and files ([`plan`]),
 //! writing with resume and shards ([`dataset`]), [`merge`], the manifest and the dataset card, the integrity half
 //! of `verify` ([`folder`]), [`stats`] and [`export`]. It must not run a call, grade, read the machine's clock or
 //! put a path, a timing or a number of threads into any file.

@@ -10,11 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::columns::SCHEMA_VERSION;
-use crate::dataset::RunRecord;
 use crate::disk::{self, DiskError, Fingerprint};
 use crate::funnel::{Counts, Funnel};
 use crate::older;
-use crate::plan::PlanSizes;
+use crate::plan::{PlanSizes, Shard};
 
 /// The manifest's name.
 pub const MANIFEST: &str = "manifest.json";
@@ -41,6 +40,23 @@ pub struct Identity {
     pub config: BTreeMap<String, Json>,
     /// Whether benchmark worlds were allowed.
     pub benchmark: bool,
+}
+
+/// What a run is; two runs with the same record make the same files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Version of the columns.
+    pub schema_version: u32,
+    /// Versions, seed and configuration.
+    pub identity: Identity,
+    /// The hash of the configuration.
+    pub config_hash: String,
+    /// The layout's sizes.
+    pub plan: PlanSizes,
+    /// The layout's digest.
+    pub plan_hash: String,
+    /// Which files the run makes.
+    pub shard: Shard,
 }
 
 /// Versions of what made the rows. `verify` refuses what it cannot reproduce.

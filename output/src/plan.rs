@@ -1,7 +1,7 @@
-//! Which slots make which file, known before the first row.
+//! Which rows make which file, known before the first row.
 //!
-//! A dataset asked for N dialogues has slots 0..N. A unit is a fixed range of slots of one world family, so it
-//! belongs to one split. A file holds a fixed range of the units of its split. A shard takes whole files.
+//! A dataset asked for N dialogues has rows 0..N. A batch is a fixed range of rows of one world family, so it
+//! belongs to one split. A file holds a fixed range of the batches of its split. A shard takes whole files.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,23 +11,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::Split;
 
-/// Slots in a unit, unless told otherwise.
-pub const SLOTS_PER_UNIT: u32 = 50;
-/// Units in a file, unless told otherwise.
-pub const UNITS_PER_FILE: u32 = 40;
-/// Most slots of a plan; names have five digits for the file's number.
-pub const MAX_SLOTS: u64 = 100_000_000;
+/// Rows in a batch, unless told otherwise.
+pub const ROWS_PER_BATCH: u32 = 50;
+/// Batches in a file, unless told otherwise.
+pub const BATCHES_PER_FILE: u32 = 40;
+/// Most rows of a plan; names have five digits for the file's number.
+pub const MAX_ROWS: u64 = 100_000_000;
 
 /// The sizes a plan is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanSizes {
     /// Dialogues asked for.
-    pub slots: u64,
-    /// Slots in a unit; the last one may have fewer.
-    pub slots_per_unit: u32,
-    /// Units in a file; the last file of a split may have fewer.
-    pub units_per_file: u32,
+    pub rows: u64,
+    /// Rows in a batch; the last one may have fewer.
+    pub rows_per_batch: u32,
+    /// Batches in a file; the last file of a split may have fewer.
+    pub batches_per_file: u32,
 }
 
 /// The layout of a dataset.
@@ -44,21 +44,21 @@ pub struct FilePlan {
     pub index: usize,
     /// Its name below the dataset's folder, with `/`.
     pub name: String,
-    /// The split of all its units.
+    /// The split of all its batches.
     pub split: Split,
-    /// Its units, in slot order.
-    pub units: Vec<Unit>,
+    /// Its batches, in row order.
+    pub batches: Vec<Batch>,
 }
 
-/// A fixed range of slots of one world family.
+/// A fixed range of rows of one world family.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct Batch {
     /// Its number, from 0, over the whole dataset.
     pub index: u64,
     /// Its split.
     pub split: Split,
-    /// Its slots.
-    pub slots: Range<u64>,
+    /// Its rows.
+    pub row_indexes: Range<u64>,
 }
 
 /// A share of a dataset's files: file f belongs to shard f mod count.
@@ -83,7 +83,7 @@ pub enum PlanError {
         most: u64,
     },
     /// A split would have too many files for its names.
-    #[error("found {0} files in a split, expected at most 100000; put more units in a file")]
+    #[error("found {0} files in a split, expected at most 100000; put more batches in a file")]
     TooManyFiles(usize),
     /// A shard is not one.
     #[error("found shard `{0}`, expected I/K such as 1/4, with I from 1 to K and K up to 10000")]
@@ -93,19 +93,19 @@ pub enum PlanError {
 impl PlanSizes {
     /// The usual sizes for so many dialogues.
     #[must_use]
-    pub const fn new(slots: u64) -> Self {
-        Self { slots, slots_per_unit: SLOTS_PER_UNIT, units_per_file: UNITS_PER_FILE }
+    pub const fn new(rows: u64) -> Self {
+        Self { rows, rows_per_batch: ROWS_PER_BATCH, batches_per_file: BATCHES_PER_FILE }
     }
 
-    /// The number of units.
+    /// The number of batches.
     #[must_use]
-    pub fn units(&self) -> u64 {
-        self.slots.div_ceil(u64::from(self.slots_per_unit).max(1))
+    pub fn batches(&self) -> u64 {
+        self.rows.div_ceil(u64::from(self.rows_per_batch).max(1))
     }
 }
 
 impl Plan {
-    /// Lays out a dataset. `split_of` gives the split of a unit from its number alone.
+    /// Lays out a dataset. `split_of` gives the split of a batch from its number alone.
     ///
     /// # Errors
     /// When a size is out of range.
@@ -113,32 +113,32 @@ impl Plan {
         let size = |what, found, most| {
             if (1..=most).contains(&found) { Ok(()) } else { Err(PlanError::Size { what, found, most }) }
         };
-        size("dialogues", sizes.slots, MAX_SLOTS)?;
-        size("slots per unit", sizes.slots_per_unit.into(), 1_000_000)?;
-        size("units per file", sizes.units_per_file.into(), 1_000_000)?;
-        let per_unit = u64::from(sizes.slots_per_unit);
-        let mut units: [Vec<Unit>; 2] = [Vec::new(), Vec::new()];
-        let [train, test] = &mut units;
-        for index in 0..sizes.units() {
-            let start = index * per_unit;
-            let slots = start..(start + per_unit).min(sizes.slots);
+        size("dialogues", sizes.rows, MAX_ROWS)?;
+        size("rows per batch", sizes.rows_per_batch.into(), 1_000_000)?;
+        size("batches per file", sizes.batches_per_file.into(), 1_000_000)?;
+        let per_batch = u64::from(sizes.rows_per_batch);
+        let mut batches: [Vec<Batch>; 2] = [Vec::new(), Vec::new()];
+        let [train, test] = &mut batches;
+        for index in 0..sizes.batches() {
+            let start = index * per_batch;
+            let row_indexes = start..(start + per_batch).min(sizes.rows);
             let split = split_of(index);
             let list = match split {
                 Split::Train => &mut *train,
                 Split::Test => &mut *test,
             };
-            list.push(Unit { index, split, slots });
+            list.push(Batch { index, split, row_indexes });
         }
         let mut files = Vec::new();
-        for (split, units) in Split::ALL.into_iter().zip(units) {
-            let chunks = units.chunks(sizes.units_per_file as usize);
+        for (split, batches) in Split::ALL.into_iter().zip(batches) {
+            let chunks = batches.chunks(sizes.batches_per_file as usize);
             let count = chunks.len();
             if count > 100_000 {
                 return Err(PlanError::TooManyFiles(count));
             }
-            for (number, units) in chunks.enumerate() {
+            for (number, batches) in chunks.enumerate() {
                 let name = format!("data/{split}-{number:05}-of-{count:05}.parquet");
-                files.push(FilePlan { index: files.len(), name, split, units: units.to_vec() });
+                files.push(FilePlan { index: files.len(), name, split, batches: batches.to_vec() });
             }
         }
         Ok(Self { sizes, files })
@@ -161,17 +161,17 @@ impl Plan {
         self.files.iter().filter(move |file| shard.has(file.index))
     }
 
-    /// BLAKE3 over sizes and the split of every unit: two plans with the same digest are the same.
+    /// BLAKE3 over sizes and the split of every batch: two plans with the same digest are the same.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.sizes.slots.to_le_bytes());
-        hasher.update(&self.sizes.slots_per_unit.to_le_bytes());
-        hasher.update(&self.sizes.units_per_file.to_le_bytes());
+        hasher.update(&self.sizes.rows.to_le_bytes());
+        hasher.update(&self.sizes.rows_per_batch.to_le_bytes());
+        hasher.update(&self.sizes.batches_per_file.to_le_bytes());
         for file in &self.files {
             hasher.update(file.name.as_bytes());
-            for unit in &file.units {
-                hasher.update(&unit.index.to_le_bytes());
+            for batch in &file.batches {
+                hasher.update(&batch.index.to_le_bytes());
             }
         }
         hasher.finalize().to_hex().to_string()
@@ -179,10 +179,10 @@ impl Plan {
 }
 
 impl FilePlan {
-    /// The number of its slots: rows it has at most.
+    /// The number of its rows: rows it has at most.
     #[must_use]
-    pub fn slots(&self) -> u64 {
-        self.units.iter().map(|unit| unit.slots.end - unit.slots.start).sum()
+    pub fn row_count(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.row_indexes.end - batch.row_indexes.start).sum()
     }
 }
 
@@ -245,9 +245,12 @@ mod tests {
     use super::{Plan, PlanSizes, Shard};
     use crate::row::Split;
 
-    fn plan(slots: u64) -> Plan {
-        Plan::new(PlanSizes::new(slots), |unit| if unit % 10 == 3 { Split::Test } else { Split::Train })
-            .unwrap()
+    fn plan(row_indexes: u64) -> Plan {
+        Plan::new(
+            PlanSizes::new(row_indexes),
+            |batch| if batch % 10 == 3 { Split::Test } else { Split::Train },
+        )
+        .unwrap()
     }
 
     #[test]
@@ -265,12 +268,18 @@ mod tests {
                 "data/test-00000-of-00001.parquet",
             ]
         );
-        let mut slots: Vec<u64> =
-            plan.files().iter().flat_map(|file| &file.units).flat_map(|unit| unit.slots.clone()).collect();
-        slots.sort_unstable();
-        assert_eq!(slots, (0..10_020).collect::<Vec<_>>());
-        assert_eq!(plan.files().iter().map(super::FilePlan::slots).sum::<u64>(), 10_020);
-        assert!(plan.files()[5].units.iter().all(|unit| unit.index % 10 == 3 && unit.split == Split::Test));
+        let mut row_indexes: Vec<u64> = plan
+            .files()
+            .iter()
+            .flat_map(|file| &file.batches)
+            .flat_map(|batch| batch.row_indexes.clone())
+            .collect();
+        row_indexes.sort_unstable();
+        assert_eq!(row_indexes, (0..10_020).collect::<Vec<_>>());
+        assert_eq!(plan.files().iter().map(super::FilePlan::row_count).sum::<u64>(), 10_020);
+        assert!(
+            plan.files()[5].batches.iter().all(|batch| batch.index % 10 == 3 && batch.split == Split::Test)
+        );
     }
 
     #[test]
@@ -278,7 +287,7 @@ mod tests {
         let plan = plan(1);
         assert_eq!(plan.files().len(), 1);
         assert_eq!(plan.files()[0].name, "data/train-00000-of-00001.parquet");
-        assert_eq!(plan.files()[0].units[0].slots, 0..1);
+        assert_eq!(plan.files()[0].batches[0].row_indexes, 0..1);
     }
 
     #[test]
@@ -302,12 +311,12 @@ mod tests {
     fn sizes_out_of_range_are_refused() {
         let refuse = |sizes: PlanSizes| Plan::new(sizes, |_| Split::Train).unwrap_err().to_string();
         assert_eq!(refuse(PlanSizes::new(0)), "found 0 dialogues, expected between 1 and 100000000");
-        let sizes = PlanSizes { slots_per_unit: 0, ..PlanSizes::new(5) };
-        assert_eq!(refuse(sizes), "found 0 slots per unit, expected between 1 and 1000000");
-        let sizes = PlanSizes { slots_per_unit: 1, units_per_file: 1, ..PlanSizes::new(200_000) };
+        let sizes = PlanSizes { rows_per_batch: 0, ..PlanSizes::new(5) };
+        assert_eq!(refuse(sizes), "found 0 rows per batch, expected between 1 and 1000000");
+        let sizes = PlanSizes { rows_per_batch: 1, batches_per_file: 1, ..PlanSizes::new(200_000) };
         assert_eq!(
             refuse(sizes),
-            "found 200000 files in a split, expected at most 100000; put more units in a file"
+            "found 200000 files in a split, expected at most 100000; put more batches in a file"
         );
     }
 

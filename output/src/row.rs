@@ -11,8 +11,6 @@ use std::str::FromStr;
 use diorama_seeds::task::Ability;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::{COLUMNS, Cell, Column, Kind};
-
 /// One dialogue: a task, its reference solution as messages, and what is needed to replay and grade it.
 ///
 /// Members marked "JSON" hold JSON text. Their shape varies from row to row, and text keeps Arrow from merging it.
@@ -169,19 +167,6 @@ impl Dialogue {
         self.messages.iter().map(|message| message.tool_calls.len() as u64).sum()
     }
 
-    /// Bytes of text in the row, which bound the size of row groups.
-    #[must_use]
-    pub fn text_bytes(&self) -> usize {
-        let bytes = |column: &Column| match column.cell {
-            Cell::Text(get, _) => get(self).len(),
-            Cell::Optional(get, _) => get(self).as_ref().map_or(0, String::len),
-            Cell::Texts(get, _) => get(self).iter().map(String::len).sum(),
-            Cell::Messages => self.messages.iter().map(Message::text_bytes).sum(),
-            Cell::Number(..) | Cell::OptionalNumber(..) => 0,
-        };
-        COLUMNS.iter().map(bytes).sum()
-    }
-
     /// A row without values, which a decoder fills in column by column.
     pub(crate) const fn blank() -> Self {
         Self {
@@ -210,48 +195,6 @@ impl Dialogue {
             source: String::new(),
             provenance: String::new(),
         }
-    }
-
-    /// Checks what no reader can repair later: names that must not be empty, and JSON text that must be JSON.
-    ///
-    /// # Errors
-    /// The first fault, with the row's id and the column.
-    pub fn check(&self) -> Result<(), RowFault> {
-        let fault = |column: &'static str, what: String| RowFault { row: self.id.clone(), column, what };
-        for column in &COLUMNS {
-            let Cell::Text(get, _) = column.cell else { continue };
-            let (name, text) = (column.field.name, get(self));
-            if column.is_needed && text.is_empty() {
-                return Err(fault(name, "is empty, but every row needs it".to_owned()));
-            }
-            if column.field.kind == Kind::Json {
-                serde_json::from_str::<serde::de::IgnoredAny>(text)
-                    .map_err(|error| fault(name, format!("is not JSON: {error}")))?;
-            }
-        }
-        if self.domains.is_empty() || self.domains.iter().any(String::is_empty) {
-            return Err(fault("domains", "is empty, but every row needs it".to_owned()));
-        }
-        for (index, message) in self.messages.iter().enumerate() {
-            for call in &message.tool_calls {
-                let arguments = call.function.arguments.as_str();
-                if !arguments.trim_start().starts_with('{') {
-                    let what = format!(
-                        "message {index}: the arguments of `{}` are no JSON object",
-                        call.function.name
-                    );
-                    return Err(fault("messages", what));
-                }
-                serde_json::from_str::<serde::de::IgnoredAny>(arguments).map_err(|error| {
-                    let name = &call.function.name;
-                    fault(
-                        "messages",
-                        format!("message {index}: the arguments of `{name}` are not JSON: {error}"),
-                    )
-                })?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -286,7 +229,7 @@ impl Message {
         }
     }
 
-    fn text_bytes(&self) -> usize {
+    pub(crate) fn text_bytes(&self) -> usize {
         let optional: usize = [&self.content, &self.tool_call_id, &self.name, &self.reasoning_content]
             .into_iter()
             .map(|text| text.as_ref().map_or(0, String::len))

@@ -3,6 +3,7 @@
 //! The same rows give the same bytes: the writer's settings are fixed, its name carries no build, and no time
 //! stands in a file. Readers take files from anywhere: whatever is in them, they return rows or an error.
 
+mod check;
 mod decode;
 mod encode;
 mod reader;

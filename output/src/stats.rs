@@ -33,7 +33,7 @@ use crate::rows::ReadError;
 use duplicates::Duplicates;
 use guess::{Guess, Guesses};
 use sample::{DRAWS, draw};
-use text::{openings_and_bigrams, words};
+use text::{openings_and_bigrams, rounded, share, words};
 
 /// What `diorama dataset stats` reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -182,13 +182,4 @@ fn diversity(draws: &[Vec<u64>], texts: &BTreeMap<u64, String>) -> (f64, f64) {
     }
     let count = draws.len().max(1) as f64;
     (rounded(sums.0 / count), rounded(sums.1 / count))
-}
-
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { rounded(part as f64 / whole as f64) }
-}
-
-/// Six decimals: enough for any comparison, and no digits that only the order of adding made.
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }

@@ -80,7 +80,6 @@ fn tell_apart(domains: &mut [DomainDoc]) {
     let mut base_paths = HashSet::new();
     for domain in domains.iter_mut() {
         let head = &mut domain.domain;
-        head.archetype.get_or_insert_with(|| head.name.clone());
         head.name = free(&head.name, '_', &mut names);
         if head.base_path.is_empty() {
             head.base_path = format!("/{}", head.name.replace('_', "-"));

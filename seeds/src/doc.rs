@@ -95,9 +95,11 @@ pub struct DomainHead {
     /// The field of the economy or of life, such as `health`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sector: Option<String>,
-    /// The family this domain is a variant of, such as `appointment_booking`; default: the name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub archetype: Option<String>,
+    /// Read and left out: worlds of datasets of schema version 1 have it.
+    #[serde(default, rename = "archetype", skip_serializing)]
+    #[schemars(skip)]
+    #[doc(hidden)]
+    pub former: Option<serde::de::IgnoredAny>,
     /// Prefix of the domain's paths; empty by default.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub base_path: String,

@@ -94,8 +94,6 @@ pub struct Domain {
     pub description: Str,
     /// Field of life or economy.
     pub sector: Str,
-    /// The family it is a variant of.
-    pub archetype: Str,
     /// Prefix of its paths, without a final slash; empty or with a leading slash.
     pub base_path: Str,
     /// How its names are written to callers. Names of parameters and members in this model are so written already.

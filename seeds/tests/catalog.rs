@@ -52,19 +52,13 @@ fn names_are_in_order_and_unknown_ones_have_no_text() {
 }
 
 #[test]
-fn each_world_is_of_its_own_sector_and_archetype() {
+fn each_world_is_of_its_own_sector() {
     let mut sectors = BTreeSet::new();
-    let mut archetypes = BTreeSet::new();
     for (doc, name) in docs().zip(catalog::names()) {
         let head = doc.domain.unwrap_or_default();
         assert_eq!((&*doc.name, &*head.name), (*name, *name));
         assert!(doc.clock.starts_with("2026-"), "{name}");
         assert!(sectors.insert(head.sector.clone()), "{name} shares the sector {:?}", head.sector);
-        assert!(
-            archetypes.insert(head.archetype.clone()),
-            "{name} shares the archetype {:?}",
-            head.archetype
-        );
     }
 }
 

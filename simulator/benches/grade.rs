@@ -39,7 +39,7 @@ const LAST: &[&str] = &[
 fn clinic() -> Arc<Base> {
     let mut text = String::from(
         "world: 1\nname: clinic\nclock: 2026-03-02T09:00\nmaterialised: 1\n\
-         domain: {name: clinic, title: Clinic, description: A clinic., sector: health, archetype: booking}\n\
+         domain: {name: clinic, title: Clinic, description: A clinic., sector: health}\n\
          resources:\n  dentist:\n    key: dentist_id\n    display: name\n    fields:\n      dentist_id: {type: integer}\n      \
          name: {type: string}\n      fee: {type: decimal, scale: 2, currency: EUR}\n      next: {type: date-time}\n      booked: {type: integer}\n    records:\n",
     );

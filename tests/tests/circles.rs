@@ -10,7 +10,7 @@ const ALLOWED: [(&str, usize); 12] = [
     ("agents/llm/server", 0),
     ("agents/baselines", 3),
     ("agents/benchmarks", 0),
-    ("output", 4),
+    ("output", 0),
     ("seeds", 9),
     ("seeds/catalog", 0),
     ("seeds/openapi", 9),

@@ -148,15 +148,15 @@ fn every_row_replays_and_abilities_and_changes_are_there() {
     assert!(rows.iter().all(|(_, row)| row.license == "CC0-1.0"));
     let card = std::fs::read_to_string(whole().join("README.md")).unwrap();
     assert!(card.contains("license: cc0-1.0"));
-    // No archetype and no skeleton of the test split is in training rows.
-    let archetypes = |split: &str| -> std::collections::BTreeSet<String> {
+    // No domain and no skeleton of the test split is in training rows.
+    let domains = |split: &str| -> std::collections::BTreeSet<String> {
         rows.iter()
             .filter(|(_, row)| row.split.to_string() == split)
-            .map(|(_, row)| row.archetype.clone())
+            .flat_map(|(_, row)| row.domains.clone())
             .collect()
     };
-    assert!(archetypes("test").len() > 1, "{:?}", archetypes("test"));
-    assert!(archetypes("test").is_disjoint(&archetypes("train")));
+    assert!(domains("test").len() > 1, "{:?}", domains("test"));
+    assert!(domains("test").is_disjoint(&domains("train")));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn tampering_is_found_and_named() {
         &|row| row.provenance = row.provenance.replacen("\"slot\":", "\"slot\":1", 1),
         "the id is",
     );
-    hidden("domain", &|row| row.domain.push('s'), "domain: found");
+    hidden("domains", &|row| row.domains[0].push('s'), "domains: found");
     let swapped = fresh("swapped");
     let (name, mut all) =
         rows(&swapped).into_iter().fold((String::new(), Vec::new()), |(_, mut all), (name, row)| {
@@ -340,7 +340,7 @@ fn tampering_is_found_and_named() {
     };
     manifest("another seed", &|manifest| manifest["seed"] = 99.into(), "provenance.seed");
     manifest("proposed", &|manifest| manifest["funnel"]["proposed"] = 9_999_999.into(), "funnel.proposed");
-    manifest("slots", &|manifest| manifest["plan"]["slots"] = 9_999.into(), "plan.slots");
+    manifest("slots", &|manifest| manifest["plan"]["slots"] = 9_999.into(), "plan.rows");
     manifest(
         "version",
         &|manifest| manifest["generator_version"] = "generate/0".into(),
@@ -436,10 +436,10 @@ fn an_imported_document_makes_rows_that_hold() {
     ok(&["generate", "--openapi", text(&document), "--dialogues", "500", "--out", text(&out)]);
     let verified = json(&ok(&["dataset", "verify", text(&out), "--json"]));
     assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(500), Some(500)));
-    // One archetype: no test split, and eval says so.
+    // One domain: no test split, and eval says so.
     let ran = run(&["eval", "--agent", "oracle", "--tasks", text(&out), "--split", "test"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("one archetype"), "{}", ran.err);
+    assert!(ran.err.contains("training rows only"), "{}", ran.err);
     let oracle = json(&ok(&["eval", "--agent", "oracle", "--tasks", text(&out), "--json"]));
     assert_eq!(oracle["success"].as_f64(), Some(1.0));
 }

@@ -74,7 +74,7 @@ pub enum CliError {
     /// A row that cannot be used.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
-    /// A unit that cannot be made.
+    /// A batch that cannot be made.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
     /// A run with a model that ended before its time.
@@ -156,7 +156,7 @@ impl CliError {
 impl From<DriveError<PipelineError>> for CliError {
     fn from(error: DriveError<PipelineError>) -> Self {
         match error {
-            DriveError::Unit(error) => Self::Pipeline(error),
+            DriveError::Batch(error) => Self::Pipeline(error),
             DriveError::Dataset(error) => Self::Dataset(error),
             DriveError::Threads(error) => Self::Threads(error),
             DriveError::Worker => Self::Worker,

@@ -160,7 +160,7 @@ impl Generate {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let recipe = pool.install(|| Recipe::new(ingredients))?;
         let sizes = PlanSizes::new(self.dialogues);
-        let plan = Plan::new(sizes, |unit| recipe.split_of(unit))?;
+        let plan = Plan::new(sizes, |batch| recipe.split_of(batch))?;
         let identity = Identity {
             versions: super::dataset::verify::versions(SearchVersion::default()),
             seed: self.seed,
@@ -179,11 +179,11 @@ impl Generate {
             tester: Box::new(SixGates),
         };
         let Some(asked) = asked else {
-            let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
+            let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
             writer.drive(
                 threads,
-                |unit| pipeline::unit(&recipe, &agents, unit, &writer),
-                |progress| bar.set_position(progress.slots),
+                |batch| pipeline::batch(&recipe, &agents, batch, &writer),
+                |progress| bar.set_position(progress.row_indexes),
             )?;
             bar.finish_and_clear();
             let summary = writer.finish()?;
@@ -234,7 +234,7 @@ impl Generate {
             data["model"] = told.json();
         }
         streams.print(&data, || self.funnel(summary, &uses, told, seconds))?;
-        // A shard may have no slots of its own.
+        // A shard may have no rows of its own.
         if summary.counts.dialogues == 0 && summary.funnel.proposed > 0 {
             let why =
                 "no dialogue passed the gates; the funnel above says why, and which APIs no dialogue calls";
@@ -261,7 +261,7 @@ impl Generate {
             }
         }
         if funnel.exhausted > 0 {
-            let _ = writeln!(text, "{:>10}  slots without a row: no attempt passed", funnel.exhausted);
+            let _ = writeln!(text, "{:>10}  row indexes without a row: no attempt passed", funnel.exhausted);
         }
         let _ = writeln!(text, "{:>10}  written", summary.counts.dialogues);
         for (kind, mutants) in &funnel.mutants {
@@ -273,7 +273,7 @@ impl Generate {
         }
         if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {
             text.push_str(
-                "            none is of the test split: every tenth 50 dialogues are, where there are two archetypes\n",
+                "            none is of the test split: every tenth 50 dialogues are, where there are two domains\n",
             );
         }
         let own = !self.inputs.is_empty();

@@ -28,7 +28,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::draft::{Draft, DraftGoal, HeldBack};
 use super::plan::call_of;
-use super::world::UnitWorld;
+use super::world::BatchWorld;
 
 /// Solves a proposed conversation.
 pub trait CallerAgent: Sync + Send {
@@ -38,7 +38,7 @@ pub trait CallerAgent: Sync + Send {
     /// Why not, counted in the funnel.
     fn solve(
         &self,
-        world: &UnitWorld,
+        world: &BatchWorld,
         draft: &Draft,
         session_seed: u64,
         rng: &mut ChaCha8Rng,
@@ -75,7 +75,7 @@ const MOST_TOOLS: usize = 128;
 impl CallerAgent for ScenarioCaller {
     fn solve(
         &self,
-        world: &UnitWorld,
+        world: &BatchWorld,
         draft: &Draft,
         session_seed: u64,
         rng: &mut ChaCha8Rng,
@@ -122,7 +122,7 @@ impl CallerAgent for ScenarioCaller {
 
 /// A conversation on its way.
 struct Solving<'a> {
-    world: &'a UnitWorld,
+    world: &'a BatchWorld,
     draft: &'a Draft,
     session: Session,
     /// The APIs that may be called.
@@ -340,7 +340,7 @@ pub fn tools_among(world: &World, needed: Vec<ApiId>, rng: &mut ChaCha8Rng) -> V
 
 /// Search words for an API: words of its name and description that stand in what the agent has seen.
 pub(super) fn keywords(
-    world: &UnitWorld,
+    world: &BatchWorld,
     said: &[String],
     api: ApiId,
     system: &str,

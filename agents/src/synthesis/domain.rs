@@ -1,26 +1,26 @@
-//! The domain and API agents: which world a unit plays in.
+//! The domain and API agents: which world a batch plays in.
 //!
 //! Offline, the domain agent chooses among the families of the recipe and the API agent's work is the catalog's:
-//! APIs and behaviours written in advance, records made up from the unit's seed.
+//! APIs and behaviours written in advance, records made up from the batch's seed.
 
 use std::sync::{Arc, Mutex};
 
-use diorama_output::plan::Unit;
+use diorama_output::plan::Batch;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
 use rand::RngExt;
 
 use super::pipeline::{PipelineError, SharedWorld};
 use super::recipe::Recipe;
-use super::world::{Family, UnitWorld};
+use super::world::{BatchWorld, Family};
 
-/// Chooses and makes the world of a unit.
+/// Chooses and makes the world of a batch.
 pub trait DomainAgent: Sync + Send {
-    /// The world of a unit: a function of the recipe and the unit's number.
+    /// The world of a batch: a function of the recipe and the batch's number.
     ///
     /// # Errors
     /// When it cannot be made.
-    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError>;
+    fn world(&self, recipe: &Recipe, batch: &Batch) -> Result<SharedWorld, PipelineError>;
 }
 
 /// Writes the records of a family's world.
@@ -29,7 +29,7 @@ pub trait ApiAgent: Sync + Send {
     ///
     /// # Errors
     /// When it cannot be made.
-    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError>;
+    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<BatchWorld, PipelineError>;
 }
 
 /// The domain agent without a model: families in turn.
@@ -44,22 +44,22 @@ pub struct ScenarioDomain<A> {
 pub struct ScenarioApis;
 
 impl<A: ApiAgent> DomainAgent for ScenarioDomain<A> {
-    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError> {
-        let families = recipe.families(unit.split);
-        // Every tenth unit is of the other split, so neither numbering may skip families: the stream decides.
-        let mut stream = recipe.stream("unit", unit.index);
+    fn world(&self, recipe: &Recipe, batch: &Batch) -> Result<SharedWorld, PipelineError> {
+        let families = recipe.families(batch.split);
+        // Every tenth batch is of the other split, so neither numbering may skip families: the stream decides.
+        let mut stream = recipe.stream("batch", batch.index);
         let family = &families[stream.random_range(0..families.len())];
         Ok(Arc::new(self.apis.build(family, stream.random())?))
     }
 }
 
 impl ApiAgent for ScenarioApis {
-    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
+    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<BatchWorld, PipelineError> {
         let made = family.source.run(seed)?;
         let base = Base::new(made.world)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));
-        Ok(UnitWorld {
+        Ok(BatchWorld {
             family: family.clone(),
             base,
             vocabulary,

@@ -1,13 +1,13 @@
-//! The pipeline: from a unit of slots to its rows.
+//! The pipeline: from a batch of rows to its rows.
 //!
-//! Slot j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
-//! and split follow from the unit. Nothing here knows of threads, files or shards.
+//! Row j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
+//! and split follow from the batch. Nothing here knows of threads, files or shards.
 
 use std::sync::Arc;
 
-use diorama_output::dataset::{DatasetError, DatasetWriter, UnitRows};
+use diorama_output::dataset::{BatchRows, DatasetError, DatasetWriter};
 use diorama_output::funnel::{Funnel, Mutants};
-use diorama_output::plan::Unit;
+use diorama_output::plan::Batch;
 use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
@@ -29,12 +29,12 @@ use super::row::{self, About};
 use super::scenario::{self, ScenarioSet};
 use super::tags;
 use super::tester::{Rejected, TesterAgent};
-use super::world::UnitWorld;
+use super::world::BatchWorld;
 
 /// Why a row is dropped whose first request is too near to another's.
 pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
 
-/// Attempts at a slot before it is given up.
+/// Attempts at a row before it is given up.
 pub(super) const ATTEMPTS: u32 = 400;
 /// Attempts with the same kind of task before another kind is drawn.
 const SAME_SHAPE: u32 = 20;
@@ -55,7 +55,7 @@ pub struct Agents {
     pub tester: Box<dyn TesterAgent>,
 }
 
-/// Why a unit cannot be made.
+/// Why a batch cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// A world cannot be materialised.
@@ -69,48 +69,49 @@ pub enum PipelineError {
     Dataset(#[from] DatasetError),
 }
 
-/// Makes the rows of a unit and stores its world.
+/// Makes the rows of a batch and stores its world.
 ///
 /// # Errors
 /// When its world cannot be made or stored.
-pub fn unit(
+pub fn batch(
     recipe: &Recipe,
     agents: &Agents,
-    unit: &Unit,
+    batch: &Batch,
     writer: &DatasetWriter,
-) -> Result<UnitRows, PipelineError> {
-    let world = agents.domain.world(recipe, unit)?;
+) -> Result<BatchRows, PipelineError> {
+    let world = agents.domain.world(recipe, batch)?;
     let mut rows = Vec::new();
     let mut funnel = Funnel::default();
     let mut requests: Vec<Box<[u64]>> = Vec::new();
-    for slot in unit.slots.clone() {
-        if let Some(row) = slot_row(recipe, agents, &world, unit.split, slot, &mut requests, &mut funnel) {
+    for row_index in batch.row_indexes.clone() {
+        if let Some(row) = row_at(recipe, agents, &world, batch.split, row_index, &mut requests, &mut funnel)
+        {
             rows.push(row);
         }
     }
     if !rows.is_empty() {
         writer.put_world(&world.id, world.canonical.as_bytes())?;
     }
-    Ok(UnitRows { unit: unit.index, rows, funnel })
+    Ok(BatchRows { batch: batch.index, rows, funnel })
 }
 
-fn slot_row(
+fn row_at(
     recipe: &Recipe,
     agents: &Agents,
-    world: &UnitWorld,
+    world: &BatchWorld,
     split: Split,
-    slot: u64,
+    row_index: u64,
     requests: &mut Vec<Box<[u64]>>,
     funnel: &mut Funnel,
 ) -> Option<Dialogue> {
-    let mut stream = recipe.stream("slot", slot);
+    let mut stream = recipe.stream("row", row_index);
     let ability = ability(&recipe.abilities, &mut stream);
     let author = Author::of(world, ability);
     let reads_only = world.family.survey.writers.is_empty();
     let mut kind = shape(ability, reads_only, &mut stream);
     let mut drawn = stream.random();
     for attempt in 0..ATTEMPTS {
-        // A shape that a world has no room for must not hold the slot up; one that is merely rare gets its chance.
+        // A shape that a world has no room for must not hold the row up; one that is merely rare gets its chance.
         if attempt > 0 && attempt % author.patience() == 0 {
             kind = shape(ability, reads_only, &mut stream);
             drawn = author.another(ability, drawn, stream.random());
@@ -141,7 +142,7 @@ fn slot_row(
                     model: None,
                     prompt_hash: None,
                     seed: recipe.seed,
-                    slot,
+                    row: row_index,
                     attempt,
                     version: crate::GENERATOR_VERSION.to_owned(),
                     authors: std::collections::BTreeMap::new(),
@@ -187,7 +188,7 @@ pub(super) struct Proposal {
     pub(super) domain: Option<DomainId>,
 }
 
-/// Who writes the conversations of a slot.
+/// Who writes the conversations of a row.
 pub(super) enum Author<'a> {
     /// Scenarios that people wrote for the world's domains.
     Scenarios(&'a ScenarioSet),
@@ -196,7 +197,7 @@ pub(super) enum Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    pub(super) fn of(world: &'a UnitWorld, ability: Ability) -> Self {
+    pub(super) fn of(world: &'a BatchWorld, ability: Ability) -> Self {
         let scenario_set = &world.family.scenario_set;
         if scenario_set.draw(ability, 0.0).is_some() { Self::Scenarios(scenario_set) } else { Self::Grammar }
     }
@@ -221,7 +222,7 @@ impl<'a> Author<'a> {
     pub(super) fn propose(
         &self,
         agents: &Agents,
-        world: &UnitWorld,
+        world: &BatchWorld,
         wish: &Wish,
         drawn: f64,
         rng: &mut ChaCha8Rng,
@@ -253,7 +254,7 @@ impl<'a> Author<'a> {
     }
 }
 
-/// Which API the first request of an attempt is for, from where a slot begins: steps of the golden ratio come to each of
+/// Which API the first request of an attempt is for, from where a row begins: steps of the golden ratio come to each of
 /// them. After half of the attempts any API will do.
 pub(super) fn share(drawn: f64, attempt: u32) -> Option<f64> {
     let step = f64::from(attempt / SAME_API) * 0.618_033_988_749_895;
@@ -312,5 +313,5 @@ pub(super) fn count_mutants(funnel: &mut Funnel, report: &GateReport) {
     }
 }
 
-/// Shared worlds by unit are cheap to hand around.
-pub type SharedWorld = Arc<UnitWorld>;
+/// Shared worlds by batch are cheap to hand around.
+pub type SharedWorld = Arc<BatchWorld>;

@@ -22,7 +22,7 @@ use super::draft::{Detail, Step, StepArgument};
 use super::goal::{first_part, first_parts};
 use super::say::{self, Moment};
 use super::text::{Segment, assemble, literal};
-use super::world::{UnitWorld, refers_to};
+use super::world::{BatchWorld, refers_to};
 use diorama_proof::ground::names_of;
 
 /// Look-ups nest at most so deep under a goal's own call.
@@ -31,7 +31,7 @@ const MAX_NESTING: u32 = 3;
 /// A plan under construction.
 pub struct Planner<'a> {
     /// The world.
-    pub world: &'a UnitWorld,
+    pub world: &'a BatchWorld,
     /// The stream of choices.
     pub rng: &'a mut ChaCha8Rng,
     /// The session in which planned calls are executed.
@@ -50,7 +50,7 @@ pub struct Planner<'a> {
     pub keys_at_hand: f64,
     /// A record that the conversation is about: drawn where one of its resource is.
     pub topic: Option<(ResourceId, Value)>,
-    /// Which API the first request is for, as a share of those there are: the slot's own, so that APIs whose requests are
+    /// Which API the first request is for, as a share of those there are: the row's own, so that APIs whose requests are
     /// easily made are asked for no more often than others. None for what follows.
     pub share: Option<f64>,
     /// What is special.
@@ -73,7 +73,7 @@ pub struct Checkpoint {
 
 impl<'a> Planner<'a> {
     /// Begins a plan on a fresh scratch session.
-    pub fn new(world: &'a UnitWorld, rng: &'a mut ChaCha8Rng, session_seed: u64) -> Self {
+    pub fn new(world: &'a BatchWorld, rng: &'a mut ChaCha8Rng, session_seed: u64) -> Self {
         let options = SessionOptions { seed: session_seed, ..SessionOptions::default() };
         let session = Session::new(world.base.clone(), options);
         Self {
@@ -634,7 +634,7 @@ pub fn call_of(world: &diorama_seeds::model::World, step: &Step) -> Call {
 
 /// The first place in a reply where the key of a record stands, preferring the record's own key field.
 #[must_use]
-pub fn key_path(world: &UnitWorld, entry: &LogEntry, resource: ResourceId, key: &Value) -> Option<String> {
+pub fn key_path(world: &BatchWorld, entry: &LogEntry, resource: ResourceId, key: &Value) -> Option<String> {
     if !entry.reply.is_success() {
         return None;
     }

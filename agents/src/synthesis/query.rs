@@ -14,7 +14,7 @@ use super::draft::{Draft, DraftGoal, HeldBack, Shown};
 use super::goal::{self, Goal, Mood, Wanted};
 use super::plan::Planner;
 use super::text::{Segment, assemble, capitalise, literal};
-use super::world::{UnitWorld, refers_to};
+use super::world::{BatchWorld, refers_to};
 use diorama_proof::Survey;
 
 /// Proposes a conversation in a world.
@@ -23,7 +23,7 @@ pub trait QueryAgent: Sync + Send {
     ///
     /// # Errors
     /// Why not, counted in the funnel.
-    fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft>;
+    fn propose(&self, world: &BatchWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft>;
 }
 
 /// Why a draw leads to no proposal.
@@ -46,7 +46,7 @@ pub enum NoDraft {
     NothingToLeaveOut,
 }
 
-/// What a slot wants of a proposal; a function of the slot alone.
+/// What a row wants of a proposal; a function of the row alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wish {
     /// The ability.
@@ -92,7 +92,7 @@ const DRAWS: u32 = 10;
 const CREDENTIALS_FIRST: f64 = 0.15;
 
 impl QueryAgent for ScenarioQuery {
-    fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft> {
+    fn propose(&self, world: &BatchWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft> {
         let mut planner = Planner::new(world, rng, wish.session_seed);
         planner.share = wish.share;
         if wish.ability == Ability::RetrieveCall {

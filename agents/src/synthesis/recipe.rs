@@ -26,13 +26,13 @@ pub struct Recipe {
     pub abilities: Vec<Ability>,
     /// Families of the training split.
     pub train: Vec<Arc<Family>>,
-    /// Families of the test split; empty when there is one archetype.
+    /// Families of the test split; empty when there is one domain.
     pub test: Vec<Arc<Family>>,
     config_hash: [u8; 32],
     config: BTreeMap<String, Json>,
 }
 
-/// One unit in ten is of the test split, like one archetype in ten.
+/// One batch in ten is of the test split, so that both splits have rows early.
 const TEST_EVERY: u64 = 10;
 /// Characters of a world's name, at most.
 const MAX_NAME: usize = 64;
@@ -116,10 +116,10 @@ impl Recipe {
         ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
     }
 
-    /// The split of a unit, from its number alone.
+    /// The split of a batch, from its number alone.
     #[must_use]
-    pub fn split_of(&self, unit: u64) -> Split {
-        if !self.test.is_empty() && unit % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
+    pub fn split_of(&self, batch: u64) -> Split {
+        if !self.test.is_empty() && batch % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
     }
 
     /// The families of a split.
@@ -143,7 +143,7 @@ impl Recipe {
         if let Some((name, findings)) = wrong_words(&domains) {
             return Err(Report { name, findings });
         }
-        let (train, test) = split_by_archetype(domains);
+        let (train, test) = split_by_domain(domains);
         let mut docs = Vec::new();
         for (number, group) in groups(&train, group).into_iter().enumerate() {
             let composed = compose(&family_name(&group), &group)?;
@@ -198,25 +198,25 @@ fn wrong_words(docs: &[WorldDoc]) -> Option<(String, Vec<Finding>)> {
         .map(|(doc, findings)| (doc.name.clone(), findings))
 }
 
-/// About a quarter of the archetypes is test, so that the test split is no single trade; none when there is one archetype.
-fn split_by_archetype(domains: Vec<WorldDoc>) -> (Vec<WorldDoc>, Vec<WorldDoc>) {
-    let archetype = |doc: &WorldDoc| {
+/// About a tenth of the domains is test, and at least three where there are nine; none when there is one domain.
+fn split_by_domain(domains: Vec<WorldDoc>) -> (Vec<WorldDoc>, Vec<WorldDoc>) {
+    let name = |doc: &WorldDoc| {
         let head = doc.domain.as_ref().or_else(|| doc.domains.first().map(|domain| &domain.domain));
-        head.map(|head| head.archetype.clone().unwrap_or_else(|| head.name.clone())).unwrap_or_default()
+        head.map(|head| head.name.clone()).unwrap_or_default()
     };
-    let archetypes: BTreeSet<String> = domains.iter().map(archetype).collect();
-    if archetypes.len() < 2 {
+    let names: BTreeSet<String> = domains.iter().map(name).collect();
+    if names.len() < 2 {
         return (domains, Vec::new());
     }
-    let count = (archetypes.len() / 4).max(1);
+    let count = (names.len() / 10).max(3).min((names.len() / 3).max(1));
     // The order of the hash is fixed and has nothing to do with the names' order.
-    let mut ranked: Vec<(String, String)> = archetypes
+    let mut ranked: Vec<(String, String)> = names
         .into_iter()
         .map(|name| (blake3::hash(format!("split/{name}").as_bytes()).to_hex().to_string(), name))
         .collect();
     ranked.sort_unstable();
     let chosen: BTreeSet<String> = ranked.into_iter().take(count).map(|(_, name)| name).collect();
-    domains.into_iter().partition(|doc| !chosen.contains(&archetype(doc)))
+    domains.into_iter().partition(|doc| !chosen.contains(&name(doc)))
 }
 
 /// One group for each domain: it and its followers in a ring, so that each domain meets others.

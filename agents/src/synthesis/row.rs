@@ -5,7 +5,7 @@ use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
 use diorama_proof::ground::places;
 use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::answer::{Claims, GoldAnswer};
-use diorama_seeds::model::{Domain, DomainId, World};
+use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
 use diorama_simulator::engine::Base;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
@@ -33,7 +33,7 @@ pub struct About<'a> {
     pub ability: Ability,
     /// What is special about it.
     pub tags: &'a [&'a str],
-    /// The domain that its author means it for; that of its last call where the author names none.
+    /// The domain that its author means it for; it counts where no API is called.
     pub domain: Option<DomainId>,
     /// The split.
     pub split: Split,
@@ -48,7 +48,6 @@ pub struct About<'a> {
 pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
     let model = world.base.world();
     let depth = depth(&grounded.gold);
-    let domain = home(model, &grounded.gold, about.domain);
     let tools = world.base.shown_tools(&grounded.visible);
     let Told { messages, events } = tell(world.base, grounded);
     let clock = diorama_seeds::value::Value::DateTime(grounded.clock);
@@ -71,7 +70,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
         claims: claims.map(|goal| Claims { when: goal.when.clone(), ends: goal.end() }).collect(),
     };
     Dialogue {
-        id: row_id(about.split, about.provenance.slot),
+        id: row_id(about.split, about.provenance.row),
         split: about.split,
         ability: about.ability,
         depth,
@@ -79,8 +78,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
         tags: about.tags.iter().map(|name| (*name).to_owned()).collect(),
         world_id: world.id.to_owned(),
         world_hash: world.hash.to_owned(),
-        archetype: domain.archetype.to_string(),
-        domain: domain.name.to_string(),
+        domains: domains(model, &grounded.gold, about.domain),
         query: grounded.script.opening().to_owned(),
         tools: text(&tools),
         messages,
@@ -102,19 +100,27 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
     }
 }
 
-/// The domain that a conversation is about: that of its last call. Where none is made, only its author knows, and without an
-/// author's word it is the first.
+/// The domains whose APIs are called, in the order of their first calls. Where none is called, the one that the author
+/// means, else the first.
 #[must_use]
-pub fn home<'a>(world: &'a World, gold: &[GoldCall], meant: Option<DomainId>) -> &'a Domain {
-    let domain = called(world, gold).or(meant).map_or(0, |domain| domain.index());
-    &world.domains[domain]
+pub fn domains(world: &World, gold: &[GoldCall], meant: Option<DomainId>) -> Vec<String> {
+    let mut ids = called(world, gold);
+    if ids.is_empty() {
+        ids.push(meant.unwrap_or(DomainId(0)));
+    }
+    ids.into_iter().map(|id| world.domains[id.index()].name.to_string()).collect()
 }
 
-/// The domain of the last call of an API; none where only tools are searched for, or nothing is called.
+/// The domains of the calls of APIs, in the order of their first calls; none where only tools are searched for.
 #[must_use]
-pub fn called(world: &World, gold: &[GoldCall]) -> Option<DomainId> {
-    let last = gold.iter().rev().find_map(|call| world.api_named(&call.api))?;
-    Some(world.api(last).domain)
+pub fn called(world: &World, gold: &[GoldCall]) -> Vec<DomainId> {
+    let mut found = Vec::new();
+    for id in gold.iter().filter_map(|call| world.api_named(&call.api)).map(|id| world.api(id).domain) {
+        if !found.contains(&id) {
+            found.push(id);
+        }
+    }
+    found
 }
 
 /// Reverse Chain's level: 1 for a depth of 2, 2 for 3, 3 for more.

@@ -210,7 +210,7 @@ fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {
 /// The same conversation in several wordings: one play after the other over the same records.
 #[cfg(test)]
 pub(crate) fn takes(
-    world: &super::world::UnitWorld,
+    world: &super::world::BatchWorld,
     scenario: &Scenario,
     seed: u64,
     count: u64,

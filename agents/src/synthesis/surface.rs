@@ -194,9 +194,9 @@ mod tests {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 10 + surface);
                 let family =
                     Family::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL).unwrap();
-                let unit = ScenarioApis.build(&family, surface).unwrap();
+                let batch = ScenarioApis.build(&family, surface).unwrap();
                 for scenario in family.scenario_set.scenarios() {
-                    let played = play(&unit, scenario, Ability::Call, surface, &mut rng);
+                    let played = play(&batch, scenario, Ability::Call, surface, &mut rng);
                     let lost = matches!(
                         played,
                         Err(Unplayed::Words { .. }

@@ -8,7 +8,7 @@ use diorama_proof::candidate::CandidateError;
 use diorama_proof::{Candidate, Dropped, GateReport, Grounded, ground, prove};
 use rand_chacha::ChaCha8Rng;
 
-use super::world::UnitWorld;
+use super::world::BatchWorld;
 
 /// Tests a candidate.
 pub trait TesterAgent: Sync + Send {
@@ -18,7 +18,7 @@ pub trait TesterAgent: Sync + Send {
     /// Why it does not pass.
     fn test(
         &self,
-        world: &UnitWorld,
+        world: &BatchWorld,
         candidate: Candidate,
         rng: &mut ChaCha8Rng,
     ) -> Result<(Grounded, GateReport), Rejected>;
@@ -42,7 +42,7 @@ pub struct SixGates;
 impl TesterAgent for SixGates {
     fn test(
         &self,
-        world: &UnitWorld,
+        world: &BatchWorld,
         candidate: Candidate,
         rng: &mut ChaCha8Rng,
     ) -> Result<(Grounded, GateReport), Rejected> {

@@ -1,7 +1,7 @@
 //! What the pipeline knows of a world before it asks anything of it: a family's sources, its words, and which
 //! API can find what.
 //!
-//! Owns [`Family`] (a compiled source world that units are materialised from) and [`UnitWorld`] (one materialised world
+//! Owns [`Family`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
 //! with its engine). Must not execute calls.
 
 use std::collections::{BTreeSet, HashMap};
@@ -25,7 +25,7 @@ use super::row::RowWorld;
 use super::scenario::{Names, ScenarioSet, Shares};
 use super::text::Template;
 
-/// A source world from which the worlds of many units are made: same domains and APIs, other records.
+/// A source world from which the worlds of many batches are made: same domains and APIs, other records.
 pub struct Family {
     /// The world's name.
     pub name: String,
@@ -33,8 +33,6 @@ pub struct Family {
     pub license: String,
     /// Its source; `unstated` where its document names none.
     pub origin: String,
-    /// The archetypes of its domains, in order, without duplicates.
-    pub archetypes: Vec<String>,
     /// The compiled source.
     pub source: Source,
     /// Words for its APIs and fields.
@@ -51,7 +49,7 @@ pub struct Family {
 }
 
 /// One materialised world of a family.
-pub struct UnitWorld {
+pub struct BatchWorld {
     /// The family.
     pub family: Arc<Family>,
     /// The engine's frozen base.
@@ -70,7 +68,7 @@ pub struct UnitWorld {
     pub(super) planned: Mutex<Memo>,
 }
 
-impl UnitWorld {
+impl BatchWorld {
     /// What candidates are held against.
     #[must_use]
     pub fn context(&self) -> WorldContext<'_> {
@@ -158,9 +156,6 @@ impl Family {
         let guide = Guide::new(doc, world);
         let mut survey = Survey::new(world);
         survey.leave_out(|api| guide.api(api).unasked);
-        let mut archetypes: Vec<String> =
-            world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
-        archetypes.dedup();
         let (mut scenario_set, findings) = scenarios(doc, world);
         if !findings.is_empty() {
             return Err(Report { name: doc.name.clone(), findings });
@@ -171,7 +166,6 @@ impl Family {
             license,
             origin,
             name: world.name.to_string(),
-            archetypes,
             guide,
             survey,
             scenario_set,

@@ -1,7 +1,7 @@
 //! All pending files over several threads, in bounded memory.
 //!
-//! A pool makes the rows of units, and the calling thread writes them in slot order. It only asks for a unit that is at
-//! most [`AHEAD`] units per thread ahead of the first unwritten one, so a slow unit cannot make finished ones pile up.
+//! A pool makes the rows of batches, and the calling thread writes them in row order. It only asks for a batch that is at
+//! most [`AHEAD`] batches per thread ahead of the first unwritten one, so a slow batch cannot make finished ones pile up.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,76 +9,78 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 
-use super::{DatasetError, DatasetWriter, UnitRows};
+use super::error::DatasetError;
+use super::file::BatchRows;
+use super::writer::DatasetWriter;
 use crate::funnel::Funnel;
-use crate::plan::Unit;
+use crate::plan::Batch;
 
-/// Units that a thread may be ahead of the writer.
+/// Batches that a thread may be ahead of the writer.
 const AHEAD: usize = 4;
 
 /// What has been written so far, for a progress bar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Slots that are settled: rows written and slots exhausted, in this run.
-    pub slots: u64,
-    /// Slots of all pending files.
+    /// Rows that are settled: rows written and rows exhausted, in this run.
+    pub row_indexes: u64,
+    /// Rows of all pending files.
     pub slots_in_all: u64,
-    /// The sum of the units' funnels so far, as the caller gave them.
+    /// The sum of the batches' funnels so far, as the caller gave them.
     pub funnel: Funnel,
 }
 
 /// Why driving ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError<E> {
-    /// A unit could not be made.
+    /// A batch could not be made.
     #[error(transparent)]
-    Unit(E),
+    Batch(E),
     /// A file could not be written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
     /// The threads cannot be started.
     #[error("cannot start the threads that make rows: {0}; give fewer")]
     Threads(#[from] ThreadPoolBuildError),
-    /// A thread that makes units ended before its time.
-    #[error("a thread ended before its units were made")]
+    /// A thread that makes batches ended before its time.
+    #[error("a thread ended before its batches were made")]
     Worker,
 }
 
 impl DatasetWriter {
-    /// Makes all pending files. `make` gives the rows of a unit from the unit alone, on any of `threads` threads;
-    /// `progress` is called on the calling thread after each unit, in slot order.
+    /// Makes all pending files. `make` gives the rows of a batch from the batch alone, on any of `threads` threads;
+    /// `progress` is called on the calling thread after each batch, in row order.
     ///
     /// # Errors
     /// The first error of `make` or of a file. Files finished before it stay, and a run that resumes keeps them.
     pub fn drive<E: Send>(
         &self,
         threads: usize,
-        make: impl Fn(&Unit) -> Result<UnitRows, E> + Sync,
+        make: impl Fn(&Batch) -> Result<BatchRows, E> + Sync,
         progress: impl FnMut(&Progress),
     ) -> Result<(), DriveError<E>> {
-        let units: Vec<&Unit> = self.pending().into_iter().flat_map(|file| &file.units).collect();
-        let threads = threads.clamp(1, units.len().max(1));
+        let batches: Vec<&Batch> = self.pending().into_iter().flat_map(|file| &file.batches).collect();
+        let threads = threads.clamp(1, batches.len().max(1));
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
         let ended = AtomicBool::new(false);
         pool.in_place_scope(|scope| {
-            let start = |unit| {
+            let start = |batch| {
                 let (sender, receiver) = sync_channel(1);
                 let (make, ended) = (&make, &ended);
                 scope.spawn(move |_| {
                     // Once the drive has ended nobody reads what is made.
                     if !ended.load(Relaxed) {
-                        let _ = sender.send(make(unit));
+                        let _ = sender.send(make(batch));
                     }
                 });
                 receiver
             };
-            let mut units = units.into_iter();
-            let mut started: VecDeque<Receiver<Result<UnitRows, E>>> = VecDeque::new();
+            let mut batches = batches.into_iter();
+            let mut started: VecDeque<Receiver<Result<BatchRows, E>>> = VecDeque::new();
             let next = || {
                 let room = (threads * AHEAD).saturating_sub(started.len());
-                started.extend(units.by_ref().take(room).map(start));
+                started.extend(batches.by_ref().take(room).map(start));
                 let first = started.pop_front().ok_or(DriveError::Worker)?;
-                first.recv().map_err(|_| DriveError::Worker)?.map_err(DriveError::Unit)
+                first.recv().map_err(|_| DriveError::Worker)?.map_err(DriveError::Batch)
             };
             let written = self.write_pending(next, progress);
             ended.store(true, Relaxed);
@@ -86,21 +88,21 @@ impl DatasetWriter {
         })
     }
 
-    /// Writes the rows of all units of the pending files, which come in order.
+    /// Writes the rows of all batches of the pending files, which come in order.
     fn write_pending<E>(
         &self,
-        mut next: impl FnMut() -> Result<UnitRows, DriveError<E>>,
+        mut next: impl FnMut() -> Result<BatchRows, DriveError<E>>,
         mut report: impl FnMut(&Progress),
     ) -> Result<(), DriveError<E>> {
         let files = self.pending();
         let mut progress =
-            Progress { slots_in_all: files.iter().map(|file| file.slots()).sum(), ..Progress::default() };
+            Progress { slots_in_all: files.iter().map(|file| file.row_count()).sum(), ..Progress::default() };
         for file in files {
             let mut writer = self.start_file(file)?;
-            for _ in &file.units {
+            for _ in &file.batches {
                 let rows = next()?;
                 progress.funnel.add(&rows.funnel);
-                progress.slots += writer.slots_of(rows.unit);
+                progress.row_indexes += writer.rows_of_batch(rows.batch);
                 writer.submit(rows)?;
                 report(&progress);
             }

@@ -1,10 +1,12 @@
-//! One file of rows: units in, bytes out, in slot order.
+//! One file of rows: batches in, bytes out, in row order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use parquet::errors::ParquetError;
 
-use super::{DatasetError, DatasetWriter, Sidecar};
+use super::error::DatasetError;
+use super::progress::Sidecar;
+use super::writer::DatasetWriter;
 use crate::columns::SCHEMA_VERSION;
 use crate::disk::{DiskError, PartFile};
 use crate::funnel::{Counts, Funnel};
@@ -12,23 +14,23 @@ use crate::plan::FilePlan;
 use crate::row::Dialogue;
 use crate::rows::{RowWriter, WriteError};
 
-/// What a unit came to.
+/// What a batch came to.
 #[derive(Clone, Debug, Default)]
-pub struct UnitRows {
-    /// The unit's number.
-    pub unit: u64,
-    /// Its rows, in slot order. A slot for which no attempt passed has none.
+pub struct BatchRows {
+    /// The batch's number.
+    pub batch: u64,
+    /// Its rows, in row order. A row for which no attempt passed has none.
     pub rows: Vec<Dialogue>,
     /// What became of the tasks proposed. `written` and `exhausted` are counted by the writer.
     pub funnel: Funnel,
 }
 
-/// Writes one planned file, unit by unit.
+/// Writes one planned file, batch by batch.
 pub struct FileWriter<'a> {
     dataset: &'a DatasetWriter,
     plan: &'a FilePlan,
     writer: RowWriter<PartFile>,
-    /// Position in the plan's units of the next one to write.
+    /// Position in the plan's batches of the next one to write.
     next: usize,
     ids: BTreeSet<String>,
     counts: Counts,
@@ -59,35 +61,35 @@ impl DatasetWriter {
 }
 
 impl FileWriter<'_> {
-    /// Writes the rows of the next unit.
+    /// Writes the rows of the next batch.
     ///
     /// # Errors
-    /// When the unit is another than the next of the file, a row does not fit, or the file cannot be written.
-    pub fn submit(&mut self, rows: UnitRows) -> Result<(), DatasetError> {
-        let next = self.plan.units.get(self.next).map(|unit| unit.index);
-        if next != Some(rows.unit) {
-            return Err(self.refuse(rows.unit, "is not expected: it is not the next one of the file"));
+    /// When the batch is another than the next of the file, a row does not fit, or the file cannot be written.
+    pub fn submit(&mut self, rows: BatchRows) -> Result<(), DatasetError> {
+        let next = self.plan.batches.get(self.next).map(|batch| batch.index);
+        if next != Some(rows.batch) {
+            return Err(self.refuse(rows.batch, "is not expected: it is not the next one of the file"));
         }
         self.write(rows)?;
         self.next += 1;
         Ok(())
     }
 
-    /// The number of slots of a unit; 0 for a unit of another file.
+    /// The number of rows of a batch; 0 for a batch of another file.
     #[must_use]
-    pub fn slots_of(&self, unit: u64) -> u64 {
-        let position = self.plan.units.binary_search_by_key(&unit, |unit| unit.index).ok();
-        let planned = position.and_then(|position| self.plan.units.get(position));
-        planned.map_or(0, |unit| unit.slots.end - unit.slots.start)
+    pub fn rows_of_batch(&self, batch: u64) -> u64 {
+        let position = self.plan.batches.binary_search_by_key(&batch, |batch| batch.index).ok();
+        let planned = position.and_then(|position| self.plan.batches.get(position));
+        planned.map_or(0, |batch| batch.row_indexes.end - batch.row_indexes.start)
     }
 
     /// Gives the finished file its name and notes it as done.
     ///
     /// # Errors
-    /// When units are missing or the file cannot be written.
+    /// When batches are missing or the file cannot be written.
     pub fn finish(self) -> Result<(), DatasetError> {
-        if let Some(unit) = self.plan.units.get(self.next) {
-            return Err(self.refuse(unit.index, "is missing, expected all units of the file"));
+        if let Some(batch) = self.plan.batches.get(self.next) {
+            return Err(self.refuse(batch.index, "is missing, expected all batches of the file"));
         }
         let path = self.dataset.folder.join(&self.plan.name);
         let part = self.writer.finish().map_err(|source| at_path(source, &path))?;
@@ -104,15 +106,17 @@ impl FileWriter<'_> {
         Ok(())
     }
 
-    fn write(&mut self, unit: UnitRows) -> Result<(), DatasetError> {
-        let slots = self.slots_of(unit.unit);
-        let written = unit.rows.len() as u64;
-        if written > slots {
-            return Err(self.refuse(unit.unit, &format!("found {written} rows, expected at most {slots}")));
+    fn write(&mut self, batch: BatchRows) -> Result<(), DatasetError> {
+        let row_indexes = self.rows_of_batch(batch.batch);
+        let written = batch.rows.len() as u64;
+        if written > row_indexes {
+            return Err(
+                self.refuse(batch.batch, &format!("found {written} rows, expected at most {row_indexes}"))
+            );
         }
-        self.funnel.add(&Funnel { written, exhausted: slots - written, ..unit.funnel });
-        for row in unit.rows {
-            self.check(unit.unit, &row)?;
+        self.funnel.add(&Funnel { written, exhausted: row_indexes - written, ..batch.funnel });
+        for row in batch.rows {
+            self.check(batch.batch, &row)?;
             self.counts.count(&row);
             if !self.worlds.contains_key(&row.world_id) {
                 self.worlds.insert(row.world_id.clone(), row.world_hash.clone());
@@ -124,14 +128,14 @@ impl FileWriter<'_> {
         Ok(())
     }
 
-    fn check(&mut self, unit: u64, row: &Dialogue) -> Result<(), DatasetError> {
+    fn check(&mut self, batch: u64, row: &Dialogue) -> Result<(), DatasetError> {
         let id = &row.id;
         if row.split != self.plan.split {
             let what = format!("row `{id}` is of split {}, expected {}", row.split, self.plan.split);
-            return Err(self.refuse(unit, &what));
+            return Err(self.refuse(batch, &what));
         }
         if !self.ids.insert(id.clone()) {
-            return Err(self.refuse(unit, &format!("row `{id}` has the id of an earlier row")));
+            return Err(self.refuse(batch, &format!("row `{id}` has the id of an earlier row")));
         }
         let known = match self.worlds.get(&row.world_id) {
             Some(hash) => *hash == row.world_hash,
@@ -142,13 +146,13 @@ impl FileWriter<'_> {
                 "row `{id}` names world `{}` with hash {}, expected one that was stored",
                 row.world_id, row.world_hash
             );
-            return Err(self.refuse(unit, &what));
+            return Err(self.refuse(batch, &what));
         }
         Ok(())
     }
 
-    fn refuse(&self, unit: u64, what: &str) -> DatasetError {
-        DatasetError::Unit { file: self.plan.name.clone(), unit, what: what.to_owned() }
+    fn refuse(&self, batch: u64, what: &str) -> DatasetError {
+        DatasetError::Batch { file: self.plan.name.clone(), batch, what: what.to_owned() }
     }
 }
 

@@ -3,26 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::{DatasetError, DatasetWriter, ShardRecord, Sidecar, remove_progress};
+use super::error::DatasetError;
+use super::progress::{ShardRecord, Sidecar, Summary};
+use super::writer::{DatasetWriter, remove_progress};
 use crate::card;
 use crate::columns::SCHEMA_VERSION;
 use crate::disk;
-use crate::funnel::{Counts, Funnel};
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, SHARD, to_json, world_file};
 use crate::plan::Shard;
-
-/// What a run came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Summary {
-    /// What the rows hold.
-    pub counts: Counts,
-    /// What became of the tasks proposed.
-    pub funnel: Funnel,
-    /// Hash of each world that a row names.
-    pub worlds: BTreeMap<String, String>,
-}
 
 impl DatasetWriter {
     /// Ends the run: writes card and manifest, or the shard's record, and removes the progress folder.
@@ -58,26 +46,6 @@ impl DatasetWriter {
         self._lock = None;
         remove_progress(&self.folder)?;
         Ok(summary)
-    }
-}
-
-impl Summary {
-    pub(crate) fn of_manifest(manifest: &Manifest) -> Self {
-        Self {
-            counts: manifest.counts.clone(),
-            funnel: manifest.funnel.clone(),
-            worlds: manifest.worlds.clone(),
-        }
-    }
-
-    pub(crate) fn of_sidecars<'a>(sidecars: impl IntoIterator<Item = &'a Sidecar>) -> Self {
-        let mut summary = Self::default();
-        for sidecar in sidecars {
-            summary.counts.add(&sidecar.counts);
-            summary.funnel.add(&sidecar.funnel);
-            summary.worlds.extend(sidecar.worlds.clone());
-        }
-        summary
     }
 }
 
@@ -137,7 +105,7 @@ pub(crate) fn one_hash_per_world<'a>(
     Ok(())
 }
 
-/// A folder holds the worlds that rows name and no others. Worlds of units without rows are stored before it is known
+/// A folder holds the worlds that rows name and no others. Worlds of batches without rows are stored before it is known
 /// that none of their attempts passes.
 fn remove_unnamed_worlds(folder: &Path, summary: &Summary) -> Result<(), DatasetError> {
     let worlds = folder.join("worlds");

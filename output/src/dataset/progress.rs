@@ -6,30 +6,25 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{DatasetError, PROGRESS};
+use super::error::{DatasetError, PROGRESS};
 use crate::columns::SCHEMA_VERSION;
 use crate::disk::{self, Fingerprint};
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{
-    Identity, Manifest, MetadataError, SHARD, config_hash, is_world_id, read_metadata, to_json, world_file,
+    Identity, Manifest, MetadataError, RunRecord, SHARD, config_hash, is_world_id, read_metadata, to_json,
+    world_file,
 };
-use crate::plan::{FilePlan, Plan, PlanSizes, Shard};
+use crate::plan::{FilePlan, Plan, Shard};
 
-/// What a run is; two runs with the same record make the same files.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunRecord {
-    /// Version of the columns.
-    pub schema_version: u32,
-    /// Versions, seed and configuration.
-    pub identity: Identity,
-    /// The hash of the configuration.
-    pub config_hash: String,
-    /// The layout's sizes.
-    pub plan: PlanSizes,
-    /// The layout's digest.
-    pub plan_hash: String,
-    /// Which files the run makes.
-    pub shard: Shard,
+/// What a run came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// What the rows hold.
+    pub counts: Counts,
+    /// What became of the tasks proposed.
+    pub funnel: Funnel,
+    /// Hash of each world that a row names.
+    pub worlds: BTreeMap<String, String>,
 }
 
 /// What is known of a finished file of rows.
@@ -110,10 +105,12 @@ impl RunRecord {
             .or_else(|| differ("seed", &found.seed, &other.seed))
             .or_else(|| config_difference(&found.config, &other.config))
             .or_else(|| differ("benchmark", &found.benchmark, &other.benchmark))
-            .or_else(|| differ("dialogues", &self.plan.slots, &expected.plan.slots))
-            .or_else(|| differ("slots per unit", &self.plan.slots_per_unit, &expected.plan.slots_per_unit))
-            .or_else(|| differ("units per file", &self.plan.units_per_file, &expected.plan.units_per_file))
-            .or_else(|| differ("split of the units", &self.plan_hash, &expected.plan_hash))
+            .or_else(|| differ("dialogues", &self.plan.rows, &expected.plan.rows))
+            .or_else(|| differ("rows per batch", &self.plan.rows_per_batch, &expected.plan.rows_per_batch))
+            .or_else(|| {
+                differ("batches per file", &self.plan.batches_per_file, &expected.plan.batches_per_file)
+            })
+            .or_else(|| differ("split of the batches", &self.plan_hash, &expected.plan_hash))
             .or_else(|| differ("config hash", &self.config_hash, &expected.config_hash))
     }
 }
@@ -205,5 +202,25 @@ fn show<T: Serialize>(value: &T) -> String {
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text,
+    }
+}
+
+impl Summary {
+    pub(crate) fn of_manifest(manifest: &Manifest) -> Self {
+        Self {
+            counts: manifest.counts.clone(),
+            funnel: manifest.funnel.clone(),
+            worlds: manifest.worlds.clone(),
+        }
+    }
+
+    pub(crate) fn of_sidecars<'a>(sidecars: impl IntoIterator<Item = &'a Sidecar>) -> Self {
+        let mut summary = Self::default();
+        for sidecar in sidecars {
+            summary.counts.add(&sidecar.counts);
+            summary.funnel.add(&sidecar.funnel);
+            summary.worlds.extend(sidecar.worlds.clone());
+        }
+        summary
     }
 }

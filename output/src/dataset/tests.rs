@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{DatasetError, DatasetWriter, DriveError, Options, Start, Summary, UnitRows};
+use super::{BatchRows, DatasetError, DatasetWriter, DriveError, Options, Start, Summary};
 use crate::funnel::{Funnel, Mutants};
 use crate::manifest::{Identity, Versions};
 use crate::merge::{MergeError, merge};
-use crate::plan::{Plan, PlanSizes, Unit};
+use crate::plan::{Batch, Plan, PlanSizes};
 use crate::row::Split;
 use crate::rows::samples::{sample, world_json};
 
-/// 43 units of 5 slots, 4 units to a file: 10 train files and 2 test files.
+/// 43 batches of 5 rows, 4 batches to a file: 10 train files and 2 test files.
 fn plan() -> Plan {
-    let sizes = PlanSizes { slots: 212, slots_per_unit: 5, units_per_file: 4 };
-    Plan::new(sizes, |unit| if unit % 8 == 3 { Split::Test } else { Split::Train }).unwrap()
+    let sizes = PlanSizes { rows: 212, rows_per_batch: 5, batches_per_file: 4 };
+    Plan::new(sizes, |batch| if batch % 8 == 3 { Split::Test } else { Split::Train }).unwrap()
 }
 
 fn identity() -> Identity {
@@ -45,27 +45,27 @@ fn open_as(
     DatasetWriter::open(folder, identity, plan(), Options { shard: shard.parse().unwrap(), start })
 }
 
-/// The rows of a unit: slot 17 of every 40 is exhausted.
-fn make(writer: &DatasetWriter, unit: &Unit) -> Result<UnitRows, DatasetError> {
+/// The rows of a batch: row 17 of every 40 is exhausted.
+fn make(writer: &DatasetWriter, batch: &Batch) -> Result<BatchRows, DatasetError> {
     let mut funnel = Funnel::default();
     let mut rows = Vec::new();
-    for slot in unit.slots.clone() {
+    for row_index in batch.row_indexes.clone() {
         funnel.propose();
-        if slot % 40 == 17 {
+        if row_index % 40 == 17 {
             funnel.drop_at("grounded", "argument without a source");
             continue;
         }
-        let row = sample(slot, unit.split);
+        let row = sample(row_index, batch.split);
         writer.put_world(&row.world_id, world_json(&row.world_id).as_bytes())?;
         rows.push(row);
     }
     funnel.mutants.insert("drop_call".into(), Mutants { killed: 1, ..Mutants::default() });
-    Ok(UnitRows { unit: unit.index, rows, funnel })
+    Ok(BatchRows { batch: batch.index, rows, funnel })
 }
 
 fn run(folder: &Path, shard: &str, threads: usize) -> Summary {
     let writer = open(folder, shard, Start::Fresh).unwrap();
-    writer.drive(threads, |unit| make(&writer, unit), |_| {}).unwrap();
+    writer.drive(threads, |batch| make(&writer, batch), |_| {}).unwrap();
     writer.finish().unwrap()
 }
 
@@ -116,19 +116,19 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
         let folder = TempDir::new().unwrap();
         let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
         let made = AtomicU64::new(0);
-        let failing = |unit: &Unit| {
+        let failing = |batch: &Batch| {
             if made.fetch_add(1, Ordering::SeqCst) >= interrupt_after {
                 return Err(DatasetError::NotAFolder("interrupted".into()));
             }
-            make(&writer, unit)
+            make(&writer, batch)
         };
         let error = writer.drive(1, failing, |_| {}).unwrap_err();
-        assert!(matches!(error, DriveError::Unit(_)), "{error}");
+        assert!(matches!(error, DriveError::Batch(_)), "{error}");
         drop(writer);
         assert!(!folder.path().join("manifest.json").exists());
         let writer = open(folder.path(), "1/1", Start::Resume).unwrap();
         assert_eq!(writer.pending().len(), files_left, "finished files are kept");
-        writer.drive(3, |unit| make(&writer, unit), |_| {}).unwrap();
+        writer.drive(3, |batch| make(&writer, batch), |_| {}).unwrap();
         writer.finish().unwrap();
         assert_eq!(bytes(folder.path()), expected);
     }
@@ -139,7 +139,7 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
     let (_, expected) = whole();
     let folder = TempDir::new().unwrap();
     let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
-    writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap();
+    writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap();
     drop(writer);
     let file = |name: &str| folder.path().join(name);
     fs::write(file("data/train-00002-of-00010.parquet"), b"PAR1").unwrap();
@@ -159,7 +159,7 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
             "data/test-00000-of-00002.parquet",
         ]
     );
-    writer.drive(2, |unit| make(&writer, unit), |_| {}).unwrap();
+    writer.drive(2, |batch| make(&writer, batch), |_| {}).unwrap();
     writer.finish().unwrap();
     assert_eq!(bytes(folder.path()), expected);
     let complete = open(folder.path(), "1/1", Start::Resume).unwrap();
@@ -233,20 +233,20 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
     let folder = TempDir::new().unwrap();
     let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
     let plan = plan();
-    let [file, unit] = [&plan.files()[0], &plan.files()[1]];
-    let check = |rows: UnitRows, expect: &str| {
+    let [file, batch] = [&plan.files()[0], &plan.files()[1]];
+    let check = |rows: BatchRows, expect: &str| {
         let error = writer.start_file(file).unwrap().submit(rows).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
-    let good = make(&writer, &file.units[0]).unwrap();
-    let with = |change: &dyn Fn(&mut UnitRows)| {
+    let good = make(&writer, &file.batches[0]).unwrap();
+    let with = |change: &dyn Fn(&mut BatchRows)| {
         let mut rows = good.clone();
         change(&mut rows);
         rows
     };
     check(
-        make(&writer, &unit.units[0]).unwrap(),
-        "unit 5 of data/train-00000-of-00010.parquet: is not expected",
+        make(&writer, &batch.batches[0]).unwrap(),
+        "batch 5 of data/train-00000-of-00010.parquet: is not expected",
     );
     check(with(&|rows| rows.rows[1].split = Split::Test), "row `d00000001` is of split test, expected train");
     check(with(&|rows| rows.rows[1].id = "d00000000".into()), "has the id of an earlier row");
@@ -254,12 +254,12 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
     check(with(&|rows| rows.rows[0].world_hash = "x".into()), "expected one that was stored");
     check(with(&|rows| rows.rows.push(sample(9, Split::Train))), "found 6 rows, expected at most 5");
     check(with(&|rows| rows.rows[2].gates = "?".into()), "column `gates` is not JSON");
-    check(make(&writer, &file.units[1]).unwrap(), "it is not the next one of the file");
+    check(make(&writer, &file.batches[1]).unwrap(), "it is not the next one of the file");
     let mut twice = writer.start_file(file).unwrap();
     twice.submit(good.clone()).unwrap();
     assert!(twice.submit(good).is_err());
     let error = twice.finish().unwrap_err().to_string();
-    assert!(error.contains("unit 1 of data/train-00000-of-00010.parquet: is missing"), "{error}");
+    assert!(error.contains("batch 1 of data/train-00000-of-00010.parquet: is missing"), "{error}");
     for (id, expect) in
         [("../x", "other characters"), ("", "other characters"), ("train_clinic_0", "another world")]
     {
@@ -274,7 +274,7 @@ fn a_panic_while_a_unit_is_made_ends_the_drive() {
     let folder = TempDir::new().unwrap();
     let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
     let drive = || {
-        writer.drive(3, |unit| if unit.index == 6 { panic!("a bug") } else { make(&writer, unit) }, |_| {})
+        writer.drive(3, |batch| if batch.index == 6 { panic!("a bug") } else { make(&writer, batch) }, |_| {})
     };
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(drive)).is_err());
 }
@@ -287,7 +287,7 @@ fn a_full_disk_is_named_and_leaves_no_half_file() {
     let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
     let name = "data/train-00000-of-00010.parquet";
     std::os::unix::fs::symlink("/dev/full", folder.path().join(format!("{name}.part"))).unwrap();
-    let error = writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap_err().to_string();
+    let error = writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap_err().to_string();
     let path = folder.path().join(name).display().to_string();
     assert!(error.starts_with(&format!("cannot write {path}: No space left on device")), "{error}");
     assert!(error.ends_with("free some space and run the same command again with --resume"), "{error}");
@@ -326,7 +326,7 @@ fn shards_merge_to_the_bytes_of_one_run() {
     check(&[a, b, &out], &new, "holds no shard.json; expected a finished shard");
     let other = parts.path().join("other");
     let writer = open_as(&other, Identity { seed: 8, ..identity() }, "2/3", Start::Fresh).unwrap();
-    writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap();
+    writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap();
     writer.finish().unwrap();
     check(&[a, b, &other], &new, "they differ in `seed` (found 8, expected 7)");
     let file = c.join("data/train-00002-of-00010.parquet");

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 pub use diorama_seeds::ending::Answers;
 
-use super::ExportError;
+use super::error::ExportError;
 use crate::row::{Split, UnknownName};
 
 /// The formats that a dataset can be exported in. Each line is one JSON object; `docs/exports.md` lists the fields of each.
@@ -111,7 +111,7 @@ impl Options {
     pub(super) fn shape(self) -> Result<Shape, ExportError> {
         let Self { format, .. } = self;
         let refuse = |given: bool, takes: bool, option| match given && !takes {
-            true => Err(ExportError::NoPlace { format, option }),
+            true => Err(ExportError::NoPlace { format: format.as_str(), option }),
             false => Ok(()),
         };
         refuse(self.arguments.is_some(), format.takes_arguments(), "arguments")?;

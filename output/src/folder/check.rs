@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde_json::Value as Json;
 
-use super::{Failure, Folder, Part, is_rows};
+use super::open::{Failure, Folder, Part, is_rows};
 use crate::disk;
 use crate::funnel::Counts;
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, world_file};
@@ -21,37 +21,37 @@ pub struct Tally {
     worlds: BTreeMap<String, BTreeSet<Split>>,
     domains: BTreeMap<String, BTreeSet<Split>>,
     repeated: Vec<Failure>,
-    /// By file, where rows stand and their slots.
-    slots: BTreeMap<String, Vec<(Place, u64)>>,
+    /// By file, where rows stand and their rows.
+    row_indexes: BTreeMap<String, Vec<(Place, u64)>>,
 }
 
 /// Where a row stands in its file: its row group, and its number there.
 type Place = (usize, usize);
 
 impl Tally {
-    /// Notes where a row stands: rows are in the order of their slots.
+    /// Notes where a row stands: rows are in the order of their rows.
     pub fn place(&mut self, part: &Part, number: usize, row: &Dialogue) {
-        let slot =
-            serde_json::from_str::<Provenance>(&row.provenance).map_or(0, |provenance| provenance.slot);
-        self.slots.entry(part.file.clone()).or_default().push(((part.group, number), slot));
+        let row_index =
+            serde_json::from_str::<Provenance>(&row.provenance).map_or(0, |provenance| provenance.row);
+        self.row_indexes.entry(part.file.clone()).or_default().push(((part.group, number), row_index));
     }
 
-    /// Rows that do not stand where their slots say.
+    /// Rows that do not stand where their rows say.
     fn misplaced(&self) -> Vec<Failure> {
         let mut failures = Vec::new();
         let mut last: Option<(&str, u64)> = None;
-        // Files of a split are numbered, so their names are in the order of their slots.
-        for (file, rows) in &self.slots {
+        // Files of a split are numbered, so their names are in the order of their rows.
+        for (file, rows) in &self.row_indexes {
             let mut rows = rows.clone();
             rows.sort_unstable();
             let split =
                 file.rsplit_once("-of-").map_or("", |(name, _)| name.trim_end_matches(char::is_numeric));
-            for (_, slot) in rows {
-                if let Some((_, before)) = last.filter(|(of, before)| *of == split && slot <= *before) {
-                    let what = format!("the row of slot {slot} stands after that of slot {before}");
+            for (_, row_index) in rows {
+                if let Some((_, before)) = last.filter(|(of, before)| *of == split && row_index <= *before) {
+                    let what = format!("the row of row {row_index} stands after that of row {before}");
                     failures.push(failure(file, what));
                 }
-                last = Some((split, slot));
+                last = Some((split, row_index));
             }
         }
         failures
@@ -83,8 +83,8 @@ impl Tally {
             self.domains.entry(domain).or_default().extend(splits);
         }
         self.repeated.extend(other.repeated);
-        for (file, slots) in other.slots {
-            self.slots.entry(file).or_default().extend(slots);
+        for (file, row_indexes) in other.row_indexes {
+            self.row_indexes.entry(file).or_default().extend(row_indexes);
         }
         for id in other.ids {
             if self.ids.contains(&id) {
@@ -169,15 +169,15 @@ impl Folder {
                 wrong.push(format!("{what} is {found}, expected {expected}"));
             }
         };
-        same("the id", &row.id, &row_id(row.split, provenance.slot));
+        same("the id", &row.id, &row_id(row.split, provenance.row));
         same("`provenance.seed`", &provenance.seed, &manifest.seed);
         same("`provenance.version`", &provenance.version, &manifest.generator_version);
         if let Some(Json::String(backend)) = manifest.config.get("backend") {
             same("`provenance.backend`", &provenance.backend, backend);
         }
-        let slots = manifest.plan.slots;
-        if provenance.slot >= slots {
-            wrong.push(format!("`provenance.slot` is {}, expected one below {slots}", provenance.slot));
+        let row_indexes = manifest.plan.rows;
+        if provenance.row >= row_indexes {
+            wrong.push(format!("`provenance.row` is {}, expected one below {row_indexes}", provenance.row));
         }
         wrong
     }
@@ -228,7 +228,7 @@ impl Folder {
         };
         let dropped: u64 = funnel.dropped.values().flat_map(BTreeMap::values).sum();
         same("funnel.proposed", funnel.proposed, dropped + tally.rows(), "those dropped and the rows");
-        same("plan.slots", plan.slots, tally.rows() + funnel.exhausted, "the rows and the slots without one");
+        same("plan.rows", plan.rows, tally.rows() + funnel.exhausted, "the rows and the rows without one");
         failures
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::{Failure, Folder, Tally};
-use crate::dataset::{DatasetError, DatasetWriter, Options, Start, UnitRows};
+use crate::dataset::{BatchRows, DatasetError, DatasetWriter, Options, Start};
 use crate::funnel::Funnel;
 use crate::manifest::{Identity, Versions, config_hash};
 use crate::plan::{Plan, PlanSizes, Shard};
@@ -18,8 +18,8 @@ use crate::rows::samples::{sample, world_json};
 pub(crate) fn dataset() -> (TempDir, PathBuf) {
     let guard = TempDir::new().unwrap();
     let path = guard.path().join("dataset");
-    let sizes = PlanSizes { slots: 80, slots_per_unit: 10, units_per_file: 2 };
-    let plan = Plan::new(sizes, |unit| if unit % 4 == 3 { Split::Test } else { Split::Train }).unwrap();
+    let sizes = PlanSizes { rows: 80, rows_per_batch: 10, batches_per_file: 2 };
+    let plan = Plan::new(sizes, |batch| if batch % 4 == 3 { Split::Test } else { Split::Train }).unwrap();
     let versions = versions();
     let identity =
         Identity { versions, seed: 1, config: BTreeMap::from([("n".into(), json!(1))]), benchmark: false };
@@ -28,13 +28,14 @@ pub(crate) fn dataset() -> (TempDir, PathBuf) {
     writer
         .drive(
             2,
-            |unit| {
-                let rows: Vec<Dialogue> = unit.slots.clone().map(|slot| sample(slot, unit.split)).collect();
+            |batch| {
+                let rows: Vec<Dialogue> =
+                    batch.row_indexes.clone().map(|row_index| sample(row_index, batch.split)).collect();
                 for row in &rows {
                     writer.put_world(&row.world_id, world_json(&row.world_id).as_bytes())?;
                 }
-                Ok::<_, DatasetError>(UnitRows {
-                    unit: unit.index,
+                Ok::<_, DatasetError>(BatchRows {
+                    batch: batch.index,
                     funnel: Funnel { proposed: rows.len() as u64, ..Funnel::default() },
                     rows,
                 })

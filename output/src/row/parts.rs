@@ -81,8 +81,8 @@ pub struct Provenance {
     pub prompt_hash: Option<String>,
     /// The run's seed.
     pub seed: u64,
-    /// The slot.
-    pub slot: u64,
+    /// The index of the row in the run, from 0.
+    pub row: u64,
     /// The attempt, from 0, that passed.
     pub attempt: u32,
     /// The generator's version.

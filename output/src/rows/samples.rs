@@ -8,31 +8,31 @@ use proptest::prelude::*;
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
 
 /// A plausible row that depends on its number alone.
-pub(crate) fn sample(slot: u64, split: Split) -> Dialogue {
-    let world = format!("{}_clinic_{}", split.as_str(), slot / 50);
-    let call = ToolCall::new("call_1", "FindDentist", format!(r#"{{"name":"Ann {slot}"}}"#));
+pub(crate) fn sample(row_index: u64, split: Split) -> Dialogue {
+    let world = format!("{}_clinic_{}", split.as_str(), row_index / 50);
+    let call = ToolCall::new("call_1", "FindDentist", format!(r#"{{"name":"Ann {row_index}"}}"#));
     Dialogue {
-        id: format!("d{slot:08}"),
+        id: format!("d{row_index:08}"),
         split,
-        ability: [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall][(slot % 3) as usize],
-        depth: (slot % 4) as u32,
-        rc_level: (slot % 4 >= 2).then(|| (slot % 4) as u32 - 1),
-        tags: (0..slot % 3).map(|number| format!("tag_{number}")).collect(),
+        ability: [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall][(row_index % 3) as usize],
+        depth: (row_index % 4) as u32,
+        rc_level: (row_index % 4 >= 2).then(|| (row_index % 4) as u32 - 1),
+        tags: (0..row_index % 3).map(|number| format!("tag_{number}")).collect(),
         world_hash: blake3::hash(world_json(&world).as_bytes()).to_hex().to_string(),
         world_id: world,
-        domains: vec![format!("{}_clinic_{}", split.as_str(), slot / 50 % 7)],
-        query: format!("Find dentist number {slot}, please"),
+        domains: vec![format!("{}_clinic_{}", split.as_str(), row_index / 50 % 7)],
+        query: format!("Find dentist number {row_index}, please"),
         tools: r#"[{"type":"function","function":{"name":"FindDentist","description":"Finds.","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}]"#.into(),
         messages: vec![
             Message::new(Role::System, "You call APIs."),
-            Message::new(Role::User, format!("Find dentist number {slot}, please, for {}", ["me", "Eva", "Tom"][(slot % 3) as usize])),
+            Message::new(Role::User, format!("Find dentist number {row_index}, please, for {}", ["me", "Eva", "Tom"][(row_index % 3) as usize])),
             Message::calling(vec![call.clone()]),
-            Message::reply(&call, format!(r#"{{"dentist_id":{slot}}}"#)),
-            Message::new(Role::Assistant, format!("It is {slot}.")),
+            Message::reply(&call, format!(r#"{{"dentist_id":{row_index}}}"#)),
+            Message::new(Role::Assistant, format!("It is {row_index}.")),
         ],
         episode: r#"{"clock":"2026-03-02T09:00:00Z"}"#.into(),
-        gold_calls: format!(r#"[{{"api":"FindDentist","arguments":{{"name":"Ann {slot}"}}}}]"#),
-        gold_plan: slot.is_multiple_of(2).then(|| "FindDentist(name)".to_owned()),
+        gold_calls: format!(r#"[{{"api":"FindDentist","arguments":{{"name":"Ann {row_index}"}}}}]"#),
+        gold_plan: row_index.is_multiple_of(2).then(|| "FindDentist(name)".to_owned()),
         gold_answer: "{}".into(),
         checks: r#"{"version":1,"variants":[]}"#.into(),
         user_facts: "{}".into(),
@@ -41,7 +41,7 @@ pub(crate) fn sample(slot: u64, split: Split) -> Dialogue {
         gates: "{}".into(),
         license: "Apache-2.0".into(),
         source: "Diorama catalog: dental_clinic".into(),
-        provenance: format!(r#"{{"row":{slot},"attempt":0}}"#),
+        provenance: format!(r#"{{"row":{row_index},"attempt":0}}"#),
     }
 }
 

@@ -29,7 +29,7 @@ fn read(bytes: Vec<u8>) -> Result<Vec<Dialogue>, ReadError> {
 }
 
 fn samples(count: u64) -> Vec<Dialogue> {
-    (0..count).map(|slot| sample(slot, Split::Train)).collect()
+    (0..count).map(|row_index| sample(row_index, Split::Train)).collect()
 }
 
 proptest! {
@@ -56,8 +56,9 @@ fn the_same_rows_give_the_same_bytes_over_several_row_groups() {
 
 #[test]
 fn a_row_group_ends_by_bytes_when_rows_are_large() {
-    let rows: Vec<Dialogue> =
-        (0..5).map(|slot| Dialogue { query: "x".repeat(20 << 20), ..sample(slot, Split::Train) }).collect();
+    let rows: Vec<Dialogue> = (0..5)
+        .map(|row_index| Dialogue { query: "x".repeat(20 << 20), ..sample(row_index, Split::Train) })
+        .collect();
     let metadata = load(&bytes::Bytes::from(write(&rows)), Path::new("x")).unwrap();
     let sizes: Vec<i64> = metadata.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
     assert_eq!(sizes, [2, 2, 1]);

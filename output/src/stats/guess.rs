@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use diorama_seeds::task::{Checks, Fact};
 use serde::{Deserialize, Serialize};
 
-use super::share;
+use super::text::share;
 
 /// How guessable the checks of one kind are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

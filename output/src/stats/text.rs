@@ -50,3 +50,13 @@ fn is_word(character: char) -> bool {
         || (!character.is_ascii()
             && WORD.as_ref().is_some_and(|word| word.is_match(character.encode_utf8(&mut buffer))))
 }
+
+/// The share of a part; 0 of nothing.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { rounded(part as f64 / whole as f64) }
+}
+
+/// Six decimals: enough for any comparison, and no digits that only the order of adding made.
+pub(super) fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

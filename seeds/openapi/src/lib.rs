@@ -193,7 +193,6 @@ pub fn import_with(
             name: identifier.clone(),
             title: Some(title),
             description,
-            archetype: Some(format!("openapi_{identifier}")),
             security: document.security,
             ..DomainHead::default()
         }),

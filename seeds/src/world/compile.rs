@@ -239,7 +239,6 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             title: nfc(&title),
             description: nfc(head.description.as_deref().unwrap_or("")),
             sector: nfc(head.sector.as_deref().unwrap_or("")),
-            archetype: nfc(head.archetype.as_deref().unwrap_or(name)),
             base_path: nfc(base_path),
             casing: head.casing,
             auth: None,

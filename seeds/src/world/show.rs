@@ -27,9 +27,7 @@ pub fn show(world: &World) -> String {
     for (position, domain) in world.domains.iter().enumerate() {
         let id = DomainId(position as u16);
         let _ = write!(out, "\n{} ({}", domain.title, domain.name);
-        for (what, value) in
-            [("archetype", &domain.archetype), ("sector", &domain.sector), ("at", &domain.base_path)]
-        {
+        for (what, value) in [("sector", &domain.sector), ("at", &domain.base_path)] {
             if !value.is_empty() {
                 let _ = write!(out, ", {what} {value}");
             }

@@ -44,7 +44,7 @@ const UNPROVEN: [&str; 13] = [
     "funnel.dropped, funnel.exhausted and funnel.mutants",
     "tags",
     "license, beyond that it opens with that of the world",
-    "domain of rows that call no API, beyond that it is one of the world's",
+    "domains of rows that call no API, beyond that it is one of the world's",
     "gates: how many mutants, alternatives and readings were tried",
     "provenance: model, prompt_hash and attempt",
     "user_facts that the user never says in the row",

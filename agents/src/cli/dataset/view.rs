@@ -86,7 +86,7 @@ fn conversation(row: &Dialogue, width: usize) -> String {
         row.id,
         ability_name(row.ability),
         row.depth,
-        row.domain,
+        row.domains.join(", "),
         row.tags.join(", ")
     );
     for message in &row.messages {

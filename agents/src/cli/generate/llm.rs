@@ -225,11 +225,11 @@ impl LlmArgs {
             stopping: AtomicBool::new(false),
         });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
+        let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
         let made = runtime.block_on(async {
-            let first = writer.pending().first().and_then(|file| file.units.first().cloned());
+            let first = writer.pending().first().and_then(|file| file.batches.first().cloned());
             let calibration = match first {
-                Some(unit) => run::calibrate(&studio, &unit).await?,
+                Some(batch) => run::calibrate(&studio, &batch).await?,
                 None => None,
             };
             let rows = run::run(&studio, writer, self.concurrency.get(), Some(&folder), |progress| {
@@ -379,7 +379,7 @@ impl Told {
             );
         }
         if self.ended.unfinished > 0 {
-            let _ = writeln!(text, "{:>10}  slots came to no end for want of a reply", self.ended.unfinished);
+            let _ = writeln!(text, "{:>10}  rows came to no end for want of a reply", self.ended.unfinished);
         }
         if let Some(why) = &self.ended.stopped {
             let _ = writeln!(text, "stopped early: {why}; --resume goes on from here");

@@ -16,7 +16,7 @@ use crate::cli::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::scenario::Shares;
 use crate::synthesis::scenario::rehearse::{Lost, rehearse};
-use crate::synthesis::world::{Family, UnitWorld};
+use crate::synthesis::world::{BatchWorld, Family};
 
 /// Play a world's scenarios: how many tries become rows, and why the others don't.
 ///
@@ -91,7 +91,7 @@ impl Test {
         Ok(if never { Done::NotMet } else { Done::Met })
     }
 
-    fn try_one(&self, world: &UnitWorld, scenario: &Scenario, seed: u64, fared: &mut Fared) {
+    fn try_one(&self, world: &BatchWorld, scenario: &Scenario, seed: u64, fared: &mut Fared) {
         let ability = if self.retrieve { Ability::PlanRetrieveCall } else { Ability::Call };
         fared.tries += 1;
         match rehearse(world, scenario, ability, seed) {
@@ -135,7 +135,7 @@ fn report(all: &[Fared]) -> String {
 }
 
 /// A conversation for people: who speaks, what is called, what it replied.
-fn conversation(candidate: &Candidate, run: Option<(&Grounded, &UnitWorld)>) -> String {
+fn conversation(candidate: &Candidate, run: Option<(&Grounded, &BatchWorld)>) -> String {
     let mut out = String::new();
     let mut number = 0;
     for goal in &candidate.goals {

@@ -62,7 +62,6 @@ pub fn build(domain: &Domain, sections: &[Section], number: u64, license: &str) 
             title: Some(domain.title.clone()),
             description: Some(domain.description.clone()),
             sector: Some(domain.sector.clone()),
-            archetype: Some(domain.name.clone()),
             ..DomainHead::default()
         }),
         resources,

@@ -84,7 +84,6 @@ pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc
         title: Some(domain.title.clone()),
         description: Some(domain.description.clone()),
         sector: Some(domain.sector.clone()),
-        archetype: Some(domain.name.clone()),
         ..head
     });
     (doc.resources, doc.apis, doc.system) = (only.resources, only.apis, only.system);

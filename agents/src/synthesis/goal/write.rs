@@ -17,7 +17,7 @@ use crate::synthesis::draft::StepArgument;
 use crate::synthesis::plan::{Filled, Planner};
 use crate::synthesis::say;
 use crate::synthesis::text::{Segment, Template, capitalised, literal};
-use crate::synthesis::world::{UnitWorld, refers_to};
+use crate::synthesis::world::{BatchWorld, refers_to};
 
 /// A change of records by one API.
 ///
@@ -193,7 +193,7 @@ fn told_argument(
 }
 
 fn planner_display(
-    world: &UnitWorld,
+    world: &BatchWorld,
     state: &diorama_simulator::engine::State,
     resource: ResourceId,
     key: &Value,

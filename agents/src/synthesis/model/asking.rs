@@ -79,12 +79,12 @@ pub struct Told<T> {
     pub messages: Vec<Message>,
 }
 
-/// The model as one slot asks it.
+/// The model as one row asks it.
 pub struct Asker {
     model: Arc<dyn ChatModel>,
     prompts: Arc<PromptSet>,
     sampling: Sampling,
-    slot: u64,
+    row_index: u64,
     state: Mutex<State>,
 }
 
@@ -107,10 +107,15 @@ pub struct Question<'a> {
 }
 
 impl Asker {
-    /// The model for one slot.
+    /// The model for one row.
     #[must_use]
-    pub fn new(model: Arc<dyn ChatModel>, prompts: Arc<PromptSet>, sampling: Sampling, slot: u64) -> Self {
-        Self { model, prompts, sampling, slot, state: Mutex::default() }
+    pub fn new(
+        model: Arc<dyn ChatModel>,
+        prompts: Arc<PromptSet>,
+        sampling: Sampling,
+        row_index: u64,
+    ) -> Self {
+        Self { model, prompts, sampling, row_index, state: Mutex::default() }
     }
 
     /// The prompts.
@@ -171,7 +176,7 @@ impl Asker {
     /// Returns the origin of a request.
     #[must_use]
     pub fn origin(&self, step: &str, number: u32) -> RequestOrigin {
-        RequestOrigin { step: step.to_owned(), row: self.slot, attempt: number }
+        RequestOrigin { step: step.to_owned(), row: self.row_index, attempt: number }
     }
 
     /// Returns replies and tokens so far, by step.

@@ -23,7 +23,7 @@ use crate::episode::{Task, World};
 use crate::evaluation::attribution::attribute;
 use crate::evaluation::judge::Judge;
 use crate::evaluation::measures::class_name;
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 
 /// Its name in usage reports and files.
 pub const STEP: &str = "caller";
@@ -56,7 +56,7 @@ pub async fn solve(
     protocol: Protocol,
     planned: &Grounded,
     row: &Dialogue,
-    world: &UnitWorld,
+    world: &BatchWorld,
 ) -> Result<Result<Candidate, Unsolved>, Lost> {
     let broken = |what: String| Lost::Fatal(format!("a proven conversation cannot be judged: {what}"));
     let task = Task::of(row).map_err(|error| broken(error.to_string()))?;

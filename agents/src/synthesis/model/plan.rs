@@ -23,7 +23,7 @@ use super::lines::{Kind, UserLines, kinds};
 use crate::synthesis::pipeline::{ATTEMPTS, Agents, Author, Proposal, ability, shape, share};
 use crate::synthesis::query::Wish;
 use crate::synthesis::recipe::Recipe;
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 
 /// A proven conversation whose words are to be written by a model.
 #[derive(Clone, Debug)]
@@ -40,17 +40,17 @@ pub struct Plan {
     pub domain: Option<DomainId>,
 }
 
-/// Plans a conversation for an attempt at a slot: a function of the world and of the numbers.
+/// Plans a conversation for an attempt at a row: a function of the world and of the numbers.
 #[must_use]
 pub fn plan(
     recipe: &Recipe,
     agents: &Agents,
-    world: &UnitWorld,
+    world: &BatchWorld,
     place: (u64, u32),
     split: Split,
 ) -> Option<Plan> {
-    // The ability is the slot's, so that a model's trouble with one of them changes no shares.
-    let ability = ability(&recipe.abilities, &mut recipe.stream("slot", place.0));
+    // The ability is the row's, so that a model's trouble with one of them changes no shares.
+    let ability = ability(&recipe.abilities, &mut recipe.stream("row", place.0));
     let mut stream = stream(recipe, "plan", place);
     let reads_only = world.family.survey.writers.is_empty();
     let author = Author::of(world, ability);
@@ -73,9 +73,9 @@ pub fn plan(
     None
 }
 
-/// The choices of one use at a place: a slot and an attempt.
-pub(super) fn stream(recipe: &Recipe, purpose: &str, (slot, attempt): (u64, u32)) -> ChaCha8Rng {
-    recipe.stream(purpose, slot.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt)))
+/// The choices of one use at a place: a row and an attempt.
+pub(super) fn stream(recipe: &Recipe, purpose: &str, (row_index, attempt): (u64, u32)) -> ChaCha8Rng {
+    recipe.stream(purpose, row_index.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt)))
 }
 
 /// A plan in plain words: what the query agent is told.
@@ -128,7 +128,7 @@ pub struct LineBrief {
 impl Plan {
     /// The plan in plain words.
     #[must_use]
-    pub fn brief(&self, world: &UnitWorld, persona: &str) -> Brief {
+    pub fn brief(&self, world: &BatchWorld, persona: &str) -> Brief {
         let model = world.base.world();
         let told = Told { plan: self, world: model, prose: self.prose(model) };
         let services: Vec<&str> =
@@ -183,7 +183,7 @@ impl Plan {
     /// The stems of the words that the APIs are called and described by which the goal of a line of the user calls. Lines are
     /// counted as [`UserLines`] gives them.
     #[must_use]
-    pub fn deeds(&self, world: &UnitWorld, line: usize) -> BTreeSet<u64> {
+    pub fn deeds(&self, world: &BatchWorld, line: usize) -> BTreeSet<u64> {
         let lines = UserLines::of(&self.grounded.candidate);
         let mut until = 0;
         let goal = lines.goals.iter().position(|goal| {
@@ -198,7 +198,7 @@ impl Plan {
 
     /// What all that is said in its domains has in common, as a vector.
     #[must_use]
-    pub fn topic(&self, world: &UnitWorld) -> Vec<f32> {
+    pub fn topic(&self, world: &BatchWorld) -> Vec<f32> {
         let domains = self.domains(world.base.world());
         let mut topic: Vec<f32> = Vec::new();
         for of_domain in domains.iter().filter_map(|domain| world.family.topics().get(*domain)) {

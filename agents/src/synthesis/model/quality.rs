@@ -61,8 +61,8 @@ pub struct Reasons {
 /// A sample of something lost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// The slot.
-    pub slot: u64,
+    /// The row.
+    pub row_index: u64,
     /// What was found, in full.
     pub what: String,
     /// What had been made.
@@ -115,7 +115,7 @@ impl Quality {
         files.sort_by_key(std::fs::DirEntry::file_name);
         let mut quality = Self::default();
         for file in files {
-            if !file.file_name().to_string_lossy().starts_with("unit-") {
+            if !file.file_name().to_string_lossy().starts_with("batch-") {
                 continue;
             }
             for line in BufReader::new(std::fs::File::open(file.path())?).lines() {
@@ -156,7 +156,7 @@ impl Quality {
             reasons.count += 1;
             if reasons.samples.len() < SAMPLES {
                 let what = line.what.clone().unwrap_or_default();
-                reasons.samples.push(Sample { slot: line.slot, what, made: line.made.clone() });
+                reasons.samples.push(Sample { row_index: line.row_index, what, made: line.made.clone() });
             }
         }
     }

@@ -14,7 +14,7 @@ use super::intent::Subject;
 use super::lines::{UserLines, says, with_says};
 use super::plan::Plan;
 use super::prompts::PromptSet;
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 use diorama_proof::Candidate;
 
 /// Its name in usage reports and files.
@@ -105,12 +105,12 @@ pub struct Job<'a> {
     /// The plan whose line it is.
     pub plan: &'a Plan,
     /// Its world.
-    pub world: &'a UnitWorld,
+    pub world: &'a BatchWorld,
     /// The line.
     pub spot: Spot,
     /// The voice.
     pub persona: &'a str,
-    /// Which of the slot's requests.
+    /// Which of the row's requests.
     pub number: u32,
 }
 

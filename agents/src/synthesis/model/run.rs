@@ -1,16 +1,16 @@
-//! All slots of a run at once: conversations wait for the model together, and their rows are written in slot order.
+//! All rows of a run at once: conversations wait for the model together, and their rows are written in row order.
 //!
-//! Which slots are in flight depends on the machine; what is written does not. Near-duplicates inside a unit are found in slot
-//! order when all its slots are done, and their slots tried again after the others.
+//! Which rows are in flight depends on the machine; what is written does not. Near-duplicates inside a batch are found in row
+//! order when all its rows are done, and their rows tried again after the others.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use diorama_output::dataset::{DatasetError, DatasetWriter, FileWriter, UnitRows};
+use diorama_output::dataset::{BatchRows, DatasetError, DatasetWriter, FileWriter};
 use diorama_output::funnel::Funnel;
-use diorama_output::plan::{FilePlan, Unit};
+use diorama_output::plan::{Batch, FilePlan};
 use diorama_output::stats::duplicates::similar;
 use diorama_proof::Candidate;
 use tokio::sync::OnceCell;
@@ -19,15 +19,15 @@ use tokio::task::JoinSet;
 use super::asking::{Asker, Lost};
 use super::judge::{self, Calibration, Damage, Labelled};
 use super::plan::{self, Plan};
-use super::slot::{SlotJob, SlotOutcome, opening, slot};
+use super::row::{RowJob, RowOutcome, make_row, opening};
 use super::steps::StepLine;
 use super::studio::Studio;
 use crate::synthesis::pipeline::PipelineError;
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 
 /// Conversations in a row without a reply after which the server is taken to be gone.
 const SILENT: u32 = 20;
-/// Units that may be open, for each that the conversations in flight would fill: what waits for a slow slot is few megabytes,
+/// Batches that may be open, for each that the conversations in flight would fill: what waits for a slow row is few megabytes,
 /// and a thousand conversations that wait for one are time lost.
 const AHEAD: usize = 4;
 
@@ -59,7 +59,7 @@ pub enum RunError {
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Slots that are settled.
+    /// Rows that are settled.
     pub settled: u64,
     /// Of them, those with a row.
     pub rows: u64,
@@ -70,37 +70,37 @@ pub struct Progress {
 /// How a run ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Why it stopped before all slots were tried, where it did.
+    /// Why it stopped before all rows were tried, where it did.
     pub stopped: Option<String>,
-    /// Slots that came to no end for want of a reply.
+    /// Rows that came to no end for want of a reply.
     pub unfinished: u64,
     /// Rows that this run wrote.
     pub rows: u64,
 }
 
-/// What is written of a unit.
-struct UnitDone {
-    rows: UnitRows,
+/// What is written of a batch.
+struct BatchDone {
+    rows: BatchRows,
     lines: Vec<StepLine>,
-    world: Option<Arc<UnitWorld>>,
-    /// Why slots that were tried again came to no end.
+    world: Option<Arc<BatchWorld>>,
+    /// Why rows that were tried again came to no end.
     lost: Vec<Lost>,
 }
 
-/// A unit whose slots are in flight.
+/// A batch whose rows are in flight.
 struct Open {
-    world: Arc<OnceCell<Arc<UnitWorld>>>,
+    world: Arc<OnceCell<Arc<BatchWorld>>>,
     left: usize,
-    outcomes: Vec<SlotOutcome>,
+    outcomes: Vec<RowOutcome>,
 }
 
 enum Done {
-    Slot(usize, Box<Result<SlotOutcome, RunError>>),
-    Unit(usize, Box<UnitDone>),
+    Slot(usize, Box<Result<RowOutcome, RunError>>),
+    Batch(usize, Box<BatchDone>),
 }
 
 /// Makes all pending files of a dataset, with at most `concurrency` conversations in flight. Under `steps` goes what
-/// happened, a file for each unit.
+/// happened, a file for each batch.
 ///
 /// # Errors
 /// When worlds, files or the model fail; finished files and recorded replies stay.
@@ -112,17 +112,17 @@ pub async fn run(
     mut progress: impl FnMut(Progress),
 ) -> Result<Ended, RunError> {
     let files = writer.pending();
-    let units: Vec<Unit> = files.iter().flat_map(|file| file.units.clone()).collect();
+    let batches: Vec<Batch> = files.iter().flat_map(|file| file.batches.clone()).collect();
     let mut flow = Flow {
         studio,
         concurrency: concurrency.max(1),
-        slots: units
+        row_indexes: batches
             .iter()
             .enumerate()
-            .flat_map(|(at, unit)| unit.slots.clone().map(move |slot| (at, slot)))
+            .flat_map(|(at, batch)| batch.row_indexes.clone().map(move |row_index| (at, row_index)))
             .collect(),
         started: 0,
-        units: &units,
+        batches: &batches,
         open: BTreeMap::new(),
         ready: BTreeMap::new(),
         tasks: JoinSet::new(),
@@ -131,8 +131,16 @@ pub async fn run(
         unheard: None,
         ended: Ended::default(),
     };
-    let mut out =
-        Out { writer, files: files.into(), file: None, steps, units: &units, next: 0, settled: 0, rows: 0 };
+    let mut out = Out {
+        writer,
+        files: files.into(),
+        file: None,
+        steps,
+        batches: &batches,
+        next: 0,
+        settled: 0,
+        rows: 0,
+    };
     loop {
         flow.start(out.next);
         let Some(done) = flow.tasks.join_next().await else { break };
@@ -151,8 +159,8 @@ pub async fn run(
         return Err(RunError::Model(what));
     }
     // What was never started has no rows, and the dataset is whole without it.
-    for (at, unit) in units.iter().enumerate().skip(out.next) {
-        out.write(flow.ready.remove(&at).unwrap_or_else(|| UnitDone::empty(unit)))?;
+    for (at, batch) in batches.iter().enumerate().skip(out.next) {
+        out.write(flow.ready.remove(&at).unwrap_or_else(|| BatchDone::empty(batch)))?;
     }
     Ok(Ended { rows: out.rows, ..flow.ended })
 }
@@ -161,15 +169,15 @@ pub async fn run(
 struct Flow<'a> {
     studio: &'a Arc<Studio>,
     concurrency: usize,
-    slots: Vec<(usize, u64)>,
+    row_indexes: Vec<(usize, u64)>,
     started: usize,
-    units: &'a [Unit],
+    batches: &'a [Batch],
     open: BTreeMap<usize, Open>,
-    ready: BTreeMap<usize, UnitDone>,
+    ready: BTreeMap<usize, BatchDone>,
     tasks: JoinSet<Done>,
     silent: u32,
     fatal: Option<String>,
-    /// Why the first slot that came to no end did not.
+    /// Why the first row that came to no end did not.
     unheard: Option<String>,
     ended: Ended,
 }
@@ -177,27 +185,29 @@ struct Flow<'a> {
 impl Flow<'_> {
     /// Starts conversations as long as there is room for them.
     fn start(&mut self, written: usize) {
-        let slots_per_unit =
-            self.units.first().map_or(1, |unit| unit.slots.end - unit.slots.start).max(1) as usize;
-        let window = written + AHEAD * (self.concurrency.div_ceil(slots_per_unit) + 1);
+        let rows_per_batch =
+            self.batches.first().map_or(1, |batch| batch.row_indexes.end - batch.row_indexes.start).max(1)
+                as usize;
+        let window = written + AHEAD * (self.concurrency.div_ceil(rows_per_batch) + 1);
         while self.tasks.len() < self.concurrency && !self.studio.stopping.load(Relaxed) {
-            let Some((at, number)) = self.slots.get(self.started).copied().filter(|(at, _)| *at < window)
+            let Some((at, number)) =
+                self.row_indexes.get(self.started).copied().filter(|(at, _)| *at < window)
             else {
                 return;
             };
             self.started += 1;
-            let unit = self.units[at].clone();
+            let batch = self.batches[at].clone();
             let open = self.open.entry(at).or_insert_with(|| Open {
                 world: Arc::default(),
-                left: (unit.slots.end - unit.slots.start) as usize,
+                left: (batch.row_indexes.end - batch.row_indexes.start) as usize,
                 outcomes: Vec::new(),
             });
             let (studio, world) = (Arc::clone(self.studio), Arc::clone(&open.world));
             // The set of tasks is this one's own, and is awaited to its end.
             self.tasks.spawn(async move {
-                let job = SlotJob { slot: number, split: unit.split, from: 0, known: Arc::default() };
-                let outcome = match world_of(&studio, &world, &unit).await {
-                    Ok(world) => Ok(slot(studio, world, job).await),
+                let job = RowJob { row_index: number, split: batch.split, from: 0, known: Arc::default() };
+                let outcome = match world_of(&studio, &world, &batch).await {
+                    Ok(world) => Ok(make_row(studio, world, job).await),
                     Err(error) => Err(error),
                 };
                 Done::Slot(at, Box::new(outcome))
@@ -205,7 +215,7 @@ impl Flow<'_> {
         }
         if self.studio.stopping.load(Relaxed)
             && self.ended.stopped.is_none()
-            && self.started < self.slots.len()
+            && self.started < self.row_indexes.len()
         {
             self.ended.stopped = Some("it was told to stop".to_owned());
         }
@@ -213,7 +223,7 @@ impl Flow<'_> {
 
     fn take(&mut self, done: Done) -> Result<(), RunError> {
         match done {
-            Done::Unit(at, done) => {
+            Done::Batch(at, done) => {
                 done.lost.iter().for_each(|lost| self.hear(Some(lost)));
                 self.ready.insert(at, *done);
             }
@@ -226,10 +236,10 @@ impl Flow<'_> {
                 }
             }
         }
-        // A unit is settled when its last slot is, or when no more of them will be started.
+        // A batch is settled when its last row is, or when no more of them will be started.
         let stopping = self.studio.stopping.load(Relaxed);
         let in_flight = |at: &usize, open: &Open| {
-            let started = self.slots[..self.started].iter().filter(|(of, _)| of == at).count();
+            let started = self.row_indexes[..self.started].iter().filter(|(of, _)| of == at).count();
             started - open.outcomes.len()
         };
         let settled: Vec<usize> = self
@@ -240,18 +250,18 @@ impl Flow<'_> {
             .collect();
         for at in settled {
             let Some(open) = self.open.remove(&at) else { continue };
-            let (studio, unit) = (Arc::clone(self.studio), self.units[at].clone());
-            self.tasks.spawn(async move { Done::Unit(at, Box::new(settle(&studio, &unit, open).await)) });
+            let (studio, batch) = (Arc::clone(self.studio), self.batches[at].clone());
+            self.tasks.spawn(async move { Done::Batch(at, Box::new(settle(&studio, &batch, open).await)) });
         }
         Ok(())
     }
 
-    /// Rows of units that are settled and not written yet.
+    /// Rows of batches that are settled and not written yet.
     fn rows(&self) -> u64 {
         self.ready.values().map(|done| done.rows.rows.len() as u64).sum()
     }
 
-    /// What a slot without an end means for the run.
+    /// What a row without an end means for the run.
     fn hear(&mut self, unfinished: Option<&Lost>) {
         let Some(lost) = unfinished else {
             self.silent = 0;
@@ -279,27 +289,27 @@ impl Flow<'_> {
     }
 }
 
-/// The world of a unit, made by the first of its slots that needs it.
+/// The world of a batch, made by the first of its rows that needs it.
 async fn world_of(
     studio: &Arc<Studio>,
-    cell: &OnceCell<Arc<UnitWorld>>,
-    unit: &Unit,
-) -> Result<Arc<UnitWorld>, RunError> {
+    cell: &OnceCell<Arc<BatchWorld>>,
+    batch: &Batch,
+) -> Result<Arc<BatchWorld>, RunError> {
     let make = || async {
-        let unit = unit.clone();
-        let made = studio.compute(move |studio| studio.agents.domain.world(&studio.recipe, &unit)).await;
+        let batch = batch.clone();
+        let made = studio.compute(move |studio| studio.agents.domain.world(&studio.recipe, &batch)).await;
         made.map_err(|_| RunError::Worker)?.map_err(RunError::Pipeline)
     };
     cell.get_or_try_init(make).await.cloned()
 }
 
-/// Finds near-duplicates among the rows of a unit, in slot order, and tries their slots again, all at once, until none is left.
-async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
+/// Finds near-duplicates among the rows of a batch, in row order, and tries their rows again, all at once, until none is left.
+async fn settle(studio: &Arc<Studio>, batch: &Batch, open: Open) -> BatchDone {
     let Open { world, mut outcomes, .. } = open;
     let world = world.get().cloned();
     outcomes.retain(|outcome| outcome.unfinished.is_none());
-    outcomes.sort_by_key(|outcome| outcome.slot);
-    let mut done = UnitDone::empty(unit);
+    outcomes.sort_by_key(|outcome| outcome.row_index);
+    let mut done = BatchDone::empty(batch);
     let mut known: Vec<Box<[u64]>> = Vec::new();
     let mut new: Vec<usize> = (0..outcomes.len()).collect();
     loop {
@@ -318,10 +328,10 @@ async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
         let kept = Arc::new(known.clone());
         let mut tries = JoinSet::new();
         for at in &repeats {
-            let SlotOutcome { slot: number, attempt, .. } = outcomes[*at];
+            let RowOutcome { row_index: number, attempt, .. } = outcomes[*at];
             let job =
-                SlotJob { slot: number, split: unit.split, from: attempt + 1, known: Arc::clone(&kept) };
-            let (at, again) = (*at, slot(Arc::clone(studio), Arc::clone(world), job));
+                RowJob { row_index: number, split: batch.split, from: attempt + 1, known: Arc::clone(&kept) };
+            let (at, again) = (*at, make_row(Arc::clone(studio), Arc::clone(world), job));
             tries.spawn(async move { (at, again.await) });
         }
         let mut again = tries.join_all().await;
@@ -343,39 +353,39 @@ async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
     done
 }
 
-impl UnitDone {
-    fn empty(unit: &Unit) -> Self {
-        let rows = UnitRows { unit: unit.index, rows: Vec::new(), funnel: Funnel::default() };
+impl BatchDone {
+    fn empty(batch: &Batch) -> Self {
+        let rows = BatchRows { batch: batch.index, rows: Vec::new(), funnel: Funnel::default() };
         Self { rows, lines: Vec::new(), world: None, lost: Vec::new() }
     }
 }
 
-/// Where rows go, unit by unit in order.
+/// Where rows go, batch by batch in order.
 struct Out<'a> {
     writer: &'a DatasetWriter,
     files: std::collections::VecDeque<&'a FilePlan>,
     file: Option<(FileWriter<'a>, usize)>,
     steps: Option<&'a Path>,
-    units: &'a [Unit],
+    batches: &'a [Batch],
     next: usize,
     settled: u64,
     rows: u64,
 }
 
 impl Out<'_> {
-    fn write(&mut self, done: UnitDone) -> Result<(), RunError> {
+    fn write(&mut self, done: BatchDone) -> Result<(), RunError> {
         if self.file.is_none() {
             let Some(plan) = self.files.pop_front() else { return Err(RunError::Worker) };
-            self.file = Some((self.writer.start_file(plan)?, plan.units.len()));
+            self.file = Some((self.writer.start_file(plan)?, plan.batches.len()));
         }
         if let Some(world) = &done.world {
             self.writer.put_world(&world.id, world.canonical.as_bytes())?;
         }
-        let unit = &self.units[self.next];
+        let batch = &self.batches[self.next];
         if let Some(folder) = self.steps {
-            write_lines(folder, unit.index, &done.lines)?;
+            write_lines(folder, batch.index, &done.lines)?;
         }
-        self.settled += unit.slots.end - unit.slots.start;
+        self.settled += batch.row_indexes.end - batch.row_indexes.start;
         self.rows += done.rows.rows.len() as u64;
         self.next += 1;
         let Some((file, left)) = &mut self.file else { return Err(RunError::Worker) };
@@ -390,9 +400,9 @@ impl Out<'_> {
     }
 }
 
-/// Writes what happened in a unit: one JSON object a line.
-fn write_lines(folder: &Path, unit: u64, lines: &[StepLine]) -> Result<(), RunError> {
-    let path = folder.join(format!("unit-{unit:06}.jsonl"));
+/// Writes what happened in a batch: one JSON object a line.
+fn write_lines(folder: &Path, batch: u64, lines: &[StepLine]) -> Result<(), RunError> {
+    let path = folder.join(format!("batch-{batch:06}.jsonl"));
     let mut text = Vec::new();
     for line in lines {
         // Strings, numbers and lists: writing them as JSON cannot fail.
@@ -407,17 +417,17 @@ fn write_lines(folder: &Path, unit: u64, lines: &[StepLine]) -> Result<(), RunEr
 ///
 /// # Errors
 /// When a world cannot be made, or the model gives no reply.
-pub async fn calibrate(studio: &Arc<Studio>, unit: &Unit) -> Result<Option<Calibration>, RunError> {
+pub async fn calibrate(studio: &Arc<Studio>, batch: &Batch) -> Result<Option<Calibration>, RunError> {
     let settings = &studio.settings;
     if settings.votes == 0 || settings.calibration == 0 {
         return Ok(None);
     }
     let cell = OnceCell::new();
-    let world = world_of(studio, &cell, unit).await?;
+    let world = world_of(studio, &cell, batch).await?;
     let pairs = (settings.calibration / 2).max(1);
     let mut plans: Vec<Plan> = Vec::new();
     for number in 0..=pairs {
-        let (world, split) = (Arc::clone(&world), unit.split);
+        let (world, split) = (Arc::clone(&world), batch.split);
         let place = (u64::MAX / 2 + u64::from(number), 0);
         let made =
             studio.compute(move |studio| plan::plan(&studio.recipe, &studio.agents, &world, place, split));
@@ -449,7 +459,7 @@ pub async fn calibrate(studio: &Arc<Studio>, unit: &Unit) -> Result<Option<Calib
 
 async fn labelled(
     studio: &Arc<Studio>,
-    world: &Arc<UnitWorld>,
+    world: &Arc<BatchWorld>,
     number: u32,
     candidate: Candidate,
     damage: Option<Damage>,

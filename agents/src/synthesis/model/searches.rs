@@ -7,11 +7,11 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde_json::Value as Json;
 
 use crate::synthesis::caller::keywords;
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 
 /// A candidate whose searches use words that are still visible: other words of the user ask for other keywords.
 #[must_use]
-pub fn searched_again(world: &UnitWorld, candidate: Candidate) -> Candidate {
+pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
     if !candidate.calls().any(|call| call.api == TOOL_SEARCHER) {
         return candidate;
     }
@@ -34,7 +34,7 @@ pub fn searched_again(world: &UnitWorld, candidate: Candidate) -> Candidate {
 }
 
 /// The API that a search was made for: the first one called after it that it shows, else the next one called.
-fn sought(world: &UnitWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
+fn sought(world: &BatchWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
     let model = world.base.world();
     let reply = grounded.entries.get(search)?.reply.json_tree(&model.zone);
     let shown = names_found(&reply);

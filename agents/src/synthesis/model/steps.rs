@@ -1,4 +1,4 @@
-//! What happened at the steps of a slot, line by line, as the files under `steps` have it.
+//! What happened at the steps of a row, line by line, as the files under `steps` have it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 /// What happened at a step of an attempt: a line of the files under `steps`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepLine {
-    /// The slot.
-    pub slot: u64,
+    /// The row.
+    pub row_index: u64,
     /// The attempt.
     pub attempt: u32,
     /// The step: `plan`, `query`, `rewrite`, `caller`, `wording`, `gates`, `judge`, `row`.

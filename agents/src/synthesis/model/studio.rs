@@ -1,4 +1,4 @@
-//! What the slots of a run share, and the threads on which they have things worked out.
+//! What the rows of a run share, and the threads on which they have things worked out.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use super::prompts::PromptSet;
 use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;
 
-/// Everything that the slots of a run share.
+/// Everything that the rows of a run share.
 pub struct Studio {
     /// What rows depend on.
     pub recipe: Arc<Recipe>,
@@ -41,7 +41,7 @@ impl Studio {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let studio = Arc::clone(self);
         self.threads.spawn(move || {
-            // Nobody waits any more: the slot was given up.
+            // Nobody waits any more: the row was given up.
             let _ = sender.send(work(&studio));
         });
         receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))

@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json};
 
 use super::search;
 use super::words::Scene;
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 use crate::synthesis::{caller, system};
 
 /// A scenario that was played.
@@ -100,7 +100,7 @@ impl Unplayed {
 /// # Errors
 /// Why it could not be played.
 pub fn play(
-    world: &UnitWorld,
+    world: &BatchWorld,
     scenario: &Scenario,
     ability: Ability,
     seed: u64,
@@ -111,7 +111,7 @@ pub fn play(
 
 /// A scenario whose places are taken: what it speaks of is settled, what is said is not.
 pub(super) struct Prepared<'a> {
-    world: &'a UnitWorld,
+    world: &'a BatchWorld,
     scenario: &'a Scenario,
     ability: Ability,
     seed: u64,
@@ -126,7 +126,7 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// When no records take its places.
     pub(super) fn new(
-        world: &'a UnitWorld,
+        world: &'a BatchWorld,
         scenario: &'a Scenario,
         ability: Ability,
         seed: u64,
@@ -251,7 +251,7 @@ fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<S
 }
 
 /// The APIs that a scenario calls.
-fn needed(scenario: &Scenario, world: &UnitWorld) -> Vec<ApiId> {
+fn needed(scenario: &Scenario, world: &BatchWorld) -> Vec<ApiId> {
     let names = scenario.doc.calls().filter_map(|call| call.call.as_deref());
     let mut apis: Vec<ApiId> = names.filter_map(|name| world.base.world().api_named(name)).collect();
     apis.sort_unstable();
@@ -264,7 +264,7 @@ type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// A play on its way.
 struct Goal<'a> {
-    world: &'a UnitWorld,
+    world: &'a BatchWorld,
     scenario: &'a Scenario,
     scene: Scene,
     session: Session,

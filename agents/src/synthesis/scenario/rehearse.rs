@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Unplayed, play};
 use crate::synthesis::tester::{Rejected, SixGates, TesterAgent};
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 
 /// Why a try becomes no row.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum Lost {
 /// # Errors
 /// Why it becomes no row.
 pub fn rehearse(
-    world: &UnitWorld,
+    world: &BatchWorld,
     scenario: &Scenario,
     ability: Ability,
     seed: u64,

@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::synthesis::world::{Guide, UnitWorld};
+use crate::synthesis::world::{BatchWorld, Guide};
 
 /// Searches for one API; who has found nothing by then gives up.
 const MOST_TRIES: usize = 4;
@@ -72,14 +72,14 @@ impl Names {
 }
 
 /// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
-pub(super) fn in_vain(world: &UnitWorld, domain: DomainId, opening: &str) -> Option<String> {
+pub(super) fn in_vain(world: &BatchWorld, domain: DomainId, opening: &str) -> Option<String> {
     let words = &world.family.names().uses[domain.index()];
     requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 }).into_iter().next()
 }
 
 /// Keywords to search by, in the order in which they are tried.
 pub(super) fn attempts(
-    world: &UnitWorld,
+    world: &BatchWorld,
     api: ApiId,
     known: &Known<'_>,
     rng: &mut ChaCha8Rng,

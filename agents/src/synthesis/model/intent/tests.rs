@@ -5,7 +5,7 @@ use super::*;
 use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::model::fidelity::{NEAR_REWORDED, beyond};
 use crate::synthesis::scenario::{Shares, takes};
-use crate::synthesis::world::{Family, UnitWorld};
+use crate::synthesis::world::{BatchWorld, Family};
 
 /// Half of the catalog. An ear that is measured on it has learnt from the other half, and the other way round.
 const HALF: [&str; 7] = [
@@ -79,7 +79,7 @@ struct Wordings {
 }
 
 /// What opens each goal of a world's scenarios, as several plays over the same records say it.
-fn wordings(world: &UnitWorld) -> Vec<Wordings> {
+fn wordings(world: &BatchWorld) -> Vec<Wordings> {
     let mut all: Vec<Wordings> = Vec::new();
     for scenario in world.family.scenario_set.scenarios() {
         let first = all.len();
@@ -131,7 +131,7 @@ struct Found {
 }
 
 impl Found {
-    fn look(&mut self, world: &UnitWorld, ear: &Ear) {
+    fn look(&mut self, world: &BatchWorld, ear: &Ear) {
         let topic = &world.family.topics()[0];
         let clock = Clock::at(world.base.world().clock, &world.base.world().zone);
         let stands = |line: &str, reference: &str, deeds: &BTreeSet<u64>| {

@@ -1,7 +1,7 @@
-//! One slot: attempts at a row, each with a plan of its own, until one passes the gates and the judge.
+//! One row: attempts at a row, each with a plan of its own, until one passes the gates and the judge.
 //!
-//! A slot is a function of (seed, config, number) and of the model's replies. What happens on the way is written down as
-//! [`StepLine`]s; a slot for which the model gave no reply is unfinished and leaves nothing behind.
+//! A row is a function of (seed, config, number) and of the model's replies. What happens on the way is written down as
+//! [`StepLine`]s; a row for which the model gave no reply is unfinished and leaves nothing behind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,26 +31,26 @@ use super::{AssistantWords, UserWords, caller, judge, query, wording};
 use crate::synthesis::pipeline::{REPEATS, count_mutants};
 use crate::synthesis::row::{self, About};
 use crate::synthesis::tester::Rejected;
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::BatchWorld;
 
-/// What is asked for of a slot.
+/// What is asked for of a row.
 #[derive(Clone)]
-pub struct SlotJob {
+pub struct RowJob {
     /// Its number.
-    pub slot: u64,
+    pub row_index: u64,
     /// Its split.
     pub split: Split,
     /// The attempt to begin with.
     pub from: u32,
-    /// Openings of rows of the unit that this one must not repeat.
+    /// Openings of rows of the batch that this one must not repeat.
     pub known: Arc<Vec<Box<[u64]>>>,
 }
 
-/// What came of a slot.
+/// What came of a row.
 #[derive(Debug, Default)]
-pub struct SlotOutcome {
+pub struct RowOutcome {
     /// Its number.
-    pub slot: u64,
+    pub row_index: u64,
     /// The row, where an attempt passed.
     pub row: Option<Dialogue>,
     /// The attempt that passed, or the number of attempts.
@@ -63,7 +63,7 @@ pub struct SlotOutcome {
     pub unfinished: Option<Lost>,
 }
 
-impl SlotOutcome {
+impl RowOutcome {
     /// Gives up the row, which repeats another.
     pub(super) fn drop_repeated(&mut self) {
         self.row = None;
@@ -121,10 +121,11 @@ type Passed = (Grounded, GateReport);
 /// Why words do not stand: the step or gate, the reason by name, and in full.
 type Wrong = (&'static str, String, String);
 
-/// Makes the row of a slot.
-pub async fn slot(studio: Arc<Studio>, world: Arc<UnitWorld>, job: SlotJob) -> SlotOutcome {
+/// Makes a row.
+pub async fn make_row(studio: Arc<Studio>, world: Arc<BatchWorld>, job: RowJob) -> RowOutcome {
     let settings = &studio.settings;
-    let asker = Asker::new(studio.model.clone(), studio.prompts.clone(), settings.sampling.clone(), job.slot);
+    let asker =
+        Asker::new(studio.model.clone(), studio.prompts.clone(), settings.sampling.clone(), job.row_index);
     let attempts = settings.attempts;
     let mut work = Work {
         studio: studio.clone(),
@@ -135,7 +136,8 @@ pub async fn slot(studio: Arc<Studio>, world: Arc<UnitWorld>, job: SlotJob) -> S
         funnel: Funnel::default(),
         lines: Vec::new(),
     };
-    let mut outcome = SlotOutcome { slot: work.job.slot, attempt: attempts, ..SlotOutcome::default() };
+    let mut outcome =
+        RowOutcome { row_index: work.job.row_index, attempt: attempts, ..RowOutcome::default() };
     for attempt in work.job.from..attempts {
         if attempt > work.job.from && studio.stopping.load(Relaxed) {
             outcome.unfinished = Some(Lost::Spent("the run was told to stop".to_owned()));
@@ -170,11 +172,11 @@ pub fn opening(row: &Dialogue) -> Box<[u64]> {
     shingles(&words(&row.query))
 }
 
-/// A slot on its way.
+/// A row on its way.
 struct Work {
     studio: Arc<Studio>,
-    world: Arc<UnitWorld>,
-    job: SlotJob,
+    world: Arc<BatchWorld>,
+    job: RowJob,
     asker: Arc<Asker>,
     attempt: u32,
     funnel: Funnel,
@@ -184,7 +186,7 @@ struct Work {
 impl Work {
     fn note(&mut self, step: &str, went: Went, why: Option<(&str, &str)>, made: Json) {
         self.lines.push(StepLine {
-            slot: self.job.slot,
+            row_index: self.job.row_index,
             attempt: self.attempt,
             step: step.to_owned(),
             went,
@@ -239,7 +241,7 @@ impl Work {
     }
 
     async fn plan(&mut self) -> Result<Plan, Loss> {
-        let (world, place, split) = (self.world.clone(), (self.job.slot, self.attempt), self.job.split);
+        let (world, place, split) = (self.world.clone(), (self.job.row_index, self.attempt), self.job.split);
         let made = self
             .studio
             .compute(move |studio| plan::plan(&studio.recipe, &studio.agents, &world, place, split));
@@ -262,14 +264,14 @@ impl Work {
     }
 
     fn persona(&self) -> &'static str {
-        let place = (self.job.slot, self.attempt);
+        let place = (self.job.row_index, self.attempt);
         let mut stream = plan::stream(&self.studio.recipe, "persona", place);
         PERSONAS[stream.random_range(0..PERSONAS.len())]
     }
 
     /// Runs a candidate through the gates.
     async fn prove(&self, candidate: Candidate) -> Result<Result<Passed, Wrong>, Lost> {
-        let (world, place) = (self.world.clone(), (self.job.slot, self.attempt));
+        let (world, place) = (self.world.clone(), (self.job.row_index, self.attempt));
         let tested = move |studio: &Studio| {
             let candidate = searched_again(&world, candidate);
             let mut stream = plan::stream(&studio.recipe, "gates", place);
@@ -560,7 +562,7 @@ impl Work {
             model: Some(settings.model.clone()),
             prompt_hash: Some(self.studio.prompts.hash().to_owned()),
             seed: self.studio.recipe.seed,
-            slot: self.job.slot,
+            row: self.job.row_index,
             attempt: self.attempt,
             version: crate::GENERATOR_VERSION.to_owned(),
             authors: proven.authors.clone(),

@@ -1,0 +1,174 @@
+//! A dataset's folder, opened: its manifest, its rows and its worlds.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{self, DiskError};
+use crate::manifest::{Manifest, MetadataError, is_world_id, world_file};
+use crate::row::{Dialogue, Split};
+use crate::rows::{ReadError, RowFile, Rows};
+
+/// A world larger than this is not read.
+const MAX_WORLD_BYTES: u64 = 1 << 30;
+
+/// A finished dataset.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+    manifest: Manifest,
+}
+
+/// A row group of a file: what one thread reads at a time.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The file's name below the folder.
+    pub file: String,
+    /// The row group.
+    pub group: usize,
+    rows: RowFile,
+}
+
+/// Something that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Failure {
+    /// The file, below the folder.
+    pub file: String,
+    /// The row's id, when it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<String>,
+    /// What was found, and what was expected.
+    pub what: String,
+}
+
+impl Folder {
+    /// Opens a folder by its manifest.
+    ///
+    /// # Errors
+    /// When it has none, or one of another version.
+    pub fn open(path: &Path) -> Result<Self, MetadataError> {
+        Ok(Self { path: path.to_owned(), manifest: Manifest::read(path)? })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is made of.
+    #[must_use]
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The names of the files of rows, train first, in order.
+    #[must_use]
+    pub fn row_files(&self) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.manifest.files.keys().map(String::as_str).filter(|name| is_rows(name)).collect();
+        // Train comes before test, as in the plan; names sort the other way round.
+        names.sort_by_key(|name| (!name.starts_with("data/train-"), *name));
+        names
+    }
+
+    /// A file of rows.
+    ///
+    /// # Errors
+    /// When it is not a readable file of dialogues.
+    pub fn open_rows(&self, name: &str) -> Result<RowFile, ReadError> {
+        RowFile::open(&self.path.join(name))
+    }
+
+    /// All row groups of all files, in order.
+    ///
+    /// # Errors
+    /// When a file is not a readable file of dialogues.
+    pub fn parts(&self) -> Result<Vec<Part>, ReadError> {
+        let mut parts = Vec::new();
+        for name in self.row_files() {
+            let rows = self.open_rows(name)?;
+            let part = |group| Part { file: name.to_owned(), group, rows: rows.clone() };
+            parts.extend((0..rows.groups()).map(part));
+        }
+        Ok(parts)
+    }
+
+    /// The rows of a part, in order, a few of them in memory at a time.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or is damaged.
+    pub fn read(&self, part: &Part) -> Result<Rows, ReadError> {
+        part.rows.read_group(part.group)
+    }
+
+    /// All rows in order, a few of them in memory at a time. After an error in a file its next file follows.
+    pub fn rows(&self) -> impl Iterator<Item = Result<Dialogue, ReadError>> + '_ {
+        self.rows_of(self.row_files())
+    }
+
+    /// The rows of a split in order, like [`rows`](Self::rows). Files of the other split are not opened.
+    pub fn rows_of_split(&self, split: Split) -> impl Iterator<Item = Result<Dialogue, ReadError>> + '_ {
+        let prefix = format!("data/{split}-");
+        let mut files = self.row_files();
+        files.retain(|name| name.starts_with(&prefix));
+        self.rows_of(files)
+    }
+
+    fn rows_of<'a>(&'a self, files: Vec<&'a str>) -> impl Iterator<Item = Result<Dialogue, ReadError>> + 'a {
+        files.into_iter().flat_map(|name| {
+            let opened = self.open_rows(name).and_then(|file| file.read());
+            let (rows, error) = match opened {
+                Ok(rows) => (Some(rows), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            error.into_iter().chain(rows.into_iter().flatten())
+        })
+    }
+
+    /// The canonical JSON of a world that rows name, with the hash the manifest has for it.
+    ///
+    /// # Errors
+    /// When there is no such world, it cannot be read, or it is not the one the manifest means.
+    pub fn world(&self, id: &str) -> Result<Vec<u8>, WorldError> {
+        let hash = self.manifest.worlds.get(id).filter(|_| is_world_id(id));
+        let Some(hash) = hash else { return Err(WorldError::Unknown(id.to_owned())) };
+        let path = self.path.join(world_file(id));
+        let bytes = disk::read_limited(&path, MAX_WORLD_BYTES)?;
+        let bytes = bytes.ok_or_else(|| WorldError::Missing(id.to_owned()))?;
+        let found = blake3::hash(&bytes).to_hex().to_string();
+        if found != *hash {
+            return Err(WorldError::Changed { world: id.to_owned(), found, expected: hash.clone() });
+        }
+        Ok(bytes)
+    }
+}
+
+/// Why a world cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// The manifest does not know it.
+    #[error("the manifest has no world `{0}`")]
+    Unknown(String),
+    /// Its file is not there.
+    #[error("worlds/{0}.json is missing")]
+    Missing(String),
+    /// Its file is another one.
+    #[error("worlds/{world}.json: found hash {found}, expected {expected}")]
+    Changed {
+        /// The world.
+        world: String,
+        /// The hash of the file.
+        found: String,
+        /// The hash in the manifest.
+        expected: String,
+    },
+    /// It cannot be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+/// Whether a file holds rows, by its name.
+pub(crate) fn is_rows(name: &str) -> bool {
+    name.starts_with("data/") && name.ends_with(".parquet")
+}
