@@ -4,8 +4,7 @@
 //! stdout, everything else to stderr.
 
 mod at_once;
-pub mod bench_search;
-pub mod benchmark;
+pub mod bench;
 pub mod dataset;
 pub mod embedder;
 pub mod error;
@@ -13,7 +12,6 @@ pub mod eval;
 pub mod generate;
 pub mod inputs;
 pub mod openapi;
-pub mod restbench;
 pub mod schema;
 pub mod search;
 pub mod serve;
@@ -54,19 +52,14 @@ pub enum Command {
     Task(task::TaskCommand),
     /// Run an agent through the tasks of a dataset and grade it.
     Eval(Box<eval::EvalCommand>),
-    /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
-    #[command(name = "restbench")]
-    RestBench(restbench::RestBench),
-    /// Run agents on benchmarks that others made, read from a folder.
-    Benchmark(benchmark::Benchmark),
+    /// Measure agents and searches on public benchmarks.
+    Bench(bench::Bench),
     /// List, show, check, test, import, generate and build worlds.
     World(world::WorldCommand),
     /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for admins.
     Serve(serve::Serve),
     /// Find APIs by what they do.
     Search(search::Search),
-    /// Measure how well APIs are found.
-    BenchSearch(bench_search::BenchSearch),
     /// Print a JSON Schema.
     Schema(schema::Schema),
 }
@@ -120,12 +113,10 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Dataset(command) => command.run(streams),
         Command::Task(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
-        Command::RestBench(command) => command.run(streams),
-        Command::Benchmark(command) => command.run(streams),
+        Command::Bench(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),
-        Command::BenchSearch(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),
     }
 }

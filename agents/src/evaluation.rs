@@ -38,13 +38,11 @@ pub mod batch;
 pub mod judge;
 pub mod labelled;
 pub mod measures;
-pub mod meter;
 pub mod page;
 pub mod paired;
 pub mod policies;
 pub mod remote;
 pub mod results;
-pub mod shares;
 pub mod stored;
 
-pub use diorama_baselines::{Agent, environment};
+pub use diorama_baselines::{Agent, environment, meter, shares};

@@ -3,13 +3,10 @@
 //! Owns the synthesis pipeline, the agents under test, evaluation and `diorama`'s commands. Worlds come from
 //! `diorama-seeds`, calls run in `diorama-simulator`, rows reach disk through `diorama-output`.
 
-pub mod benchmarks;
 pub mod catalog;
 pub mod cli;
 pub mod episode;
 pub mod evaluation;
-pub mod restbench;
-pub mod retrieval;
 pub mod synthesis;
 pub mod tasks;
 pub mod verify;

@@ -16,7 +16,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 9] = [
+const INSIDE: [(&str, &[&str]); 10] = [
     ("diorama-catalog", &[]),
     ("diorama-seeds", &["diorama-catalog"]),
     ("diorama-openapi", &["diorama-seeds"]),
@@ -25,7 +25,8 @@ const INSIDE: [(&str, &[&str]); 9] = [
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
     ("diorama-baselines", &["diorama-llm"]),
-    ("diorama-agents", &["diorama-llm", "diorama-model-server", "diorama-baselines"]),
+    ("diorama-benchmarks", &["diorama-llm", "diorama-baselines"]),
+    ("diorama-agents", &["diorama-llm", "diorama-model-server", "diorama-baselines", "diorama-benchmarks"]),
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.

@@ -13,6 +13,11 @@ fn report(line: &[&str]) -> Json {
     serde_json::from_str(&ran.out).unwrap()
 }
 
+/// A measure of a summary over all cases.
+fn all<'a>(summary: &'a Json, measure: &str) -> &'a Json {
+    &summary["measures"][measure]["all"]
+}
+
 fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
@@ -59,22 +64,12 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
     let check = |agent: &str, replies: &'static [&'static str], expect: (&str, f64, u64)| {
         let (_runtime, server) = scripted(replies);
         let url = server.url();
-        let line = [
-            "benchmark",
-            "reverse-chain",
-            "--data",
-            path(&data),
-            "--agent",
-            agent,
-            "--base-url",
-            &url,
-            "--model",
-            "m",
-        ];
+        let line =
+            ["bench", "reverse-chain", path(&data), "--agent", agent, "--base-url", &url, "--model", "m"];
         let found = report(&line);
         let outcome = &found[0]["outcomes"][0];
         let measured =
-            (outcome["verdict"].as_str().unwrap(), found[0]["accuracy"]["share"].as_f64().unwrap());
+            (outcome["verdict"].as_str().unwrap(), all(&found[0], "label_match")["share"].as_f64().unwrap());
         assert_eq!((measured.0, measured.1, server.counts().calls), expect, "{agent}: {outcome:#}");
         server.received()
     };
@@ -115,28 +110,27 @@ fn the_candidates_of_an_instance_follow_from_the_seed() {
         let (_runtime, server) =
             scripted(&["RentBoat(boat_id=BoatName2ID(boat_name='Sea Otter'), day='Saturday')"]);
         let (url, material) = (server.url(), path(&data).to_owned());
-        let common =
-            ["benchmark", "reverse-chain", "--data", &material, "--agent", "zero-shot", "--model", "m"];
+        let common = ["bench", "reverse-chain", &material, "--agent", "zero-shot", "--model", "m"];
         let found = report(&[&common[..], &["--base-url", &url, "--candidates", candidates]].concat());
         assert_eq!(found[0]["outcomes"][0]["verdict"], "right");
         server.received()[0].body["messages"].clone()
     };
     assert_ne!(shown("gold"), shown("all"));
     assert_eq!(shown("all"), shown("3"));
-    let ran = diorama(["benchmark", "reverse-chain", "--data", path(&data), "--agent", "oracle"]);
+    let ran = diorama(["bench", "reverse-chain", path(&data), "--agent", "oracle"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
 }
 
 #[test]
 fn the_matcher_agrees_with_pairs_judged_by_hand() {
     let pairs = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/reverse-chain/pairs.jsonl");
-    let found = report(&["benchmark", "reverse-chain", "--pairs", path(&pairs)]);
+    let found = report(&["bench", "reverse-chain", "--pairs", path(&pairs)]);
     let agreement = &found["agreement"];
     assert!(agreement["of"].as_u64().unwrap() >= 100);
     assert!(agreement["share"].as_f64().unwrap() >= 0.95, "{:#}", found["disagreements"]);
 }
 
-/// A folder of API-Bank's form: two accounts, and a dialogue of each level.
+/// A folder of API-Bank's form: two accounts, a dialogue of levels 1 and 2 each, and a scenario of level 3.
 fn bank(folder: &Path) {
     let write = |file: &str, text: String| {
         let file = folder.join(file);
@@ -181,21 +175,46 @@ fn bank(folder: &Path) {
         ai("That is done."),
     ];
     write("dialogues/level-2/visit.jsonl", two.join("\n"));
+    let three = [
+        "First Utterance: Wake me up.",
+        "Key Info:",
+        "- ada, pw1, 17 March 2023 at 8",
+        "- GT API Call:",
+        "GetUserToken(username=\"ada\", password=\"pw1\")",
+        "AddAlarm(token=t-ada, time=\"2023-03-17 08:00:00\")",
+        "QueryAlarm(token=\"t-ada\", time=\"2023-03-17 08:00:00\")",
+        "Calculator(formula=\"5000+3000-2000\")",
+        "QueryBalance(token=\"nobody's\")",
+    ];
+    write("level-3/waking.txt", three.join("\n"));
 }
 
 #[test]
 fn gold_calls_are_replayed_and_what_a_system_makes_up_is_renamed() {
     let folder = tempfile::tempdir().unwrap();
     bank(folder.path());
-    let found = report(&["benchmark", "api-bank", "--data", path(folder.path())]);
+    let found = report(&["bench", "api-bank", path(folder.path())]);
     let gold = &found["gold"];
-    let failed = |key: &str| -> Vec<&str> {
-        gold[key].as_array().unwrap().iter().map(|call| call["api"].as_str().unwrap()).collect()
+    let failed = |measure: &str| -> Vec<&str> {
+        let outcomes = gold["outcomes"].as_array().unwrap().iter();
+        let failed = outcomes.filter(|outcome| outcome["shares"][measure]["of"] == 0);
+        failed.map(|outcome| outcome["groups"]["api"].as_str().unwrap()).collect()
     };
     // Anew, there is no appointment to be cancelled; in order there is, under another number. No device is called gadget.
-    assert_eq!(failed("failed_anew"), ["CancelRegistration", "TimedSwitch"]);
-    assert_eq!(failed("failed_in_order"), ["TimedSwitch"]);
-    assert_eq!((&gold["anew"]["solved"], &gold["in_order"]["solved"]), (&json!(4), &json!(5)));
+    assert_eq!(failed("anew"), ["CancelRegistration", "TimedSwitch"]);
+    assert_eq!(failed("in_order"), ["TimedSwitch"]);
+    assert_eq!((&all(gold, "anew")["solved"], &all(gold, "in_order")["solved"]), (&json!(4), &json!(5)));
+    // What the world refuses is left out of our share; the released evaluator counts it. The alarm is there once it is set, the
+    // formula is calculated, and nobody has the token.
+    let ceiling = |measure: &str| {
+        let all = all(&found["ceiling"], measure);
+        (all["solved"].as_u64().unwrap(), all["of"].as_u64().unwrap())
+    };
+    assert_eq!(["call", "call_released", "scenario_call"].map(ceiling), [(4, 4), (4, 6), (4, 4)]);
+    let left_out = found["ceiling"]["outcomes"].as_array().unwrap().iter();
+    let left_out: Vec<&str> =
+        left_out.filter_map(|outcome| outcome["left_out"][0].as_str()?.split(':').next()).collect();
+    assert_eq!(left_out, ["CancelRegistration", "TimedSwitch", "QueryBalance"]);
 }
 
 #[test]
@@ -224,9 +243,8 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
     let server = runtime.block_on(ModelServer::start(script)).unwrap();
     let url = server.url();
     let line = [
-        "benchmark",
+        "bench",
         "api-bank",
-        "--data",
         path(folder.path()),
         "--agent",
         "function-calling",
@@ -237,26 +255,32 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
     ];
     let found = report(&line);
     let agent = &found["agents"][0];
-    assert_eq!(agent["call_accuracy"]["all"]["of"], 6);
-    let errors = &agent["errors"];
+    assert_eq!((&all(agent, "call")["of"], &all(agent, "call_released")["of"]), (&json!(4), &json!(6)));
+    assert_eq!(all(agent, "scenario_call")["of"], 4);
+    let errors = &agent["errors"]["error"];
     // Signing in as somebody else succeeds, with another effect.
-    assert_eq!(errors, &json!({"Different Effect": 1, "Miss Input Parameters": 1, "No API Call": 4}));
-    assert_eq!(agent["errors_ours"], json!({"missing_argument": 1, "no_call": 4, "wrong_argument": 1}));
+    assert_eq!(errors, &json!({"Different Effect": 1, "Miss Input Parameters": 1, "No API Call": 2}));
+    assert_eq!(
+        agent["errors"]["error_ours"],
+        json!({"missing_argument": 1, "no_call": 2, "wrong_argument": 1})
+    );
     assert_eq!(agent["unfinished"], 0);
 }
 
 #[test]
 fn api_banks_recorded_dialogues_replay() {
     let Some(data) = shared_data("api-bank") else { return };
-    let found = report(&["benchmark", "api-bank", "--data", path(&data), "--min-share", "0.9"]);
-    assert!(found["gold"]["anew"]["of"].as_u64().unwrap() > 200, "{:#}", found["gold"]);
+    let found = report(&["bench", "api-bank", path(&data), "--min-share", "0.9"]);
+    assert!(all(&found["gold"], "anew")["of"].as_u64().unwrap() > 200, "{:#}", found["gold"]);
+    let ceiling = |measure: &str| all(&found["ceiling"], measure);
+    assert_eq!(ceiling("call")["share"], 1.0, "{}", found["ceiling"]["measures"]);
+    assert!(
+        ceiling("call")["of"].as_u64() >= Some(232) && ceiling("scenario_call")["of"].as_u64() >= Some(12)
+    );
     // The world is a benchmark's: no training rows are made in it.
     let folder = tempfile::tempdir().unwrap();
     let world = folder.path().join("world.json");
-    assert_eq!(
-        diorama(["benchmark", "api-bank", "--data", path(&data), "--write-world", path(&world)]).code,
-        0
-    );
+    assert_eq!(diorama(["bench", "api-bank", path(&data), "--write-world", path(&world)]).code, 0);
     let out = folder.path().join("rows");
     let ran = diorama(["generate", "--world", path(&world), "--out", path(&out), "--dialogues", "1"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -274,24 +298,27 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
     std::fs::write(&queries, text.to_string()).unwrap();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/openapi");
     let (document, noise) = (data.join("tunehall.yaml"), data.join("vet_clinic.yaml"));
-    let line = ["restbench", "--document", path(&document), "--queries", path(&queries), "--agent", "random"];
+    let line = ["bench", "restbench", path(&document), path(&queries), "--agent", "random"];
     let found = report(&line);
-    assert_eq!(found[0]["queries"], 2);
+    assert_eq!(found[0]["cases"], 2);
     // Success is told of the one query that has an answer.
-    assert_eq!(found[0]["success"]["of"], 1);
+    assert_eq!(all(&found[0], "success")["of"], 1);
     let more = ["--noise", path(&noise), "--pool", "3,12,200"];
     let grown = report(&[&line[..], &more].concat());
-    let pools: Vec<f64> = grown.as_array().unwrap().iter().map(|run| run["pool"].as_f64().unwrap()).collect();
+    let pools: Vec<f64> =
+        grown.as_array().unwrap().iter().map(|run| all(run, "pool")["mean"].as_f64().unwrap()).collect();
     assert_eq!(&pools[..2], [3.0, 12.0]);
-    assert!(pools[2] > found[0]["pool"].as_f64().unwrap(), "noise stands beside the document's own APIs");
+    assert!(
+        pools[2] > all(&found[0], "pool")["mean"].as_f64().unwrap(),
+        "noise stands beside the document's own APIs"
+    );
     assert_eq!(report(&[&line[..], &more].concat()), grown, "the same seed gives the same pools");
     let (_runtime, server) = scripted(&["There is nothing to say."]);
     let url = server.url();
     let talk = [
+        "bench",
         "restbench",
-        "--document",
         path(&document),
-        "--queries",
         path(&queries),
         "--agent",
         "function-calling",
@@ -301,5 +328,5 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
         "m",
     ];
     let found = report(&talk);
-    assert_eq!((&found[0]["correct_path"]["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
+    assert_eq!((&all(&found[0], "correct_path")["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
 }

@@ -16,31 +16,35 @@ fn files() -> Option<[PathBuf; 2]> {
 
 fn run(more: &[&str]) -> Json {
     let [document, queries] = files().unwrap();
-    let line = [
-        "--json",
-        "restbench",
-        "--document",
-        document.to_str().unwrap(),
-        "--queries",
-        queries.to_str().unwrap(),
-    ];
+    let line = ["--json", "bench", "restbench", document.to_str().unwrap(), queries.to_str().unwrap()];
     let ran = diorama(line.iter().chain(more));
     assert_eq!(ran.code, 0, "{}", ran.err);
     serde_json::from_str(&ran.out).unwrap()
 }
 
+/// A share over all queries: those that have it, of how many.
+fn solved(summary: &Json, measure: &str) -> (u64, u64) {
+    let all = &summary["measures"][measure]["all"];
+    (all["solved"].as_u64().unwrap(), all["of"].as_u64().unwrap())
+}
+
+fn index(outcome: &Json) -> u64 {
+    outcome["case"].as_str().unwrap().parse().unwrap()
+}
+
 /// Every path runs through; those three with calls that lead to the missing id, and only those.
 fn check(summary: &Json) {
-    let counts =
-        ["queries", "passed", "every_call_succeeded", "passed_as_written"].map(|name| &summary[name]);
-    assert_eq!(counts.map(|count| count.as_u64().unwrap()), [100, 100, 100, 97], "{:#}", summary["faults"]);
-    assert_eq!(summary["calls"], summary["calls_succeeded"]);
-    assert!(summary["ids_agreeing"].as_u64().unwrap() > 900, "{}", summary["ids_agreeing"]);
+    let counts = ["passed", "every_call_succeeded", "passed_as_written"].map(|name| solved(summary, name));
+    assert_eq!(counts, [(100, 100), (100, 100), (97, 100)], "{:#}", summary["errors"]);
+    let [calls, ids] = ["calls_succeeded", "keys_agree"].map(|name| solved(summary, name));
+    assert!(calls.0 == calls.1 && ids.0 == ids.1 && ids.0 > 900, "{calls:?} {ids:?}");
+    let lengths = summary["measures"]["passed"].as_object().unwrap().iter();
+    let lengths = lengths.filter(|(group, _)| group.starts_with("path ")).map(|(_, rate)| &rate["of"]);
+    assert_eq!(lengths.map(|of| of.as_u64().unwrap()).sum::<u64>(), 100);
     let with_inserted = summary["outcomes"].as_array().unwrap().iter().filter_map(|outcome| {
         let inserted = outcome["inserted"].as_array().unwrap();
         let plain = |call: &Json| call.as_str().unwrap().replace(|c: char| c.is_ascii_digit(), "");
-        (!inserted.is_empty())
-            .then(|| (outcome["index"].as_u64().unwrap(), inserted.iter().map(plain).collect::<Vec<_>>()))
+        (!inserted.is_empty()).then(|| (index(outcome), inserted.iter().map(plain).collect::<Vec<_>>()))
     });
     let expect = ["GET /search/company?query=Paramount Pictures", "GET /movie/", "GET /movie//credits"];
     let expect = LOOK_UP_LEFT_OUT.into_iter().zip(expect.map(|call| vec![call.to_owned()]));
@@ -55,13 +59,14 @@ fn check_as_written(summary: &Json) {
         .iter()
         .filter(|outcome| outcome["faults"] != Json::Array(vec![]))
         .collect();
-    let indices: Vec<u64> = failed.iter().map(|outcome| outcome["index"].as_u64().unwrap()).collect();
+    let indices: Vec<u64> = failed.iter().map(|outcome| index(outcome)).collect();
     assert_eq!(indices, LOOK_UP_LEFT_OUT, "{failed:#?}");
     let fault =
-        |outcome: &&Json| outcome["faults"][0].as_str().unwrap().starts_with("no id: no earlier reply");
+        |outcome: &&Json| outcome["faults"][0].as_str().unwrap().starts_with("no key: no earlier reply");
     assert!(failed.iter().all(fault), "{failed:#?}");
-    assert_eq!(summary["calls"], summary["calls_succeeded"]);
-    assert_eq!((&summary["passed"], &summary["inserted_calls"]), (&Json::from(97), &Json::from(0)));
+    let calls = solved(summary, "calls_succeeded");
+    assert_eq!((calls.0, solved(summary, "inserted_calls").0), (calls.1, 0));
+    assert_eq!(solved(summary, "passed"), (97, 100));
 }
 
 #[test]
@@ -82,10 +87,9 @@ fn gold_paths_of_tmdb_run_through_over_http() {
     let entities = folder.path().join("entities.yaml");
     let [_, queries] = files().unwrap();
     let written = diorama([
+        "bench",
         "restbench",
-        "--document",
         document.to_str().unwrap(),
-        "--queries",
         queries.to_str().unwrap(),
         "--write-entities",
         entities.to_str().unwrap(),
@@ -98,9 +102,6 @@ fn gold_paths_of_tmdb_run_through_over_http() {
     let base = session["base_url"].as_str().unwrap();
     check(&run(&["--base-url", base, "--with", "api_key=any"]));
     let without = run(&["--base-url", base]);
-    assert_eq!(
-        (&without["passed"], &without["calls_succeeded"]),
-        (&Json::from(0), &Json::from(0)),
-        "no key, no call"
-    );
+    let counts = ["passed", "calls_succeeded"].map(|name| solved(&without, name).0);
+    assert_eq!(counts, [0, 0], "no key, no call");
 }

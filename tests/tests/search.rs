@@ -1,4 +1,4 @@
-//! The searches: `diorama search`, `diorama bench-search`, and the versions of `ToolSearcher` in datasets.
+//! The searches: `diorama search`, `diorama bench search`, and the versions of `ToolSearcher` in datasets.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn the_benchmark_measures_what_is_in_its_files() {
             json!({"query": "translate this text", "apis": ["Translate"]}),
         ],
     );
-    let found = ran(&["--json", "bench-search", "--queries", &queries, "--pool", &pool]);
+    let found = ran(&["--json", "bench", "search", &queries, "--pool", &pool]);
     assert_eq!(
         (&found["requests"], &found["apis"], &found["baseline"]),
         (&json!(2), &json!(3), &json!("lexical"))
@@ -71,14 +71,14 @@ fn the_benchmark_measures_what_is_in_its_files() {
     assert_eq!(mean("lexical", "complete_at_10"), 0.5);
     assert_eq!(mean("fused+needs", "complete_at_10"), 1.0, "{found}");
     let unknown = write("unknown", &[json!({"query": "x", "apis": ["Nothing"]})]);
-    let failed = diorama(["bench-search", "--queries", &unknown, "--pool", &pool]);
+    let failed = diorama(["bench", "search", &unknown, "--pool", &pool]);
     assert!(failed.code == 1 && failed.err.contains("found the API Nothing"), "{}", failed.err);
 }
 
 #[test]
 fn the_reverse_chain_sample_is_read_whole() {
     let Some(file) = shared_data("reverse-chain/sample_155.json") else { return };
-    let found = ran(&["--json", "bench-search", "--queries", &file.display().to_string()]);
+    let found = ran(&["--json", "bench", "search", &file.display().to_string()]);
     assert_eq!((&found["requests"], &found["apis"]), (&json!(155), &json!(420)));
     let mean = |method: &str, measure: &str| found["methods"][method][measure]["mean"].as_f64().unwrap();
     assert!(mean("fused+needs", "complete_at_10") > mean("lexical", "complete_at_10"), "{found}");

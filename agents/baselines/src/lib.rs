@@ -1,14 +1,15 @@
 //! The agents under test.
 //!
-//! Owns the [`environment`] that an agent acts in, the [`trace`] of an episode, the [`prompts`], and the methods of the papers
-//! ([`Method`]), which share one engine of roles. It knows no task, no check and no judge: those are in a package above it, so
-//! that no agent can name them.
+//! Owns the [`environment`] that an agent acts in, the [`trace`] of an episode, the [`prompts`], the methods of the papers
+//! ([`Method`]), which share one engine of roles, and the counts that evaluations share ([`meter`], [`shares`], [`rouge`]). It
+//! knows no task, no check and no judge: those are in a package above it, so that no agent can name them.
 
 mod baseline;
 pub mod environment;
 mod episode;
 mod function_calling;
 mod jq;
+pub mod meter;
 mod note;
 pub mod plan;
 mod planned;
@@ -18,6 +19,8 @@ mod react;
 mod restgpt;
 mod reverse_chain;
 pub mod role_model;
+pub mod rouge;
+pub mod shares;
 pub mod toolbox;
 pub mod trace;
 pub mod types;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use diorama_benchmarks::material::BenchmarkError;
+use diorama_benchmarks::restbench::ServiceError;
 use diorama_output::dataset::{DatasetError, DriveError};
 use diorama_output::manifest::MetadataError;
 use diorama_output::merge::MergeError;
@@ -94,15 +96,12 @@ pub enum CliError {
     /// APIs that cannot be searched.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// A benchmark's material that cannot be used.
-    #[error(transparent)]
-    Material(#[from] crate::retrieval::MaterialError),
     /// A benchmark that others made, and that cannot be used.
     #[error(transparent)]
-    Others(#[from] crate::benchmarks::BenchmarkError),
+    Others(#[from] BenchmarkError),
     /// A gold path's call that nobody answers.
     #[error(transparent)]
-    Service(#[from] crate::restbench::service::ServiceError),
+    Service(#[from] ServiceError),
     /// A run that cannot be stored, or gone on with.
     #[error(transparent)]
     Stored(#[from] StoredError),
@@ -143,7 +142,6 @@ impl CliError {
             | Self::Model(_)
             | Self::Listen { .. }
             | Self::Search(_)
-            | Self::Material(_)
             | Self::Others(_)
             | Self::Service(_)
             | Self::Threads(_)

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use diorama_baselines::rouge::rouge_l;
 use diorama_baselines::trace::{Note, Step};
 use diorama_llm::Usage;
 use diorama_output::row::{Dialogue, ability_name};
@@ -205,37 +206,9 @@ pub fn class_name(class: ErrorClass) -> String {
     word_of(class)
 }
 
-/// ROUGE-L, F1 with equal weights (Lin 2004), over lower-case words.
-#[must_use]
-pub fn rouge_l(answer: &str, reference: &str) -> f64 {
-    let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .take(400)
-            .collect()
-    };
-    let (a, b) = (words(answer), words(reference));
-    if a.is_empty() || b.is_empty() {
-        return 0.0;
-    }
-    let mut row = vec![0_usize; b.len() + 1];
-    for x in &a {
-        let mut diagonal = 0;
-        for (j, y) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = if x == y { diagonal + 1 } else { above.max(row[j]) };
-            diagonal = above;
-        }
-    }
-    let common = row[b.len()] as f64;
-    let (precision, recall) = (common / a.len() as f64, common / b.len() as f64);
-    if common == 0.0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{pool_range, rouge_l};
+    use super::pool_range;
 
     #[test]
     fn pools_are_told_apart_by_ranges_without_gaps() {
@@ -244,13 +217,5 @@ mod tests {
             ranges,
             ["1-5", "1-5", "6-10", "11-25", "26-50", "101-250", "251 and more", "251 and more"]
         );
-    }
-
-    #[test]
-    fn rouge_l_is_the_f1_of_the_longest_common_subsequence() {
-        assert_eq!(rouge_l("the cat sat", "The cat sat."), 1.0);
-        assert_eq!(rouge_l("", "x"), 0.0);
-        // Common subsequence "police killed gunman"? No: "police the gunman" has length 3 of 4 words each.
-        assert!((rouge_l("police kill the gunman", "police killed the gunman") - 0.75).abs() < 1e-12);
     }
 }

@@ -1,0 +1,103 @@
+//! The environment in which an agent works on a benchmark: one without a judge.
+
+use diorama_baselines::environment::{
+    Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
+};
+use diorama_baselines::meter::Meter;
+use diorama_baselines::trace::Note;
+use diorama_seeds::task::Call;
+use serde_json::Value as Json;
+
+/// Answers an agent's calls and words.
+pub trait Counterpart: Send {
+    /// Answers a call.
+    ///
+    /// # Errors
+    /// When the episode ends here.
+    fn call(&mut self, call: &Call) -> Result<Reply, EnvironmentError>;
+
+    /// Answers words of the agent.
+    fn say(&mut self, words: &str) -> Answer;
+
+    /// The JSON Schema of an API's reply.
+    fn reply_schema(&self, api: &str) -> Option<Json>;
+}
+
+/// Returns the answer of a user who has said all they know: it says so to a question, and anything else ends the task.
+#[must_use]
+pub fn told_all(words: &str) -> Answer {
+    let asks = words.trim_end().ends_with('?');
+    Answer { words: asks.then(|| "I have told you all I know.".to_owned()), over: !asks }
+}
+
+/// An environment around a counterpart.
+pub struct BenchmarkEnvironment<C> {
+    /// The view of the agent.
+    pub view: View,
+    /// The other side.
+    pub counterpart: C,
+    /// Replies of the model that could not be read.
+    pub malformed: u32,
+    /// Reason of the agent for giving up.
+    pub gave_up: Option<String>,
+    /// Tokens of the model.
+    pub tokens: u64,
+    meter: Meter,
+}
+
+impl<C: Counterpart> BenchmarkEnvironment<C> {
+    /// An environment with a view and a budget.
+    pub fn new(view: View, counterpart: C, budget: Budget) -> Self {
+        Self { view, counterpart, malformed: 0, gave_up: None, tokens: 0, meter: Meter::new(budget) }
+    }
+
+    fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
+        self.meter.take(&self.view, true)?;
+        let reply = self.counterpart.call(call)?;
+        self.view.add_call(call, &reply);
+        Ok(reply)
+    }
+
+    fn hear(&mut self, words: &str) -> Result<Answer, EnvironmentError> {
+        self.meter.take(&self.view, false)?;
+        let answer = self.counterpart.say(words);
+        self.view.add_message(words, &answer);
+        Ok(answer)
+    }
+}
+
+impl<C: Counterpart> Environment for BenchmarkEnvironment<C> {
+    fn view(&self) -> &View {
+        &self.view
+    }
+
+    fn budget(&self) -> Budget {
+        self.meter.left()
+    }
+
+    fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply> {
+        Box::pin(std::future::ready(self.make(call)))
+    }
+
+    fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
+        Box::pin(std::future::ready(self.hear(words)))
+    }
+
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {
+        Box::pin(std::future::ready(self.hear(&end.message)))
+    }
+
+    fn reply_schema(&self, api: &str) -> Option<Json> {
+        self.counterpart.reply_schema(api)
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
+        match &note {
+            Note::Asked(asked) => self.tokens += asked.tokens(),
+            Note::Malformed { .. } => self.malformed += 1,
+            Note::GaveUp { because } => self.gave_up = Some(because.clone()),
+            Note::FellBack { .. } => {}
+        }
+        self.meter.note(&note)
+    }
+}

@@ -1,0 +1,224 @@
+//! Label match (Reverse Chain, section 4): whether a plan is the labelled one, and by the paper's classes what is wrong with it.
+//!
+//! The structure and the APIs have to be the same, and every value has to mean the same: spaces, case, articles, and how a
+//! number, a day or a time is written make no difference. What an argument is not given in the label, it must not be given in
+//! the plan. Days and times are read by the grader's extractor.
+
+use diorama_baselines::plan::{Plan, PlanArgument};
+use diorama_seeds::value::{Date, Zone};
+use diorama_simulator::grade::extract::prose::Prose;
+use diorama_simulator::grade::extract::{Clock, Mention, What};
+use serde_json::Value as Json;
+
+/// A plan beside its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// The same.
+    Right,
+    /// Another last API, or none (the paper's Wrong Final Tool).
+    WrongFinalTool,
+    /// An argument that another API gives has a value, or another API, or the other way round (Wrong Argument_API).
+    WrongArgumentApi,
+    /// An argument has another value, or one too many (Wrong Argument_Value).
+    WrongArgumentValue,
+}
+
+impl Verdict {
+    /// Returns its name in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::WrongFinalTool => "wrong_final_tool",
+            Self::WrongArgumentApi => "wrong_argument_api",
+            Self::WrongArgumentValue => "wrong_argument_value",
+        }
+    }
+}
+
+/// Holds a plan against a label. `places` gives an API's parameters in their order, for arguments without names; where it knows
+/// none, the names of the other side stand for them.
+#[must_use]
+pub fn compare(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Verdict {
+    if label.api != plan.api {
+        return Verdict::WrongFinalTool;
+    }
+    inside(label, plan, places).unwrap_or(Verdict::Right)
+}
+
+/// Returns the worst of what is wrong with the arguments; none where all are right.
+fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Option<Verdict> {
+    let mut names = places(&label.api);
+    if names.is_empty() {
+        names = [label, plan]
+            .iter()
+            .flat_map(|side| side.arguments.iter().filter_map(|(name, _)| name.clone()))
+            .collect();
+        let mut seen = std::collections::BTreeSet::new();
+        names.retain(|name| seen.insert(folded(name)));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (wanted, given) = (label.named(&names), plan.named(&names));
+    let mut worst = None;
+    let mut found =
+        |verdict: Verdict| worst = Some(worst.map_or(verdict, |known: Verdict| known.min(verdict)));
+    // Arguments that can be told apart neither by name nor by place.
+    if wanted.len() < label.arguments.len() || given.len() < plan.arguments.len() {
+        return Some(Verdict::WrongArgumentValue);
+    }
+    for (name, filled) in &wanted {
+        let other = given.iter().find(|(own, _)| folded(own) == folded(name)).map(|(_, other)| *other);
+        match (filled, other) {
+            (PlanArgument::Call(inner), Some(PlanArgument::Call(other))) if inner.api == other.api => {
+                if let Some(verdict) = inside(inner, other, places) {
+                    found(verdict);
+                }
+            }
+            (PlanArgument::Call(_), _) | (PlanArgument::Value(_), Some(PlanArgument::Call(_))) => {
+                found(Verdict::WrongArgumentApi)
+            }
+            (PlanArgument::Value(value), Some(PlanArgument::Value(other))) if is_same(value, other) => {}
+            (PlanArgument::Value(value), None) if is_empty(value) => {}
+            (PlanArgument::Value(_), _) => found(Verdict::WrongArgumentValue),
+        }
+    }
+    for (name, filled) in &given {
+        if wanted.iter().any(|(own, _)| folded(own) == folded(name)) {
+            continue;
+        }
+        match filled {
+            PlanArgument::Call(_) => found(Verdict::WrongArgumentApi),
+            PlanArgument::Value(value) if is_empty(value) => {}
+            PlanArgument::Value(_) => found(Verdict::WrongArgumentValue),
+        }
+    }
+    worst
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::String(text) => text.trim().is_empty() || text.eq_ignore_ascii_case("none"),
+        Json::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns true where two values mean the same.
+#[must_use]
+pub fn is_same(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Array(ones), Json::Array(others)) => {
+            let has = |side: &[Json], item: &Json| side.iter().any(|known| is_same(known, item));
+            ones.len() == others.len()
+                && ones.iter().all(|item| has(others, item))
+                && others.iter().all(|item| has(ones, item))
+        }
+        (Json::Array(items), single) | (single, Json::Array(items)) if !single.is_object() => {
+            matches!(items.as_slice(), [item] if is_same(item, single))
+        }
+        (Json::Object(ones), Json::Object(others)) => {
+            ones.len() == others.len()
+                && ones
+                    .iter()
+                    .all(|(name, value)| others.get(name).is_some_and(|other| is_same(value, other)))
+        }
+        (Json::Object(_), _) | (_, Json::Object(_)) => false,
+        _ => is_same_text(&text(one), &text(other)),
+    }
+}
+
+fn text(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Letters and digits, in lower case.
+fn folded(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn is_same_text(one: &str, other: &str) -> bool {
+    let plain = |text: &str| folded(&words(text).join(" "));
+    if plain(one) == plain(other) && signs(one) == signs(other) {
+        return true;
+    }
+    if is_code(one) || is_code(other) {
+        return false;
+    }
+    let (one, other) = (Reading::of(one), Reading::of(other));
+    !one.mentions.is_empty()
+        && one.rest == other.rest
+        && one.mentions.len() == other.mentions.len()
+        && one.mentions.iter().zip(&other.mentions).all(|(a, b)| is_same_what(&a.what, &b.what))
+}
+
+/// Signs that are part of a number: `-5` is not `5`, nor `1.5` `15`.
+fn signs(text: &str) -> (bool, Vec<usize>) {
+    let negative =
+        text.trim().strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let number = text.trim().parse::<f64>().is_ok();
+    let points = if number { text.trim().match_indices('.').map(|(at, _)| at).collect() } else { Vec::new() };
+    (negative, points)
+}
+
+/// Digits that are no number: `007`.
+fn is_code(text: &str) -> bool {
+    let text = text.trim();
+    text.len() > 1 && text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Words without articles.
+fn words(text: &str) -> Vec<String> {
+    let words =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
+    words.filter(|word| !["a", "an", "the"].contains(&&**word)).collect()
+}
+
+/// Days, times and numbers of a text, and the words beside them.
+struct Reading {
+    mentions: Vec<Mention>,
+    rest: Vec<String>,
+}
+
+impl Reading {
+    fn of(text: &str) -> Self {
+        // Two months are words as well, and read as such where they are not capitalised.
+        let months = text.split(' ').map(|word| match word {
+            "march" => "March",
+            "may" => "May",
+            word => word,
+        });
+        let text = &*months.collect::<Vec<_>>().join(" ");
+        let prose = Prose::read(text, &Clock { today: Date(0), zone: Zone::utc() });
+        let mentions = prose.mentions().to_vec();
+        let mut rest = String::new();
+        let mut at = 0;
+        for mention in &mentions {
+            rest.push_str(text.get(at..mention.start.max(at)).unwrap_or_default());
+            rest.push(' ');
+            at = at.max(mention.end);
+        }
+        rest.push_str(text.get(at..).unwrap_or_default());
+        let mut rest = words(&rest);
+        rest.retain(|word| !["on", "at", "of", "in", "by", "for", "this", "clock"].contains(&&**word));
+        Self { mentions, rest }
+    }
+}
+
+fn is_same_what(one: &What, other: &What) -> bool {
+    match (one, other) {
+        (What::Date(one), What::Date(other)) => one.readings == other.readings,
+        (What::Time(one), What::Time(other)) => {
+            one.time == other.time || one.other == Some(other.time) || other.other == Some(one.time)
+        }
+        (What::Number(one), What::Number(other)) => one.value == other.value && one.unit == other.unit,
+        (What::Money(one), What::Money(other)) => {
+            one.amount.as_f64() == other.amount.as_f64() && one.currency == other.currency
+        }
+        (What::Money(money), What::Number(number)) | (What::Number(number), What::Money(money)) => {
+            money.amount.as_f64() == number.value
+        }
+        (What::None, What::None) => true,
+        _ => false,
+    }
+}

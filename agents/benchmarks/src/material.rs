@@ -1,0 +1,91 @@
+//! Reads files of material.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+/// Material that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchmarkError {
+    /// A file that cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// A file of another form than expected.
+    #[error("{}: {what}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// The form found, and the one expected.
+        what: String,
+    },
+    /// A wrong world, made of the material.
+    #[error("the benchmark's world: {0}")]
+    World(String),
+}
+
+impl BenchmarkError {
+    /// Returns the error of a file that is of another form than expected.
+    pub fn form(path: &Path, what: impl Into<String>) -> Self {
+        Self::Form { path: path.to_owned(), what: what.into() }
+    }
+}
+
+/// Reads a text file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn text_of(path: &Path) -> Result<String, BenchmarkError> {
+    std::fs::read_to_string(path).map_err(|source| BenchmarkError::Read { path: path.to_owned(), source })
+}
+
+/// Reads a JSON file; `expected` says its form.
+///
+/// # Errors
+/// When it cannot be read, or is of another form.
+pub fn json_of<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<T, BenchmarkError> {
+    let wrong = |error| BenchmarkError::form(path, format!("{error}; expected {expected}"));
+    serde_json::from_str(&text_of(path)?).map_err(wrong)
+}
+
+/// Reads a file of one JSON value a line; `expected` says the form of a line.
+///
+/// # Errors
+/// When it cannot be read, or a line is of another form.
+pub fn lines_of<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
+    let text = text_of(path)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let read = |(number, line)| {
+        serde_json::from_str(line).map_err(|error| {
+            BenchmarkError::form(path, format!("line {}: {error}; expected {expected}", number + 1))
+        })
+    };
+    lines.map(read).collect()
+}
+
+/// Returns the files of a folder whose names end in `ending`, sorted. A file stands for itself.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn files_of(path: &Path, ending: &str) -> Result<Vec<PathBuf>, BenchmarkError> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |source| BenchmarkError::Read { path: path.to_owned(), source };
+    let entries = std::fs::read_dir(path).map_err(failed)?;
+    let files: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry.map_err(failed)?.path())).collect();
+    let mut files = files?;
+    files.retain(|file| file.to_string_lossy().ends_with(ending));
+    files.sort();
+    Ok(files)
+}
+
+/// Returns the name of a file without its ending.
+#[must_use]
+pub fn stem_of(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}

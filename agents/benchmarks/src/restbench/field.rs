@@ -1,0 +1,137 @@
+//! The world of a document with the queries' names in it, and another's APIs beside it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use diorama_openapi::{ImportOptions, import};
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::entities::{Entities, Entity};
+use diorama_seeds::materialise::materialised;
+use diorama_seeds::task::Call;
+use diorama_simulator::engine::Base;
+use diorama_simulator::session::{Session, SessionOptions};
+use serde_json::Value as Json;
+
+use super::names::{named, parts};
+use super::operation::Operations;
+use super::query::Query;
+use super::service::InSession;
+use crate::material::{BenchmarkError, stem_of, text_of};
+
+/// A document's world with the queries' names in it, and another document's APIs as noise.
+#[derive(Clone)]
+pub struct Field {
+    /// The document's world.
+    pub doc: Arc<WorldDoc>,
+    /// It, ready to run.
+    pub base: Arc<Base>,
+    /// Its operations.
+    pub operations: Arc<Operations>,
+    /// The world whose APIs stand beside its own.
+    pub noise: Option<Arc<Base>>,
+    /// The seed of sessions, and of which APIs are in a pool.
+    pub seed: u64,
+}
+
+impl Field {
+    /// Makes the worlds.
+    ///
+    /// # Errors
+    /// When a world is wrong.
+    pub fn new(doc: WorldDoc, noise: Option<&WorldDoc>, seed: u64) -> Result<Self, BenchmarkError> {
+        let noise = noise.map(|noise| made(noise, seed)).transpose()?;
+        let (base, operations) = (made(&doc, seed)?, Arc::new(Operations::of(&doc)));
+        Ok(Self { doc: Arc::new(doc), base, operations, noise, seed })
+    }
+
+    /// Returns a session of the document's world that answers gold paths.
+    #[must_use]
+    pub fn service(&self) -> InSession<'_> {
+        InSession::new(&self.doc, self.session(&self.base))
+    }
+
+    pub(super) fn session(&self, base: &Arc<Base>) -> Session {
+        Session::new(Arc::clone(base), SessionOptions { seed: self.seed, ..SessionOptions::default() })
+    }
+
+    /// The names of the APIs that a query's gold path calls, in order; those that the document does not have are left out.
+    #[must_use]
+    pub fn gold(&self, query: &Query) -> Vec<String> {
+        let steps = query.solution.iter().filter_map(|step| self.operations.find(step));
+        steps.map(|operation| operation.api.clone()).collect()
+    }
+
+    /// The tools of a pool: all of the document's, or so many: the gold path's, then others of the document, then noise, chosen and
+    /// ordered by the seed and their names alone.
+    #[must_use]
+    pub fn tools(&self, query: &Query, size: Option<usize>) -> Vec<Json> {
+        let gold = self.gold(query);
+        let place = |name: &str| {
+            let mut hasher = blake3::Hasher::new();
+            *hasher.update(&self.seed.to_le_bytes()).update(name.as_bytes()).finalize().as_bytes()
+        };
+        let named = |base: &Arc<Base>| -> Vec<(String, Json)> {
+            let world = base.world();
+            let tool = |name: &str| {
+                base.tool_schema(world.api_named(name)?).map(|tool| (name.to_owned(), (**tool).clone()))
+            };
+            world.apis.iter().filter_map(|api| tool(&api.name)).collect()
+        };
+        let own = named(&self.base);
+        let Some(size) = size else { return own.into_iter().map(|(_, tool)| tool).collect() };
+        let noise: Vec<(String, Json)> = self.noise.iter().flat_map(named).collect();
+        let is_own = |name: &str| own.iter().any(|(known, _)| known == name);
+        let mut ranked: Vec<(u8, [u8; 32], Json)> = own
+            .iter()
+            .map(|(name, tool)| (u8::from(!gold.contains(name)), place(name), tool.clone()))
+            .chain(
+                noise
+                    .iter()
+                    .filter(|(name, _)| !is_own(name))
+                    .map(|(name, tool)| (2, place(name), tool.clone())),
+            )
+            .collect();
+        ranked.sort_by_key(|(rank, place, _)| (*rank, *place));
+        let needed = ranked.iter().filter(|(rank, ..)| *rank == 0).count();
+        ranked.truncate(size.max(needed));
+        ranked.sort_by_key(|(_, place, _)| *place);
+        ranked.into_iter().map(|(.., tool)| tool).collect()
+    }
+
+    /// A call with its path filled: `GET /movie/5/credits`.
+    pub(super) fn filled(&self, call: &Call) -> String {
+        let Some(api) = self.doc.apis.iter().find(|api| api.name == call.api) else {
+            return call.api.clone();
+        };
+        let mut path = api.path.clone();
+        for (name, value) in &call.arguments {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            path = path.replace(&format!("{{{name}}}"), &text);
+        }
+        format!("{} {path}", api.method)
+    }
+}
+
+/// Reads an OpenAPI document as the world of a benchmark.
+///
+/// # Errors
+/// When it cannot be read or imported.
+pub fn imported(document: &Path) -> Result<WorldDoc, BenchmarkError> {
+    let options = ImportOptions { benchmark: true, ..ImportOptions::default() };
+    let imported = import(&stem_of(document), text_of(document)?.as_bytes(), &options);
+    Ok(imported.map_err(|report| BenchmarkError::World(report.to_string()))?.doc)
+}
+
+/// Returns the names that queries name, as a world must have them.
+#[must_use]
+pub fn entities(queries: &[Query], operations: &Operations) -> Entities {
+    let names = queries.iter().flat_map(|query| named(query, operations));
+    let names = names.map(|named| Entity { of: format!("GET {}", named.path), name: named.name });
+    let parts = parts(queries, operations).into_iter();
+    Entities::new(names.chain(parts.map(|(of, number)| Entity { of, name: number.to_string() })))
+}
+
+fn made(doc: &WorldDoc, seed: u64) -> Result<Arc<Base>, BenchmarkError> {
+    let made = materialised(doc, seed).map_err(|report| BenchmarkError::World(report.to_string()))?;
+    Base::new(made.world.clone()).map_err(|error| BenchmarkError::World(error.to_string()))
+}

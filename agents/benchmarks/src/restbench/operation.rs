@@ -1,0 +1,182 @@
+//! The operations of a document: what their parameters take, and what their replies show, as the document's world says.
+
+use std::collections::BTreeSet;
+
+use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, TypeName, WorldDoc};
+use diorama_seeds::english::{singular, split_identifier, words};
+
+use super::shown::{Shown, shown};
+
+/// The operations of a document.
+#[derive(Clone, Debug, Default)]
+pub struct Operations {
+    all: Vec<Operation>,
+    /// Words of the document's title and of its paths, in the singular: none of them names a record.
+    words: BTreeSet<String>,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    /// Name of its API in the world.
+    pub(super) api: String,
+    /// Method in upper case.
+    pub(super) method: String,
+    /// Path as the document writes it.
+    pub(super) path: String,
+    /// Parameters of the path, and others that a call must give or that take a name.
+    pub(super) parameters: Vec<Parameter>,
+    /// Records that the reply shows.
+    pub(super) shown: Vec<Shown>,
+    /// Resource of which the reply is one record.
+    pub(super) gets: Option<String>,
+    /// Resource of which the reply lists records.
+    pub(super) lists: Option<String>,
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    pub(super) name: String,
+    /// Literal segment before it in the path, in the singular.
+    pub(super) noun: String,
+    pub(super) takes: Takes,
+    pub(super) is_required: bool,
+}
+
+/// Values that a parameter takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Takes {
+    /// The key of a record of this resource.
+    Key(String),
+    /// The name of a record of this resource, by which records are searched.
+    Name(String),
+    /// One of these values.
+    Listed(Vec<String>),
+    /// The number of a part.
+    Number,
+    /// Something that only a caller knows.
+    Other,
+}
+
+impl Operations {
+    /// Returns the operations of an imported document.
+    #[must_use]
+    pub fn of(doc: &WorldDoc) -> Self {
+        let segments = doc.apis.iter().flat_map(|api| api.path.split('/')).filter(|part| !is_parameter(part));
+        let title = doc.title.iter().flat_map(|title| words(title));
+        let all = segments.flat_map(split_identifier).chain(title).map(|word| singular(&word));
+        Self { words: all.collect(), all: doc.apis.iter().map(|api| Operation::of(doc, api)).collect() }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Operation> {
+        self.all.iter()
+    }
+
+    /// Returns true where a word is one of the document's own.
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        self.words.contains(&singular(&word.to_lowercase()))
+    }
+
+    /// Returns the operation that a step means. Gold paths have stray spaces and other names for parameters, so the place of
+    /// a parameter counts and its name does not.
+    pub(super) fn find(&self, step: &str) -> Option<&Operation> {
+        let (method, path) = step.trim().split_once(' ')?;
+        let wanted: Vec<&str> = path.trim().split('/').collect();
+        let is_same = |(own, wanted): (&str, &&str)| {
+            if is_parameter(own) { is_parameter(wanted) } else { own == *wanted }
+        };
+        self.all.iter().find(|operation| {
+            operation.method == method
+                && operation.path.split('/').count() == wanted.len()
+                && operation.path.split('/').zip(&wanted).all(is_same)
+        })
+    }
+
+    /// Returns the operation that searches for records of a resource by name.
+    pub(super) fn search(&self, resource: &str) -> Option<&Operation> {
+        self.all.iter().find(|operation| operation.searched() == Some(resource))
+    }
+
+    /// Returns the operation that shows one record of a resource by its key alone, with the name of the key's parameter.
+    pub(super) fn details(&self, resource: &str) -> Option<(&Operation, &str)> {
+        self.all.iter().find_map(|operation| match operation.parameters.as_slice() {
+            [Parameter { name, takes: Takes::Key(taken), .. }]
+                if taken == resource
+                    && operation.gets.as_deref() == Some(resource)
+                    && operation.path.ends_with('}') =>
+            {
+                Some((operation, &**name))
+            }
+            _ => None,
+        })
+    }
+}
+
+impl Operation {
+    fn of(doc: &WorldDoc, api: &ApiDoc) -> Self {
+        let parameters = api.parameters.iter().filter_map(|(name, field)| {
+            let noun = noun_before(&api.path, name);
+            let takes = Takes::of(api, name, field);
+            let is_required = noun.is_some() || (!field.optional && field.default.is_none());
+            let is_used = is_required || matches!(takes, Takes::Name(_));
+            let noun = noun.unwrap_or_default();
+            is_used.then(|| Parameter { name: name.clone(), noun, takes, is_required })
+        });
+        Self {
+            api: api.name.clone(),
+            method: api.method.to_string(),
+            path: api.path.clone(),
+            parameters: parameters.collect(),
+            shown: shown(doc, api),
+            gets: api.behaviour.get.clone().filter(|_| api.method.as_str() == "GET"),
+            lists: api.behaviour.list.clone(),
+        }
+    }
+
+    /// Returns the resource that is searched by name.
+    pub(super) fn searched(&self) -> Option<&str> {
+        self.parameters.iter().find_map(|parameter| match &parameter.takes {
+            Takes::Name(resource) => Some(&**resource),
+            _ => None,
+        })
+    }
+
+    /// Returns the resources whose keys a call must give.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().filter(|parameter| parameter.is_required).filter_map(|parameter| {
+            match &parameter.takes {
+                Takes::Key(resource) => Some(&**resource),
+                _ => None,
+            }
+        })
+    }
+
+    /// Returns the resources of which the reply shows records.
+    pub(super) fn shows(&self) -> impl Iterator<Item = &str> {
+        self.shown.iter().flat_map(|shown| &shown.resources).map(String::as_str)
+    }
+}
+
+impl Takes {
+    fn of(api: &ApiDoc, name: &str, field: &FieldDoc) -> Self {
+        match (&field.reference, api.behaviour.filters.get(name), &api.behaviour.list) {
+            (Some(resource), ..) => Self::Key(resource.clone()),
+            (None, Some(FilterDoc::Text(_)), Some(resource)) => Self::Name(resource.clone()),
+            _ if !field.values.is_empty() => Self::Listed(field.values.clone()),
+            _ if field.kind == Some(TypeName::Integer) => Self::Number,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Returns the literal segment before a parameter of a path, in the singular.
+fn noun_before(path: &str, parameter: &str) -> Option<String> {
+    let (before, _) = path.split_once(&format!("{{{parameter}}}"))?;
+    let noun = before.split('/').rfind(|segment| !segment.is_empty() && !is_parameter(segment));
+    Some(singular(&noun.unwrap_or_default().to_lowercase()))
+}
+
+fn is_parameter(segment: &str) -> bool {
+    segment.starts_with('{') && segment.ends_with('}')
+}

@@ -1,0 +1,100 @@
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::replay::{Replayed, Replayer};
+use super::service::Service;
+use super::*;
+
+mod inserted;
+
+/// Answers what it is told to, and 404 to the rest.
+struct Scripted(BTreeMap<&'static str, Json>);
+
+impl Service for Scripted {
+    fn call(
+        &mut self,
+        _: &str,
+        template: &str,
+        arguments: &Map<String, Json>,
+    ) -> Result<(u16, Json), ServiceError> {
+        let mut path = template.to_owned();
+        for (name, value) in arguments {
+            path = path.replace(&format!("{{{name}}}"), &value.to_string());
+        }
+        Ok(self.0.get(path.as_str()).map_or((404, json!({})), |body| (200, body.clone())))
+    }
+}
+
+fn outcome(change: impl Fn(&mut BTreeMap<&'static str, Json>)) -> Replayed {
+    let source = "{world: 1, name: films, clock: 2026-03-02T09:00, resources: {
+        film: {key: film_id, display: title, fields: {film_id: {type: integer}, title: {type: string}}},
+        person: {key: person_id, display: name, fields: {person_id: {type: integer}, name: {type: string}}},
+        credit: {key: credit_id, fields: {film_id: {ref: film}, person_id: {ref: person}, job: {type: string}}}}, apis: [
+        {name: A, method: GET, path: /search/film, parameters: {query: {type: string}},
+         behaviour: {list: film, filters: {query: {text: [title]}}},
+         reply: {items: results, fields: [{as: id, field: film_id}, title]}},
+        {name: B, method: GET, path: '/film/{film_id}', parameters: {film_id: {ref: film}}, behaviour: {get: film},
+         reply: {fields: [{as: id, field: film_id}, title]}},
+        {name: C, method: GET, path: '/film/{film_id}/credits', parameters: {film_id: {ref: film}}, behaviour: {get: film},
+         reply: {fields: [{as: id, field: film_id}, {as: team, many: credit, fields: [{as: id, field: person_id},
+           {as: name, follow: person_id, fields: [{as: '', field: name}]}, job]}]}},
+        {name: D, method: GET, path: '/person/{person_id}', parameters: {person_id: {ref: person}}, behaviour: {get: person},
+         reply: {fields: [{as: id, field: person_id}, name]}}]}";
+    let doc = diorama_seeds::world::read("films", source.as_bytes()).unwrap();
+    let mut script = BTreeMap::from([
+        ("/search/film", json!({"results": [{"id": 4, "title": "Kite"}, {"id": 7, "title": "Kite Hill"}]})),
+        ("/film/4", json!({"id": 4, "title": "Kite"})),
+        ("/film/7", json!({"id": 7, "title": "Kite Hill"})),
+        (
+            "/film/7/credits",
+            json!({"id": 7, "team": [{"id": 31, "name": "Ada Byrne", "job": "Actor"},
+                {"id": 32, "name": "Bo Quinn", "job": "Director"}]}),
+        ),
+        ("/person/31", json!({"id": 31, "name": "Ada Byrne"})),
+        ("/person/32", json!({"id": 32, "name": "Bo Quinn"})),
+    ]);
+    change(&mut script);
+    let queries: Vec<Query> = serde_json::from_value(json!([{
+        "query": "Where was the director of the film Kite Hill born?",
+        "solution": ["GET /search/film ", "GET /film/{id}/credits", "GET /person/{person_id}"],
+    }]))
+    .unwrap();
+    let operations = Operations::of(&doc);
+    let summary = replay(&queries, &operations, Paths::Completed, || Scripted(script.clone())).unwrap();
+    let replayer = Replayer::new(&operations, Scripted(script), &queries[0], Paths::Completed);
+    let replayed = replayer.run().unwrap();
+    assert_eq!(u64::from(replayed.filled(&queries[0]).is_some()), summary.rate("passed").solved);
+    replayed
+}
+
+#[test]
+fn a_path_follows_what_was_searched_and_whom_the_query_asks_about() {
+    let outcome = outcome(|_| ());
+    let calls: Vec<&str> = outcome.calls.iter().map(|made| made.call.as_str()).collect();
+    assert_eq!(calls, ["GET /search/film?query=Kite Hill", "GET /film/7/credits", "GET /person/32"]);
+    assert_eq!((outcome.faults, outcome.agreeing), (vec![], 4));
+}
+
+#[test]
+fn what_does_not_agree_is_a_fault() {
+    let check = |path: &'static str, body: Json, expect: &str| {
+        let outcome = outcome(|script| {
+            script.insert(path, body.clone());
+        });
+        assert!(outcome.faults.iter().any(|fault| fault.starts_with(expect)), "{path}: {:?}", outcome.faults);
+    };
+    check(
+        "/film/4",
+        json!({"id": 4, "title": "Kites"}),
+        "name: GET /search/film?query=Kite Hill shows the film 4",
+    );
+    check("/person/31", json!({"id": 9, "name": "Ada Byrne"}), "name: ");
+    check("/film/7/credits", json!({"id": 8, "team": [{"id": 31, "name": "Ada Byrne"}]}), "key: ");
+    check("/film/7/credits", json!({"id": 7, "team": []}), "no key: ");
+    check("/search/film", json!({"results": [{"id": 4, "title": "Kite"}]}), "search: ");
+    let gone = outcome(|script| {
+        script.remove("/film/7/credits");
+    });
+    assert!(gone.faults.iter().any(|fault| fault.starts_with("status: GET /film/7/credits answered 404")));
+}

@@ -1,0 +1,180 @@
+//! Instances of Reverse Chain's benchmark, and the APIs that an agent may choose from.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::material::{BenchmarkError, files_of, json_of};
+
+/// Form of a file of instances.
+pub const INSTANCES: &str = "a JSON list of {APIs, Query, Label, Index}";
+
+/// An API as the benchmark describes it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Api {
+    /// Its name.
+    #[serde(alias = "Name")]
+    pub name: String,
+    /// Its description.
+    #[serde(default, alias = "Description")]
+    pub description: String,
+    /// Its arguments, in order.
+    #[serde(default)]
+    pub input_params: IndexMap<String, Json>,
+    /// Its results.
+    #[serde(default)]
+    pub output_params: IndexMap<String, Json>,
+}
+
+/// A task: a request, and the plan that it is labelled with.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Instance {
+    /// The APIs that stand beside it.
+    #[serde(rename = "APIs")]
+    pub apis: Vec<Api>,
+    /// The user's request.
+    #[serde(rename = "Query")]
+    pub query: String,
+    /// The label.
+    #[serde(rename = "Label")]
+    pub label: String,
+    /// Its number.
+    #[serde(rename = "Index", default)]
+    pub index: u64,
+}
+
+/// Which APIs an agent may choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidates {
+    /// Those of the label: the paper's setting.
+    Gold,
+    /// Those of the label and others, so many in all.
+    Among(usize),
+    /// Every API of the material.
+    All,
+}
+
+impl std::str::FromStr for Candidates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "gold" => Ok(Self::Gold),
+            "all" => Ok(Self::All),
+            text => match text.parse() {
+                Ok(count) if count > 0 => Ok(Self::Among(count)),
+                _ => Err(format!("found `{text}`, expected `gold`, `all` or a number from 1 on")),
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for Candidates {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gold => formatter.write_str("gold"),
+            Self::Among(count) => count.fmt(formatter),
+            Self::All => formatter.write_str("all"),
+        }
+    }
+}
+
+/// The instances of a benchmark, with all APIs of them.
+pub struct Material {
+    /// The instances.
+    pub instances: Vec<Instance>,
+    /// All APIs by name; of several with one name, the first.
+    pub pool: IndexMap<String, Api>,
+}
+
+impl Material {
+    /// Reads a file, or all `.json` files of a folder: JSON lists of `{APIs, Query, Label, Index}`.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is of another form.
+    pub fn read(path: &Path) -> Result<Self, BenchmarkError> {
+        let mut instances: Vec<Instance> = Vec::new();
+        for file in files_of(path, ".json")? {
+            instances.extend(json_of::<Vec<Instance>>(&file, INSTANCES)?);
+        }
+        if instances.is_empty() {
+            return Err(BenchmarkError::form(path, "found no instances, expected a .json file with some"));
+        }
+        let mut pool = IndexMap::new();
+        for api in instances.iter().flat_map(|instance| &instance.apis) {
+            pool.entry(api.name.clone()).or_insert_with(|| api.clone());
+        }
+        Ok(Self { instances, pool })
+    }
+
+    /// The APIs that an agent may choose from.
+    #[must_use]
+    pub fn candidates(&self, instance: &Instance, candidates: Candidates, seed: u64) -> Vec<Api> {
+        let needed = instance.called();
+        let own = |api: &&Api| needed.is_empty() || needed.contains(&api.name);
+        let mut seen = BTreeSet::new();
+        let mut chosen: Vec<Api> =
+            instance.apis.iter().filter(own).filter(|api| seen.insert(api.name.clone())).cloned().collect();
+        let most = match candidates {
+            Candidates::Gold => return chosen,
+            Candidates::Among(count) => count,
+            Candidates::All => usize::MAX,
+        };
+        // Which others stand beside them, and in which order all do, follows from the seed and the instance alone.
+        let place = |name: &str| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&seed.to_le_bytes()).update(&instance.index.to_le_bytes());
+            *hasher.update(instance.query.as_bytes()).update(name.as_bytes()).finalize().as_bytes()
+        };
+        let mut others: Vec<&Api> = self.pool.values().filter(|api| !seen.contains(&api.name)).collect();
+        others.sort_by_key(|api| place(&api.name));
+        let room = most.saturating_sub(chosen.len());
+        chosen.extend(others.into_iter().take(room).cloned());
+        chosen.sort_by_key(|api| place(&api.name));
+        chosen
+    }
+}
+
+impl Instance {
+    /// Returns the APIs that the label calls: the names before brackets, outside of quotes.
+    #[must_use]
+    pub fn called(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut name = String::new();
+        let mut quote = None;
+        for character in self.label.chars() {
+            match (quote, character) {
+                (Some(open), _) if open == character => quote = None,
+                (Some(_), _) => {}
+                // An apostrophe inside a word opens nothing.
+                (None, '\'' | '"') if name.is_empty() => quote = Some(character),
+                (None, '(') => {
+                    names.insert(std::mem::take(&mut name));
+                }
+                (None, _) if character.is_alphanumeric() || character == '_' => name.push(character),
+                (None, _) => name.clear(),
+            }
+        }
+        names.remove("");
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_tells_the_apis_that_it_calls() {
+        let check = |label: &str, expect: &[&str]| {
+            let instance = Instance { apis: vec![], query: String::new(), label: label.to_owned(), index: 0 };
+            assert_eq!(instance.called().iter().map(String::as_str).collect::<Vec<_>>(), expect, "{label}");
+        };
+        check("Add(user=Find(name='O (x)'), day=\"f(1)\", n=3)", &["Add", "Find"]);
+        check("A(b=C(d=E_2()))", &["A", "C", "E_2"]);
+        check("", &[]);
+    }
+}

@@ -1,0 +1,145 @@
+//! `diorama bench`
+
+mod api_bank;
+mod restbench;
+mod reverse_chain;
+mod search;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use diorama_benchmarks::summary::Summary;
+use diorama_benchmarks::task::{Benchmark, attempt};
+use diorama_llm::RequestOrigin;
+
+use super::at_once::at_once;
+use super::error::CliError;
+use super::eval::model::ModelArgs;
+use super::eval::name::{AgentName, Contender, Part};
+use super::{Done, Streams, terminal};
+use crate::evaluation::environment::Budget;
+
+/// Measure agents and searches on benchmarks that others made.
+///
+/// This program holds no part of a benchmark: its files are given, and read as their authors published them. Figures of
+/// scripted agents, which ask no model, say nothing of any model and do not stand beside published ones.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Benchmark.
+    #[command(subcommand)]
+    pub which: Which,
+}
+
+/// The benchmarks.
+#[derive(Debug, Subcommand)]
+pub enum Which {
+    /// Execute the gold paths of RestBench's queries, or measure agents on the queries.
+    #[command(name = "restbench")]
+    RestBench(Box<restbench::RestBenchCommand>),
+    /// Replay API-Bank's recorded dialogues, and measure agents call by call.
+    ApiBank(Box<api_bank::ApiBankCommand>),
+    /// Hold plans of agents against the labels of Reverse Chain's compositional tasks.
+    ReverseChain(Box<reverse_chain::ReverseChainCommand>),
+    /// Measure how well APIs are found.
+    Search(Box<search::SearchCommand>),
+}
+
+impl Bench {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the material cannot be read, or the model cannot be asked.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        match self.which {
+            Which::RestBench(command) => command.run(streams),
+            Which::ApiBank(command) => command.run(streams),
+            Which::ReverseChain(command) => command.run(streams),
+            Which::Search(command) => command.run(streams),
+        }
+    }
+}
+
+/// Agents on a benchmark.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// Agents.
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub agent: Vec<AgentName>,
+    /// The first so many cases only.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// With --agent: write the outcome of each case into this folder, one JSON object a line.
+    #[arg(long, value_name = "DIR", requires = "agent")]
+    pub out: Option<PathBuf>,
+    /// Model of agents that ask one.
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+impl AgentArgs {
+    /// Has each agent work on the cases of a benchmark, several at a time, beside a bar.
+    fn run<B>(
+        &self,
+        benchmark: &Arc<B>,
+        cases: &[B::Case],
+        setting: Option<(&'static str, String)>,
+    ) -> Result<Vec<Summary>, CliError>
+    where
+        B: Benchmark + 'static,
+        B::Case: Clone + 'static,
+    {
+        let run = |name: &AgentName| {
+            let mut summary = self.run_one(*name, benchmark, cases)?;
+            summary.setting.extend(setting.clone());
+            if let Some(folder) = &self.out {
+                let parts = std::iter::once(&summary.agent).chain(summary.setting.values());
+                let file = parts.map(String::as_str).collect::<Vec<_>>().join("-");
+                std::fs::create_dir_all(folder)?;
+                let lines: Result<Vec<String>, _> =
+                    summary.outcomes.iter().map(serde_json::to_string).collect();
+                let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
+                std::fs::write(folder.join(file + ".jsonl"), lines + "\n")?;
+            }
+            Ok(summary)
+        };
+        self.agent.iter().map(run).collect()
+    }
+
+    fn run_one<B>(&self, name: AgentName, benchmark: &Arc<B>, cases: &[B::Case]) -> Result<Summary, CliError>
+    where
+        B: Benchmark + 'static,
+        B::Case: Clone + 'static,
+    {
+        let connected = name.asks_model().then(|| self.model.connect()).transpose()?;
+        let agent = name.contender(connected.as_ref(), Part::Nothing);
+        let agent =
+            agent.filter(|agent| !matches!(agent, Contender::Scripted(policy) if policy.needs_task()));
+        let Some(agent) = agent else {
+            return Err(CliError::Usage(format!(
+                "--agent: found {}, which is built from the tasks of `eval`; expected an agent that asks a model, or `random`",
+                name.text()
+            )));
+        };
+        let bar = terminal::bar(cases.len() as u64, "cases");
+        let (agent, benchmark, moved) = (Arc::new(agent), Arc::clone(benchmark), bar.clone());
+        let outcomes = at_once(cases.to_vec(), self.model.concurrency, move |number, case| {
+            let origin = RequestOrigin { step: String::new(), row: number as u64, attempt: 0 };
+            let (agent, benchmark, bar) = (agent.agent(None, origin), Arc::clone(&benchmark), moved.clone());
+            async move {
+                let outcome = attempt(&*benchmark, &case, agent.as_ref(), Budget::WITH_MODEL).await;
+                bar.inc(1);
+                Ok(outcome)
+            }
+        })?;
+        bar.finish_and_clear();
+        let model = connected.map(|connected| connected.name);
+        let model = model.as_deref().unwrap_or("no model: a scripted agent");
+        Ok(Summary::of(&name.text(), Some(model), B::MEASURES, outcomes))
+    }
+}
+
+/// Returns the tables of summaries.
+fn tables<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> String {
+    summaries.into_iter().map(Summary::table).collect()
+}

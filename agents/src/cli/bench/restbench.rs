@@ -1,0 +1,129 @@
+//! `diorama bench restbench`
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use diorama_benchmarks::restbench::{
+    Asked, Field, Operations, OverHttp, Paths, Pool, Query, entities, imported, replay,
+};
+use diorama_seeds::entities::Entities;
+
+use super::{AgentArgs, tables};
+use crate::cli::error::CliError;
+use crate::cli::inputs::read_file;
+use crate::cli::{Done, Streams, terminal};
+
+/// Execute the gold paths of RestBench's queries, or measure agents on the queries.
+///
+/// The document becomes a world; the records that the queries name (quoted and capitalised spans, typed by the searches
+/// of the gold path) are put into it before it is made. Then each gold path is executed in order in a session of its own:
+/// keys come from earlier replies of the same query, numbers and listed values from the query's words. A query passes when
+/// every call succeeds, every search finds what it looks for, and every record that a reply shows is found by its key under
+/// the same name. For a key that no earlier reply shows, up to two calls are inserted that lead from what is known to it,
+/// and reported; with --as-written such a query fails. Results are broken down by the length of the gold path.
+///
+/// With --agent, agents work on the queries in that world instead, and are measured as in RestGPT's paper: correct path rate,
+/// and success and Δ solution length where queries have an `answer` (a list of what an answer must hold). With --pool, the APIs
+/// to choose from grow, those of the --noise document after the document's own (the paper's Figure 4c).
+#[derive(Debug, Args)]
+pub struct RestBenchCommand {
+    /// OpenAPI document.
+    #[arg(value_name = "DOCUMENT")]
+    pub document: PathBuf,
+    /// Queries: a JSON list of {query, solution: ["GET /path", ...]}.
+    #[arg(value_name = "QUERIES")]
+    pub queries: PathBuf,
+    /// Names that the world must have, instead of those that the queries name.
+    #[arg(long, value_name = "FILE")]
+    pub entities: Option<PathBuf>,
+    /// Seed of the records.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// With --base-url: stands in every query string, such as an API key.
+    #[arg(long, value_name = "NAME=VALUE", requires = "base_url", conflicts_with = "agent")]
+    pub with: Vec<String>,
+    /// Make the calls of the gold paths only: a path that leaves a look-up out fails.
+    #[arg(long, conflicts_with = "agent")]
+    pub as_written: bool,
+    /// Exit with 3 when fewer queries pass.
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "agent")]
+    pub min_passed: u64,
+    /// Document whose APIs stand beside the document's own, as noise.
+    #[arg(long, value_name = "FILE", requires = "agent", requires = "pool")]
+    pub noise: Option<PathBuf>,
+    /// Sizes of the pool of APIs that agents choose from, one run each; the document's own APIs when left out.
+    #[arg(long, value_name = "N", value_delimiter = ',', requires = "agent")]
+    pub pool: Vec<usize>,
+    /// Agents. Without one, --base-url is the server that answers the gold paths instead of a session in this process.
+    #[command(flatten)]
+    pub agents: AgentArgs,
+    /// Write the names that the queries name, as a file for --entities, and do nothing else.
+    #[arg(long, value_name = "FILE", conflicts_with = "agent")]
+    pub write_entities: Option<PathBuf>,
+}
+
+impl RestBenchCommand {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let mut queries = Query::read(&self.queries)?;
+        let mut doc = imported(&self.document)?;
+        let entities = match &self.entities {
+            Some(path) => Entities::read(&path.display().to_string(), &read_file(path)?)?,
+            None => entities(&queries, &Operations::of(&doc)),
+        };
+        if let Some(path) = &self.write_entities {
+            std::fs::write(path, entities.to_yaml())?;
+            let note = format!("{} names written to {}", entities.iter().count(), path.display());
+            terminal::note(streams, &note);
+            return Ok(Done::Met);
+        }
+        queries.truncate(self.agents.limit.unwrap_or(usize::MAX));
+        let paths = if self.as_written { Paths::AsWritten } else { Paths::Completed };
+        let is_replay = self.agents.agent.is_empty();
+        if let Some(base) = self.agents.model.connection.base_url.as_ref().filter(|_| is_replay) {
+            let server = OverHttp::new(base, self.always()?)?;
+            let summary = replay(&queries, &Operations::of(&doc), paths, || server.clone())?;
+            return self.report(&summary, streams);
+        }
+        for left in entities.put_into(&mut doc) {
+            terminal::note(streams, &format!("no place for `{}`: {}", left.entity.name, left.reason));
+        }
+        let noise = self.noise.as_deref().map(imported).transpose()?;
+        let field = Field::new(doc, noise.as_ref(), self.seed)?;
+        if is_replay {
+            return self.report(&replay(&queries, &field.operations, paths, || field.service())?, streams);
+        }
+        let asked = queries.into_iter().enumerate().map(|(index, query)| Asked::new(&field, index, query));
+        let asked = asked.collect::<Result<Vec<_>, _>>()?;
+        let all = vec![None];
+        let sizes = if self.pool.is_empty() { all } else { self.pool.iter().copied().map(Some).collect() };
+        let mut summaries = Vec::new();
+        for size in sizes {
+            let setting = ("pool", size.map_or_else(|| "all".to_owned(), |size| size.to_string()));
+            let pool = Arc::new(Pool { field: field.clone(), size });
+            summaries.extend(self.agents.run(&pool, &asked, Some(setting))?);
+        }
+        streams.print(&summaries, || tables(&summaries))?;
+        Ok(Done::Met)
+    }
+
+    fn report(
+        &self,
+        summary: &diorama_benchmarks::summary::Summary,
+        streams: &mut Streams<'_>,
+    ) -> Result<Done, CliError> {
+        streams.print(summary, || summary.table())?;
+        let is_low = summary.rate("passed").solved < self.min_passed;
+        Ok(if is_low { Done::NotMet } else { Done::Met })
+    }
+
+    fn always(&self) -> Result<Vec<(String, String)>, CliError> {
+        let pair = |text: &String| {
+            let (name, value) = text
+                .split_once('=')
+                .ok_or_else(|| CliError::Usage(format!("--with: found `{text}`, expected NAME=VALUE")))?;
+            Ok((name.to_owned(), value.to_owned()))
+        };
+        self.with.iter().map(pair).collect()
+    }
+}
