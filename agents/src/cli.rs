@@ -9,6 +9,7 @@ pub mod dataset;
 pub mod embedder;
 pub mod error;
 pub mod eval;
+mod files;
 pub mod generate;
 pub mod inputs;
 pub mod openapi;

@@ -193,8 +193,11 @@ fn funnel(text: &mut String, manifest: &Manifest) {
     }
     let _ = writeln!(text, "| written | | {} |", funnel.written);
     if funnel.exhausted > 0 {
-        let _ =
-            writeln!(text, "\nFor {} rows no task passed every gate; they have no row.", funnel.exhausted);
+        let _ = writeln!(
+            text,
+            "\nFor {} row indexes no task passed every gate; they have no row.",
+            funnel.exhausted
+        );
     }
     text.push('\n');
     if !funnel.mutants.is_empty() {

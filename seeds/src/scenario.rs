@@ -148,7 +148,7 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
             {
                 let known: Vec<&str> = scenario.withheld.keys().map(String::as_str).collect();
                 let message =
-                    format!("found `{name}`, expected one of what the user `withheld`: {}", known.join(", "));
+                    format!("found `{name}`, expected a name under `withheld`: {}", known.join(", "));
                 error(format!("{here}.ask"), &message, "write it under `withheld`");
             }
             for call in &step.together {

@@ -1,6 +1,5 @@
 //! Worlds named on the command line: files, folders of files, OpenAPI documents, or the catalog.
 
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,6 +8,7 @@ use diorama_seeds::entities::{Entities, Unplaced};
 use diorama_seeds::world::{self, Report};
 
 use super::error::CliError;
+use super::files::read_file;
 use super::openapi::ImportArgs;
 use super::{Streams, terminal};
 use crate::catalog;
@@ -192,25 +192,6 @@ pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     }
     Ok(doc)
 }
-
-/// Reads a file.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, CliError> {
-    let read = || {
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(io::Error::other(format!("found more than {MOST_BYTES} bytes, expected a document")));
-        }
-        Ok(bytes)
-    };
-    read().map_err(|source| CliError::Read { path: path.to_owned(), source })
-}
-
-/// Bytes of a file that is read whole, at most.
-const MOST_BYTES: u64 = 512 << 20;
 
 /// A file itself, or the world files of a folder by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {

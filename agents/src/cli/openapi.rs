@@ -8,7 +8,7 @@ use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world;
 
 use super::error::CliError;
-use super::inputs::read_file;
+use super::files::read_file;
 use super::{Streams, terminal};
 
 /// How documents are imported.

@@ -45,7 +45,7 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
         ("confirmation", declared(Tag::Confirmation)),
         ("no_tool", declared(Tag::NoTool)),
         ("next_page", declared(Tag::NextPage)),
-        ("calculation", declared(Tag::Reckoning)),
+        ("calculation", declared(Tag::Calculation)),
     ];
     labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name).collect()
 }

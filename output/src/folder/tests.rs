@@ -177,7 +177,10 @@ fn edited_rows_are_found_even_when_checksums_are_made_to_fit() {
                 rows.iter_mut().for_each(|row| row.domains = vec!["train_clinic_0".into()])
             })
         },
-        &[("data", None, "domain `train_clinic_0` is in train and in test")],
+        &[
+            ("manifest.json", None, "`counts.domains`"),
+            ("data", None, "domain `train_clinic_0` is in train and in test"),
+        ],
     );
 }
 
@@ -201,7 +204,7 @@ fn edited_manifests_are_found() {
         let error = Folder::open(&path).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
-    refuse(&|manifest| manifest["schema_version"] = json!(2), "found schema version 2, expected 1");
+    refuse(&|manifest| manifest["schema_version"] = json!(3), "found schema version 3, expected 2");
     refuse(&|manifest| manifest["config"]["n"] = json!(2), "`config_hash` is not the hash of `config`");
     refuse(&|manifest| manifest["files"]["../x"] = json!({"size": 1, "blake3": ""}), "file name `../x`");
     refuse(&|manifest| manifest["seed"] = json!("x"), "not valid: invalid type");

@@ -50,7 +50,7 @@ pub enum Tag {
     /// A reply that takes several pages to read.
     NextPage,
     /// A result that had to be worked out from several replies.
-    Reckoning,
+    Calculation,
 }
 
 /// A place: exactly one of `a`, `some`, `value`, `pick`, `from`, `like`.
@@ -165,7 +165,7 @@ pub struct ScenarioStepDoc {
     /// Several calls in one message, that don't need each other's replies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<ScenarioStepDoc>,
-    /// The assistant asks (in `say`) for these things that the user `withheld`, and is told.
+    /// The assistant asks (in `say`) for these names under `withheld`, and is told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<String>,
     /// Words: what the user says after `say` of their own accord: a choice, a consent, a correction.

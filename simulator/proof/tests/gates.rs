@@ -229,11 +229,11 @@ macro_rules! gates {
 }
 
 gates! {
-    gold: "gold.json";
-    no_op: "no_op.json";
-    damage: "damage.json";
+    solvable: "solvable.json";
+    nontrivial: "nontrivial.json";
+    mutation: "mutation.json";
     alternatives: "alternatives.json";
-    determined: "determined.json";
+    unambiguous: "unambiguous.json";
     grounded: "grounded.json";
     candidates_of_every_kind: "check.json";
 }

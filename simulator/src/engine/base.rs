@@ -21,7 +21,7 @@ use super::names::{
     resources_by_noun,
 };
 use super::overlay::Table;
-use super::tools::{TOOL_SEARCHER, ToolIndex};
+use super::tools::index::{TOOL_SEARCHER, ToolIndex};
 
 /// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
 #[derive(Debug)]

@@ -9,9 +9,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::fusion::{Fusion, best_first};
+use super::entry::ApiEntry;
+use super::fusion::Fusion;
+use super::score::best_first;
+use super::types::SearchError;
 use super::words::{log2, wanted, words};
-use super::{ApiEntry, SearchError};
 use crate::embed::{StaticEmbedder, embedded};
 
 /// The weights of a word in a name, in search phrases, in a description, in a domain's title and in parameters.

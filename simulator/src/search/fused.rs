@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::fusion::{BEST_OF_ALL, Fused, Fusion, Score};
+use super::entry::ApiEntry;
+use super::fusion::{Fused, Fusion};
 use super::lexical::Lexical;
+use super::score::{BEST_OF_ALL, Score};
+use super::types::{ApiHit, ApiQuery, PartScores, SearchBy, SearchError};
 use super::vectors::cosine;
-use super::{ApiEntry, ApiHit, ApiQuery, PartScores, SearchBy, SearchError};
 use crate::embed::Embedder;
 
 /// Hits of one search, at most.

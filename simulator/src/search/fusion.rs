@@ -2,24 +2,14 @@
 //!
 //! A rank `r` (from 0) scores 65,536 · 10 / (10 + `r`), rounded down.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
+use super::entry::ApiEntry;
 use super::needs::{Exchanged, Needs};
+use super::score::{BEST, Score, Scores, best_first};
+use super::types::SearchError;
 use super::vectors::Vectors;
 use super::words::split;
-use super::{ApiEntry, SearchError};
 use crate::embed::Embedder;
 
-/// The score of an entry: 65,536 for the best of each ranking.
-pub(super) type Score = i64;
-/// Scores by position.
-pub(super) type Scores = BTreeMap<usize, Score>;
-
-/// The score of the best entry of one ranking.
-const BEST: Score = 65_536;
-/// The score of an entry that is the best of both rankings.
-pub(super) const BEST_OF_ALL: Score = 2 * BEST;
 /// The rank at which half of it is left.
 const HALF_RANK: Score = 10;
 /// A cosine below a fifth is chance; in 2^-28ths.
@@ -95,9 +85,4 @@ impl Fusion {
         best_first(&mut best);
         Fused { own, exchanged, best }
     }
-}
-
-/// Sorts by score, the highest first, ties by what is scored.
-pub(super) fn best_first<T: Copy + Ord>(scored: &mut [(Score, T)]) {
-    scored.sort_unstable_by_key(|(score, scored)| (Reverse(*score), *scored));
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::ApiEntry;
-use super::fusion::{BEST_OF_ALL, Score, Scores, best_first};
+use super::entry::ApiEntry;
+use super::score::{BEST_OF_ALL, Score, Scores, best_first};
 use super::vectors::Vectors;
 
 /// Hits whose needs are looked at.

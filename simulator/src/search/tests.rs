@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::embed::{Embedder, embedded};
+use crate::embed::{EmbedError, Embedder, embedded};
+use diorama_seeds::model::Method;
 
 fn entry(api: &str, description: &str, inputs: &[&str], outputs: &[&str]) -> ApiEntry {
     ApiEntry {

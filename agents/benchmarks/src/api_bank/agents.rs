@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use diorama_baselines::environment::{Answer, EnvironmentError, Reply, ConversationEntry, View};
+use diorama_baselines::environment::{Answer, ConversationEntry, EnvironmentError, Reply, View};
 use diorama_baselines::rouge::rouge_l;
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;

@@ -3,7 +3,7 @@
 //! The correct path is the gold path as a subsequence of an agent's calls. Whether a query is answered can only be told where its
 //! file has an answer; without one, success and Δ solution length are not evaluated.
 
-use diorama_baselines::environment::{Answer, EnvironmentError, Reply, ConversationEntry, View};
+use diorama_baselines::environment::{Answer, ConversationEntry, EnvironmentError, Reply, View};
 use diorama_seeds::task::Call;
 use diorama_simulator::http::openapi::reply_schema;
 use diorama_simulator::session::Session;

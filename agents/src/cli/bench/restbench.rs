@@ -11,7 +11,7 @@ use diorama_seeds::entities::Entities;
 
 use super::{AgentArgs, tables};
 use crate::cli::error::CliError;
-use crate::cli::inputs::read_file;
+use crate::cli::files::read_file;
 use crate::cli::{Done, Streams, terminal};
 
 /// Execute the gold paths of RestBench's queries, or measure agents on the queries.

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::error::CliError;
 use crate::cli::eval::model::{Connected, ConnectionArgs};
-use crate::cli::inputs::read_file;
+use crate::cli::files::read_file;
 use crate::cli::terminal;
 use crate::synthesis::model::prompts::{FILES, PromptSet};
 use crate::synthesis::model::quality::{Cost, Diversity, Quality};

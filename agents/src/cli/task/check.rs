@@ -16,7 +16,8 @@ use diorama_simulator::http::check::{NoCandidate, Prover};
 use serde_json::{Value as Json, json};
 
 use crate::cli::error::CliError;
-use crate::cli::inputs::{Inputs, read_file};
+use crate::cli::files::read_file;
+use crate::cli::inputs::Inputs;
 use crate::cli::{Done, Streams};
 use crate::synthesis::error::PipelineError;
 

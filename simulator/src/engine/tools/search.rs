@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diorama_seeds::model::{Api, ApiId, World};
 
-use super::Hit;
+use super::hit::Hit;
 use crate::search::words::{log2, wanted, words};
 
 /// Name, description, parameters, domain.
