@@ -34,7 +34,7 @@ use crate::tasks::DatasetTasks;
 /// Prints the address once it listens. `POST /v1/sessions` creates a session and gives the base URL of its REST API;
 /// `GET /openapi.json` describes the rest. With nothing given, the catalog's worlds are served by name.
 ///
-/// Sessions are controlled with the header Diorama-Token. Without a control token that surface is open: whoever reaches
+/// Sessions are controlled with the header Diorama-Token. Without a control token the admin API is open: whoever reaches
 /// the port, an agent with HTTP too, can read, reset and grade every session. Then only loopback addresses are listened
 /// on. With --tasks a control token is made and printed, unless one is given or --open is. Ends on SIGINT and SIGTERM,
 /// after the requests that have begun.
@@ -65,7 +65,7 @@ pub struct Serve {
     /// see a command line.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
-    /// With --tasks: leave the admin's surface open instead of making a control token.
+    /// With --tasks: leave the admin API open instead of making a control token.
     #[arg(long)]
     pub open: bool,
     /// Sessions at a time.
@@ -140,7 +140,7 @@ pub enum Log {
 const NO_TOKEN: &str = "there is no control token: whoever reaches this port, an agent with HTTP too, can read, reset and \
                         grade every session; to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
 /// The text before a generated control token.
-const MADE_TOKEN: &str = "the admin's surface asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
+const MADE_TOKEN: &str = "the admin API asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
 
 /// How long requests that have begun may take once the server is to end.
 const GRACE: Duration = Duration::from_secs(10);
