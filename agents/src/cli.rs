@@ -51,7 +51,7 @@ pub enum Command {
     Dataset(dataset::DatasetCommand),
     /// Check proposed tasks, and measure the grader.
     Task(task::TaskCommand),
-    /// Run an agent through the tasks of a dataset and grade it.
+    /// Run agents through the tasks of a dataset, compare runs, grade kept runs again.
     Eval(Box<eval::EvalCommand>),
     /// Measure agents and searches on public benchmarks.
     Bench(bench::Bench),
@@ -86,7 +86,7 @@ pub enum Done {
 
 /// Runs a command line.
 pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
-    let parsed = match Arguments::try_parse_from(arguments) {
+    let parsed = match Arguments::try_parse_from(with_eval_run(arguments)) {
         Ok(parsed) => parsed,
         Err(error) => {
             let text = error.render().to_string();
@@ -106,6 +106,20 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Adds `run` after an `eval` that is followed by an option: `eval --agent ...` means `eval run --agent ...`.
+fn with_eval_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut line: Vec<OsString> = arguments.collect();
+    // Only the global option may stand before the subcommand.
+    let at = line.iter().skip(1).position(|argument| argument != "--json").map(|at| at + 1);
+    if let Some(at) = at.filter(|at| line[*at] == "eval") {
+        let option = line.get(at + 1).and_then(|argument| argument.to_str());
+        if option.is_some_and(|option| option.starts_with('-') && !matches!(option, "-h" | "--help")) {
+            line.insert(at + 1, "run".into());
+        }
+    }
+    line
 }
 
 fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {

@@ -119,9 +119,9 @@ async fn make(
 ) -> Result<(Ended, Summary), RunError> {
     let sizes = PlanSizes { rows: dialogues, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&studio.recipe, folder, sizes, start);
-    let goals = folder.join("goals");
-    std::fs::create_dir_all(&goals).unwrap();
-    let ended = run(studio, &writer, 64, Some(&goals), |_| {}).await?;
+    let steps = folder.join("steps");
+    std::fs::create_dir_all(&steps).unwrap();
+    let ended = run(studio, &writer, 64, Some(&steps), |_| {}).await?;
     Ok((ended, writer.finish()?))
 }
 
@@ -131,7 +131,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     for name in ["manifest.json", "README.md"] {
         found.insert(PathBuf::from(name), std::fs::read(folder.join(name)).unwrap());
     }
-    for part in ["data", "worlds", "goals"] {
+    for part in ["data", "worlds", "steps"] {
         for entry in std::fs::read_dir(folder.join(part)).unwrap().map(Result::unwrap) {
             found.insert(Path::new(part).join(entry.file_name()), std::fs::read(entry.path()).unwrap());
         }
@@ -400,7 +400,7 @@ async fn a_caller_that_finds_its_own_way_gives_the_dialogue() {
     let studio = studio(&recipe, &settings, Arc::new(model));
     let folder = tempfile::tempdir().unwrap();
     let (_, summary) = make(&studio, folder.path(), 6, Start::Fresh).await.unwrap();
-    let quality = Quality::read(&folder.path().join("goals")).unwrap();
+    let quality = Quality::read(&folder.path().join("steps")).unwrap();
     assert!(summary.counts.dialogues >= 3, "{:#?}", quality.steps["caller"]);
     for row in rows(folder.path()) {
         assert!(row.provenance.contains("\"assistant\":\"caller\""), "{}", row.provenance);
@@ -470,7 +470,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
         .and_then(|reasons| reasons.get("does not answer what was asked"))
         .copied();
     assert!(dropped.is_some_and(|dropped| dropped >= 6), "{:?}", summary.funnel);
-    let quality = Quality::read(&folder.path().join("goals")).unwrap();
+    let quality = Quality::read(&folder.path().join("steps")).unwrap();
     assert_eq!(quality.judged.dropped, dropped.unwrap());
     assert_eq!(quality.steps["row"].passed, summary.counts.dialogues);
     let first =
@@ -541,7 +541,7 @@ fn told(output: &std::process::Output) -> Json {
 
 /// The rows and worlds of a folder, with the manifest that names their checksums.
 fn dataset(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    files(folder).into_iter().filter(|(path, _)| !path.starts_with("goals")).collect()
+    files(folder).into_iter().filter(|(path, _)| !path.starts_with("steps")).collect()
 }
 
 async fn wait_for(server: &ModelServer, calls: u64) {

@@ -302,18 +302,14 @@ fn tampering_is_found_and_named() {
         &|row| row.gold_answer = r#"{"goals":[[{"text":"I never said so."}]]}"#.into(),
         "gold_answer",
     );
-    hidden("gates", &|row| row.gates = row.gates.replacen("\"gold_calls\":", "\"gold_calls\":4", 1), "gates");
+    hidden("gates", &|row| row.gates = row.gates.replacen("\"solvable\":", "\"solvable\":4", 1), "gates");
     hidden("survived", &|row| row.gates = row.gates.replacen("\"survived\":0", "\"survived\":3", 1), "gates");
     hidden(
         "seed",
         &|row| row.provenance = row.provenance.replacen("\"seed\":", "\"seed\":7", 1),
         "provenance.seed",
     );
-    hidden(
-        "slot",
-        &|row| row.provenance = row.provenance.replacen("\"slot\":", "\"slot\":1", 1),
-        "the id is",
-    );
+    hidden("row", &|row| row.provenance = row.provenance.replacen("\"row\":", "\"row\":1", 1), "the id is");
     hidden("domains", &|row| row.domains[0].push('s'), "domains: found");
     let swapped = fresh("swapped");
     let (name, mut all) =
@@ -329,7 +325,7 @@ fn tampering_is_found_and_named() {
     writer.finish().unwrap();
     std::fs::write(swapped.join(&name), bytes).unwrap();
     agree(&swapped, &name);
-    check(&swapped, "stands after that of slot");
+    check(&swapped, "stands after row");
     let manifest = |name: &str, change: &dyn Fn(&mut Json), expect: &str| {
         let folder = fresh(name);
         let path = folder.join("manifest.json");
@@ -340,7 +336,7 @@ fn tampering_is_found_and_named() {
     };
     manifest("another seed", &|manifest| manifest["seed"] = 99.into(), "provenance.seed");
     manifest("proposed", &|manifest| manifest["funnel"]["proposed"] = 9_999_999.into(), "funnel.proposed");
-    manifest("slots", &|manifest| manifest["plan"]["slots"] = 9_999.into(), "plan.rows");
+    manifest("rows", &|manifest| manifest["plan"]["rows"] = 9_999.into(), "plan.rows");
     manifest(
         "version",
         &|manifest| manifest["generator_version"] = "generate/0".into(),

@@ -105,6 +105,8 @@ fn datasets_name_the_search_and_verify() {
 #[test]
 fn rows_of_the_first_version_of_the_search_verify() {
     let rows = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grading/dataset");
-    let verified = ran(&["--json", "dataset", "verify", &rows.display().to_string()]);
-    assert_eq!(verified["failed"], 0, "{verified}");
+    // The folder holds a part of its rows, which the manifest does not say.
+    let found = diorama(["--json", "dataset", "verify", &rows.display().to_string()]);
+    let verified: Json = serde_json::from_str(&found.out).unwrap();
+    assert_eq!((&verified["failed"], &verified["replayed"]), (&json!(0), &json!(103)), "{verified}");
 }

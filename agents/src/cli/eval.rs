@@ -32,16 +32,14 @@ use crate::evaluation::page::{Shown, page};
 use crate::evaluation::remote::SessionServer;
 use crate::evaluation::stored::{Mode, RunFolder};
 
-/// Run an agent through the tasks of a dataset and grade it.
+/// Run agents through the tasks of a dataset, compare runs, and grade kept runs again.
 ///
-/// `eval` without a subcommand is `eval run`.
+/// `eval` without a subcommand means `eval run`.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct EvalCommand {
+    /// The subcommand.
     #[command(subcommand)]
-    command: Option<Action>,
-    #[command(flatten)]
-    run: Option<RunArgs>,
+    command: Action,
 }
 
 #[derive(Debug, Subcommand)]
@@ -60,12 +58,10 @@ impl EvalCommand {
     /// # Errors
     /// When the dataset cannot be read, or the model cannot be asked.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        match (self.command, self.run) {
-            (Some(Action::Run(run)), _) => run.run(streams),
-            (Some(Action::Compare(compare)), _) => compare.run(streams),
-            (Some(Action::Regrade(regrade)), _) => regrade.run(streams),
-            (None, Some(run)) => run.run(streams),
-            (None, None) => Err(CliError::Usage("--agent: found none".into())),
+        match self.command {
+            Action::Run(run) => run.run(streams),
+            Action::Compare(compare) => compare.run(streams),
+            Action::Regrade(regrade) => regrade.run(streams),
         }
     }
 }
@@ -342,13 +338,36 @@ fn reached(url: &str, token: Option<String>) -> Result<Arc<SessionServer>, CliEr
 mod tests {
     use clap::Parser as _;
 
-    use super::super::Arguments;
+    use super::super::{Arguments, with_eval_run};
 
     #[test]
     fn a_control_token_needs_no_server() {
         // A token in the environment is to clap as one on the command line.
-        let line =
-            ["diorama", "eval", "--agent", "oracle", "--tasks", "dataset", "--control-token", "secret"];
+        let line = [
+            "diorama",
+            "eval",
+            "run",
+            "--agent",
+            "oracle",
+            "--tasks",
+            "dataset",
+            "--control-token",
+            "secret",
+        ];
         assert!(Arguments::try_parse_from(line).is_ok());
+    }
+
+    #[test]
+    fn eval_with_options_alone_means_eval_run() {
+        let check = |line: &str, expect: &str| {
+            let line = with_eval_run(line.split(' ').map(Into::into));
+            assert_eq!(line.join(" ".as_ref()), expect);
+        };
+        check("diorama --json eval --agent a", "diorama --json eval run --agent a");
+        check("diorama eval compare a b", "diorama eval compare a b");
+        check("diorama eval --help", "diorama eval --help");
+        check("diorama search eval --json", "diorama search eval --json");
+        check("diorama eval", "diorama eval");
+        check("diorama", "diorama");
     }
 }

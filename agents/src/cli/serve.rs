@@ -140,7 +140,8 @@ pub enum Log {
 const NO_TOKEN: &str = "there is no control token: whoever reaches this port, an agent with HTTP too, can read, reset and \
                         grade every session; to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
 /// The text before a generated control token.
-const MADE_TOKEN: &str = "the admin API asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
+const MADE_TOKEN: &str =
+    "the admin API asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
 
 /// How long requests that have begun may take once the server is to end.
 const GRACE: Duration = Duration::from_secs(10);

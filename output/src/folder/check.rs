@@ -48,7 +48,7 @@ impl Tally {
                 file.rsplit_once("-of-").map_or("", |(name, _)| name.trim_end_matches(char::is_numeric));
             for (_, row_index) in rows {
                 if let Some((_, before)) = last.filter(|(of, before)| *of == split && row_index <= *before) {
-                    let what = format!("the row of row {row_index} stands after that of row {before}");
+                    let what = format!("row {row_index} stands after row {before}");
                     failures.push(failure(file, what));
                 }
                 last = Some((split, row_index));

@@ -271,7 +271,7 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
 async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     let cancels = json!({
         "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
-        "steps": [{
+        "goals": [{
             "user": ["Please cancel transit {wanted.transit_id}.", "cancel {wanted.transit_id} pls", "Could you cancel {wanted.transit_id}?"],
             "does": [{ "call": "CancelTransit", "with": { "transit_id": "wanted" } }],
             "end": ["Transit {wanted.transit_id} is cancelled.", "{wanted.transit_id} is cancelled."],
@@ -280,7 +280,7 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     let plans = |place: &str| {
         json!({
             "name": "plan", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
-            "steps": [{
+            "goals": [{
                 "user": [format!("Please plan a transit with {{{place}.name}}."), format!("Can {{{place}.name}} take a transit? Plan it, please.")],
                 "does": [
                     { "call": "FindPilot", "as": "found", "with": { "name": "who.name" } },
@@ -292,7 +292,7 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     };
     let never = json!({
         "name": "never", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
-        "steps": [{
+        "goals": [{
             "user": ["Is {who.name} one of the pilots?"],
             "does": [{ "call": "FindPilot", "as": "found", "with": { "name": "who.name" }, "fails": true }],
             "end": ["No."], "refused": "not_found",
