@@ -460,6 +460,24 @@ fn example(name: &str) -> String {
 }
 
 #[test]
+fn the_catalog_is_listed_and_rows_are_printed_as_conversations() {
+    let worlds = json(&ok(&["world", "list", "--json"]));
+    let worlds = worlds.as_array().unwrap();
+    assert!(worlds.len() >= 14);
+    for world in worlds {
+        let counts = ["resources", "apis", "scenarios"].map(|key| world[key].as_u64().unwrap());
+        assert!(counts.iter().all(|count| *count > 0) && world["title"] != "", "{world}");
+    }
+    let rows = json(&ok(&["dataset", "view", text(&whole()), "-n", "2", "--split", "test", "--json"]));
+    let id = rows[1]["id"].as_str().unwrap();
+    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["split"]), (2, &"test".into()));
+    let shown = ok(&["dataset", "view", text(&whole()), "--id", id]).out;
+    assert!(shown.starts_with(id) && shown.contains("  USER: "), "{shown}");
+    let none = run(&["dataset", "view", text(&whole()), "--id", "none"]);
+    assert!(none.code == 1 && none.err.contains("found no such row"), "{}", none.err);
+}
+
+#[test]
 fn the_candidates_of_the_documentation_pass_every_gate() {
     let ran = diorama(["task", "check", &example("dental_move"), &example("bank_transfer")]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);

@@ -6,7 +6,7 @@ mod test;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::doc::{DomainDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Severity};
 use serde_json::json;
@@ -103,10 +103,12 @@ impl WorldCommand {
 fn list(streams: &mut Streams<'_>) -> Result<Done, CliError> {
     let worlds = catalog::worlds()?;
     let of = |doc: &WorldDoc| {
-        let title = doc.domains.first().map(|domain| &domain.domain.title);
-        let resources: usize = doc.domains.iter().map(|domain| domain.resources.len()).sum();
-        let apis: usize = doc.domains.iter().map(|domain| domain.apis.len()).sum();
-        let scenarios: usize = doc.domains.iter().map(|domain| domain.scenarios.len()).sum();
+        let head = doc.domain.as_ref().or_else(|| doc.domains.first().map(|domain| &domain.domain));
+        let title = head.and_then(|head| head.title.clone()).unwrap_or_default();
+        let sum = |own: usize, of: fn(&DomainDoc) -> usize| own + doc.domains.iter().map(of).sum::<usize>();
+        let resources = sum(doc.resources.len(), |domain| domain.resources.len());
+        let apis = sum(doc.apis.len(), |domain| domain.apis.len());
+        let scenarios = sum(doc.scenarios.len(), |domain| domain.scenarios.len());
         json!({"name": doc.name, "title": title, "resources": resources, "apis": apis, "scenarios": scenarios})
     };
     let data: Vec<_> = worlds.iter().map(of).collect();
