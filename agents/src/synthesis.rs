@@ -4,6 +4,7 @@
 //! asks, a caller agent solves with live calls, and a tester lets nothing pass without proof ([`diorama_proof`]). It must not read the
 //! environment, the clock of the machine or the terminal.
 
+pub mod api_variant;
 pub mod authoring;
 pub mod caller;
 pub mod domain;
@@ -20,7 +21,6 @@ pub mod recipe;
 pub mod row;
 pub mod say;
 pub mod scenario;
-pub mod surface;
 pub mod system;
 pub mod tags;
 pub mod tester;

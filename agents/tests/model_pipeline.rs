@@ -24,7 +24,7 @@ use diorama_agents::synthesis::domain::{ScenarioApis, ScenarioDomain};
 use diorama_agents::synthesis::model::prompts::PromptSet;
 use diorama_agents::synthesis::model::quality::Quality;
 use diorama_agents::synthesis::model::run::{Ended, RunError, calibrate, run};
-use diorama_agents::synthesis::model::studio::Studio;
+use diorama_agents::synthesis::model::run_context::RunContext;
 use diorama_agents::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use diorama_agents::synthesis::pipeline::Agents;
 use diorama_agents::synthesis::query::ScenarioQuery;
@@ -89,8 +89,8 @@ fn agents() -> Agents {
     }
 }
 
-fn studio(recipe: &Arc<Recipe>, settings: &Settings, model: Arc<dyn ChatModel>) -> Arc<Studio> {
-    Arc::new(Studio {
+fn run_context(recipe: &Arc<Recipe>, settings: &Settings, model: Arc<dyn ChatModel>) -> Arc<RunContext> {
+    Arc::new(RunContext {
         recipe: Arc::clone(recipe),
         agents: agents(),
         settings: settings.clone(),
@@ -112,16 +112,16 @@ fn writer(recipe: &Recipe, folder: &Path, sizes: PlanSizes, start: Start) -> Dat
 
 /// Runs to the end.
 async fn make(
-    studio: &Arc<Studio>,
+    run_context: &Arc<RunContext>,
     folder: &Path,
     dialogues: u64,
     start: Start,
 ) -> Result<(Ended, Summary), RunError> {
     let sizes = PlanSizes { rows: dialogues, rows_per_batch: 20, batches_per_file: 2 };
-    let writer = writer(&studio.recipe, folder, sizes, start);
+    let writer = writer(&run_context.recipe, folder, sizes, start);
     let steps = folder.join("steps");
     std::fs::create_dir_all(&steps).unwrap();
-    let ended = run(studio, &writer, 64, Some(&steps), |_| {}).await?;
+    let ended = run(run_context, &writer, 64, Some(&steps), |_| {}).await?;
     Ok((ended, writer.finish()?))
 }
 
@@ -203,9 +203,9 @@ async fn under(faults: Vec<(Fault, f64)>, dialogues: u64) -> (Ended, Summary) {
     let budget = RunBudget::unlimited();
     let settings = settings(UserWords::Rewritten, AssistantWords::Scenario);
     let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
-    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
+    let run_context = run_context(&recipe, &settings, Arc::new(connected(&server, &budget)));
     let folder = tempfile::tempdir().unwrap();
-    let made = make(&studio, folder.path(), dialogues, Start::Fresh).await.unwrap();
+    let made = make(&run_context, folder.path(), dialogues, Start::Fresh).await.unwrap();
     let (counts, served) = (budget.report().total, server.counts());
     assert_eq!((counts.calls, counts.unknown_calls), (served.calls, served.lost));
     let usage = Usage { input_tokens: served.input_tokens, output_tokens: served.output_tokens };
@@ -245,8 +245,8 @@ async fn a_recorded_run_is_made_again_byte_for_byte_without_a_server() {
         let replies = Arc::new(Recording::open(&path).unwrap());
         let model = RecordedModel::new(connected(&server, &budget), replies, Arc::clone(&budget));
         let identity = model.identity().clone();
-        let studio = studio(&recipe, &settings, Arc::new(model));
-        let (_, summary) = make(&studio, &folder.path().join("first"), 30, Start::Fresh).await.unwrap();
+        let run_context = run_context(&recipe, &settings, Arc::new(model));
+        let (_, summary) = make(&run_context, &folder.path().join("first"), 30, Start::Fresh).await.unwrap();
         assert_eq!(summary.counts.dialogues, 30);
         // Cost per row follows from the replies alone.
         let uses = summary.funnel.model_use();
@@ -256,8 +256,8 @@ async fn a_recorded_run_is_made_again_byte_for_byte_without_a_server() {
     drop(server);
     let replies = Arc::new(Recording::open(&path).unwrap());
     let model = ReplayModel::new(identity, replies, RunBudget::unlimited());
-    let studio = studio(&recipe, &settings, Arc::new(model));
-    make(&studio, &folder.path().join("second"), 30, Start::Fresh).await.unwrap();
+    let run_context = run_context(&recipe, &settings, Arc::new(model));
+    make(&run_context, &folder.path().join("second"), 30, Start::Fresh).await.unwrap();
     assert_eq!(files(&folder.path().join("first")), files(&folder.path().join("second")));
 }
 
@@ -273,7 +273,7 @@ async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
         let replies = Arc::new(Recording::open(&path).unwrap());
         let budget = RunBudget::unlimited();
         let model = RecordedModel::new(connected(&server, &budget), replies, Arc::clone(&budget));
-        let studio = studio(&recipe, &settings, Arc::new(model));
+        let run_context = run_context(&recipe, &settings, Arc::new(model));
         let watched = Arc::clone(&budget);
         // As a kill does: everything in flight ends where it is.
         let enough = async {
@@ -282,7 +282,7 @@ async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
             }
         };
         tokio::select! {
-            _ = make(&studio, &out, 40, Start::Fresh) => panic!("the run was to be cut off"),
+            _ = make(&run_context, &out, 40, Start::Fresh) => panic!("the run was to be cut off"),
             () = enough => {}
         }
     }
@@ -299,14 +299,14 @@ async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
     let answered = replies.replies();
     let budget = RunBudget::unlimited();
     let model = RecordedModel::new(connected(&server, &budget), replies, Arc::clone(&budget));
-    let studio = studio(&recipe, &settings, Arc::new(model));
-    let (_, summary) = make(&studio, &out, 40, Start::Resume).await.unwrap();
+    let run_context = run_context(&recipe, &settings, Arc::new(model));
+    let (_, summary) = make(&run_context, &out, 40, Start::Resume).await.unwrap();
     let counts = budget.report().total;
     assert_eq!(summary.counts.dialogues, 40);
     assert!(counts.repeats <= 64, "{counts:?}");
     assert!(counts.replayed > 0 && counts.replayed <= answered, "{counts:?}");
     // The same as a run that nobody disturbed.
-    let whole = self::studio(&recipe, &settings, Arc::new(connected(&server, &RunBudget::unlimited())));
+    let whole = self::run_context(&recipe, &settings, Arc::new(connected(&server, &RunBudget::unlimited())));
     make(&whole, &folder.path().join("whole"), 40, Start::Fresh).await.unwrap();
     assert_eq!(files(&out), files(&folder.path().join("whole")));
 }
@@ -319,8 +319,8 @@ async fn a_budget_ends_a_run_with_a_smaller_dataset() {
     let server = ModelServer::start(script(Vec::new())).await.unwrap();
     let limits = BudgetLimits { max_tokens: Some(40_000), max_cost: None };
     let budget = RunBudget::new(limits, Prices::default(), Usage::default()).unwrap();
-    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
-    let (ended, summary) = make(&studio, folder.path(), 60, Start::Fresh).await.unwrap();
+    let run_context = run_context(&recipe, &settings, Arc::new(connected(&server, &budget)));
+    let (ended, summary) = make(&run_context, folder.path(), 60, Start::Fresh).await.unwrap();
     assert!(ended.stopped.is_some_and(|why| why.contains("budget")), "{:?}", budget.report());
     assert!((1..60).contains(&summary.counts.dialogues), "{}", summary.counts.dialogues);
     assert!(budget.report().total.usage.total() <= 40_000);
@@ -334,8 +334,8 @@ async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
     let recipe = recipe(&settings, 200, vec![Ability::Call]);
     let server = ModelServer::start(script(Vec::new())).await.unwrap();
     let budget = RunBudget::unlimited();
-    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
-    let watch = Arc::clone(&studio);
+    let run_context = run_context(&recipe, &settings, Arc::new(connected(&server, &budget)));
+    let watch = Arc::clone(&run_context);
     let sizes = PlanSizes { rows: 200, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&recipe, folder.path(), sizes, Start::Fresh);
     let stop = |progress: diorama_agents::synthesis::model::run::Progress| {
@@ -343,7 +343,7 @@ async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
             watch.stopping.store(true, Relaxed);
         }
     };
-    let ended = run(&studio, &writer, 8, None, stop).await.unwrap();
+    let ended = run(&run_context, &writer, 8, None, stop).await.unwrap();
     let summary = writer.finish().unwrap();
     assert!(ended.stopped.is_some());
     assert!((10..60).contains(&summary.counts.dialogues), "{}", summary.counts.dialogues);
@@ -374,9 +374,9 @@ async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
             let at = request.messages.len() + request.origin.row as usize + request.origin.attempt as usize;
             Ok(ChatReply::text(odd[at % odd.len()]))
         });
-        let studio = studio(&recipe, &settings, Arc::new(model));
+        let run_context = run_context(&recipe, &settings, Arc::new(model));
         let folder = tempfile::tempdir().unwrap();
-        let (ended, summary) = make(&studio, folder.path(), 8, Start::Fresh).await.unwrap();
+        let (ended, summary) = make(&run_context, folder.path(), 8, Start::Fresh).await.unwrap();
         assert_eq!((summary.counts.dialogues, ended.unfinished), (0, 0), "{user:?} {assistant:?}");
         assert_eq!(summary.funnel.proposed, 16);
         assert_eq!(summary.funnel.dropped_by_gate().values().sum::<u64>(), 16);
@@ -390,16 +390,16 @@ async fn a_caller_that_finds_its_own_way_gives_the_dialogue() {
     // A first run without a model's words gives what the calls are; the scripted caller makes them, and thinks aloud.
     let gold = {
         let settings = Settings { assistant: AssistantWords::Scenario, ..settings.clone() };
-        let studio = studio(&recipe, &settings, Arc::new(ScriptedModel::replies([])));
+        let run_context = run_context(&recipe, &settings, Arc::new(ScriptedModel::replies([])));
         let folder = tempfile::tempdir().unwrap();
-        let (_, summary) = make(&studio, folder.path(), 6, Start::Fresh).await.unwrap();
+        let (_, summary) = make(&run_context, folder.path(), 6, Start::Fresh).await.unwrap();
         assert_eq!(summary.counts.dialogues, 6);
         rows(folder.path())
     };
     let model = ScriptedModel::new(move |request, _| Ok(next_move(&gold, request)));
-    let studio = studio(&recipe, &settings, Arc::new(model));
+    let run_context = run_context(&recipe, &settings, Arc::new(model));
     let folder = tempfile::tempdir().unwrap();
-    let (_, summary) = make(&studio, folder.path(), 6, Start::Fresh).await.unwrap();
+    let (_, summary) = make(&run_context, folder.path(), 6, Start::Fresh).await.unwrap();
     let quality = Quality::read(&folder.path().join("steps")).unwrap();
     assert!(summary.counts.dialogues >= 3, "{:#?}", quality.steps["caller"]);
     for row in rows(folder.path()) {
@@ -460,9 +460,9 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
         }
         Ok(ChatReply::text(answer.to_string()))
     });
-    let studio = studio(&recipe, &settings, Arc::new(model));
+    let run_context = run_context(&recipe, &settings, Arc::new(model));
     let folder = tempfile::tempdir().unwrap();
-    let (_, summary) = make(&studio, folder.path(), 12, Start::Fresh).await.unwrap();
+    let (_, summary) = make(&run_context, folder.path(), 12, Start::Fresh).await.unwrap();
     let dropped = summary
         .funnel
         .dropped
@@ -475,7 +475,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
     assert_eq!(quality.steps["row"].passed, summary.counts.dialogues);
     let first =
         Plan::new(PlanSizes::new(12), |batch| recipe.split_of(batch)).unwrap().files()[0].batches[0].clone();
-    let found = calibrate(&studio, &first).await.unwrap().unwrap();
+    let found = calibrate(&run_context, &first).await.unwrap().unwrap();
     assert!(found.good >= 3 && found.bad.values().sum::<u32>() >= 3, "{found:?}");
     assert!(found.bad_dropped_by_either > 0, "{found:?}");
 }
@@ -487,9 +487,9 @@ async fn a_server_that_never_answers_ends_the_run_with_its_reason() {
     let late = || ChatError::LostReply { found: "no whole reply".to_owned(), usage: None };
     let model =
         ScriptedModel::new(move |_, _| Err(ChatError::GaveUp { attempts: 8, last: Box::new(late()) }));
-    let studio = studio(&recipe, &settings, Arc::new(model));
+    let run_context = run_context(&recipe, &settings, Arc::new(model));
     let folder = tempfile::tempdir().unwrap();
-    let ended = make(&studio, folder.path(), 5, Start::Fresh).await;
+    let ended = make(&run_context, folder.path(), 5, Start::Fresh).await;
     assert!(ended.is_err_and(|error| error.to_string().contains("no whole reply")));
     assert!(!folder.path().join("manifest.json").exists());
 }

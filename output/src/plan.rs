@@ -1,6 +1,6 @@
 //! Which rows make which file, known before the first row.
 //!
-//! A dataset asked for N dialogues has rows 0..N. A batch is a fixed range of rows of one world family, so it
+//! A dataset asked for N dialogues has rows 0..N. A batch is a fixed range of rows of one world template, so it
 //! belongs to one split. A file holds a fixed range of the batches of its split. A shard takes whole files.
 
 use std::fmt;
@@ -50,7 +50,7 @@ pub struct FilePlan {
     pub batches: Vec<Batch>,
 }
 
-/// A fixed range of rows of one world family.
+/// A fixed range of rows of one world template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Its number, from 0, over the whole dataset.

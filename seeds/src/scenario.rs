@@ -64,13 +64,13 @@ pub type Bindings = Vec<(String, BoundValue)>;
 
 /// The records and values that bindings are chosen from.
 #[derive(Clone, Copy)]
-pub struct Stock<'a> {
+pub struct RecordSource<'a> {
     /// The world, with its records.
     pub world: &'a World,
     /// Its records for conditions.
     pub records: &'a dyn Records,
     /// Records of another seed: where values that no record has come from.
-    pub shadow: &'a World,
+    pub alternates: &'a World,
     /// The clock.
     pub clock: Instant,
 }
@@ -339,30 +339,30 @@ impl BoundValue {
 }
 
 impl Scenario {
-    /// Chooses records and values that make the scenario true; `None` where none were found. A function of the stock and
+    /// Chooses records and values that make the scenario true; `None` where none were found. A function of the record source and
     /// of the stream of choices.
     #[must_use]
-    pub fn cast(&self, stock: Stock<'_>, rng: &mut ChaCha8Rng) -> Option<Bindings> {
-        let mut casting = Casting {
+    pub fn bind(&self, record_source: RecordSource<'_>, rng: &mut ChaCha8Rng) -> Option<Bindings> {
+        let mut casting = Binder {
             scenario: self,
-            stock,
+            record_source,
             bound: vec![Bound::Empty; usize::from(Slot::FIRST_FREE)],
-            cast: Vec::with_capacity(self.places.len()),
+            bindings: Vec::with_capacity(self.places.len()),
             looks: 0,
         };
-        casting.choose(0, rng).then_some(casting.cast)
+        casting.choose(0, rng).then_some(casting.bindings)
     }
 }
 
-struct Casting<'a> {
+struct Binder<'a> {
     scenario: &'a Scenario,
-    stock: Stock<'a>,
+    record_source: RecordSource<'a>,
     bound: Vec<Bound>,
-    cast: Bindings,
+    bindings: Bindings,
     looks: usize,
 }
 
-impl Casting<'_> {
+impl Binder<'_> {
     fn choose(&mut self, number: usize, rng: &mut ChaCha8Rng) -> bool {
         let scenario = self.scenario;
         let Some(place) = scenario.places.get(number) else {
@@ -370,7 +370,7 @@ impl Casting<'_> {
         };
         match &place.kind {
             Kind::Record(of) => {
-                let resource = self.stock.world.resource(*of);
+                let resource = self.record_source.world.resource(*of);
                 let mut records: Vec<&Record> = resource.records.iter().collect();
                 records.shuffle(rng);
                 for record in records {
@@ -382,7 +382,7 @@ impl Casting<'_> {
                     }
                     let Some(key) = record.get(resource.key.index()) else { continue };
                     // No two places hold the same record.
-                    if self.cast.iter().any(|(_, other)| other.is_record(*of, key)) {
+                    if self.bindings.iter().any(|(_, other)| other.is_record(*of, key)) {
                         continue;
                     }
                     let held = BoundValue::Record(*of, key.clone());
@@ -393,7 +393,7 @@ impl Casting<'_> {
                 false
             }
             Kind::Records { of, min, max, order } => {
-                let resource = self.stock.world.resource(*of);
+                let resource = self.record_source.world.resource(*of);
                 let mut records: Vec<&Record> =
                     resource.records.iter().filter(|record| self.fits(place, record)).collect();
                 if records.len() < *min {
@@ -423,7 +423,7 @@ impl Casting<'_> {
                 }
                 Some(Bound::Record(record)) => {
                     let ExprType::Record(of) = expr.kind else { return false };
-                    let key = record.get(self.stock.world.resource(of).key.index()).cloned();
+                    let key = record.get(self.record_source.world.resource(of).key.index()).cloned();
                     let Some(key) = key else { return false };
                     self.hold(place, Bound::Record(record), BoundValue::Record(of, key), number, rng)
                 }
@@ -446,17 +446,17 @@ impl Casting<'_> {
                 })
             }
             Kind::Like(of, field) => {
-                let known = &self.stock.world.resource(*of).records;
+                let known = &self.record_source.world.resource(*of).records;
                 let taken =
                     |value: &Value| known.iter().any(|record| record.get(field.index()) == Some(value));
-                let records = self.stock.shadow.resource(*of).records.iter();
+                let records = self.record_source.alternates.resource(*of).records.iter();
                 let mut values: Vec<Value> = records
                     .filter_map(|record| record.get(field.index()))
                     .filter(|value| !value.is_missing() && !taken(value))
                     .cloned()
                     .collect();
                 values.shuffle(rng);
-                let schema = self.stock.world.resource(*of).field(*field).schema.clone();
+                let schema = self.record_source.world.resource(*of).field(*field).schema.clone();
                 values
                     .into_iter()
                     .take(20)
@@ -480,11 +480,11 @@ impl Casting<'_> {
         if place.condition.as_ref().is_some_and(|condition| !self.holds(condition)) {
             return false;
         }
-        self.cast.push((place.name.clone(), held));
+        self.bindings.push((place.name.clone(), held));
         if self.choose(number + 1, rng) {
             return true;
         }
-        self.cast.truncate(number);
+        self.bindings.truncate(number);
         false
     }
 
@@ -497,11 +497,11 @@ impl Casting<'_> {
         rng: &mut ChaCha8Rng,
     ) -> bool {
         self.put(place.slot, bound);
-        self.cast.push((place.name.clone(), held));
+        self.bindings.push((place.name.clone(), held));
         if self.looks <= MOST_LOOKS && self.choose(number + 1, rng) {
             return true;
         }
-        self.cast.truncate(number);
+        self.bindings.truncate(number);
         false
     }
 
@@ -529,9 +529,9 @@ impl Casting<'_> {
         let env = Env {
             arguments: &[],
             bound: &self.bound,
-            clock: self.stock.clock,
-            zone: &self.stock.world.zone,
-            records: self.stock.records,
+            clock: self.record_source.clock,
+            zone: &self.record_source.world.zone,
+            records: self.record_source.records,
             budget: &budget,
         };
         env.evaluate(expr).ok()

@@ -209,14 +209,15 @@ impl Generate {
         streams: &mut Streams<'_>,
     ) -> Result<(), CliError> {
         let apis: usize = recipe
-            .families(Split::Train)
+            .world_templates(Split::Train)
             .iter()
-            .chain(recipe.families(Split::Test))
-            .flat_map(|family| family.world().apis.iter().map(|api| api.name.clone()))
+            .chain(recipe.world_templates(Split::Test))
+            .flat_map(|world_template| world_template.world().apis.iter().map(|api| api.name.clone()))
             .collect::<std::collections::BTreeSet<_>>()
             .len();
-        let families = recipe.families(Split::Train).iter().chain(recipe.families(Split::Test));
-        let uses = uses::uses(families.map(AsRef::as_ref), &summary.counts.apis);
+        let world_templates =
+            recipe.world_templates(Split::Train).iter().chain(recipe.world_templates(Split::Test));
+        let uses = uses::uses(world_templates.map(AsRef::as_ref), &summary.counts.apis);
         let mut data = json!({
             "dialogues": summary.counts.dialogues,
             "worlds": summary.worlds.len(),

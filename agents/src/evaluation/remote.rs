@@ -1,7 +1,7 @@
 //! A conversation over HTTP, with a server of sessions.
 //!
 //! The same contract as in process ([`super::judge`]): what the server refuses is an [`EnvironmentError`], and nothing of
-//! the task but what the agent's surface serves is ever here.
+//! the task but what the agent API serves is ever here.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The domain and API agents: which world a batch plays in.
 //!
-//! Offline, the domain agent chooses among the families of the recipe and the API agent's work is the catalog's:
+//! Without a model, the domain agent chooses among the world templates of the recipe and the API agent's work is the catalog's:
 //! APIs and behaviours written in advance, records made up from the batch's seed.
 
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use rand::RngExt;
 
 use super::error::PipelineError;
 use super::recipe::Recipe;
-use super::world::{BatchWorld, Family};
+use super::world::{BatchWorld, WorldTemplate};
 
 /// Chooses and makes the world of a batch.
 pub trait DomainAgent: Sync + Send {
@@ -23,16 +23,16 @@ pub trait DomainAgent: Sync + Send {
     fn world(&self, recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError>;
 }
 
-/// Writes the records of a family's world.
+/// Writes the records of a world template's world.
 pub trait ApiAgent: Sync + Send {
-    /// A world of the family from a seed.
+    /// A world of the world template from a seed.
     ///
     /// # Errors
     /// When it cannot be made.
-    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<BatchWorld, PipelineError>;
+    fn build(&self, world_template: &Arc<WorldTemplate>, seed: u64) -> Result<BatchWorld, PipelineError>;
 }
 
-/// The domain agent without a model: families in turn.
+/// The domain agent without a model: world templates in turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScenarioDomain<A> {
     /// The API agent.
@@ -45,28 +45,28 @@ pub struct ScenarioApis;
 
 impl<A: ApiAgent> DomainAgent for ScenarioDomain<A> {
     fn world(&self, recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError> {
-        let families = recipe.families(batch.split);
-        // Every tenth batch is of the other split, so neither numbering may skip families: the stream decides.
+        let world_templates = recipe.world_templates(batch.split);
+        // Every tenth batch is of the other split, so neither numbering may skip world templates: the stream decides.
         let mut stream = recipe.stream("batch", batch.index);
-        let family = &families[stream.random_range(0..families.len())];
-        Ok(Arc::new(self.apis.build(family, stream.random())?))
+        let world_template = &world_templates[stream.random_range(0..world_templates.len())];
+        Ok(Arc::new(self.apis.build(world_template, stream.random())?))
     }
 }
 
 impl ApiAgent for ScenarioApis {
-    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<BatchWorld, PipelineError> {
-        let made = family.source.materialise(seed)?;
+    fn build(&self, world_template: &Arc<WorldTemplate>, seed: u64) -> Result<BatchWorld, PipelineError> {
+        let made = world_template.source.materialise(seed)?;
         let base = Base::new(made.world)?;
         let vocabulary = Vocabulary::new(&base);
-        let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));
+        let id = format!("{}-{}", world_template.name, made.hash.get(..12).unwrap_or(&made.hash));
         Ok(BatchWorld {
-            family: family.clone(),
+            world_template: world_template.clone(),
             base,
             vocabulary,
             id,
             hash: made.hash.to_string(),
             canonical: made.canonical.into(),
-            shadow: family.shadow()?,
+            alternates: world_template.alternates()?,
             planned: Mutex::default(),
         })
     }

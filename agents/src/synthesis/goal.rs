@@ -1,6 +1,6 @@
 //! Goals: what a user wants of one API, in words, with the plan that reaches it.
 //!
-//! Owns the choice of records and values and the wording of a single wish. Joining wishes into a request is the
+//! Owns the choice of records and values and the wording of a single goal. Joining goals into a request is the
 //! query agent's.
 
 mod ask;
@@ -27,7 +27,7 @@ pub(super) use self::values::{first_part, first_parts};
 pub use self::words::{infinitive, opening};
 pub use self::write::write;
 
-/// One wish.
+/// One goal.
 #[derive(Clone, Debug)]
 pub struct Goal {
     /// How it is worded.
@@ -80,7 +80,7 @@ pub struct Again {
     pub fields: Vec<(String, FieldId)>,
 }
 
-/// How a wish is worded.
+/// How a goal is worded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
     /// A clause that starts with a verb.
@@ -91,7 +91,7 @@ pub enum Mood {
     Question,
 }
 
-/// A wish that the plan could not reach.
+/// A goal that the plan could not reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoGoal;
 

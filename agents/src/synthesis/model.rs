@@ -19,9 +19,9 @@ pub mod query;
 pub mod rewrite;
 pub mod row;
 pub mod run;
+pub mod run_context;
 pub mod searches;
 pub mod steps;
-pub mod studio;
 pub mod transcript;
 pub mod wording;
 

@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use super::caller::CallerAgent;
 use super::domain::DomainAgent;
 use super::error::PipelineError;
-use super::query::{QueryAgent, Shape, Wish};
+use super::query::{QueryAgent, Shape, TaskSpec};
 use super::recipe::Recipe;
 use super::row::{self, About};
 use super::scenario::{self, ScenarioSet};
@@ -42,7 +42,7 @@ const SAME_SCENARIO: u32 = 4;
 
 /// The agents of the pipeline.
 pub struct Agents {
-    /// Chooses the world family and the records.
+    /// Chooses the world template and the records.
     pub domain: Box<dyn DomainAgent>,
     /// Asks.
     pub query: Box<dyn QueryAgent>,
@@ -90,7 +90,7 @@ fn row_at(
     let mut stream = recipe.stream("row", row_index);
     let ability = ability(&recipe.abilities, &mut stream);
     let author = Author::of(world, ability);
-    let reads_only = world.family.survey.writers.is_empty();
+    let reads_only = world.world_template.survey.writers.is_empty();
     let mut kind = shape(ability, reads_only, &mut stream);
     let mut drawn = stream.random();
     for attempt in 0..ATTEMPTS {
@@ -101,9 +101,9 @@ fn row_at(
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let share = share(drawn, attempt);
-        let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
+        let spec = TaskSpec { ability, shape: kind, share, session_seed: rng.random(), split };
         funnel.propose();
-        let proposal = author.propose(agents, world, &wish, drawn, &mut rng);
+        let proposal = author.propose(agents, world, &spec, drawn, &mut rng);
         let Proposal { candidate, tags, domain } = match proposal {
             Ok(proposal) => proposal,
             Err((goal, reason)) => {
@@ -181,7 +181,7 @@ pub(super) enum Author<'a> {
 
 impl<'a> Author<'a> {
     pub(super) fn of(world: &'a BatchWorld, ability: Ability) -> Self {
-        let scenario_set = &world.family.scenario_set;
+        let scenario_set = &world.world_template.scenario_set;
         if scenario_set.draw(ability, 0.0).is_some() { Self::Scenarios(scenario_set) } else { Self::Grammar }
     }
 
@@ -206,16 +206,16 @@ impl<'a> Author<'a> {
         &self,
         agents: &Agents,
         world: &BatchWorld,
-        wish: &Wish,
+        spec: &TaskSpec,
         drawn: f64,
         rng: &mut ChaCha8Rng,
     ) -> Result<Proposal, (&'static str, String)> {
         match self {
             Self::Scenarios(scenario_set) => {
                 let scenario = scenario_set
-                    .draw(wish.ability, drawn)
+                    .draw(spec.ability, drawn)
                     .ok_or_else(|| ("scenario", "no scenario of the ability".to_owned()))?;
-                let played = scenario::play(world, scenario, wish.ability, wish.session_seed, rng)
+                let played = scenario::play(world, scenario, spec.ability, spec.session_seed, rng)
                     .map_err(|reason| ("scenario", reason.name().to_owned()))?;
                 let tags = tags::of(scenario, &played);
                 if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
@@ -226,10 +226,10 @@ impl<'a> Author<'a> {
             }
             Self::Grammar => {
                 let draft =
-                    agents.query.propose(world, wish, rng).map_err(|reason| ("query", reason.to_string()))?;
+                    agents.query.propose(world, spec, rng).map_err(|reason| ("query", reason.to_string()))?;
                 let candidate = agents
                     .caller
-                    .solve(world, &draft, wish.session_seed, rng)
+                    .solve(world, &draft, spec.session_seed, rng)
                     .map_err(|reason| ("caller", reason.to_string()))?;
                 Ok(Proposal { candidate, tags: draft.tags, domain: None })
             }

@@ -180,7 +180,7 @@ impl<'a> Planner<'a> {
         self.has_room().then_some(())?;
         let world = self.world.base.world();
         let auth = world.domains[domain.index()].auth.as_ref()?;
-        let api = self.world.family.survey.sign_in(domain)?;
+        let api = self.world.world_template.survey.sign_in(domain)?;
         let BehaviourKind::SignIn { login, secret } = world.api(api).behaviour.kind else { return None };
         let user = world.resource(auth.user).records.choose(self.rng)?.clone();
         let mut arguments = Vec::new();
@@ -233,7 +233,7 @@ impl<'a> Planner<'a> {
             return Some(vec![Segment::Value(self.display(resource, key)?)]);
         }
         // Where nothing finds a name, people have the key at hand.
-        let finders = &self.world.family.survey.finders[resource.index()];
+        let finders = &self.world.world_template.survey.finders[resource.index()];
         let is_key = described.display == Some(described.key);
         let is_found = !self.by_key && !is_key && finders.iter().any(|finder| self.takes_known(finder));
         if described.display.is_some() && nesting < MAX_NESTING && is_found {
@@ -271,7 +271,7 @@ impl<'a> Planner<'a> {
     fn find_by_name(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Vec<Segment>> {
         self.has_room().then_some(())?;
         let name = self.display(resource, key)?;
-        let mut finders = self.world.family.survey.finders[resource.index()].clone();
+        let mut finders = self.world.world_template.survey.finders[resource.index()].clone();
         finders.shuffle(self.rng);
         // Reading a whole list for a name comes after asking for the name.
         finders.sort_by_key(|finder| finder.by.is_none());
@@ -306,7 +306,7 @@ impl<'a> Planner<'a> {
             let (index, _) = fields.find(|(_, field)| refers_to(&field.schema.kind) == Some(of))?;
             record.get(index).filter(|key| !key.is_missing()).map(|key| (of, key.clone()))
         };
-        let finders = self.world.family.survey.finders[resource.index()].iter();
+        let finders = self.world.world_template.survey.finders[resource.index()].iter();
         let mut owners = finders.filter_map(|finder| {
             let api = world.api(finder.api);
             api.contract.as_ref()?;
@@ -332,7 +332,7 @@ impl<'a> Planner<'a> {
     fn find_by_list(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Vec<Segment>> {
         let world = self.world.base.world();
         let record = self.session.state().get(&self.world.base, resource, key)?.clone();
-        let mut lists: Vec<ApiId> = self.world.family.survey.lists.clone();
+        let mut lists: Vec<ApiId> = self.world.world_template.survey.lists.clone();
         lists.shuffle(self.rng);
         for api in lists {
             let BehaviourKind::List(query) = &world.api(api).behaviour.kind else { continue };
@@ -352,7 +352,7 @@ impl<'a> Planner<'a> {
         let world = self.world.base.world();
         let BehaviourKind::List(query) = &world.api(api).behaviour.kind else { return None };
         let resource = query.resource;
-        let template = self.world.family.guide.api(api).noun.choose(self.rng)?.clone();
+        let template = self.world.world_template.guide.api(api).noun.choose(self.rng)?.clone();
         let mut values: Vec<(ParameterId, Value)> = Vec::new();
         for filter in &query.filters {
             if let diorama_seeds::model::FilterTest::Compare(field, diorama_seeds::model::Comparison::Equal) =

@@ -23,7 +23,7 @@ pub trait QueryAgent: Sync + Send {
     ///
     /// # Errors
     /// Why not, counted in the funnel.
-    fn propose(&self, world: &BatchWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft>;
+    fn propose(&self, world: &BatchWorld, spec: &TaskSpec, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft>;
 }
 
 /// Why a draw leads to no proposal.
@@ -32,9 +32,9 @@ pub enum NoDraft {
     /// No values lead to a goal of the kind.
     #[error("no goal found")]
     NoGoal,
-    /// Two wishes came out the same.
-    #[error("two wishes are one")]
-    OneWish,
+    /// Two goals came out the same.
+    #[error("two drawn_goals are one")]
+    OneGoal,
     /// More calls than the ability has.
     #[error("more than one call")]
     ManyCalls,
@@ -46,9 +46,9 @@ pub enum NoDraft {
     NothingToLeaveOut,
 }
 
-/// What a row wants of a proposal; a function of the row alone.
+/// The task that a row asks its author for; a function of the row alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wish {
+pub struct TaskSpec {
     /// The ability.
     pub ability: Ability,
     /// What kind of task.
@@ -64,11 +64,11 @@ pub struct Wish {
 /// Kinds of conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One wish that changes records.
+    /// One goal that changes records.
     Write,
     /// One question.
     Read,
-    /// Two wishes, one after the other.
+    /// Two goals, one after the other.
     Two,
     /// A question, and a change of the same record once the answer is there.
     Branch,
@@ -92,65 +92,65 @@ const DRAWS: u32 = 10;
 const CREDENTIALS_FIRST: f64 = 0.15;
 
 impl QueryAgent for ScenarioQuery {
-    fn propose(&self, world: &BatchWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft> {
-        let mut planner = Planner::new(world, rng, wish.session_seed);
-        planner.share = wish.share;
-        if wish.ability == Ability::RetrieveCall {
+    fn propose(&self, world: &BatchWorld, spec: &TaskSpec, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft> {
+        let mut planner = Planner::new(world, rng, spec.session_seed);
+        planner.share = spec.share;
+        if spec.ability == Ability::RetrieveCall {
             planner.most_calls = 1;
         }
-        let mut wishes = Wishes::default();
-        match wish.shape {
-            Shape::Write => wishes.add(&mut planner, write_goal)?,
+        let mut drawn_goals = DrawnGoals::default();
+        match spec.shape {
+            Shape::Write => drawn_goals.add(&mut planner, write_goal)?,
             Shape::AskBack => {
                 // Nobody is asked for what may be left out.
                 planner.optional = 0.0;
-                wishes.add(&mut planner, write_goal)?;
+                drawn_goals.add(&mut planner, write_goal)?;
             }
-            Shape::Read => wishes.add(&mut planner, read_goal)?,
+            Shape::Read => drawn_goals.add(&mut planner, read_goal)?,
             Shape::Refusal => {
                 // Few are refused.
                 planner.share = None;
-                wishes.add(&mut planner, refused_goal)?;
+                drawn_goals.add(&mut planner, refused_goal)?;
             }
-            Shape::Missing => wishes.add(&mut planner, missing_goal)?,
+            Shape::Missing => drawn_goals.add(&mut planner, missing_goal)?,
             Shape::Two => {
-                wishes.add(&mut planner, any_goal)?;
-                wishes.add(&mut planner, any_goal)?;
+                drawn_goals.add(&mut planner, any_goal)?;
+                drawn_goals.add(&mut planner, any_goal)?;
             }
             Shape::Branch => {
                 planner.keys_at_hand = 0.0;
-                wishes.add(&mut planner, record_goal)?;
-                let about = wishes.first()?.again.clone().ok_or(NoDraft::NoGoal)?;
+                drawn_goals.add(&mut planner, record_goal)?;
+                let about = drawn_goals.first()?.again.clone().ok_or(NoDraft::NoGoal)?;
                 planner.topic = Some((about.resource, about.key));
-                wishes.add(&mut planner, topic_goal)?;
+                drawn_goals.add(&mut planner, topic_goal)?;
             }
             Shape::Correction => {
                 planner.keys_at_hand = 0.0;
-                wishes.add(&mut planner, record_goal)?;
-                let first = wishes.first()?.clone();
-                wishes.add(&mut planner, |planner| goal::ask_again(planner, &first))?;
+                drawn_goals.add(&mut planner, record_goal)?;
+                let first = drawn_goals.first()?.clone();
+                drawn_goals.add(&mut planner, |planner| goal::ask_again(planner, &first))?;
             }
         }
-        if let [first, second] = wishes.goals.as_slice()
+        if let [first, second] = drawn_goals.goals.as_slice()
             && first.api == second.api
             && first.words == second.words
         {
-            return Err(NoDraft::OneWish);
+            return Err(NoDraft::OneGoal);
         }
-        fits(wish.ability, planner.steps.len())?;
-        compose(planner, &wishes, wish)
+        fits(spec.ability, planner.steps.len())?;
+        compose(planner, &drawn_goals, spec)
     }
 }
 
 /// What the user wants, one thing after the other.
 #[derive(Default)]
-struct Wishes {
+struct DrawnGoals {
     goals: Vec<Goal>,
     /// For each, how many steps the plan has behind it.
     ends: Vec<usize>,
 }
 
-impl Wishes {
+impl DrawnGoals {
     fn add(
         &mut self,
         planner: &mut Planner<'_>,
@@ -193,12 +193,12 @@ fn draw(
 }
 
 fn any_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
-    let writes = !planner.world.family.survey.writers.is_empty();
+    let writes = !planner.world.world_template.survey.writers.is_empty();
     if writes && planner.rng.random_bool(0.55) { write_goal(planner) } else { read_goal(planner) }
 }
 
 fn choose(planner: &mut Planner<'_>, from: impl Fn(&Survey) -> Vec<ApiId>) -> Result<ApiId, goal::NoGoal> {
-    let apis = from(&planner.world.family.survey);
+    let apis = from(&planner.world.world_template.survey);
     let share = planner.share.unwrap_or_else(|| planner.rng.random());
     at_share(&apis, share).ok_or(goal::NoGoal)
 }
@@ -218,7 +218,7 @@ fn write_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
         _ => 2,
     };
     let mut of_kind: [Vec<ApiId>; 4] = Default::default();
-    for api in &planner.world.family.survey.writers {
+    for api in &planner.world.world_template.survey.writers {
         of_kind[kinds(&world.api(*api).behaviour.kind)].push(*api);
     }
     let weights = [2.0, 2.0, 2.0, 1.0];
@@ -279,11 +279,11 @@ fn read_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
     }
 }
 
-/// The goals of a conversation, one for each wish.
-fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Draft, NoDraft> {
+/// The goals of a conversation, one for each goal.
+fn compose(mut planner: Planner<'_>, drawn_goals: &DrawnGoals, spec: &TaskSpec) -> Result<Draft, NoDraft> {
     let mut goals: Vec<DraftGoal> = Vec::new();
-    for (index, (goal, end)) in wishes.goals.iter().zip(&wishes.ends).enumerate() {
-        let words = wish_in_words(goal, index, wish.shape, wish.split, planner.rng);
+    for (index, (goal, end)) in drawn_goals.goals.iter().zip(&drawn_goals.ends).enumerate() {
+        let words = goal_in_words(goal, index, spec.shape, spec.split, planner.rng);
         goals.push(DraftGoal {
             user: assemble(&words),
             when: None,
@@ -295,17 +295,18 @@ fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Dra
             asks: goal.asks.clone(),
         });
     }
-    if wish.shape == Shape::AskBack {
-        hold_back(&planner, wishes.first()?, &mut goals)?;
+    if spec.shape == Shape::AskBack {
+        hold_back(&planner, drawn_goals.first()?, &mut goals)?;
     }
-    if let (Shape::Branch, Some(goal), [_, second]) = (wish.shape, wishes.goals.first(), goals.as_mut_slice())
+    if let (Shape::Branch, Some(goal), [_, second]) =
+        (spec.shape, drawn_goals.goals.first(), goals.as_mut_slice())
         && let Some(asked) = goal.asked.first()
         && let diorama_proof::answer::Asked::Leaf { call, path, .. } = asked
     {
         second.when = Some(Shown { step: *call, path: path.clone() });
     }
     ask_for_credentials(&mut planner, &mut goals);
-    let kind = match wish.shape {
+    let kind = match spec.shape {
         Shape::Refusal => Some("refusal"),
         Shape::Missing => Some("not_found"),
         Shape::Two => Some("two_goals"),
@@ -317,7 +318,7 @@ fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Dra
     planner.tags.extend(kind);
     planner.tags.sort_unstable();
     planner.tags.dedup();
-    Ok(Draft { ability: wish.ability, goals, steps: planner.steps, tags: planner.tags })
+    Ok(Draft { ability: spec.ability, goals, steps: planner.steps, tags: planner.tags })
 }
 
 /// The first goal says what is wanted; all that is needed for it comes when the assistant asks.
@@ -430,7 +431,7 @@ const TEST_LEADS: [&str; 6] = [
     "Listen. ",
 ];
 
-/// What may stand before a second wish.
+/// What may stand before a second goal.
 const JOINTS: [&str; 10] = [
     "Thanks. Then please ",
     "Great. Next, please ",
@@ -448,11 +449,11 @@ const JOINTS: [&str; 10] = [
 const FURTHER: [&str; 6] =
     ["Thanks. ", "And ", "Okay. ", "Great, thank you. ", "One more thing: ", "Good to know. "];
 
-/// What may stand before a wish that the answer leads to.
+/// What may stand before a goal that the answer leads to.
 const THEREUPON: [&str; 4] =
     ["Thanks. Then please ", "Okay, now please ", "Good to know. Please ", "Alright, then please "];
 
-fn wish_in_words(
+fn goal_in_words(
     goal: &Goal,
     index: usize,
     shape: Shape,
@@ -463,7 +464,7 @@ fn wish_in_words(
     let ends =
         matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
     if index > 0 {
-        // The second wish follows on from the first; a correction speaks for itself.
+        // The second goal follows on from the first; a correction speaks for itself.
         if shape == Shape::Correction {
             return words;
         }
@@ -536,7 +537,7 @@ fn wish_in_words(
 fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
     let world = planner.world.base.world();
     let api = world.api(goal.api);
-    let said = planner.world.family.guide.api(goal.api).imperative.first();
+    let said = planner.world.world_template.guide.api(goal.api).imperative.first();
     let clause = said.and_then(goal::opening).or_else(|| goal::infinitive(&api.description))?;
     // All that the answer will tell is asked for.
     let refers = |about: &str| {

@@ -13,10 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
+use super::api_variant;
 use super::fingerprint::fingerprint;
 use super::scenario::{Shares, read_words};
-use super::surface;
-use super::world::Family;
+use super::world::WorldTemplate;
 
 /// Everything that rows depend on.
 pub struct Recipe {
@@ -25,9 +25,9 @@ pub struct Recipe {
     /// Abilities asked for, without duplicates.
     pub abilities: Vec<Ability>,
     /// Families of the training split.
-    pub train: Vec<Arc<Family>>,
+    pub train: Vec<Arc<WorldTemplate>>,
     /// Families of the test split; empty when there is one domain.
-    pub test: Vec<Arc<Family>>,
+    pub test: Vec<Arc<WorldTemplate>>,
     config_hash: [u8; 32],
     config: BTreeMap<String, Json>,
 }
@@ -37,8 +37,8 @@ const TEST_EVERY: u64 = 10;
 /// Characters of a world's name, at most.
 const MAX_NAME: usize = 64;
 
-/// Surfaces of each group of domains.
-const SURFACES: u64 = 3;
+/// API variants of each group of domains.
+const API_VARIANTS: u64 = 3;
 
 /// The inputs of a run.
 pub struct Ingredients {
@@ -61,7 +61,7 @@ pub struct Ingredients {
 }
 
 impl Recipe {
-    /// Composes and compiles all families.
+    /// Composes and compiles all world templates.
     ///
     /// # Errors
     /// The findings of the reader for the first document that is wrong.
@@ -122,9 +122,9 @@ impl Recipe {
         if !self.test.is_empty() && batch % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
     }
 
-    /// The families of a split.
+    /// The world templates of a split.
     #[must_use]
-    pub fn families(&self, split: Split) -> &[Arc<Family>] {
+    pub fn world_templates(&self, split: Split) -> &[Arc<WorldTemplate>] {
         match split {
             Split::Train => &self.train,
             Split::Test => &self.test,
@@ -138,8 +138,8 @@ impl Recipe {
         group: usize,
         shares: &Shares,
     ) -> Result<(), Report> {
-        let shadow = self.seed ^ 0x5eed_0f5e_ed00_0000;
-        // Groups and surfaces change names in the words, and leave their form as it is.
+        let alternates = self.seed ^ 0x5eed_0f5e_ed00_0000;
+        // Groups and API variants change names in the words, and leave their form as it is.
         if let Some((name, findings)) = wrong_words(&domains) {
             return Err(Report { name, findings });
         }
@@ -147,43 +147,46 @@ impl Recipe {
         let mut docs = Vec::new();
         for (number, group) in groups(&train, group).into_iter().enumerate() {
             let composed = compose(&family_name(&group), &group)?;
-            for surface in 0..SURFACES {
-                let mut rng = self.stream("surface", number as u64 * SURFACES + surface);
-                docs.push(surface::vary(composed.clone(), &mut rng));
+            for api_variant in 0..API_VARIANTS {
+                let mut rng = self.stream("api_variant", number as u64 * API_VARIANTS + api_variant);
+                docs.push(api_variant::vary(composed.clone(), &mut rng));
             }
         }
-        let families: Vec<Result<Arc<Family>, Report>> = docs
+        let world_templates: Vec<Result<Arc<WorldTemplate>, Report>> = docs
             .into_par_iter()
-            .map(|doc| Family::of_read(doc, shadow, shares, &self.abilities))
-            .chain(worlds.par_iter().map(|doc| Family::new(doc, shadow, shares, &self.abilities)))
+            .map(|doc| WorldTemplate::of_read(doc, alternates, shares, &self.abilities))
+            .chain(worlds.par_iter().map(|doc| WorldTemplate::new(doc, alternates, shares, &self.abilities)))
             .collect();
         // The first that is wrong is told of, whichever was read first.
-        self.train = families.into_iter().collect::<Result<_, _>>()?;
+        self.train = world_templates.into_iter().collect::<Result<_, _>>()?;
         if test.is_empty() {
             return Ok(());
         }
         let known: BTreeSet<String> = self
             .train
             .iter()
-            .flat_map(|family| family.world().apis.iter().map(|api| fingerprint(family.world(), api)))
+            .flat_map(|world_template| {
+                world_template.world().apis.iter().map(|api| fingerprint(world_template.world(), api))
+            })
             .collect();
         for docs in groups(&test, group) {
             let composed = compose(&family_name(&docs), &docs)?;
-            let family = Family::of_read(composed.clone(), shadow, shares, &self.abilities)?;
+            let world_template =
+                WorldTemplate::of_read(composed.clone(), alternates, shares, &self.abilities)?;
             // APIs of training rows may not occur in test rows, not even as distractors.
-            let shared: BTreeSet<String> = family
+            let shared: BTreeSet<String> = world_template
                 .world()
                 .apis
                 .iter()
-                .filter(|api| known.contains(&fingerprint(family.world(), api)))
+                .filter(|api| known.contains(&fingerprint(world_template.world(), api)))
                 .map(|api| api.name.to_string())
                 .collect();
-            let family = if shared.is_empty() {
-                family
+            let world_template = if shared.is_empty() {
+                world_template
             } else {
-                Family::of_read(without(composed, &shared), shadow, shares, &self.abilities)?
+                WorldTemplate::of_read(without(composed, &shared), alternates, shares, &self.abilities)?
             };
-            self.test.push(family);
+            self.test.push(world_template);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use diorama_proof::survey::reads;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind};
 use serde::Serialize;
 
-use super::world::Family;
+use super::world::WorldTemplate;
 
 /// An API and the dialogues that call it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,16 +25,19 @@ pub struct Use {
     pub why: Option<String>,
 }
 
-/// The APIs of the families, with the dialogues that call each; those that occur in several families are one.
+/// The APIs of the world templates, with the dialogues that call each; those that occur in several world templates are one.
 #[must_use]
-pub fn uses<'a>(families: impl Iterator<Item = &'a Family>, calls: &BTreeMap<String, u64>) -> Vec<Use> {
+pub fn uses<'a>(
+    world_templates: impl Iterator<Item = &'a WorldTemplate>,
+    calls: &BTreeMap<String, u64>,
+) -> Vec<Use> {
     let mut found: BTreeMap<(String, String), Use> = BTreeMap::new();
-    for family in families {
-        let world = family.world();
+    for world_template in world_templates {
+        let world = world_template.world();
         for (index, api) in world.apis.iter().enumerate() {
             let domain = world.domains[api.domain.index()].name.to_string();
             let dialogues = calls.get(&*api.name).copied().unwrap_or_default();
-            let why = (dialogues == 0).then(|| why(family, ApiId(index as u16), api));
+            let why = (dialogues == 0).then(|| why(world_template, ApiId(index as u16), api));
             found.entry((domain.clone(), api.name.to_string())).or_insert_with(|| Use {
                 domain,
                 api: api.name.to_string(),
@@ -46,9 +49,9 @@ pub fn uses<'a>(families: impl Iterator<Item = &'a Family>, calls: &BTreeMap<Str
     found.into_values().collect()
 }
 
-fn why(family: &Family, id: ApiId, api: &Api) -> String {
-    if family.scenario_set.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
-        let called = family
+fn why(world_template: &WorldTemplate, id: ApiId, api: &Api) -> String {
+    if world_template.scenario_set.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
+        let called = world_template
             .scenario_set
             .scenarios()
             .iter()
@@ -61,7 +64,7 @@ fn why(family: &Family, id: ApiId, api: &Api) -> String {
     if matches!(api.behaviour.kind, BehaviourKind::SignOut) {
         return "the offline authors never sign anybody out: write a scenario".to_owned();
     }
-    let words = family.guide.api(id);
+    let words = world_template.guide.api(id);
     if words.unasked {
         return "it is not asked for: its `phrases` say so".to_owned();
     }

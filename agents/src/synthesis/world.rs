@@ -1,6 +1,6 @@
 //! The analysis of a world before any call: a template's sources, its phrases, and which API can find which values.
 //!
-//! Owns [`Family`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
+//! Owns [`WorldTemplate`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
 //! with its engine). Must not execute calls.
 
 use std::collections::{BTreeSet, HashMap};
@@ -25,7 +25,7 @@ use super::scenario::{Names, ScenarioSet, Shares};
 use super::text::Template;
 
 /// A source world from which the worlds of many batches are made: same domains and APIs, other records.
-pub struct Family {
+pub struct WorldTemplate {
     /// The world's name.
     pub name: String,
     /// Licence of its rows; `unstated` where its document gives none.
@@ -40,29 +40,29 @@ pub struct Family {
     pub survey: Survey,
     /// Conversations written for it.
     pub scenario_set: ScenarioSet,
-    shadow_seed: u64,
-    shadow: OnceLock<Result<Arc<World>, Report>>,
+    alternate_seed: u64,
+    alternates: OnceLock<Result<Arc<World>, Report>>,
     topics: OnceLock<Vec<Vec<f32>>>,
     told: OnceLock<Vec<BTreeSet<u64>>>,
     names: OnceLock<Names>,
 }
 
-/// One materialised world of a family.
+/// One materialised world of a world template.
 pub struct BatchWorld {
-    /// The family.
-    pub family: Arc<Family>,
+    /// The world template.
+    pub world_template: Arc<WorldTemplate>,
     /// The engine's frozen base.
     pub base: Arc<Base>,
     /// Names of records, for the grader.
     pub vocabulary: Vocabulary,
-    /// Identifier inside a dataset: the family's name and the hash's beginning.
+    /// Identifier inside a dataset: the world template's name and the hash's beginning.
     pub id: String,
     /// The world's hash.
     pub hash: String,
     /// The document as stored.
     pub canonical: Arc<str>,
-    /// The family's shadow.
-    pub shadow: Arc<World>,
+    /// The world template's alternate records.
+    pub alternates: Arc<World>,
     /// The calls that plans made, most of which others make again.
     pub(super) planned: Mutex<Memo>,
 }
@@ -71,7 +71,7 @@ impl BatchWorld {
     /// Returns the context that candidates are checked against.
     #[must_use]
     pub fn context(&self) -> WorldContext<'_> {
-        let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.family.survey);
+        let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.world_template.survey);
         WorldContext { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
@@ -82,8 +82,8 @@ impl BatchWorld {
             base: &self.base,
             id: &self.id,
             hash: &self.hash,
-            license: &self.family.license,
-            source: &self.family.origin,
+            license: &self.world_template.license,
+            source: &self.world_template.origin,
         }
     }
 }
@@ -113,39 +113,39 @@ pub struct ApiWords {
     pub unasked: bool,
 }
 
-impl Family {
+impl WorldTemplate {
     /// Compiles a source document.
     ///
     /// # Errors
     /// The findings of the reader.
     pub fn new(
         doc: &WorldDoc,
-        shadow_seed: u64,
+        alternate_seed: u64,
         shares: &Shares,
         abilities: &[Ability],
     ) -> Result<Arc<Self>, Report> {
-        let family = Self::with(doc.clone(), shadow_seed, shares, abilities, ScenarioSet::new)?;
-        family.shadow()?;
-        Ok(family)
+        let world_template = Self::with(doc.clone(), alternate_seed, shares, abilities, ScenarioSet::new)?;
+        world_template.alternates()?;
+        Ok(world_template)
     }
 
-    /// As [`Family::new`], for a document of whose scenarios the words were checked. Its shadow is made when it is first
+    /// As [`WorldTemplate::new`], for a document of whose scenarios the words were checked. Its alternate records are made when it is first
     /// wanted.
     ///
     /// # Errors
-    /// As [`Family::new`].
+    /// As [`WorldTemplate::new`].
     pub(super) fn of_read(
         doc: WorldDoc,
-        shadow_seed: u64,
+        alternate_seed: u64,
         shares: &Shares,
         abilities: &[Ability],
     ) -> Result<Arc<Self>, Report> {
-        Self::with(doc, shadow_seed, shares, abilities, ScenarioSet::of_read)
+        Self::with(doc, alternate_seed, shares, abilities, ScenarioSet::of_read)
     }
 
     fn with(
         doc: WorldDoc,
-        shadow_seed: u64,
+        alternate_seed: u64,
         shares: &Shares,
         abilities: &[Ability],
         scenarios: fn(&WorldDoc, &World) -> (ScenarioSet, Vec<Finding>),
@@ -168,8 +168,8 @@ impl Family {
             guide,
             survey,
             scenario_set,
-            shadow_seed,
-            shadow: OnceLock::new(),
+            alternate_seed,
+            alternates: OnceLock::new(),
             source,
             topics: OnceLock::new(),
             told: OnceLock::new(),
@@ -181,8 +181,8 @@ impl Family {
     ///
     /// # Errors
     /// When they cannot be made.
-    pub fn shadow(&self) -> Result<Arc<World>, Report> {
-        self.shadow.get_or_init(|| self.source.recorded(self.shadow_seed).map(Arc::new)).clone()
+    pub fn alternates(&self) -> Result<Arc<World>, Report> {
+        self.alternates.get_or_init(|| self.source.recorded(self.alternate_seed).map(Arc::new)).clone()
     }
 
     /// Returns one vector for each domain: the mean of the vectors of its APIs' search phrases and descriptions.

@@ -65,11 +65,11 @@ fn asked(server: &ModelServer, budget: &Arc<RunBudget>) -> impl ChatModel + 'sta
 async fn rows(model: Arc<dyn ChatModel>, dialogues: u64) -> Took {
     let settings = settings(UserWords::Rewritten, AssistantWords::Rewritten);
     let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
-    let studio = studio(&recipe, &settings, model);
+    let run_context = run_context(&recipe, &settings, model);
     let folder = tempfile::tempdir().unwrap();
     let writer = writer(&recipe, folder.path(), PlanSizes::new(dialogues), Start::Fresh);
     let started = Took::start();
-    let ended = run(&studio, &writer, AT_ONCE, None, |_| {}).await.unwrap();
+    let ended = run(&run_context, &writer, AT_ONCE, None, |_| {}).await.unwrap();
     assert_eq!((ended.unfinished, ended.rows), (0, dialogues));
     Took::since(started)
 }

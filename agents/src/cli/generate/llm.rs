@@ -22,7 +22,7 @@ use crate::cli::terminal;
 use crate::synthesis::model::prompts::{FILES, PromptSet};
 use crate::synthesis::model::quality::{Cost, Diversity, Quality};
 use crate::synthesis::model::run::{self, Ended};
-use crate::synthesis::model::studio::Studio;
+use crate::synthesis::model::run_context::RunContext;
 use crate::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;
@@ -215,7 +215,7 @@ impl LlmArgs {
         std::fs::create_dir_all(&folder)?;
         let connected = self.connect(&folder)?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
-        let studio = Arc::new(Studio {
+        let run_context = Arc::new(RunContext {
             recipe,
             agents,
             settings,
@@ -229,15 +229,15 @@ impl LlmArgs {
         let made = runtime.block_on(async {
             let first = writer.pending().first().and_then(|file| file.batches.first().cloned());
             let calibration = match first {
-                Some(batch) => run::calibrate(&studio, &batch).await?,
+                Some(batch) => run::calibrate(&run_context, &batch).await?,
                 None => None,
             };
-            let rows = run::run(&studio, writer, self.concurrency.get(), Some(&folder), |progress| {
+            let rows = run::run(&run_context, writer, self.concurrency.get(), Some(&folder), |progress| {
                 show(&bar, &progress, &connected);
             });
             tokio::select! {
                 ended = rows => ended.map(|ended| (ended, calibration)).map_err(CliError::from),
-                () = told_twice(&studio) => Err(CliError::Empty("interrupted; what was answered so far is kept, and --resume goes on from there".to_owned())),
+                () = told_twice(&run_context) => Err(CliError::Empty("interrupted; what was answered so far is kept, and --resume goes on from there".to_owned())),
             }
         });
         bar.finish_and_clear();
@@ -401,13 +401,13 @@ fn show(bar: &ProgressBar, progress: &run::Progress, connected: &Connected) {
 }
 
 /// Ends when the user has asked twice. The first time no more conversations are started.
-async fn told_twice(studio: &Studio) {
+async fn told_twice(run_context: &RunContext) {
     for _ in 0..2 {
         if tokio::signal::ctrl_c().await.is_err() {
             // Without signals a run ends by itself.
             std::future::pending::<()>().await;
         }
-        studio.stopping.store(true, Relaxed);
+        run_context.stopping.store(true, Relaxed);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::cli::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::scenario::Shares;
 use crate::synthesis::scenario::rehearse::{Lost, rehearse};
-use crate::synthesis::world::{BatchWorld, Family};
+use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
 /// Play a world's scenarios: how many tries become rows, and why the others don't.
 ///
@@ -61,15 +61,20 @@ impl Test {
     /// # Errors
     /// When the world cannot be read or is wrong.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let family =
-            Family::new(&read_world(&self.world)?, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)?;
+        let world_template =
+            WorldTemplate::new(&read_world(&self.world)?, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)?;
         let wanted =
             |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
-        let scenarios: Vec<_> =
-            family.scenario_set.scenarios().iter().filter(|scenario| wanted(scenario)).cloned().collect();
+        let scenarios: Vec<_> = world_template
+            .scenario_set
+            .scenarios()
+            .iter()
+            .filter(|scenario| wanted(scenario))
+            .cloned()
+            .collect();
         if scenarios.is_empty() {
             let known: Vec<&str> =
-                family.scenario_set.scenarios().iter().map(|scenario| &*scenario.doc.name).collect();
+                world_template.scenario_set.scenarios().iter().map(|scenario| &*scenario.doc.name).collect();
             return Err(CliError::Usage(format!(
                 "found no scenario to play; the world has {}",
                 if known.is_empty() { "none".to_owned() } else { known.join(", ") }
@@ -80,7 +85,7 @@ impl Test {
             .map(|scenario| Fared { scenario: scenario.doc.name.clone(), ..Fared::default() })
             .collect();
         for number in 0..self.tries {
-            let world = ScenarioApis.build(&family, self.seed.wrapping_add(number))?;
+            let world = ScenarioApis.build(&world_template, self.seed.wrapping_add(number))?;
             for (position, scenario) in scenarios.iter().enumerate() {
                 let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number * 10_007 + position as u64);
                 self.try_one(&world, scenario, seed, &mut all[position]);

@@ -16,7 +16,7 @@ use crate::synthesis::error::PipelineError;
 use crate::synthesis::inspect::inspect;
 use crate::synthesis::scenario::Shares;
 use crate::synthesis::scenario::rehearse::{Lost, rehearse};
-use crate::synthesis::world::Family;
+use crate::synthesis::world::WorldTemplate;
 
 /// Goals of a scenario, and steps of a goal.
 const GOALS: usize = 2;
@@ -203,13 +203,13 @@ fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, Pipeline
     if !found.is_empty() {
         return Ok(found);
     }
-    let family = Family::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
-    let [scenario] = family.scenario_set.scenarios() else {
+    let world_template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
+    let [scenario] = world_template.scenario_set.scenarios() else {
         return Ok(vec!["not a scenario that can be played".to_owned()]);
     };
     let mut lost: Vec<String> = Vec::new();
     for seed in 0..TRIES {
-        let world = ScenarioApis.build(&family, seed)?;
+        let world = ScenarioApis.build(&world_template, seed)?;
         match rehearse(&world, scenario, Ability::Call, seed) {
             Ok(_) => return Ok(Vec::new()),
             Err(error) => {

@@ -140,11 +140,11 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     });
     let with_words: Vec<(String, FieldId)> = askable
         .iter()
-        .filter(|(_, field)| !planner.world.family.guide.asks(resource, *field).is_empty())
+        .filter(|(_, field)| !planner.world.world_template.guide.asks(resource, *field).is_empty())
         .cloned()
         .collect();
     // Where the world has words for some, the others are left alone.
-    let pool = if planner.world.family.guide.has_asks() { &with_words } else { &askable };
+    let pool = if planner.world.world_template.guide.has_asks() { &with_words } else { &askable };
     let count = if planner.rng.random_bool(0.25) { 2 } else { 1 };
     let mut chosen: Vec<(String, FieldId)> = pool.sample(planner.rng, count).cloned().collect();
     chosen.dedup_by_key(|(_, field)| *field);
@@ -161,7 +161,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let says_what = |ask: &String| ask.to_lowercase().contains(&*described.label.to_lowercase());
     let told = chosen
         .iter()
-        .any(|(_, field)| planner.world.family.guide.asks(resource, *field).iter().any(says_what));
+        .any(|(_, field)| planner.world.world_template.guide.asks(resource, *field).iter().any(says_what));
     let named = it.first() != Some(&Segment::Value(key.to_text(&world.zone)));
     if own.is_some() && described.display.is_some() && !told && !(named && is_person(&described.label)) {
         it.insert(0, literal(format!("the {} ", described.label)));
@@ -175,7 +175,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         if index == 0 {
             words = question(planner, resource, *field, &it);
         } else {
-            let asks = planner.world.family.guide.asks(resource, *field);
+            let asks = planner.world.world_template.guide.asks(resource, *field);
             match asks.choose(planner.rng) {
                 Some(ask) if follows_on(ask) && !is_person(&described.label) => {
                     words.push(literal(format!(" And {}", lowered(&of_it(ask)))));
@@ -341,7 +341,7 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     {
         return Err(NoGoal);
     }
-    let stranger = planner.world.shadow.resource(*resource).records.choose(planner.rng).ok_or(NoGoal)?;
+    let stranger = planner.world.alternates.resource(*resource).records.choose(planner.rng).ok_or(NoGoal)?;
     let name = stranger.get(field.index()).cloned().ok_or(NoGoal)?;
     let known = world.resource(*resource).records.iter().any(|record| {
         let existing = record.get(field.index()).and_then(Value::as_str).unwrap_or_default().to_lowercase();
@@ -353,7 +353,7 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     }
     let asks: Vec<FieldId> = (0..world.resource(*resource).fields.len())
         .map(|index| FieldId(index as u16))
-        .filter(|field| !planner.world.family.guide.asks(*resource, *field).is_empty())
+        .filter(|field| !planner.world.world_template.guide.asks(*resource, *field).is_empty())
         .collect();
     let asked_field = *asks.choose(planner.rng).ok_or(NoGoal)?;
     let (it, argument) = planner.argument(id, *parameter, &name, 0).ok_or(NoGoal)?;

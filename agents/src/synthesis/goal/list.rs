@@ -28,7 +28,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         planner.token(id).ok_or(NoGoal)?;
     }
     let values = arguments(planner, id);
-    let noun = planner.world.family.guide.api(id).noun.choose(planner.rng).cloned();
+    let noun = planner.world.world_template.guide.api(id).noun.choose(planner.rng).cloned();
     let noun = noun.unwrap_or_else(|| Template::parse(&described.plural));
     let Filled { segments: phrase, mut arguments, .. } =
         planner.fill(id, &noun, &values, 0.6, 0).ok_or(NoGoal)?;

@@ -1,4 +1,4 @@
-//! Values for the arguments of a wish, drawn from records that exist or could.
+//! Values for the arguments of a goal, drawn from records that exist or could.
 
 use diorama_seeds::contract::{first_state, is_gone, is_passing};
 use diorama_seeds::english::fold;
@@ -194,7 +194,7 @@ fn draw(
         let row = match rows.iter().find(|(of, _)| *of == resource) {
             Some((_, row)) => row.clone(),
             None => {
-                let row = planner.world.shadow.resource(resource).records.choose(planner.rng)?.clone();
+                let row = planner.world.alternates.resource(resource).records.choose(planner.rng)?.clone();
                 rows.push((resource, row.clone()));
                 row
             }

@@ -1,4 +1,4 @@
-//! The wording of single wishes and of the facts that answer them.
+//! The wording of single goals and of the facts that answer them.
 
 use diorama_proof::answer::AnswerPart;
 use diorama_seeds::english::article;
@@ -14,7 +14,7 @@ use crate::synthesis::text::{Part, Segment, Template, capitalised, literal};
 
 /// A phrase of the API to ask with. Nobody asks for what has no words.
 pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> Option<(Mood, Template)> {
-    let words = planner.world.family.guide.api(id);
+    let words = planner.world.world_template.guide.api(id);
     let whole = !words.request.is_empty() && (words.imperative.is_empty() || planner.rng.random_bool(0.45));
     if whole && let Some(template) = words.request.choose(planner.rng) {
         return Some((Mood::Sentence, template.clone()));
@@ -120,7 +120,7 @@ pub(super) fn question(
     it: &[Segment],
 ) -> Vec<Segment> {
     let described = planner.world.base.world().resource(resource);
-    let asks = planner.world.family.guide.asks(resource, field);
+    let asks = planner.world.world_template.guide.asks(resource, field);
     let template = match asks.choose(planner.rng) {
         Some(ask) => Template::parse(ask),
         None => {
@@ -171,7 +171,7 @@ pub(super) fn statement(
         };
         return vec![AnswerPart::Truth { call: step, path: path.to_owned(), yes, no }];
     }
-    let says = planner.world.family.guide.says(resource, field);
+    let says = planner.world.world_template.guide.says(resource, field);
     let plain = format!("The {} of {{it}} is {{value}}.", described.field(field).label);
     let said = says.choose(planner.rng).cloned().unwrap_or(plain);
     let said = if further && !is_person(&described.label) { of_it(&said) } else { said };

@@ -1,4 +1,4 @@
-//! Wishes that change records.
+//! Goals that change records.
 
 use diorama_proof::answer::AnswerPart;
 use diorama_seeds::contract::is_over;
@@ -67,7 +67,7 @@ const DONE: [&str; 4] = ["Done.", "That's done.", "All set.", "I've taken care o
 /// What the assistant says after a change: a phrase of the API over its arguments and reply, or a general one.
 fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
     let world = planner.world.base.world();
-    let templates: Vec<Template> = planner.world.family.guide.api(id).done.clone();
+    let templates: Vec<Template> = planner.world.world_template.guide.api(id).done.clone();
     let api = world.api(id);
     let done = (*DONE.choose(planner.rng).unwrap_or(&"Done.")).to_owned();
     if let Some(template) = templates.choose(planner.rng) {

@@ -11,7 +11,7 @@ use diorama_seeds::value::Date;
 use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::extract::{Clock, NumberRole, What};
 
-use super::intent::{Ear, Subject};
+use super::intent::{SpeakerClassifier, Subject};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ pub fn check(line: Line<'_>) -> Result<(), Unfit> {
     if let Some(words) = repeated(&line) {
         return Err(Unfit::Repeats { line: said(), words });
     }
-    if !Ear::trained().keeps(line.speaker, text, line.reference) {
+    if !SpeakerClassifier::trained().keeps(line.speaker, text, line.reference) {
         return Err(Unfit::OtherSpeaker { line: said(), expected: line.speaker.name() });
     }
     if let Some(words) = beyond(text, &[line.reference, line.known], line.clock) {

@@ -1,7 +1,7 @@
 //! What a line asks for, beside its values: what it is about, and which of the two speakers would say it.
 //!
 //! Owns both measures. Values and names are taken out first, for another one of those is another matter ([`super::fidelity`]).
-//! [`Ear`] has learnt from the catalog's scenarios how users ask and how assistants tell; it knows no list of phrases.
+//! [`SpeakerClassifier`] has learnt from the catalog's scenarios how users ask and how assistants tell; it knows no list of phrases.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -95,13 +95,14 @@ fn nearness(line: &str, reference: &str, topic: &[f32]) -> f32 {
 /// A linear classifier over words and pairs of neighbours, learnt with the hinge loss and averaged over rounds (Freund and
 /// Schapire, 1999). Nothing but sums, products and roots, so that it is the same on every machine.
 #[derive(Debug)]
-pub struct Ear {
+pub struct SpeakerClassifier {
     places: HashMap<String, usize>,
     weights: Vec<f32>,
     bias: f32,
 }
 
-static EAR: LazyLock<Ear> = LazyLock::new(|| Ear::of(&scenarios_of(catalog::worlds().unwrap_or_default())));
+static EAR: LazyLock<SpeakerClassifier> =
+    LazyLock::new(|| SpeakerClassifier::of(&scenarios_of(catalog::worlds().unwrap_or_default())));
 
 /// The scenarios of worlds.
 fn scenarios_of(worlds: Vec<WorldDoc>) -> Vec<ScenarioDoc> {
@@ -109,7 +110,7 @@ fn scenarios_of(worlds: Vec<WorldDoc>) -> Vec<ScenarioDoc> {
     domains.flat_map(|domain| domain.scenarios).collect()
 }
 
-impl Ear {
+impl SpeakerClassifier {
     /// The one that has learnt from the whole catalog.
     #[must_use]
     pub fn trained() -> &'static Self {
@@ -125,9 +126,9 @@ impl Ear {
             .map(|(is_user, text)| (is_user, marks(&without_places(text))))
             .filter(|(_, marks)| !marks.is_empty())
             .collect();
-        let mut ear = Self { places: places(&lines), weights: Vec::new(), bias: 0.0 };
-        ear.learn(&lines);
-        ear
+        let mut classifier = Self { places: places(&lines), weights: Vec::new(), bias: 0.0 };
+        classifier.learn(&lines);
+        classifier
     }
 
     /// How much a line sounds like a user who asks; below 0 like an assistant, and 0 where none of its words is known.

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::lines::{Kind, UserLines, kinds};
 use crate::synthesis::pipeline::{ATTEMPTS, Agents, Author, Proposal, ability, shape, share};
-use crate::synthesis::query::Wish;
+use crate::synthesis::query::TaskSpec;
 use crate::synthesis::recipe::Recipe;
 use crate::synthesis::world::BatchWorld;
 
@@ -52,7 +52,7 @@ pub fn plan(
     // The ability is the row's, so that a model's trouble with one of them changes no shares.
     let ability = ability(&recipe.abilities, &mut recipe.stream("row", place.0));
     let mut stream = stream(recipe, "plan", place);
-    let reads_only = world.family.survey.writers.is_empty();
+    let reads_only = world.world_template.survey.writers.is_empty();
     let author = Author::of(world, ability);
     let mut kind = shape(ability, reads_only, &mut stream);
     let mut drawn = stream.random();
@@ -63,8 +63,8 @@ pub fn plan(
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let share = share(drawn, proposal);
-        let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
-        let Ok(proposal) = author.propose(agents, world, &wish, drawn, &mut rng) else { continue };
+        let spec = TaskSpec { ability, shape: kind, share, session_seed: rng.random(), split };
+        let Ok(proposal) = author.propose(agents, world, &spec, drawn, &mut rng) else { continue };
         let Proposal { candidate, tags, domain } = proposal;
         if let Ok((grounded, report)) = agents.tester.test(world, candidate, &mut rng) {
             return Some(Plan { grounded, report, ability, tags, domain });
@@ -193,7 +193,7 @@ impl Plan {
         let calls = goal.and_then(|goal| self.grounded.goals.get(goal)).map(|run| run.calls.clone());
         let called = calls.into_iter().flatten().filter_map(|call| self.grounded.gold.get(call));
         let apis = called.filter_map(|gold| world.base.world().api_named(&gold.api));
-        apis.flat_map(|api| world.family.told_of(api)).copied().collect()
+        apis.flat_map(|api| world.world_template.told_of(api)).copied().collect()
     }
 
     /// What all that is said in its domains has in common, as a vector.
@@ -201,7 +201,7 @@ impl Plan {
     pub fn topic(&self, world: &BatchWorld) -> Vec<f32> {
         let domains = self.domains(world.base.world());
         let mut topic: Vec<f32> = Vec::new();
-        for of_domain in domains.iter().filter_map(|domain| world.family.topics().get(*domain)) {
+        for of_domain in domains.iter().filter_map(|domain| world.world_template.topics().get(*domain)) {
             topic.resize(of_domain.len(), 0.0);
             topic.iter_mut().zip(of_domain).for_each(|(sum, value)| *sum += value / domains.len() as f32);
         }

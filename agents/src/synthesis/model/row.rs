@@ -24,9 +24,9 @@ use super::lines::{UserLines, says, with_says};
 use super::plan::{self, Plan};
 use super::prompts::PERSONAS;
 use super::rewrite::{self, Reworded, Spot};
+use super::run_context::RunContext;
 use super::searches::searched_again;
 use super::steps::{StepLine, Went};
-use super::studio::Studio;
 use super::{AssistantWords, UserWords, caller, judge, query, wording};
 use crate::synthesis::pipeline::{REPEATS, count_mutants};
 use crate::synthesis::row::{self, About};
@@ -122,13 +122,17 @@ type Passed = (Grounded, GateReport);
 type Wrong = (&'static str, String, String);
 
 /// Makes a row.
-pub async fn make_row(studio: Arc<Studio>, world: Arc<BatchWorld>, job: RowJob) -> RowOutcome {
-    let settings = &studio.settings;
-    let asker =
-        Asker::new(studio.model.clone(), studio.prompts.clone(), settings.sampling.clone(), job.row_index);
+pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job: RowJob) -> RowOutcome {
+    let settings = &run_context.settings;
+    let asker = Asker::new(
+        run_context.model.clone(),
+        run_context.prompts.clone(),
+        settings.sampling.clone(),
+        job.row_index,
+    );
     let attempts = settings.attempts;
     let mut work = Work {
-        studio: studio.clone(),
+        run_context: run_context.clone(),
         world,
         job,
         asker: Arc::new(asker),
@@ -139,7 +143,7 @@ pub async fn make_row(studio: Arc<Studio>, world: Arc<BatchWorld>, job: RowJob) 
     let mut outcome =
         RowOutcome { row_index: work.job.row_index, attempt: attempts, ..RowOutcome::default() };
     for attempt in work.job.from..attempts {
-        if attempt > work.job.from && studio.stopping.load(Relaxed) {
+        if attempt > work.job.from && run_context.stopping.load(Relaxed) {
             outcome.unfinished = Some(Lost::Spent("the run was told to stop".to_owned()));
             break;
         }
@@ -174,7 +178,7 @@ pub fn opening(row: &Dialogue) -> Box<[u64]> {
 
 /// A row on its way.
 struct Work {
-    studio: Arc<Studio>,
+    run_context: Arc<RunContext>,
     world: Arc<BatchWorld>,
     job: RowJob,
     asker: Arc<Asker>,
@@ -212,7 +216,7 @@ impl Work {
     async fn attempt(&mut self) -> Result<Dialogue, Loss> {
         let plan = self.plan().await?;
         let persona = self.persona();
-        let settings = &self.studio.settings;
+        let settings = &self.run_context.settings;
         let rewrites =
             settings.user == UserWords::Rewritten || settings.assistant == AssistantWords::Rewritten;
         let proven = if rewrites {
@@ -242,9 +246,9 @@ impl Work {
 
     async fn plan(&mut self) -> Result<Plan, Loss> {
         let (world, place, split) = (self.world.clone(), (self.job.row_index, self.attempt), self.job.split);
-        let made = self
-            .studio
-            .compute(move |studio| plan::plan(&studio.recipe, &studio.agents, &world, place, split));
+        let made = self.run_context.compute(move |run_context| {
+            plan::plan(&run_context.recipe, &run_context.agents, &world, place, split)
+        });
         let none = || {
             Loss::dropped(
                 "plan",
@@ -265,26 +269,28 @@ impl Work {
 
     fn persona(&self) -> &'static str {
         let place = (self.job.row_index, self.attempt);
-        let mut stream = plan::stream(&self.studio.recipe, "persona", place);
+        let mut stream = plan::stream(&self.run_context.recipe, "persona", place);
         PERSONAS[stream.random_range(0..PERSONAS.len())]
     }
 
     /// Runs a candidate through the gates.
     async fn prove(&self, candidate: Candidate) -> Result<Result<Passed, Wrong>, Lost> {
         let (world, place) = (self.world.clone(), (self.job.row_index, self.attempt));
-        let tested = move |studio: &Studio| {
+        let tested = move |run_context: &RunContext| {
             let candidate = searched_again(&world, candidate);
-            let mut stream = plan::stream(&studio.recipe, "gates", place);
-            studio.agents.tester.test(&world, candidate, &mut stream).map_err(|rejected| match rejected {
-                Rejected::Gate(Dropped { gate, reason }) => {
-                    (gate.name(), reason.name().to_owned(), reason.to_string())
-                }
-                Rejected::Form(error) => {
-                    ("caller", "not of the form of a candidate".to_owned(), error.to_string())
-                }
-            })
+            let mut stream = plan::stream(&run_context.recipe, "gates", place);
+            run_context.agents.tester.test(&world, candidate, &mut stream).map_err(
+                |rejected| match rejected {
+                    Rejected::Gate(Dropped { gate, reason }) => {
+                        (gate.name(), reason.name().to_owned(), reason.to_string())
+                    }
+                    Rejected::Form(error) => {
+                        ("caller", "not of the form of a candidate".to_owned(), error.to_string())
+                    }
+                },
+            )
         };
-        self.studio.compute(tested).await
+        self.run_context.compute(tested).await
     }
 
     /// The offline conversation as it is.
@@ -352,7 +358,7 @@ impl Work {
 
     /// The assistant's side of a conversation whose user speaks already.
     async fn answered(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
-        let (mut way, fallback) = (self.studio.settings.assistant, self.studio.settings.fallback);
+        let (mut way, fallback) = (self.run_context.settings.assistant, self.run_context.settings.fallback);
         let mut called = None;
         if way == AssistantWords::Caller {
             match self.called(plan, &proven).await {
@@ -381,7 +387,7 @@ impl Work {
     async fn called(&mut self, plan: &Plan, proven: &Proven) -> Result<Passed, Loss> {
         let row = self.row(plan, proven);
         let (asker, world, protocol) =
-            (self.asker.clone(), self.world.clone(), self.studio.settings.protocol);
+            (self.asker.clone(), self.world.clone(), self.run_context.settings.protocol);
         let solved = caller::solve(&asker, self.attempt, protocol, &proven.grounded, &row, &world).await?;
         let candidate =
             solved.map_err(|unsolved| Loss::dropped(caller::STEP, unsolved.class, unsolved.what))?;
@@ -424,7 +430,7 @@ impl Work {
     /// The offline conversation in other words, line by line. A line that does not stand stays as it was; the first
     /// request has to be the model's, or the attempt is lost.
     async fn rewritten(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
-        let settings = &self.studio.settings;
+        let settings = &self.run_context.settings;
         let (user, assistant) =
             (settings.user == UserWords::Rewritten, settings.assistant == AssistantWords::Rewritten);
         let spots = rewrite::spots(&plan.grounded.candidate, user, assistant);
@@ -534,7 +540,7 @@ impl Work {
 
     /// Has the judge vote, where it is asked.
     async fn judged(&mut self, grounded: &Grounded) -> Result<(), Loss> {
-        let votes = self.studio.settings.votes;
+        let votes = self.run_context.settings.votes;
         if votes == 0 {
             return Ok(());
         }
@@ -556,12 +562,12 @@ impl Work {
     }
 
     fn row(&self, plan: &Plan, proven: &Proven) -> Dialogue {
-        let settings = &self.studio.settings;
+        let settings = &self.run_context.settings;
         let provenance = Provenance {
             backend: "llm".to_owned(),
             model: Some(settings.model.clone()),
-            prompt_hash: Some(self.studio.prompts.hash().to_owned()),
-            seed: self.studio.recipe.seed,
+            prompt_hash: Some(self.run_context.prompts.hash().to_owned()),
+            seed: self.run_context.recipe.seed,
             row: self.job.row_index,
             attempt: self.attempt,
             version: crate::GENERATOR_VERSION.to_owned(),

@@ -20,8 +20,8 @@ use super::asking::{Asker, Lost};
 use super::judge::{self, Calibration, Damage, Labelled};
 use super::plan::{self, Plan};
 use super::row::{RowJob, RowOutcome, make_row, opening};
+use super::run_context::RunContext;
 use super::steps::StepLine;
-use super::studio::Studio;
 use crate::synthesis::error::PipelineError;
 use crate::synthesis::world::BatchWorld;
 
@@ -105,7 +105,7 @@ enum Done {
 /// # Errors
 /// When worlds, files or the model fail; finished files and recorded replies stay.
 pub async fn run(
-    studio: &Arc<Studio>,
+    run_context: &Arc<RunContext>,
     writer: &DatasetWriter,
     concurrency: usize,
     steps: Option<&Path>,
@@ -114,7 +114,7 @@ pub async fn run(
     let files = writer.pending();
     let batches: Vec<Batch> = files.iter().flat_map(|file| file.batches.clone()).collect();
     let mut flow = Flow {
-        studio,
+        run_context,
         concurrency: concurrency.max(1),
         row_indexes: batches
             .iter()
@@ -167,7 +167,7 @@ pub async fn run(
 
 /// What is in flight.
 struct Flow<'a> {
-    studio: &'a Arc<Studio>,
+    run_context: &'a Arc<RunContext>,
     concurrency: usize,
     row_indexes: Vec<(usize, u64)>,
     started: usize,
@@ -189,7 +189,7 @@ impl Flow<'_> {
             self.batches.first().map_or(1, |batch| batch.row_indexes.end - batch.row_indexes.start).max(1)
                 as usize;
         let window = written + AHEAD * (self.concurrency.div_ceil(rows_per_batch) + 1);
-        while self.tasks.len() < self.concurrency && !self.studio.stopping.load(Relaxed) {
+        while self.tasks.len() < self.concurrency && !self.run_context.stopping.load(Relaxed) {
             let Some((at, number)) =
                 self.row_indexes.get(self.started).copied().filter(|(at, _)| *at < window)
             else {
@@ -202,18 +202,18 @@ impl Flow<'_> {
                 left: (batch.row_indexes.end - batch.row_indexes.start) as usize,
                 outcomes: Vec::new(),
             });
-            let (studio, world) = (Arc::clone(self.studio), Arc::clone(&open.world));
+            let (run_context, world) = (Arc::clone(self.run_context), Arc::clone(&open.world));
             // The set of tasks is this one's own, and is awaited to its end.
             self.tasks.spawn(async move {
                 let job = RowJob { row_index: number, split: batch.split, from: 0, known: Arc::default() };
-                let outcome = match world_of(&studio, &world, &batch).await {
-                    Ok(world) => Ok(make_row(studio, world, job).await),
+                let outcome = match world_of(&run_context, &world, &batch).await {
+                    Ok(world) => Ok(make_row(run_context, world, job).await),
                     Err(error) => Err(error),
                 };
                 Done::Slot(at, Box::new(outcome))
             });
         }
-        if self.studio.stopping.load(Relaxed)
+        if self.run_context.stopping.load(Relaxed)
             && self.ended.stopped.is_none()
             && self.started < self.row_indexes.len()
         {
@@ -237,7 +237,7 @@ impl Flow<'_> {
             }
         }
         // A batch is settled when its last row is, or when no more of them will be started.
-        let stopping = self.studio.stopping.load(Relaxed);
+        let stopping = self.run_context.stopping.load(Relaxed);
         let in_flight = |at: &usize, open: &Open| {
             let started = self.row_indexes[..self.started].iter().filter(|(of, _)| of == at).count();
             started - open.outcomes.len()
@@ -250,8 +250,9 @@ impl Flow<'_> {
             .collect();
         for at in settled {
             let Some(open) = self.open.remove(&at) else { continue };
-            let (studio, batch) = (Arc::clone(self.studio), self.batches[at].clone());
-            self.tasks.spawn(async move { Done::Batch(at, Box::new(settle(&studio, &batch, open).await)) });
+            let (run_context, batch) = (Arc::clone(self.run_context), self.batches[at].clone());
+            self.tasks
+                .spawn(async move { Done::Batch(at, Box::new(settle(&run_context, &batch, open).await)) });
         }
         Ok(())
     }
@@ -285,26 +286,28 @@ impl Flow<'_> {
                 self.fatal.get_or_insert_with(|| what.clone());
             }
         }
-        self.studio.stopping.store(true, Relaxed);
+        self.run_context.stopping.store(true, Relaxed);
     }
 }
 
 /// The world of a batch, made by the first of its rows that needs it.
 async fn world_of(
-    studio: &Arc<Studio>,
+    run_context: &Arc<RunContext>,
     cell: &OnceCell<Arc<BatchWorld>>,
     batch: &Batch,
 ) -> Result<Arc<BatchWorld>, RunError> {
     let make = || async {
         let batch = batch.clone();
-        let made = studio.compute(move |studio| studio.agents.domain.world(&studio.recipe, &batch)).await;
+        let made = run_context
+            .compute(move |run_context| run_context.agents.domain.world(&run_context.recipe, &batch))
+            .await;
         made.map_err(|_| RunError::Worker)?.map_err(RunError::Pipeline)
     };
     cell.get_or_try_init(make).await.cloned()
 }
 
 /// Finds near-duplicates among the rows of a batch, in row order, and tries their rows again, all at once, until none is left.
-async fn settle(studio: &Arc<Studio>, batch: &Batch, open: Open) -> BatchDone {
+async fn settle(run_context: &Arc<RunContext>, batch: &Batch, open: Open) -> BatchDone {
     let Open { world, mut outcomes, .. } = open;
     let world = world.get().cloned();
     outcomes.retain(|outcome| outcome.unfinished.is_none());
@@ -331,7 +334,7 @@ async fn settle(studio: &Arc<Studio>, batch: &Batch, open: Open) -> BatchDone {
             let RowOutcome { row_index: number, attempt, .. } = outcomes[*at];
             let job =
                 RowJob { row_index: number, split: batch.split, from: attempt + 1, known: Arc::clone(&kept) };
-            let (at, again) = (*at, make_row(Arc::clone(studio), Arc::clone(world), job));
+            let (at, again) = (*at, make_row(Arc::clone(run_context), Arc::clone(world), job));
             tries.spawn(async move { (at, again.await) });
         }
         let mut again = tries.join_all().await;
@@ -417,20 +420,24 @@ fn write_lines(folder: &Path, batch: u64, lines: &[StepLine]) -> Result<(), RunE
 ///
 /// # Errors
 /// When a world cannot be made, or the model gives no reply.
-pub async fn calibrate(studio: &Arc<Studio>, batch: &Batch) -> Result<Option<Calibration>, RunError> {
-    let settings = &studio.settings;
+pub async fn calibrate(
+    run_context: &Arc<RunContext>,
+    batch: &Batch,
+) -> Result<Option<Calibration>, RunError> {
+    let settings = &run_context.settings;
     if settings.votes == 0 || settings.calibration == 0 {
         return Ok(None);
     }
     let cell = OnceCell::new();
-    let world = world_of(studio, &cell, batch).await?;
+    let world = world_of(run_context, &cell, batch).await?;
     let pairs = (settings.calibration / 2).max(1);
     let mut plans: Vec<Plan> = Vec::new();
     for number in 0..=pairs {
         let (world, split) = (Arc::clone(&world), batch.split);
         let place = (u64::MAX / 2 + u64::from(number), 0);
-        let made =
-            studio.compute(move |studio| plan::plan(&studio.recipe, &studio.agents, &world, place, split));
+        let made = run_context.compute(move |run_context| {
+            plan::plan(&run_context.recipe, &run_context.agents, &world, place, split)
+        });
         plans.extend(made.await.map_err(|_| RunError::Worker)?);
     }
     let mut tasks = JoinSet::new();
@@ -439,9 +446,11 @@ pub async fn calibrate(studio: &Arc<Studio>, batch: &Batch) -> Result<Option<Cal
         let damage = Damage::ALL[number % Damage::ALL.len()];
         let bad = damage.of(&good, &other);
         for (at, candidate, damage) in [(0, good, None), (1, bad, Some(damage))] {
-            let (studio, world) = (Arc::clone(studio), Arc::clone(&world));
+            let (run_context, world) = (Arc::clone(run_context), Arc::clone(&world));
             let number = 2 * number as u32 + at;
-            tasks.spawn(async move { (number, labelled(&studio, &world, number, candidate, damage).await) });
+            tasks.spawn(
+                async move { (number, labelled(&run_context, &world, number, candidate, damage).await) },
+            );
         }
     }
     let mut all: Vec<(u32, Result<Option<Labelled>, Lost>)> = tasks.join_all().await;
@@ -458,23 +467,23 @@ pub async fn calibrate(studio: &Arc<Studio>, batch: &Batch) -> Result<Option<Cal
 }
 
 async fn labelled(
-    studio: &Arc<Studio>,
+    run_context: &Arc<RunContext>,
     world: &Arc<BatchWorld>,
     number: u32,
     candidate: Candidate,
     damage: Option<Damage>,
 ) -> Result<Option<Labelled>, Lost> {
     let of_world = Arc::clone(world);
-    let made = studio.compute(move |studio| {
-        let mut rng = studio.recipe.stream("calibration", u64::from(number));
-        let drops = studio.agents.tester.test(&of_world, candidate.clone(), &mut rng).is_err();
+    let made = run_context.compute(move |run_context| {
+        let mut rng = run_context.recipe.stream("calibration", u64::from(number));
+        let drops = run_context.agents.tester.test(&of_world, candidate.clone(), &mut rng).is_err();
         (drops, diorama_proof::ground(of_world.context(), candidate).ok())
     });
     let (gates_drop, Some(grounded)) = made.await? else { return Ok(None) };
-    let settings = &studio.settings;
+    let settings = &run_context.settings;
     let asker = Asker::new(
-        studio.model.clone(),
-        studio.prompts.clone(),
+        run_context.model.clone(),
+        run_context.prompts.clone(),
         settings.sampling.clone(),
         u64::from(number),
     );

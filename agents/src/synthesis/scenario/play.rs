@@ -9,7 +9,7 @@ use diorama_proof::candidate::{
 };
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
 use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
-use diorama_seeds::scenario::{BoundValue, Scenario, Stock};
+use diorama_seeds::scenario::{BoundValue, RecordSource, Scenario};
 use diorama_seeds::task::{Ability, Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
@@ -140,10 +140,15 @@ impl<'a> Prepared<'a> {
         let options = SessionOptions { seed, visible: Some(visible.clone()), ..SessionOptions::default() };
         let session = Session::new(world.base.clone(), options);
         let reading = Reading::new(&world.base, session.state());
-        let stock = Stock { world: model, records: &reading, shadow: &world.shadow, clock: model.clock };
-        let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoBindings)?;
+        let record_source = RecordSource {
+            world: model,
+            records: &reading,
+            alternates: &world.alternates,
+            clock: model.clock,
+        };
+        let bindings = scenario.bind(record_source, rng).ok_or(Unplayed::NoBindings)?;
         let casing = model.domains[scenario.domain.index()].casing;
-        let scene = Scene::new(world.base.clone(), casing, cast, session.state().clone());
+        let scene = Scene::new(world.base.clone(), casing, bindings, session.state().clone());
         Ok(Self { world, scenario, ability, seed, visible, session, scene })
     }
 
@@ -155,7 +160,7 @@ impl<'a> Prepared<'a> {
         let Self { world, scenario, ability, seed, visible, session, scene } = self;
         let model = world.base.world();
         let rules = wording(&scene, &scenario.doc.policy, rng)?;
-        let personas = world.family.scenario_set.personas(scenario.domain);
+        let personas = world.world_template.scenario_set.personas(scenario.domain);
         let system = system::message(model, scenario.domain, personas, &rules, ability, rng);
         let hand = Hand::of(scenario, rng);
         let mut goal = Goal {

@@ -42,7 +42,7 @@ pub(super) struct Known<'a> {
     pub(super) system: &'a str,
 }
 
-/// The words of all APIs' common names, once for a family of worlds.
+/// The words of all APIs' common names, once for a world template of worlds.
 pub struct Names {
     /// By API: stems of words that mean something.
     stems: Vec<HashSet<u64>>,
@@ -73,7 +73,7 @@ impl Names {
 
 /// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
 pub(super) fn in_vain(world: &BatchWorld, domain: DomainId, opening: &str) -> Option<String> {
-    let words = &world.family.names().uses[domain.index()];
+    let words = &world.world_template.names().uses[domain.index()];
     requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 }).into_iter().next()
 }
 
@@ -84,7 +84,7 @@ pub(super) fn attempts(
     known: &Known<'_>,
     rng: &mut ChaCha8Rng,
 ) -> Vec<String> {
-    let read = world.family.names();
+    let read = world.world_template.names();
     let domain = world.base.world().api(api).domain.index();
     let (own, uses, spread) = (&read.stems[api.index()], &read.uses[domain], &read.spread[domain]);
     // What is said of many things (to find, to list) tells none of them apart.
@@ -98,7 +98,7 @@ pub(super) fn attempts(
     let seen: HashSet<u64> =
         known.said.iter().copied().chain([known.system]).flat_map(Prose::stems_of).collect();
     let idle = |word: &str| Prose::stems_of(word).iter().all(|stem| !seen.contains(stem) && !telling(stem));
-    let common = world.family.guide.api(api).search.iter();
+    let common = world.world_template.guide.api(api).search.iter();
     let of_goal = known.said.get(..known.of_goal).unwrap_or(&known.said);
     let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
     names.shuffle(rng);

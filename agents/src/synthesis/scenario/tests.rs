@@ -11,11 +11,11 @@ use super::*;
 use crate::synthesis::caller::ScenarioCaller;
 use crate::synthesis::domain::{ApiAgent, ScenarioApis, ScenarioDomain};
 use crate::synthesis::pipeline::{Agents, Author};
-use crate::synthesis::query::{ScenarioQuery, Shape, Wish};
+use crate::synthesis::query::{ScenarioQuery, Shape, TaskSpec};
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::row::{About, called, row};
 use crate::synthesis::tester::{SixGates, TesterAgent};
-use crate::synthesis::world::{BatchWorld, Family};
+use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
 const HARBOUR: &str = include_str!("tests/harbour.yaml");
 const SCENARIOS: &str = include_str!("tests/harbour.scenarios.yaml");
@@ -27,12 +27,12 @@ fn document(scenarios: &str) -> WorldDoc {
 }
 
 fn harbour(seed: u64) -> BatchWorld {
-    let family = Family::new(&document(SCENARIOS), 99, &Shares::new(), &Ability::ALL).unwrap();
-    ScenarioApis.build(&family, seed).unwrap()
+    let world_template = WorldTemplate::new(&document(SCENARIOS), 99, &Shares::new(), &Ability::ALL).unwrap();
+    ScenarioApis.build(&world_template, seed).unwrap()
 }
 
 fn scenario<'a>(world: &'a BatchWorld, name: &str) -> &'a Scenario {
-    world.family.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
+    world.world_template.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
 }
 
 fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
@@ -43,7 +43,7 @@ fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
 #[test]
 fn every_scenario_becomes_a_row_and_plays_the_same_again() {
     let world = harbour(1);
-    for scenario in world.family.scenario_set.scenarios() {
+    for scenario in world.world_template.scenario_set.scenarios() {
         let name = &scenario.doc.name;
         let candidate = played(&world, name, 7);
         assert_eq!(candidate, played(&world, name, 7), "{name}");
@@ -185,8 +185,8 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
         shares: Shares::new(),
         model: None,
     });
-    let family = recipe.unwrap().train[0].clone();
-    let world = ScenarioApis.build(&family, 1).unwrap();
+    let world_template = recipe.unwrap().train[0].clone();
+    let world = ScenarioApis.build(&world_template, 1).unwrap();
     let model = world.base.world();
     let agents = Agents {
         domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
@@ -198,11 +198,12 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
     for (ability, step) in Ability::ALL.into_iter().flat_map(|ability| (0..300).map(move |at| (ability, at)))
     {
         let drawn = f64::from(step) / 300.0;
-        let wish = Wish { ability, shape: Shape::Read, share: None, session_seed: 1, split: Split::Train };
+        let spec =
+            TaskSpec { ability, shape: Shape::Read, share: None, session_seed: 1, split: Split::Train };
         let author = Author::of(&world, ability);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let Ok(proposal) = author.propose(&agents, &world, &wish, drawn, &mut rng) else { continue };
-        let scenario = family.scenario_set.draw(ability, drawn).unwrap();
+        let Ok(proposal) = author.propose(&agents, &world, &spec, drawn, &mut rng) else { continue };
+        let scenario = world_template.scenario_set.draw(ability, drawn).unwrap();
         let grounded = diorama_proof::ground(world.context(), proposal.candidate).unwrap();
         let about = About {
             ability,
@@ -235,10 +236,11 @@ fn the_catalogs_scenarios_become_rows() {
     let (mut tries, mut rows) = (0, 0);
     for doc in crate::catalog::worlds().unwrap() {
         let name = &doc.name;
-        let family = Family::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
-        assert!(family.scenario_set.scenarios().len() >= 25, "{name}");
-        let worlds: Vec<BatchWorld> = (0..4).map(|seed| ScenarioApis.build(&family, seed).unwrap()).collect();
-        for scenario in family.scenario_set.scenarios() {
+        let world_template = WorldTemplate::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
+        assert!(world_template.scenario_set.scenarios().len() >= 25, "{name}");
+        let worlds: Vec<BatchWorld> =
+            (0..4).map(|seed| ScenarioApis.build(&world_template, seed).unwrap()).collect();
+        for scenario in world_template.scenario_set.scenarios() {
             let passes = |(seed, world): (usize, &BatchWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
                 let played = play(world, scenario, Ability::Call, seed as u64, &mut rng).ok()?;

@@ -66,7 +66,8 @@ fn environment() -> Environment<'static> {
     });
     environment.add_filter("plain", |value: &str| value.replace(['_', '-'], " "));
     environment.add_filter("given", |value: &str| value.split(' ').next().unwrap_or_default().to_owned());
-    environment.add_filter("family", |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned());
+    environment
+        .add_filter("world_template", |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned());
     environment.add_filter("tail", |value: &str, count: usize| {
         let skipped = value.chars().count().saturating_sub(count);
         value.chars().skip(skipped).collect::<String>()
@@ -83,7 +84,7 @@ fn environment() -> Environment<'static> {
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     setting: Arc<Setting>,
-    cast: Arc<Bindings>,
+    bindings: Arc<Bindings>,
     state: State,
     /// Named replies, and the item of a step that is made for each.
     named: BTreeMap<String, Shown>,
@@ -100,11 +101,11 @@ struct Setting {
 impl Scene {
     /// A play that begins.
     #[must_use]
-    pub(super) fn new(base: Arc<Base>, casing: Casing, cast: Bindings, state: State) -> Self {
+    pub(super) fn new(base: Arc<Base>, casing: Casing, bindings: Bindings, state: State) -> Self {
         let now = state.clock();
         Self {
             setting: Arc::new(Setting { base, casing, now }),
-            cast: Arc::new(cast),
+            bindings: Arc::new(bindings),
             state,
             named: BTreeMap::new(),
         }
@@ -140,7 +141,7 @@ impl Scene {
     /// What a place holds.
     #[must_use]
     pub(super) fn held(&self, name: &str) -> Option<&BoundValue> {
-        self.cast.iter().find(|(own, _)| own == name).map(|(_, held)| held)
+        self.bindings.iter().find(|(own, _)| own == name).map(|(_, held)| held)
     }
 
     /// A wording filled in.

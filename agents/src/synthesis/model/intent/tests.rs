@@ -5,9 +5,9 @@ use super::*;
 use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::model::fidelity::{NEAR_REWORDED, beyond};
 use crate::synthesis::scenario::{Shares, takes};
-use crate::synthesis::world::{BatchWorld, Family};
+use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
-/// Half of the catalog. An ear that is measured on it has learnt from the other half, and the other way round.
+/// Half of the catalog. A speaker classifier that is measured on it has learnt from the other half, and the other way round.
 const HALF: [&str; 7] = [
     "city_library",
     "dental_clinic",
@@ -38,15 +38,15 @@ fn words_are_what_is_left_without_values_and_names() {
 }
 
 #[test]
-fn an_ear_that_has_heard_other_trades_tells_who_speaks() {
+fn a_classifier_that_has_heard_other_trades_tells_who_speaks() {
     for half in [false, true] {
-        let (ear, others) = (Ear::of(&scenarios(!half)), scenarios(half));
+        let (classifier, others) = (SpeakerClassifier::of(&scenarios(!half)), scenarios(half));
         let mut right = [(0, 0); 2];
         for (is_user, line) in others.iter().flat_map(said) {
             let line = without_places(line);
             if !marks(&line).is_empty() {
                 let (heard, all) = &mut right[usize::from(is_user)];
-                *heard += usize::from((ear.hears(&line) > 0.0) == is_user);
+                *heard += usize::from((classifier.hears(&line) > 0.0) == is_user);
                 *all += 1;
             }
         }
@@ -64,10 +64,10 @@ fn what_no_longer_asks_is_heard() {
         ("There is no insurance on the parcel.", "Is there any insurance on the parcel?", false),
         ("I'm sorry, I'm afraid it's only available on Monday.", "Ana Reis wants to swap a course", false),
     ] {
-        assert_eq!(Ear::trained().keeps(Speaker::User, line, reference), keeps, "{line}");
+        assert_eq!(SpeakerClassifier::trained().keeps(Speaker::User, line, reference), keeps, "{line}");
     }
     let (line, reference) = ("My booking is done for Friday.", "Your booking is made for Friday.");
-    assert!(!Ear::trained().keeps(Speaker::Assistant, line, reference));
+    assert!(!SpeakerClassifier::trained().keeps(Speaker::Assistant, line, reference));
 }
 
 /// A line of the user in several wordings, where it is said, and the words for what is then done.
@@ -81,14 +81,14 @@ struct Wordings {
 /// What opens each goal of a world's scenarios, as several plays over the same records say it.
 fn wordings(world: &BatchWorld) -> Vec<Wordings> {
     let mut all: Vec<Wordings> = Vec::new();
-    for scenario in world.family.scenario_set.scenarios() {
+    for scenario in world.world_template.scenario_set.scenarios() {
         let first = all.len();
         for played in takes(world, scenario, 7, 10) {
             for (goal, said) in played.candidate.goals.into_iter().enumerate() {
                 if all.len() <= first + goal {
                     let calls = said.turns.iter().flat_map(|turn| &turn.calls);
                     let apis = calls.filter_map(|call| world.base.world().api_named(&call.api));
-                    let deeds = apis.flat_map(|api| world.family.told_of(api)).copied().collect();
+                    let deeds = apis.flat_map(|api| world.world_template.told_of(api)).copied().collect();
                     let scenario = scenario.doc.name.clone();
                     all.push(Wordings { deeds, scenario, goal, lines: Vec::new() });
                 }
@@ -131,12 +131,13 @@ struct Found {
 }
 
 impl Found {
-    fn look(&mut self, world: &BatchWorld, ear: &Ear) {
-        let topic = &world.family.topics()[0];
+    fn look(&mut self, world: &BatchWorld, classifier: &SpeakerClassifier) {
+        let topic = &world.world_template.topics()[0];
         let clock = Clock::at(world.base.world().clock, &world.base.world().zone);
         let stands = |line: &str, reference: &str, deeds: &BTreeSet<u64>| {
             let subject = Subject { topic, deeds: Some(deeds) };
-            subject.is_kept(line, reference, NEAR_REWORDED) && ear.keeps(Speaker::User, line, reference)
+            subject.is_kept(line, reference, NEAR_REWORDED)
+                && classifier.keeps(Speaker::User, line, reference)
         };
         let same_values = |line: &str, reference: &str| {
             beyond(line, &[reference], &clock).is_none() && beyond(reference, &[line], &clock).is_none()
@@ -170,12 +171,13 @@ impl Found {
 #[ignore = "plays the whole catalog: half a minute"]
 fn other_wordings_pass_and_other_requests_fail() {
     for half in [false, true] {
-        let ear = Ear::of(&scenarios(!half));
+        let classifier = SpeakerClassifier::of(&scenarios(!half));
         let mut found = Found::default();
         for name in names_of(half) {
-            let family = Family::new(&catalog_world(name), 99, &Shares::new(), &Ability::ALL).unwrap();
-            let world = ScenarioApis.build(&family, 5).unwrap();
-            found.look(&world, &ear);
+            let world_template =
+                WorldTemplate::new(&catalog_world(name), 99, &Shares::new(), &Ability::ALL).unwrap();
+            let world = ScenarioApis.build(&world_template, 5).unwrap();
+            found.look(&world, &classifier);
         }
         let Found { wordings, first, others, others_with_values } = found;
         println!(

@@ -12,7 +12,7 @@ use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;
 
 /// Everything that the rows of a run share.
-pub struct Studio {
+pub struct RunContext {
     /// What rows depend on.
     pub recipe: Arc<Recipe>,
     /// The agents that need no model.
@@ -29,7 +29,7 @@ pub struct Studio {
     pub stopping: AtomicBool,
 }
 
-impl Studio {
+impl RunContext {
     /// Has something worked out on the threads for work.
     ///
     /// # Errors
@@ -39,10 +39,10 @@ impl Studio {
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, Lost> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        let studio = Arc::clone(self);
+        let run_context = Arc::clone(self);
         self.threads.spawn(move || {
             // Nobody waits any more: the row was given up.
-            let _ = sender.send(work(&studio));
+            let _ = sender.send(work(&run_context));
         });
         receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))
     }

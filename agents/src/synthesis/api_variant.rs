@@ -1,8 +1,8 @@
-//! Surfaces: the same APIs under other names, with their documents shorter or longer, their ids of another kind and
+//! API variants: the same APIs under other names, with their documents shorter or longer, their ids of another kind and
 //! their replies in other envelopes.
 //!
-//! A model that has learnt one world by heart should not do better than one that reads: so each family of worlds has
-//! several surfaces. What an API does is never changed.
+//! A model that has learnt one world by heart should not do better than one that reads: so each world template has
+//! several API variants. What an API does is never changed.
 
 mod shape;
 
@@ -42,7 +42,7 @@ enum Documents {
     Bare,
 }
 
-/// A document with another surface: a function of the document and the stream of choices.
+/// A document with another API variant: a function of the document and the stream of choices.
 #[must_use]
 pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     const NAMES: [Names; 6] =
@@ -163,12 +163,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_surface_of_the_catalog_compiles_and_its_scenarios_follow() {
+    fn every_api_variant_of_the_catalog_compiles_and_its_scenarios_follow() {
         for (seed, doc) in crate::catalog::worlds().unwrap().into_iter().enumerate() {
             let name = &doc.name;
             let written = doc.scenarios.len();
-            for surface in 0..8 {
-                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 100 + surface);
+            for api_variant in 0..8 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 100 + api_variant);
                 let varied = vary(doc.clone(), &mut rng);
                 let world = world::compile(&varied).unwrap();
                 let (scenario_set, findings) = crate::synthesis::scenario::ScenarioSet::new(&varied, &world);
@@ -179,24 +179,25 @@ mod tests {
     }
 
     #[test]
-    fn scenarios_play_on_every_surface() {
+    fn scenarios_play_on_every_api_variant() {
         use diorama_proof::Candidate;
         use diorama_seeds::task::Ability;
 
         use crate::synthesis::domain::{ApiAgent, ScenarioApis};
         use crate::synthesis::scenario::{Shares, Unplayed, play};
-        use crate::synthesis::world::Family;
+        use crate::synthesis::world::WorldTemplate;
 
         let mut shapes = HashSet::new();
         for (seed, doc) in crate::catalog::worlds().unwrap().into_iter().enumerate() {
             let name = &doc.name;
-            for surface in 0..3 {
-                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 10 + surface);
-                let family =
-                    Family::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL).unwrap();
-                let batch = ScenarioApis.build(&family, surface).unwrap();
-                for scenario in family.scenario_set.scenarios() {
-                    let played = play(&batch, scenario, Ability::Call, surface, &mut rng);
+            for api_variant in 0..3 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 10 + api_variant);
+                let world_template =
+                    WorldTemplate::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL)
+                        .unwrap();
+                let batch = ScenarioApis.build(&world_template, api_variant).unwrap();
+                for scenario in world_template.scenario_set.scenarios() {
+                    let played = play(&batch, scenario, Ability::Call, api_variant, &mut rng);
                     let lost = matches!(
                         played,
                         Err(Unplayed::Words { .. }
