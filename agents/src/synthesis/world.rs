@@ -129,7 +129,7 @@ impl WorldTemplate {
         Ok(world_template)
     }
 
-    /// As [`WorldTemplate::new`], for a document of whose scenarios the words were checked. Its alternate records are made when it is first
+    /// As [`WorldTemplate::new`], for a document of whose scenarios the words were checked. Its alternate records are made when they are first
     /// wanted.
     ///
     /// # Errors
