@@ -1,4 +1,4 @@
-//! What a grade costs: reading an answer, judging an episode, making checks ready.
+//! The cost of a grade: reading an answer, judging an episode, making checks ready.
 
 #![allow(
     clippy::unwrap_used,

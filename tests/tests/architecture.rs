@@ -102,7 +102,7 @@ fn pure_rooms_reach_no_network_and_no_files_of_datasets() {
     for package in metadata["packages"].as_array().unwrap() {
         names.insert(package["id"].as_str().unwrap(), package["name"].as_str().unwrap().to_owned());
     }
-    // What a package reaches in the end, dev-dependencies aside.
+    // All packages that a package depends on, dev-dependencies aside.
     let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in metadata["resolve"]["nodes"].as_array().unwrap() {
         let from = names[node["id"].as_str().unwrap()].clone();

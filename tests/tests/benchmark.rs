@@ -204,7 +204,7 @@ fn gold_calls_are_replayed_and_what_a_system_makes_up_is_renamed() {
     assert_eq!(failed("anew"), ["CancelRegistration", "TimedSwitch"]);
     assert_eq!(failed("in_order"), ["TimedSwitch"]);
     assert_eq!((&all(gold, "anew")["solved"], &all(gold, "in_order")["solved"]), (&json!(4), &json!(5)));
-    // What the world refuses is left out of our share; the released evaluator counts it. The alarm is there once it is set, the
+    // Calls that the world refuses are left out of our share; the released evaluator counts it. The alarm is there once it is set, the
     // formula is calculated, and nobody has the token.
     let ceiling = |measure: &str| {
         let all = all(&found["ceiling"], measure);

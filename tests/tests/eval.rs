@@ -237,7 +237,7 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
             assert!(!page.contains(outside), "{file}: {outside}");
         }
     }
-    // Who makes the reference calls has all credit, and its searches show every API in the end.
+    // The oracle makes the reference calls and has all credit; its searches show every API in the end.
     let of = |folder: &str| -> Json {
         serde_json::from_slice(&std::fs::read(format!("{folder}/report.json")).unwrap()).unwrap()
     };

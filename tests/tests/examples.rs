@@ -45,7 +45,7 @@ fn solution(task: &Task) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for (number, goal) in task.goals.iter().enumerate() {
         let script = task.script.goals.get(number)?;
-        // What a refusal is about is not among the facts.
+        // The subject of a refusal is not among the facts.
         if goal.reason.is_some() {
             return None;
         }
@@ -63,7 +63,7 @@ fn solution(task: &Task) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// What the scripted model says next: the step that the conversation has come to.
+/// The next reply of the scripted model: the step that the conversation has come to.
 fn next(solutions: &BTreeMap<String, Vec<Step>>, body: &Json) -> Answer {
     let messages = body["messages"].as_array().unwrap();
     let said = |role: &str| messages.iter().filter(|message| message["role"] == role).collect::<Vec<_>>();
@@ -176,7 +176,7 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
                 all.sort_unstable();
                 all
             };
-            // What Python has for itself, such as `from`, has an underscore there.
+            // A keyword of Python, such as `from`, has an underscore there.
             let plain = |names: Vec<String>| -> Vec<String> {
                 names.iter().map(|name| name.strip_suffix('_').unwrap_or(name).to_owned()).collect()
             };

@@ -120,7 +120,7 @@ fn operations(document: &Json) -> Vec<Operation> {
     .collect()
 }
 
-/// What a worker knows of one of its sessions.
+/// The state of a session as its worker knows it.
 #[derive(Clone)]
 struct Known {
     id: String,

@@ -289,7 +289,7 @@ fn tampering_is_found_and_named() {
     });
     check(&answer, &id);
 
-    // What a recomputed manifest used to hide.
+    // Changes that a recomputed manifest used to hide.
     let hidden = |name: &str, change: &dyn Fn(&mut Dialogue), expect: &str| {
         let folder = fresh(name);
         let id = rewrite(&folder, change);

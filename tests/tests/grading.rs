@@ -20,7 +20,7 @@ fn errors(file: &str, answers: &str) -> (Json, Json) {
     let ran =
         diorama(["task", "grade", &data(file), "--tasks", &data("dataset"), "--answers", answers, "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    // What is no JSON has no shares, which the tests ask for.
+    // Text that is not JSON has no shares, which the tests ask for.
     let read: Json = serde_json::from_str(&ran.out).unwrap_or_default();
     (read["false_reject"].clone(), read["false_accept"].clone())
 }

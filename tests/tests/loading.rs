@@ -1,4 +1,4 @@
-//! What trainers do with a dataset: load it and its exports with the libraries they use, and put dialogues through the chat
+//! The use of a dataset by trainers: load it and its exports with the libraries they use, and put dialogues through the chat
 //! templates of several model families.
 
 use std::path::Path;

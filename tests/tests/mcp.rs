@@ -12,7 +12,7 @@ fn python() -> Option<PathBuf> {
     installed("venv-mcp/bin/python")
 }
 
-/// What the client saw at a session, after so many tool calls.
+/// The view of a client of a session, after some tool calls.
 fn client(python: &Path, server: &Server, id: &str, calls: &[(&str, Json)]) -> Json {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mcp/client.py");
     let mut command = Command::new(python);
@@ -73,7 +73,7 @@ fn a_client_lists_searches_and_calls_and_rest_sees_the_change() {
     let log = server.get(&format!("/v1/sessions/{id}/log"));
     assert_eq!(log["total"], 6, "five by MCP and one by REST");
 
-    // What is written over REST is read by the client.
+    // Writes over REST are read by the client.
     server.post(&format!("/s/{id}/notes"), json!({"title": "Rice"}));
     let seen = client(&python, &server, &id, &[("ListNotes", json!({}))]);
     assert!(seen["results"][0]["text"].as_str().unwrap().contains("\"Rice\""), "{seen}");

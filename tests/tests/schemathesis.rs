@@ -2,7 +2,7 @@
 //! of the catalog: no 5xx, no response outside its schema, no accepted request that the document forbids, and no ignored
 //! sign-in.
 //!
-//! What it is told to accept, and why, is in `data/schemathesis/checks.toml`.
+//! The accepted deviations and their reasons are in `data/schemathesis/checks.toml`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -59,7 +59,7 @@ fn the_management_api_keeps_to_its_document() {
         .unwrap();
     let out = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{out}{}", String::from_utf8_lossy(&ran.stderr));
-    // What it sent arrived.
+    // The sent values arrived.
     assert!(server.get("/v1/sessions?limit=1")["total"].as_u64().unwrap() > 10, "{out}");
     server.stop();
 }

@@ -82,7 +82,7 @@ impl Served {
     }
 }
 
-/// What one client knows of its session.
+/// The state of a session as its client knows it.
 struct Client {
     id: String,
     /// The notes whose adding was answered.

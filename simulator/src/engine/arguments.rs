@@ -10,7 +10,7 @@ use super::refusal::{Outcome, Refusal};
 /// absent. The token is not required here: without it the call is unauthorised, not ill-formed.
 pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Vec<Value>> {
     let held = api.contract.as_ref().is_some_and(|contract| contract.request.is_some());
-    // What a contract has of a body has been held to its schema.
+    // A body under a contract has been checked by its schema.
     if let Some(name) = given.keys().find(|name| api.parameter_named(name).is_none()).filter(|_| !held) {
         return Err(unknown(api, name));
     }

@@ -9,7 +9,7 @@ use diorama_seeds::model::{FieldId, Record};
 use diorama_seeds::value::Value;
 use rustc_hash::{FxHashMap, FxHasher};
 
-/// What of a field's value an index is by.
+/// The part of a field's value that an index is built on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
     /// The whole value; numbers by their numeric value.

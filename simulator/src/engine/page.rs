@@ -10,7 +10,7 @@ use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
 use super::run::Run;
 
-/// What replies call the count of all items, the way to the next page, and the way back.
+/// The names in replies of the count of all items, the next page, and the previous page.
 const TOTALS: [&str; 9] = [
     "total",
     "totalcount",
@@ -92,7 +92,7 @@ impl Window {
         self.offset = place + 1;
     }
 
-    /// What replies of contracts say of a page, by plain names.
+    /// The members of a page in replies of contracts, by plain names.
     pub(super) fn told(
         &self,
         api: &Str,

@@ -14,7 +14,7 @@ pub(crate) struct Refusal {
     pub(crate) expected: Option<String>,
 }
 
-/// What the parts of the engine give back.
+/// The result of the parts of the engine.
 pub(super) type Outcome<T> = Result<T, Refusal>;
 
 impl Refusal {

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::overlay::held;
 
-/// What a call answers.
+/// The answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// HTTP status.
@@ -45,7 +45,7 @@ pub enum Origin {
 }
 
 impl Reply {
-    /// Whether the status is from 200 to 299.
+    /// Returns true if the status is from 200 to 299.
     #[must_use]
     pub const fn is_success(&self) -> bool {
         self.status >= 200 && self.status < 300

@@ -1,4 +1,4 @@
-//! What calls do, as transcripts: each line of the input is a call, and the snapshot shows its reply and changes.
+//! Transcripts of calls: each line of the input is a call, and the snapshot shows its reply and changes.
 
 use std::sync::{Arc, LazyLock};
 

@@ -89,7 +89,7 @@ impl Base {
         &self.tools.searcher_schema
     }
 
-    /// What a caller is shown at the start: the schemas of the visible APIs, or `ToolSearcher`'s where none is.
+    /// Returns the tools shown at the start: the schemas of the visible APIs, or `ToolSearcher`'s where none is.
     #[must_use]
     pub fn shown_tools(&self, visible: &[ApiId]) -> Vec<&Json> {
         if visible.is_empty() {
@@ -105,7 +105,7 @@ impl Base {
     }
 }
 
-/// What `ToolSearcher` answers.
+/// Returns the reply of `ToolSearcher`.
 pub(super) fn search_reply(base: &Base, version: SearchVersion, arguments: &[Value]) -> Reply {
     let keywords = arguments.first().and_then(Value::as_str).unwrap_or("");
     let shown = tools_shown(base, version, keywords);

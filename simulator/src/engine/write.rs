@@ -249,7 +249,7 @@ impl Run<'_> {
             return match &declared.default {
                 _ if declared.optional => Ok(Value::Absent),
                 Some(default) if !clears => Ok(default.clone()),
-                // What a create still lacks is made or refused when the record is completed.
+                // Values that a create still lacks are made or refused when the record is completed.
                 _ if !clears => Ok(Value::Absent),
                 _ => Err(self.needed(resource, field)),
             };
@@ -304,7 +304,7 @@ impl Run<'_> {
     }
 }
 
-/// What a field holds when nothing is given: its default, null or absence. None when it must have a value.
+/// The value of a field when none is given: its default, null or absence. None when it must have a value.
 fn empty(field: &Field) -> Option<Value> {
     match &field.default {
         Some(default) => Some(default.clone()),

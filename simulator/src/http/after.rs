@@ -1,4 +1,4 @@
-//! What is still to do once a response is made: wait, hang up, or see its event on the disk.
+//! The work left once a response is made: wait, hang up, or see its event on the disk.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tokio::sync::oneshot;
 use super::problem::Problem;
 use crate::fault::{Fired, Kind};
 
-/// What becomes of a response before it leaves.
+/// The steps of a response before it leaves.
 #[derive(Clone, Default)]
 pub(super) struct After {
     /// How long it is held back.
     pub(super) delay: Duration,
-    /// Whether the connection ends instead.
+    /// True if the connection ends instead.
     pub(super) dropped: bool,
     retry_after: Option<u32>,
     /// The events that have to be on the disk first.
@@ -27,10 +27,10 @@ pub(super) struct After {
 #[derive(Clone)]
 pub(super) struct Saved(Arc<Mutex<Option<Told>>>);
 
-/// What the flusher says of an event.
+/// The flusher's report of an event.
 type Told = oneshot::Receiver<Persisted>;
 
-/// Whether events reached the disk, or why not: all that waited together fail together.
+/// The outcome of writing events to the disk: all that waited together fail together.
 pub(super) type Persisted = Result<(), String>;
 
 impl Saved {
@@ -54,7 +54,7 @@ impl Saved {
 }
 
 impl After {
-    /// What faults ask for.
+    /// The steps that faults ask for.
     pub(super) fn of(faults: &[Fired], saved: Option<Saved>) -> Self {
         Self {
             delay: Duration::from_millis(faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0)),
@@ -64,7 +64,7 @@ impl After {
         }
     }
 
-    /// What only an event asks for.
+    /// The steps that only an event asks for.
     pub(super) fn saving(saved: Option<Saved>) -> Self {
         Self { saved: saved.into_iter().collect(), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a body that is JSON and still not what was asked for, in the words of the other problems.
+//! The problem with a body that is JSON of another shape, in the words of the other problems.
 
 use serde::de::DeserializeOwned;
 
@@ -43,7 +43,7 @@ fn describe(path: &str, said: &str) -> Problem {
     }
 }
 
-/// What Rust calls a type, as JSON does.
+/// The JSON name of a Rust type.
 fn plain(expected: &str) -> String {
     match expected {
         "u8" | "u16" | "u32" => "a whole number, not negative and not too great".to_owned(),

@@ -255,7 +255,7 @@ fn responses(world: &World, api: &Api) -> Json {
     Json::Object(responses)
 }
 
-/// What an error of a status holds: what the world declares for it, or a problem document.
+/// The schema of an error of a status: the one that the world declares, or a problem document.
 fn error_content(api: &Api, status: Option<u16>) -> Json {
     let mut content =
         json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});

@@ -18,7 +18,7 @@ pub(super) fn quoted(text: &str, most: usize) -> String {
 
 /// The pairs of a query string or form body, in order; none when one is not UTF-8.
 pub(super) fn pairs(text: &str) -> Option<Parse<'_>> {
-    // What separates names and values is ASCII, so the text is UTF-8 when each of them is.
+    // Separators of names and values are ASCII, so the text is UTF-8 when each of them is.
     decode(text)?;
     Some(form_urlencoded::parse(text.as_bytes()))
 }

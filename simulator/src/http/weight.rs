@@ -63,11 +63,11 @@ impl Drop for Unsent {
     }
 }
 
-/// What one session holds.
+/// The bytes of one session.
 #[derive(Debug)]
 pub(super) struct Weight {
     scale: Arc<Scale>,
-    /// What it shares with sessions that it parted from.
+    /// The bytes that it shares with sessions that it was forked from.
     shared: Option<Arc<Shared>>,
     own: u64,
 }

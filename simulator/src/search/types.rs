@@ -90,7 +90,7 @@ pub struct ApiHit {
     pub description: String,
 }
 
-/// What each part of the search says of a hit; nothing where the part did not see it.
+/// The scores of a hit by part of the search; none where the part did not see it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PartScores {
     /// BM25 of the words.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::wire::{Draft, Framing};
 
-/// What stands where a raw text is put in once the rest is JSON.
+/// The mark at which a raw text is put in once the rest is JSON.
 const HOLE: &str = "\u{2}hole\u{2}";
 
 const TEXTS: [&str; 18] = [

@@ -28,7 +28,7 @@ pub(super) enum Framing {
     BadLength,
 }
 
-/// What HTTP lets a sender count on.
+/// The guarantees of HTTP to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
     /// An answer with a body that says what is wrong, if anything is.
@@ -78,7 +78,7 @@ impl Draft {
         bytes
     }
 
-    /// What may be expected of the server.
+    /// The expected behaviour of the server.
     pub(super) fn expect(&self) -> Expect {
         let odd = |text: &str| text.bytes().any(|byte| byte <= b' ' || byte == 0x7f);
         let method = self.method.is_empty() || !self.method.bytes().all(|byte| byte.is_ascii_graphic());
@@ -102,7 +102,7 @@ impl Draft {
     pub(super) fn send(&self, address: SocketAddr) -> Option<Answer> {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // Who is refused before all is sent may see the connection end while sending.
+        // A client that is refused before all is sent may see the connection end while sending.
         let _ = stream.write_all(&self.bytes());
         if matches!(self.framing, Framing::Cut | Framing::BadChunks) {
             let _ = stream.shutdown(Shutdown::Write);

@@ -108,7 +108,7 @@ fn run(
     ways.iter().map(method).collect()
 }
 
-/// What `ToolSearcher` finds, had one world all APIs of the pool.
+/// Measures `ToolSearcher` over one world that has all APIs of the pool.
 fn session(material: &Material) -> Result<Method, CliError> {
     let finder = ToolFinder::new(material.pool.clone())?;
     let found =

@@ -79,7 +79,7 @@ fn token_after(session: &mut Session) -> String {
         .to_owned()
 }
 
-/// Whether every index finds what a scan finds, in the same order.
+/// Checks that every index finds what a scan finds, in the same order.
 fn indexes_agree(base: &Base, state: &State) {
     for resource in (0..base.world().resources.len()).map(|at| ResourceId(at as u16)) {
         let records: Vec<&Record> = state.iter(base, resource).collect();

@@ -72,7 +72,7 @@ impl Entry {
         Self { weights, name: words(&api.name).collect() }
     }
 
-    /// What keywords, each with its rarity, score.
+    /// Returns the score of keywords, each with its rarity.
     fn score(&self, keywords: &[(&String, u32)]) -> u32 {
         let (mut score, mut in_name, mut matched) = (0, 0, 0);
         for (word, rarity) in keywords {

@@ -1,6 +1,6 @@
 //! The versions of the search for tools.
 
-/// What `ToolSearcher` does. A version never changes: rows that were recorded with it replay.
+/// The version of `ToolSearcher`. A version never changes: rows that were recorded with it replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SearchVersion {
     /// `toolsearch/1`: words. Only for rows that name it.

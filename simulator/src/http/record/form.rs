@@ -46,7 +46,7 @@ impl Form {
                 Some(Place::Body) => {
                     body.insert(name.clone(), value.clone());
                 }
-                // What the API does not know is refused wherever it stands.
+                // Names that the API does not know are refused wherever they stand.
                 Some(Place::Query) | None => query.push((name.clone(), plain(value))),
             }
         }

@@ -84,7 +84,7 @@ impl Counts {
         let spare = places.end;
         places.free.push(spare);
         places.end += 1;
-        // What is there already is of the same sessions or of none, so that being cut off here loses no count.
+        // The existing entries are of the same sessions or of none, so that being cut off here loses no count.
         places.file.seek(SeekFrom::Start(0))?;
         places.file.write_all(&bytes)?;
         places.file.set_len(bytes.len() as u64)?;

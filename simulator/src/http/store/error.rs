@@ -16,7 +16,7 @@ pub enum StoreError {
     Opening {
         /// The folder.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// The folder is another server's.
@@ -33,13 +33,13 @@ pub enum StoreError {
     Unwritable {
         /// The folder.
         path: PathBuf,
-        /// What the machine says.
+        /// The operating system's message.
         why: String,
     },
     /// The folder is not open.
     #[error("the state folder is not open")]
     Closed,
-    /// What was written once is not there.
+    /// Data that was written once is missing.
     #[error(
         "the state folder {} lacks what was written to it: {what}. A file of it was cut short, damaged or deleted, or the \
          machine stopped while it ran without --fsync. Restore the folder from a copy, or start once with --accept-loss \
@@ -57,7 +57,7 @@ pub enum StoreError {
     Damaged {
         /// Which entry.
         what: String,
-        /// What is wrong with it.
+        /// The problem with it.
         found: String,
     },
     /// A session that this server cannot continue.
@@ -65,11 +65,11 @@ pub enum StoreError {
     Other {
         /// The session, in short.
         id: String,
-        /// What it needs.
+        /// The expected value.
         expected: String,
-        /// What there is.
+        /// The found value.
         found: String,
-        /// What to do.
+        /// The remedy.
         hint: &'static str,
     },
 }
@@ -87,7 +87,7 @@ impl StoreError {
     }
 }
 
-/// What an error of the database says to people who do not know it.
+/// The message of a database error for people who do not know the database.
 pub(super) fn told(error: &fjall::Error) -> String {
     use fjall::Error::{InvalidVersion, Io, JournalRecovery, Locked, Poisoned};
     match error {

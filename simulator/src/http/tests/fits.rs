@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-/// Whether a value fits a schema, else where it does not.
+/// Checks that a value fits a schema, and names the place where it does not.
 pub(super) fn check(schema: &Json, value: &Json) -> Result<(), String> {
     if let Some(any) = schema["anyOf"].as_array() {
         return if any.iter().any(|schema| check(schema, value).is_ok()) {

@@ -1,4 +1,4 @@
-//! What a state folder loses, keeps shared, and does when its disk is full.
+//! Tests of a state folder: losses, shared parts, a full disk.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! What a session, a batch and a log may hold: the cap that refuses is named, and what forks share counts once.
+//! Tests of the limits of a session, a batch and a log: the cap that refuses is named, and what forks share counts once.
 
 use super::*;
 

@@ -152,7 +152,7 @@ fn check(seed: u64, faults: &Json, task: bool, steps: &[Step], resumed: &AtomicU
                 drop(app);
                 damage(folder.path(), *how);
                 sides = [plain, Side { app: stored(folder.path()), id }];
-                // What stale reads show at once.
+                // Stale reads show the old state at once.
                 for _ in 0..3 {
                     both(&sides, "POST", "/call", &json!({"api": "AllNames"}));
                 }

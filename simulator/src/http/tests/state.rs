@@ -9,7 +9,7 @@ fn stored(folder: &std::path::Path, fsync: bool, worlds: &[&str]) -> Result<Arc<
     App::new(worlds, Some(Box::new(OneTask)), settings)
 }
 
-/// What an admin sees of a session.
+/// The state of a session as an admin sees it.
 fn seen(app: &App, id: &str) -> Vec<Json> {
     let what = ["", "/log", "/diff", "/state"];
     what.iter().map(|what| ask(app, &format!("GET /v1/sessions/{id}{what}"), Json::Null).1).collect()
