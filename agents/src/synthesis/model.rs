@@ -3,7 +3,7 @@
 //! Owns how a model's words become a candidate. The chain of calls is planned without a model and has run and been proven
 //! before a model hears of it ([`plan`]); the [`query`] agent says what the user says, the [`caller`] agent solves it in a live
 //! session or the [`wording`] gives the assistant of the planned chain its words, [`rewrite`] rewords line by line, and the
-//! [`judge`] reads what passed the gates. [`slot`] does this for one row, [`run`] for all of them at once. It must not read the
+//! [`judge`] reads what passed the gates. [`row`] does this for one row, [`run`] for all of them at once. It must not read the
 //! environment, the clock of the machine or the terminal.
 
 pub mod asking;

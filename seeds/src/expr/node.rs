@@ -68,7 +68,7 @@ pub struct Expr {
     pub slots: u16,
     /// The text it came from.
     pub source: Str,
-    /// For conditions over [`Slot::ITEM`]: a field and the value it must have, see [`index_of`].
+    /// For conditions over [`Slot::ITEM`]: a field and the value it must have, see `index_of`.
     pub index: Option<(FieldId, Node)>,
 }
 
