@@ -86,7 +86,7 @@ pub struct RunArgs {
     pub without: Option<Part>,
     /// Only rows of this split.
     #[arg(long, value_name = "SPLIT")]
-    pub split: Option<String>,
+    pub split: Option<Split>,
     /// At most so many tasks.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -300,24 +300,19 @@ impl RunArgs {
     }
 
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        rows(&self.tasks, self.split.as_deref(), self.limit.unwrap_or(usize::MAX))
+        rows(&self.tasks, self.split, self.limit.unwrap_or(usize::MAX))
     }
 }
 
 /// Returns the first `limit` rows of a dataset, of one split or of both.
-fn rows(tasks: &Path, split: Option<&str>, limit: usize) -> Result<Vec<Dialogue>, CliError> {
-    let wanted = split.map(str::parse::<Split>).transpose();
-    let wanted = wanted.map_err(|error| CliError::Usage(error.to_string()))?;
+fn rows(tasks: &Path, split: Option<Split>, limit: usize) -> Result<Vec<Dialogue>, CliError> {
     let folder = Folder::open(tasks)?;
-    let rows = folder
-        .rows()
-        .filter(|row| row.as_ref().map_or(true, |row| wanted.is_none_or(|split| split == row.split)));
-    let rows = rows.take(limit).collect::<Result<Vec<_>, _>>()?;
+    let rows = folder.rows_of_split(split).take(limit).collect::<Result<Vec<_>, _>>()?;
     if rows.is_empty() {
         return Err(CliError::Empty(format!(
             "{} has no rows of {}; a dataset of few domains has training rows only",
             tasks.display(),
-            split.unwrap_or("any split")
+            split.map_or("any split", Split::as_str)
         )));
     }
     Ok(rows)

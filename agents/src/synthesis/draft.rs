@@ -1,4 +1,4 @@
-//! What the query agent proposes: goals in words, and the plan behind them.
+//! Proposals of the query agent: goals in words, and the plan behind them.
 //!
 //! Owns the types between the offline query agent and the offline caller. Nothing here draws a random number or runs a
 //! call, and nothing of it reaches the gates: those see the candidate alone.

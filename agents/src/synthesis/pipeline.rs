@@ -1,4 +1,4 @@
-//! The pipeline: from a batch of rows to its rows.
+//! The pipeline: makes the rows of a batch.
 //!
 //! Row j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
 //! and split follow from the batch. Nothing here knows of threads, files or shards.

@@ -431,7 +431,7 @@ const TEST_LEADS: [&str; 6] = [
     "Listen. ",
 ];
 
-/// What may stand before a second goal.
+/// Words that may stand before a second goal.
 const JOINTS: [&str; 10] = [
     "Thanks. Then please ",
     "Great. Next, please ",
@@ -449,7 +449,7 @@ const JOINTS: [&str; 10] = [
 const FURTHER: [&str; 6] =
     ["Thanks. ", "And ", "Okay. ", "Great, thank you. ", "One more thing: ", "Good to know. "];
 
-/// What may stand before a goal that the answer leads to.
+/// Words that may stand before a goal that the answer leads to.
 const THEREUPON: [&str; 4] =
     ["Thanks. Then please ", "Okay, now please ", "Good to know. Please ", "Alright, then please "];
 

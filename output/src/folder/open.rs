@@ -107,11 +107,16 @@ impl Folder {
         self.rows_of(self.row_files())
     }
 
-    /// The rows of a split in order, like [`rows`](Self::rows). Files of the other split are not opened.
-    pub fn rows_of_split(&self, split: Split) -> impl Iterator<Item = Result<Dialogue, ReadError>> + '_ {
-        let prefix = format!("data/{split}-");
+    /// The rows of a split, or of both, in order, like [`rows`](Self::rows). Files of another split are not opened.
+    pub fn rows_of_split(
+        &self,
+        split: Option<Split>,
+    ) -> impl Iterator<Item = Result<Dialogue, ReadError>> + '_ {
         let mut files = self.row_files();
-        files.retain(|name| name.starts_with(&prefix));
+        if let Some(split) = split {
+            let prefix = format!("data/{split}-");
+            files.retain(|name| name.starts_with(&prefix));
+        }
         self.rows_of(files)
     }
 

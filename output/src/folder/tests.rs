@@ -253,7 +253,7 @@ fn parts_hold_every_row_once_and_tallies_add_up() {
     }
     assert_eq!(folder.check_tally(&tally), []);
     assert_eq!(tally.rows(), 80);
-    let test: Vec<Split> = folder.rows_of_split(Split::Test).map(|row| row.unwrap().split).collect();
+    let test: Vec<Split> = folder.rows_of_split(Some(Split::Test)).map(|row| row.unwrap().split).collect();
     assert_eq!(test, [Split::Test; 20]);
     let in_order: Vec<String> = folder.rows().map(|row| row.unwrap().id).collect();
     assert_eq!(ids, in_order);

@@ -1,4 +1,4 @@
-//! What a goal is asked to state, by its places in replies.
+//! The facts that a goal is asked to state, by their places in replies.
 
 pub use diorama_seeds::answer::{AnswerPart, GoldAnswer};
 

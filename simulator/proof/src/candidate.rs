@@ -62,7 +62,7 @@ pub struct CandidateGoal {
     /// What the user knows and says only when asked: a name for it, and the words.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub withheld: IndexMap<String, String>,
-    /// What happens, in order. The last turn ends the goal.
+    /// The turns, in order. The last one ends the goal.
     pub turns: Vec<Turn>,
 }
 

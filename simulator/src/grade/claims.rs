@@ -31,7 +31,7 @@ use crate::session::LogEntry;
 
 pub(super) use self::labels::counted;
 
-/// What an episode has shown by the end of a goal, and what an answer says at it.
+/// The replies of an episode up to the end of a goal, and the answer given there.
 pub(super) struct Known<'a> {
     shown: Shown<'a>,
     prose: &'a Prose,

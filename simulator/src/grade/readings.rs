@@ -30,7 +30,7 @@ pub(super) struct Basis<'a> {
     pub(super) log: &'a [Arc<LogEntry>],
     pub(super) own: usize,
     pub(super) now: Instant,
-    /// Whether the goal is to end with what was asked for done.
+    /// Returns true if the goal is to end with the request done.
     pub(super) done: bool,
     /// How many facts are asked for, and the numbers among them.
     pub(super) atoms: usize,

@@ -26,7 +26,7 @@ pub(super) struct Export {
     format: FormatName,
     /// Only rows of this split: train or test.
     #[arg(long, value_name = "SPLIT")]
-    split: Option<String>,
+    split: Option<Split>,
     /// Arguments of calls as an object, or as text that holds one; as the format has them when left out.
     #[arg(long, value_enum)]
     arguments: Option<ArgumentsName>,
@@ -115,11 +115,9 @@ impl Export {
     /// # Errors
     /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let split = self.split.as_deref().map(str::parse::<Split>).transpose();
-        let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
         let options = Options {
             format: self.format.into(),
-            split,
+            split: self.split,
             arguments: self.arguments.map(Arguments::from),
             content: self.content.map(Content::from),
             searched: self.searched.map(Searched::from),

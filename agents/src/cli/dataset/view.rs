@@ -27,7 +27,7 @@ pub(super) struct View {
     id: Vec<String>,
     /// Only rows of this split: train or test.
     #[arg(long, value_name = "SPLIT")]
-    split: Option<String>,
+    split: Option<Split>,
     /// Only rows with this tag.
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
@@ -42,29 +42,15 @@ impl View {
     /// # Errors
     /// When the dataset cannot be read, or no row is as asked for.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let split = self.split.as_deref().map(str::parse::<Split>).transpose();
-        let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
         let wanted = |row: &Dialogue| {
-            split.is_none_or(|split| split == row.split)
-                && (self.id.is_empty() || self.id.contains(&row.id))
+            (self.id.is_empty() || self.id.contains(&row.id))
                 && self.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
         };
-        let mut rows = Vec::new();
-        let mut skipped = 0;
-        for row in Folder::open(&self.folder)?.rows() {
-            let row = row?;
-            if !wanted(&row) {
-                continue;
-            }
-            if skipped < self.skip {
-                skipped += 1;
-                continue;
-            }
-            rows.push(row);
-            if rows.len() >= self.limit.max(self.id.len()) {
-                break;
-            }
-        }
+        let folder = Folder::open(&self.folder)?;
+        // An error is no row to skip: it ends the command.
+        let rows = folder.rows_of_split(self.split).filter(|row| row.as_ref().map_or(true, wanted));
+        let rows = rows.skip(self.skip).take(self.limit.max(self.id.len()));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         if rows.is_empty() {
             let folder = self.folder.display();
             return Err(CliError::Empty(format!(

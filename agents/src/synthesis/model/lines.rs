@@ -5,14 +5,14 @@ use diorama_proof::candidate::CandidateGoal;
 use diorama_simulator::user::joined;
 use serde::{Deserialize, Serialize};
 
-/// What the user says in a conversation, goal by goal.
+/// The user's words in a conversation, goal by goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserLines {
     /// The goals.
     pub goals: Vec<GoalLines>,
 }
 
-/// What the user says in one goal.
+/// The user's words in one goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalLines {
     /// What opens it.
@@ -36,7 +36,7 @@ pub enum Kind {
     Later(usize),
 }
 
-/// What each turn of the user in a goal is, the opening first.
+/// Returns the kind of each turn of the user in a goal, the opening first.
 #[must_use]
 pub fn kinds(goal: &CandidateGoal) -> Vec<Kind> {
     let mut kinds = vec![Kind::Opening];

@@ -32,7 +32,7 @@ pub struct Quality {
     pub cost: Cost,
 }
 
-/// What a step made of what it was given.
+/// The yield of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StepYield {
     /// Attempts that came to it and left it well.

@@ -33,7 +33,7 @@ use crate::synthesis::row::{self, About};
 use crate::synthesis::tester::Rejected;
 use crate::synthesis::world::BatchWorld;
 
-/// What is asked for of a row.
+/// The order for one row.
 #[derive(Clone)]
 pub struct RowJob {
     /// Its number.
@@ -46,7 +46,7 @@ pub struct RowJob {
     pub known: Arc<Vec<Box<[u64]>>>,
 }
 
-/// What came of a row.
+/// The outcome of a row.
 #[derive(Debug, Default)]
 pub struct RowOutcome {
     /// Its number.
@@ -57,7 +57,7 @@ pub struct RowOutcome {
     pub attempt: u32,
     /// What became of the attempts.
     pub funnel: Funnel,
-    /// What happened, step by step.
+    /// The record of the steps, in order.
     pub lines: Vec<StepLine>,
     /// Why it came to no end. Then nothing else counts.
     pub unfinished: Option<Lost>,

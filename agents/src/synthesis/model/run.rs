@@ -1,7 +1,7 @@
-//! All rows of a run at once: conversations wait for the model together, and their rows are written in row order.
+//! All rows of a run at once: conversations wait for the model together, and rows are written in the order of their indexes.
 //!
 //! Which rows are in flight depends on the machine; what is written does not. Near-duplicates inside a batch are found in row
-//! order when all its rows are done, and their rows tried again after the others.
+//! order when all its rows are done, and tried again after the others.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub enum RunError {
     /// A file cannot be written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// What happened at the steps cannot be written down.
+    /// The record of the steps cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Steps {
         /// The file.
@@ -78,7 +78,7 @@ pub struct Ended {
     pub rows: u64,
 }
 
-/// What is written of a batch.
+/// The finished rows of a batch.
 struct BatchDone {
     rows: BatchRows,
     lines: Vec<StepLine>,
@@ -262,7 +262,7 @@ impl Flow<'_> {
         self.ready.values().map(|done| done.rows.rows.len() as u64).sum()
     }
 
-    /// What a row without an end means for the run.
+    /// Decides whether the run goes on after a row that came to no end.
     fn hear(&mut self, unfinished: Option<&Lost>) {
         let Some(lost) = unfinished else {
             self.silent = 0;

@@ -1,4 +1,4 @@
-//! What the rows of a run share, and the threads on which they have things worked out.
+//! The context that the rows of a run share, and its threads for computing.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -41,7 +41,7 @@ impl RunContext {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let run_context = Arc::clone(self);
         self.threads.spawn(move || {
-            // Nobody waits any more: the row was given up.
+            // The row was given up: its receiver is gone.
             let _ = sender.send(work(&run_context));
         });
         receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))

@@ -1,9 +1,9 @@
-//! What happened at the steps of a row, line by line, as the files under `steps` have it.
+//! The record of the steps of a row, line by line, as the files under `steps` have it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// What happened at a step of an attempt: a line of the files under `steps`.
+/// The record of a step of an attempt: a line of the files under `steps`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepLine {
     /// The row.

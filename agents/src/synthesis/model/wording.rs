@@ -125,7 +125,7 @@ fn question(goal: &CandidateGoal, answered: Option<&Kind>, words: &str) -> Strin
     }
 }
 
-/// What the last words of a goal say.
+/// The content of the last words of a goal.
 fn end(grounded: &Grounded, goal: usize, world: &World) -> String {
     let Some(run) = grounded.goals.get(goal) else { return String::new() };
     let facts: Vec<String> = run.asked.iter().filter_map(|asked| fact(grounded, asked, world)).collect();

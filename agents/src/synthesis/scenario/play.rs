@@ -206,7 +206,7 @@ impl<'a> Prepared<'a> {
 /// Share of the conversations whose first request is declined without a call that end with that.
 const LEAVES: f64 = 0.8;
 
-/// Whether a goal is a refusal that needs no call.
+/// Returns true if a goal is a refusal that needs no call.
 fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
     let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
     goal.refused.is_some() && !goal.does.iter().any(calls)

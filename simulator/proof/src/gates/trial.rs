@@ -49,7 +49,7 @@ pub struct Run {
     ends: Vec<usize>,
 }
 
-/// What is said at the end of each goal of a run.
+/// The last message of each goal of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Says<'a> {
     pub(super) words: &'a [String],
@@ -187,7 +187,7 @@ impl<'a> Trial<'a> {
         Some(run)
     }
 
-    /// Whether a run passes with what is said at the end of each of its goals.
+    /// Returns true if a run passes with the last messages of its goals.
     #[must_use]
     pub(super) fn passes(&self, run: &Run, says: Says<'_>) -> bool {
         self.attempt(run, says, |attempt| self.prepared.passes(attempt, &self.readings))
@@ -213,7 +213,7 @@ impl<'a> Trial<'a> {
                 reason: goal.refusal.filter(|_| says.structured),
                 answer: words,
                 user_turns: turns.get(..goal.user_turns).unwrap_or(turns),
-                // What a fault adds at the end belongs to the last goal.
+                // Calls that a mutant adds at the end belong to the last goal.
                 calls: if number + 1 == run.ends.len() { log.len() } else { *calls },
                 ..Ended::default()
             })

@@ -1,4 +1,4 @@
-//! What an author claims of a goal: facts by their places, a refusal with its reason, and that it was done.
+//! An author's claims of a goal: facts by their places, a refusal with its reason, and that it was done.
 
 use std::ops::Range;
 

@@ -29,7 +29,7 @@ impl<'a> Damage<'a> {
         Self { changes: log.iter().enumerate().flat_map(of_call).collect(), opened }
     }
 
-    /// Whether a call was made before a goal had opened.
+    /// Returns true if a call was made before a goal had opened.
     fn premature(&self, call: usize, goal: u32) -> bool {
         self.opened.get(goal as usize).is_none_or(|opened| call < *opened)
     }

@@ -78,7 +78,7 @@ struct Wordings {
     lines: Vec<String>,
 }
 
-/// What opens each goal of a world's scenarios, as several plays over the same records say it.
+/// Openings of each goal of a world's scenarios, as several plays over the same records word them.
 fn wordings(world: &BatchWorld) -> Vec<Wordings> {
     let mut all: Vec<Wordings> = Vec::new();
     for scenario in world.world_template.scenario_set.scenarios() {
