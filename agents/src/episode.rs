@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use diorama_baselines::environment::EnvironmentError;
-use diorama_output::manifest::world_file;
+use diorama_output::manifest::{is_world_id, world_file};
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
+use diorama_output::storage::Storage;
 use diorama_proof::{GateReport, Stop, Survey, WorldContext};
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::Kind;
@@ -64,7 +64,7 @@ impl World {
 
 /// The worlds of a dataset, read when first needed. Those used last are kept: rows of one world stand together.
 pub struct Worlds {
-    folder: PathBuf,
+    storage: Storage,
     kept: Mutex<LruCache<String, Arc<World>>>,
 }
 
@@ -74,16 +74,19 @@ const KEPT: NonZeroUsize = match NonZeroUsize::new(16) {
     None => NonZeroUsize::MIN,
 };
 
+/// A world larger than this is not read.
+const MAX_WORLD_BYTES: u64 = 1 << 30;
+
 /// Why a world or a row cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EpisodeError {
     /// The world's file is not there or cannot be read.
-    #[error("world {world}: {source}; a dataset needs the world of every row under worlds/")]
+    #[error("world {world}: {what}; a dataset needs the world of every row under worlds/")]
     Missing {
         /// The world.
         world: String,
         /// Why.
-        source: std::io::Error,
+        what: String,
     },
     /// The world's document is wrong.
     #[error("{0}")]
@@ -194,10 +197,10 @@ impl Task {
 }
 
 impl Worlds {
-    /// The worlds of a dataset's folder.
+    /// The worlds of a dataset.
     #[must_use]
-    pub fn of(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), kept: Mutex::new(LruCache::new(KEPT)) }
+    pub fn of(storage: Storage) -> Self {
+        Self { storage, kept: Mutex::new(LruCache::new(KEPT)) }
     }
 
     /// A world by its id.
@@ -214,14 +217,13 @@ impl Worlds {
     }
 
     fn load(&self, id: &str) -> Result<World, EpisodeError> {
-        let missing = |source| EpisodeError::Missing { world: id.to_owned(), source };
-        if !diorama_output::manifest::is_world_id(id) {
-            return Err(missing(std::io::Error::new(
-                std::io::ErrorKind::InvalidInput,
-                "not the id of a world",
-            )));
+        let missing = |what: String| EpisodeError::Missing { world: id.to_owned(), what };
+        if !is_world_id(id) {
+            return Err(missing("not the id of a world".to_owned()));
         }
-        let text = std::fs::read(self.folder.join(world_file(id))).map_err(missing)?;
+        let text = self.storage.read(&world_file(id), MAX_WORLD_BYTES);
+        let text = text.map_err(|error| missing(error.to_string()))?;
+        let text = text.ok_or_else(|| missing("it is not there".to_owned()))?;
         let doc = read(&world_file(id), &text)?;
         let world = compile(&doc)?;
         let hash = blake3::hash(&text).to_hex().to_string();

@@ -3,7 +3,6 @@
 //! Keeps an index of ids and reads a row again when its task is asked for, so that a large dataset costs little memory.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use diorama_output::folder::{Folder, Part};
 use diorama_output::row::Dialogue;
@@ -28,12 +27,11 @@ struct Entry {
 }
 
 impl DatasetTasks {
-    /// Reads the ids of a folder's rows.
+    /// Reads the ids of a dataset's rows.
     ///
     /// # Errors
-    /// When it is not a dataset, or a file of it is damaged.
-    pub fn open(path: &Path) -> Result<Self, CliError> {
-        let folder = Folder::open(path)?;
+    /// When a file of it is damaged.
+    pub fn open(folder: Folder) -> Result<Self, CliError> {
         let parts = folder.parts()?;
         let mut index = Vec::new();
         for (part, rows) in parts.iter().enumerate() {
@@ -43,7 +41,7 @@ impl DatasetTasks {
         }
         let by_id =
             index.iter().enumerate().map(|(place, entry)| (entry.summary.id.clone(), place)).collect();
-        Ok(Self { worlds: Worlds::of(path), folder, parts, index, by_id })
+        Ok(Self { worlds: Worlds::of(folder.storage().clone()), folder, parts, index, by_id })
     }
 
     fn row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {

@@ -39,6 +39,7 @@ use diorama_model_server::{Answer, Fault, Keep, ModelServer, Script};
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::{Identity, Versions};
 use diorama_output::plan::{Plan, PlanSizes, Shard};
+use diorama_output::storage::Storage;
 use diorama_seeds::task::Ability;
 use serde_json::{Value as Json, json};
 
@@ -107,7 +108,8 @@ fn writer(recipe: &Recipe, folder: &Path, sizes: PlanSizes, start: Start) -> Dat
     let identity =
         Identity { versions, seed: recipe.seed, config: recipe.config().clone(), benchmark: false };
     let plan = Plan::new(sizes, |batch| recipe.split_of(batch)).unwrap();
-    DatasetWriter::open(folder, identity, plan, Options { shard: Shard::WHOLE, start }).unwrap()
+    DatasetWriter::open(Storage::local(folder), identity, plan, Options { shard: Shard::WHOLE, start })
+        .unwrap()
 }
 
 /// Runs to the end.
@@ -412,7 +414,7 @@ async fn a_caller_that_finds_its_own_way_gives_the_dialogue() {
 }
 
 fn rows(folder: &Path) -> Vec<diorama_output::row::Dialogue> {
-    let folder = diorama_output::folder::Folder::open(folder).unwrap();
+    let folder = diorama_output::folder::Folder::open(Storage::local(folder)).unwrap();
     let parts = folder.parts().unwrap();
     parts.iter().flat_map(|part| folder.read(part).unwrap().map(Result::unwrap).collect::<Vec<_>>()).collect()
 }

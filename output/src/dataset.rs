@@ -1,12 +1,13 @@
-//! Writing a dataset's folder: whole, sharded or resumed, with the same bytes in the end.
+//! Writing a dataset: whole, sharded or resumed, with the same bytes in the end.
 //!
-//! The caller makes rows; this makes files. A [`DatasetWriter`] opens the folder, says which files are still to be
+//! The caller makes rows; this makes files. A [`DatasetWriter`] opens the location, says which files are still to be
 //! made, takes worlds, and writes card and manifest when all files are there. [`drive`](DatasetWriter::drive) runs
-//! the whole of it over threads. While a folder is being written it has a `.progress` folder beside `data`:
+//! the whole of it over threads. Until the dataset is complete it has a `.progress` folder beside `data`:
 //!
-//! - `run.json`: what the run is, so that `--resume` can tell whether it is the same one;
+//! - `run.json`: what the run is, so that other runs, shards and `--resume` can tell whether they are the same one;
 //! - `{file}.json`: one per finished file, with its checksum, counts and funnel;
-//! - `lock`: held while a process writes.
+//! - `shard-{i}-of-{k}.json`: the marker of a finished shard, with all of that; [`merge`](crate::merge) reads markers;
+//! - `shard-{i}-of-{k}.lock`: held while a process writes into a local folder.
 
 mod drive;
 mod error;

@@ -20,8 +20,8 @@ use std::path::Path;
 pub use error::ExportError;
 pub use options::{Answers, Arguments, Content, Format, Options, Searched};
 
-use crate::disk::{self, PartFile};
 use crate::folder::Folder;
+use crate::storage::local::{self, PartFile};
 
 /// The counts of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,8 +63,8 @@ pub fn export(folder: &Folder, options: Options, out: &Path) -> Result<Exported,
         done.lines += lines.len() as u64;
         done.left_out += u64::from(lines.is_empty());
         for line in lines {
-            file.write_all(line.as_bytes()).map_err(disk::at("write", out))?;
-            file.write_all(b"\n").map_err(disk::at("write", out))?;
+            file.write_all(line.as_bytes()).map_err(local::at("write", out))?;
+            file.write_all(b"\n").map_err(local::at("write", out))?;
         }
     }
     file.commit()?;

@@ -8,7 +8,8 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use diorama_output::folder::{Folder, Tally};
 //!
-//! let folder = Folder::open("dataset".as_ref())?;
+//! let storage = diorama_output::storage::Storage::local("dataset".as_ref());
+//! let folder = Folder::open(storage)?;
 //! let mut failures = folder.check_files();
 //! let mut tally = Tally::default();
 //! for part in folder.parts()? {

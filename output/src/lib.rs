@@ -8,7 +8,6 @@
 pub mod card;
 pub mod columns;
 pub mod dataset;
-pub mod disk;
 pub mod export;
 pub mod folder;
 pub mod funnel;
@@ -18,4 +17,6 @@ mod older;
 pub mod plan;
 pub mod row;
 pub mod rows;
+pub mod skeleton;
 pub mod stats;
+pub mod storage;

@@ -3,17 +3,17 @@
 //! It does not depend on the execution of the run: it has no times, threads, shards or paths of the machine.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::columns::SCHEMA_VERSION;
-use crate::disk::{self, DiskError, Fingerprint};
 use crate::funnel::{Counts, Funnel};
 use crate::older;
-use crate::plan::{PlanSizes, Shard};
+use crate::plan::PlanSizes;
+use crate::storage::local::PART;
+use crate::storage::{Fingerprint, Storage, StorageError};
 
 /// The manifest's name.
 pub const MANIFEST: &str = "manifest.json";
@@ -23,8 +23,6 @@ pub const CARD: &str = "README.md";
 pub const STEPS: &str = "steps";
 /// The report on a run with a model; no part of the dataset either.
 pub const QUALITY: &str = "quality.json";
-/// The name of what stands in for the manifest in a shard's folder.
-pub const SHARD: &str = "shard.json";
 
 /// Metadata larger than this is refused before it is parsed.
 const MAX_BYTES: u64 = 512 << 20;
@@ -38,11 +36,11 @@ pub struct Identity {
     pub seed: u64,
     /// Everything else the rows depend on, by name. Paths, threads and shards have no place here.
     pub config: BTreeMap<String, Json>,
-    /// The record of a run: two runs with the same record make the same files.
+    /// True if benchmark worlds were allowed.
     pub benchmark: bool,
 }
 
-/// True if benchmark worlds were allowed.
+/// The record of a run: two runs with the same record make the same files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Version of the columns.
@@ -55,8 +53,8 @@ pub struct RunRecord {
     pub plan: PlanSizes,
     /// The layout's digest.
     pub plan_hash: String,
-    /// Which files the run makes.
-    pub shard: Shard,
+    /// The number of shards that make the files together.
+    pub shards: u32,
 }
 
 /// Versions of what made the rows. `verify` refuses what it cannot reproduce.
@@ -99,6 +97,9 @@ pub struct Manifest {
     pub plan_hash: String,
     /// Counts over the rows.
     pub counts: Counts,
+    /// Different sequences of APIs called; see [`skeleton`](crate::skeleton).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skeletons: Option<u64>,
     /// The funnel of the proposed tasks.
     pub funnel: Funnel,
     /// BLAKE3 of each world that a row names.
@@ -124,14 +125,14 @@ pub struct FileEntry {
 pub enum MetadataError {
     /// It cannot be read.
     #[error(transparent)]
-    Disk(#[from] DiskError),
+    Storage(#[from] StorageError),
     /// There is none.
-    #[error("{folder} holds no {name}; {hint}")]
+    #[error("{place} holds no {name}; {hint}")]
     Missing {
-        /// The folder.
-        folder: String,
+        /// The dataset's location.
+        place: String,
         /// The name of the missing file.
-        name: &'static str,
+        name: String,
         /// Advice for the user.
         hint: &'static str,
     },
@@ -154,15 +155,14 @@ impl Identity {
 }
 
 impl Manifest {
-    /// Reads a folder's manifest and checks its version and the names of its files.
+    /// Reads a dataset's manifest and checks its version and the names of its files.
     ///
     /// # Errors
     /// When there is none, or it is not one of this version.
-    pub fn read(folder: &Path) -> Result<Self, MetadataError> {
-        let hint = "a dataset is complete when it has one: finish it with --resume, or merge its shards";
-        let manifest: Self = read_metadata(folder, MANIFEST, hint)?;
-        let invalid =
-            |what| MetadataError::Invalid { path: folder.join(MANIFEST).display().to_string(), what };
+    pub fn read(storage: &Storage) -> Result<Self, MetadataError> {
+        let hint = "a dataset is complete when it has one: finish it with --resume, or merge its shards with `dataset merge`";
+        let manifest: Self = read_metadata(storage, MANIFEST, hint)?;
+        let invalid = |what| MetadataError::Invalid { path: storage.full_name(MANIFEST), what };
         if manifest.config_hash != config_hash(&manifest.config) {
             return Err(invalid(
                 "`config_hash` is not the hash of `config`; the file was changed".to_owned(),
@@ -206,6 +206,7 @@ impl Manifest {
             plan: run.plan,
             plan_hash: run.plan_hash.clone(),
             counts: Counts::default(),
+            skeletons: None,
             funnel: Funnel::default(),
             worlds: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -252,15 +253,14 @@ pub fn is_world_id(id: &str) -> bool {
 
 /// Reads a JSON file whose `schema_version` is ours.
 pub(crate) fn read_metadata<T: DeserializeOwned>(
-    folder: &Path,
-    name: &'static str,
+    storage: &Storage,
+    name: &str,
     hint: &'static str,
 ) -> Result<T, MetadataError> {
-    let path = folder.join(name);
-    let invalid = |what| MetadataError::Invalid { path: path.display().to_string(), what };
-    let bytes = disk::read_limited(&path, MAX_BYTES)?.ok_or_else(|| MetadataError::Missing {
-        folder: folder.display().to_string(),
-        name,
+    let invalid = |what| MetadataError::Invalid { path: storage.full_name(name), what };
+    let bytes = storage.read(name, MAX_BYTES)?.ok_or_else(|| MetadataError::Missing {
+        place: storage.location().to_string(),
+        name: name.to_owned(),
         hint,
     })?;
     let version: Version =
@@ -281,9 +281,9 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
 }
 
 /// The bytes of a metadata file.
-pub(crate) fn to_json<T: Serialize>(value: &T, path: &Path) -> Result<Vec<u8>, MetadataError> {
+pub(crate) fn to_json<T: Serialize>(value: &T, name: &str) -> Result<Vec<u8>, MetadataError> {
     let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| MetadataError::Invalid {
-        path: path.display().to_string(),
+        path: name.to_owned(),
         what: format!("cannot be written as JSON: {error}"),
     })?;
     bytes.push(b'\n');
@@ -301,7 +301,7 @@ fn is_plain(name: &str) -> bool {
             && part != "."
             && part != ".."
             && !part.contains(['\\', ':', '\0'])
-            && !part.ends_with(disk::PART)
+            && !part.ends_with(PART)
     };
     let parts: Vec<&str> = name.split('/').collect();
     parts.len() <= 2 && parts.into_iter().all(plain)

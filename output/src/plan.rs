@@ -201,6 +201,23 @@ impl Shard {
         Ok(Self { index: index % count, count })
     }
 
+    /// Its number, from 1.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        if self.index == 0 { self.count } else { self.index }
+    }
+
+    /// The number of shards.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// All shards of so many, in order.
+    pub fn all(count: u32) -> impl Iterator<Item = Self> {
+        (1..=count).map(move |index| Self { index: index % count, count })
+    }
+
     /// Returns true if the file of this index belongs to the shard.
     #[must_use]
     pub const fn has(self, file: usize) -> bool {
@@ -221,8 +238,7 @@ impl FromStr for Shard {
 
 impl fmt::Display for Shard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let index = if self.index == 0 { self.count } else { self.index };
-        write!(formatter, "{index}/{}", self.count)
+        write!(formatter, "{}/{}", self.number(), self.count)
     }
 }
 

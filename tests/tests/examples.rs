@@ -31,7 +31,11 @@ enum Step {
 /// The reference solutions of a dataset, for those rows whose facts no session makes anew; by opening and by id.
 fn solutions(dataset: &Path) -> (BTreeMap<String, Vec<Step>>, BTreeMap<String, Vec<Step>>) {
     let (mut by_opening, mut by_id) = (BTreeMap::new(), BTreeMap::new());
-    for row in Folder::open(dataset).unwrap().rows().map(Result::unwrap) {
+    for row in Folder::open(diorama_output::storage::Storage::local(dataset.as_ref()))
+        .unwrap()
+        .rows()
+        .map(Result::unwrap)
+    {
         let task = Task::of(&row).unwrap();
         if let Some(steps) = solution(&task) {
             by_opening.insert(row.query.clone(), steps.clone());
@@ -160,7 +164,11 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
     assert!(seen["asked"].as_array().unwrap().iter().all(|asked| asked.as_str().unwrap().contains("finish")));
 
     // The schemas that TRL shows a model name what the world's own do, and say what must be given.
-    for row in Folder::open(&out).unwrap().rows().map(Result::unwrap) {
+    for row in Folder::open(diorama_output::storage::Storage::local(&out.as_ref()))
+        .unwrap()
+        .rows()
+        .map(Result::unwrap)
+    {
         for tool in serde_json::from_str::<Vec<Json>>(&row.tools).unwrap() {
             let (function, shown) = (&tool["function"], &seen["schemas"][&row.world_id]);
             let parameters = &shown[function["name"].as_str().unwrap()];

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use diorama_output::disk;
 use diorama_output::manifest::Manifest;
 use diorama_output::row::{Dialogue, Role};
 use diorama_output::rows::{RowFile, RowWriter};
+use diorama_output::storage::Storage;
 use diorama_tests::{Ran, diorama, files, shared_data};
 use serde_json::Value as Json;
 
@@ -21,6 +21,14 @@ fn ok(arguments: &[&str]) -> Ran {
     let ran = run(arguments);
     assert_eq!(ran.code, 0, "{arguments:?}\n{}\n{}", ran.out, ran.err);
     ran
+}
+
+/// Runs a command that must fail, with one message and no data.
+fn fails(arguments: &[&str], code: u8, expect: &str) {
+    let ran = run(arguments);
+    assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
+    assert!(ran.err.contains(expect), "{arguments:?}: {}", ran.err);
+    assert!(ran.out.is_empty(), "{}", ran.out);
 }
 
 fn text(path: &Path) -> &str {
@@ -55,29 +63,31 @@ fn threads_shards_and_merge_give_the_same_bytes() {
     ok(&["generate", "--out", text(&threads), "--dialogues", ROWS, "--seed", "7", "--threads", "2"]);
     assert_eq!(files(&threads), files(&whole()));
 
-    let mut shards = Vec::new();
-    for shard in ["1/3", "2/3", "3/3"] {
-        let out = folder.path().join(shard.replace('/', "-"));
-        ok(&["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--shard", shard]);
-        shards.push(out);
+    let out = folder.path().join("shards");
+    let line = |shard: &'static str| {
+        ["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--shard", shard, "--json"]
+            .map(str::to_owned)
+    };
+    for shard in ["3/3", "1/3"] {
+        ok(&line(shard).each_ref().map(String::as_str));
     }
-    let merged = folder.path().join("merged");
-    let mut line = vec!["dataset", "merge"];
-    line.extend(shards.iter().map(|shard| text(shard)));
-    line.extend(["--out", text(&merged)]);
-    ok(&line);
-    assert_eq!(files(&merged), files(&whole()));
-
-    let missing = run(&[
-        "dataset",
-        "merge",
-        text(&shards[0]),
-        text(&shards[1]),
-        "--out",
-        text(&folder.path().join("two")),
-    ]);
-    assert_eq!(missing.code, 1);
-    assert!(!folder.path().join("two").join("manifest.json").exists());
+    let early = run(&["dataset", "merge", text(&out), "--json"]);
+    assert_eq!((early.code, &json(&early)["missing"]), (3, &serde_json::json!(["2/3"])));
+    assert!(!out.join("manifest.json").exists());
+    fails(
+        &["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "8", "--shard", "2/3"],
+        2,
+        "another `seed`",
+    );
+    fails(
+        &["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--shard", "2/4"],
+        2,
+        "another `shards`",
+    );
+    ok(&line("2/3").each_ref().map(String::as_str));
+    ok(&["dataset", "merge", text(&out)]);
+    assert_eq!(files(&out), files(&whole()));
+    fails(&["dataset", "merge", text(folder.path())], 2, "holds no run of shards");
 }
 
 /// Not a test of its own: the process that [`a_killed_run_resumes_to_the_same_bytes`] kills.
@@ -196,10 +206,10 @@ fn adversaries_fail_and_the_oracle_succeeds_on_another_seed() {
 }
 
 fn rows(folder: &Path) -> Vec<(String, Dialogue)> {
-    let manifest = Manifest::read(folder).unwrap();
+    let manifest = Manifest::read(&Storage::local(folder)).unwrap();
     let mut rows = Vec::new();
     for name in manifest.files.keys().filter(|name| name.ends_with(".parquet")) {
-        for row in RowFile::open(&folder.join(name)).unwrap().read().unwrap() {
+        for row in RowFile::open(&Storage::local(folder), name).unwrap().read().unwrap() {
             rows.push((name.clone(), row.unwrap()));
         }
     }
@@ -238,7 +248,7 @@ fn rewrite(folder: &Path, change: impl Fn(&mut Dialogue)) -> String {
 fn agree(folder: &Path, name: &str) {
     let path = folder.join("manifest.json");
     let mut manifest: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    let fingerprint = disk::fingerprint(&folder.join(name)).unwrap();
+    let fingerprint = Storage::local(folder).fingerprint(name).unwrap().unwrap();
     manifest["files"][name]["size"] = fingerprint.size.into();
     manifest["files"][name]["blake3"] = fingerprint.blake3.into();
     std::fs::write(&path, serde_json::to_vec_pretty(&manifest).unwrap()).unwrap();
@@ -374,18 +384,15 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let fails = |arguments: &[&str], code: u8, expect: &str| {
-        let ran = run(arguments);
-        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
-        assert!(ran.err.contains(expect), "{arguments:?}: {}", ran.err);
-        assert!(ran.out.is_empty(), "{}", ran.out);
+        fails(arguments, code, expect);
         assert!(!out.join("manifest.json").exists());
     };
     let full = folder.path().join("full");
     std::fs::create_dir(&full).unwrap();
     std::fs::write(full.join("notes.txt"), b"mine").unwrap();
-    fails(&["generate", "--out", text(&full)], 1, "not empty");
+    fails(&["generate", "--out", text(&full)], 2, "not empty");
     assert_eq!(files(&full).len(), 1);
-    fails(&["generate", "--out", text(&full.join("notes.txt"))], 1, "notes.txt");
+    fails(&["generate", "--out", text(&full.join("notes.txt"))], 2, "notes.txt");
     fails(&["generate", "--out", text(&out), "--shard", "4/3"], 2, "4/3");
     fails(&["generate", "--out", text(&out), "--shard", "0/3"], 2, "0/3");
     fails(&["generate", "--out", text(&out), "--threads", "0"], 2, "--threads");
@@ -407,7 +414,7 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     // Another seed is another run: resuming it in the same folder is refused by name.
     let cut = folder.path().join("cut");
     ok(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "1"]);
-    fails(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "2", "--resume"], 1, "seed");
+    fails(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "2", "--resume"], 2, "seed");
     // Twenty dialogues are of one split.
     let lines = folder.path().join("test.jsonl");
     let export =
@@ -449,7 +456,7 @@ fn many_domains_in_a_world_make_rows_that_verify() {
     ok(&line);
     let verified = json(&ok(&["--json", "dataset", "verify", text(&out)]));
     assert_eq!((&verified["rows"], &verified["failed"]), (&Json::from(40), &Json::from(0)), "{verified}");
-    let rows = diorama_output::folder::Folder::open(&out).unwrap();
+    let rows = diorama_output::folder::Folder::open(Storage::local(&out)).unwrap();
     let row = rows.rows().map(Result::unwrap).find(|row| row.split.to_string() == "train").unwrap();
     assert!(row.world_id.contains("-more-") && row.world_id.len() <= 80, "{}", row.world_id);
 }

@@ -25,7 +25,7 @@ enum Action {
     Verify(verify::Verify),
     /// Measure a dataset: counts, diversity, the filter funnel.
     Stats(stats::StatsArgs),
-    /// Join the folders of shards into one dataset.
+    /// Complete the dataset that shards have written.
     Merge(merge::Merge),
     /// Write a dataset's rows in another format.
     Export(export::Export),

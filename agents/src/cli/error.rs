@@ -9,6 +9,7 @@ use diorama_output::manifest::MetadataError;
 use diorama_output::merge::MergeError;
 use diorama_output::plan::PlanError;
 use diorama_output::rows::ReadError;
+use diorama_output::storage::{Cause, StorageError};
 use diorama_seeds::world::Report;
 use diorama_simulator::http::StartError;
 use diorama_simulator::search::SearchError;
@@ -48,6 +49,9 @@ pub enum CliError {
     /// Metadata that cannot be used.
     #[error(transparent)]
     Metadata(#[from] MetadataError),
+    /// A place that cannot be opened.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     /// Shards that cannot be joined.
     #[error(transparent)]
     Merge(#[from] MergeError),
@@ -126,6 +130,9 @@ impl CliError {
         match self {
             Self::Start(StartError::State(_)) => 1,
             Self::Stored(StoredError::There { .. } | StoredError::Differs { .. }) => 2,
+            Self::Dataset(error) | Self::Merge(MergeError::Dataset(error)) if error.is_usage() => 2,
+            Self::Storage(StorageError { cause: Cause::Setting(_), .. }) => 2,
+            Self::Merge(MergeError::NoRun(_) | MergeError::NotSharded(_)) => 2,
             Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) | Self::Start(_) => 2,
             Self::Read { .. }
             | Self::Output(_)
@@ -133,6 +140,7 @@ impl CliError {
             | Self::Candidate { .. }
             | Self::Dataset(_)
             | Self::Metadata(_)
+            | Self::Storage(_)
             | Self::Merge(_)
             | Self::Rows(_)
             | Self::Stats(_)

@@ -8,13 +8,13 @@ mod regrade;
 mod report;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
-use diorama_output::folder::Folder;
 use diorama_output::manifest::Manifest;
 use diorama_output::row::{Dialogue, Split};
+use diorama_output::storage::Location;
 use diorama_simulator::fault::{Faults, Rule};
 use diorama_simulator::grade::GRADER_VERSION;
 use serde_json::{Map, Value as Json, json};
@@ -25,7 +25,9 @@ use self::name::{AgentName, ModelAgent, Part};
 use self::report::{Report, Who};
 use self::run::Plan;
 use super::error::CliError;
+use super::files::{open_dataset, open_storage};
 use super::{Done, Streams};
+use crate::episode::Worlds;
 use crate::evaluation::batch::Arena;
 use crate::evaluation::environment::{Answers, Budget};
 use crate::evaluation::page::{Shown, page};
@@ -78,9 +80,9 @@ pub struct RunArgs {
     /// The agent.
     #[arg(long, value_enum)]
     pub agent: AgentName,
-    /// Folder of the dataset that holds the tasks.
-    #[arg(long, value_name = "DIR")]
-    pub tasks: PathBuf,
+    /// The dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
+    #[arg(long, value_name = "LOCATION")]
+    pub tasks: Location,
     /// Leave a part of `restgpt` out.
     #[arg(long, value_enum, value_name = "PART")]
     pub without: Option<Part>,
@@ -186,7 +188,13 @@ impl RunArgs {
                 &format!("the run holds {held} episodes, which are not run again"),
             );
         }
-        let outcome = run::run(plan, &self.tasks, rows, self.model.concurrency, self.threads.unwrap_or(0))?;
+        let outcome = run::run(
+            plan,
+            Worlds::of(open_storage(&self.tasks)?),
+            rows,
+            self.model.concurrency,
+            self.threads.unwrap_or(0),
+        )?;
         for text in outcome.shown.iter().take(self.show) {
             let _ = writeln!(streams.err, "{text}\n");
         }
@@ -268,7 +276,7 @@ impl RunArgs {
 
     /// The identity of the dataset: the checksums of its files, in one.
     fn dataset(&self) -> Result<String, CliError> {
-        let files = serde_json::to_vec(&Manifest::read(&self.tasks)?.files);
+        let files = serde_json::to_vec(&Manifest::read(&open_storage(&self.tasks)?)?.files);
         let files = files.map_err(|error| CliError::Output(error.into()))?;
         Ok(blake3::hash(&files).to_hex().to_string())
     }
@@ -305,13 +313,12 @@ impl RunArgs {
 }
 
 /// Returns the first `limit` rows of a dataset, of one split or of both.
-fn rows(tasks: &Path, split: Option<Split>, limit: usize) -> Result<Vec<Dialogue>, CliError> {
-    let folder = Folder::open(tasks)?;
+fn rows(tasks: &Location, split: Option<Split>, limit: usize) -> Result<Vec<Dialogue>, CliError> {
+    let folder = open_dataset(tasks)?;
     let rows = folder.rows_of_split(split).take(limit).collect::<Result<Vec<_>, _>>()?;
     if rows.is_empty() {
         return Err(CliError::Empty(format!(
-            "{} has no rows of {}; a dataset of few domains has training rows only",
-            tasks.display(),
+            "{tasks} has no rows of {}; a dataset of few domains has training rows only",
             split.map_or("any split", Split::as_str)
         )));
     }

@@ -1,7 +1,10 @@
-//! Files named on the command line.
+//! Files and datasets named on the command line.
 
 use std::io::{self, Read as _};
 use std::path::Path;
+
+use diorama_output::folder::Folder;
+use diorama_output::storage::{Location, Storage};
 
 use super::error::CliError;
 
@@ -24,4 +27,23 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, CliError> {
         Ok(bytes)
     };
     read().map_err(|source| CliError::Read { path: path.to_owned(), source })
+}
+
+/// Opens a place for a dataset. Settings and credentials of object stores come from the environment.
+///
+/// # Errors
+/// When a setting is wrong.
+pub(crate) fn open_storage(location: &Location) -> Result<Storage, CliError> {
+    let text = |(key, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((key.into_string().ok()?, value.into_string().ok()?))
+    };
+    Storage::open(location, std::env::vars_os().filter_map(text)).map_err(CliError::Storage)
+}
+
+/// Opens a finished dataset.
+///
+/// # Errors
+/// When it has no readable manifest.
+pub(crate) fn open_dataset(location: &Location) -> Result<Folder, CliError> {
+    Ok(Folder::open(open_storage(location)?)?)
 }

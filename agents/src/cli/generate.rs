@@ -1,10 +1,10 @@
 //! `diorama generate`
 
 pub mod llm;
+pub mod steps;
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,12 +13,14 @@ use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::Identity;
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_output::row::Split;
+use diorama_output::storage::Location;
 use diorama_seeds::task::Ability;
 use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::json;
 
 use self::llm::{LlmArgs, Told};
 use super::error::CliError;
+use super::files::open_storage;
 use super::inputs::{Inputs, Named, Refused};
 use super::{Done, Streams, terminal};
 use crate::catalog;
@@ -35,13 +37,17 @@ use diorama_proof::Gate;
 /// Make tool-use dialogues in which every call was executed.
 ///
 /// Needs no network, key, model or server, unless `--backend llm` has a model write the words. Worlds come from the catalog unless --world or --openapi names others. The
-/// same seed gives the same bytes, whatever the threads, shards and interruptions. A folder is a dataset once it holds
+/// same seed gives the same bytes, whatever the threads, shards and interruptions. A place is a dataset once it holds
 /// manifest.json.
+///
+/// All shards of a run write into one place, and `dataset merge` completes it. A shard that is finished returns at once; one
+/// that was interrupted goes on.
 #[derive(Debug, Args)]
 pub struct Generate {
-    /// Folder for the dataset; must be new or empty, unless --resume is given.
-    #[arg(long, value_name = "DIR", default_value = "dataset")]
-    pub out: PathBuf,
+    /// Place for the dataset: a folder, or a URL of s3://, gs://, az:// or file://. It must be new or empty, unless --resume or
+    /// --shard is given. Credentials come from the environment.
+    #[arg(long, value_name = "LOCATION", default_value = "dataset")]
+    pub out: Location,
     /// Dialogues to make.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     pub dialogues: u64,
@@ -60,7 +66,7 @@ pub struct Generate {
     /// Domains grouped into one world, so that retrieval has something to tell apart.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub domains_per_world: usize,
-    /// Make only the files of shard I of K (I from 1 to K), to be joined by `diorama dataset merge`.
+    /// Make only the files of shard I of K (I from 1 to K); `diorama dataset merge` completes the dataset.
     #[arg(long, value_name = "I/K")]
     pub shard: Option<String>,
     /// Go on with an interrupted run of the same settings.
@@ -168,17 +174,19 @@ impl Generate {
             benchmark: benchmark.is_some(),
         };
         let start = if self.resume { Start::Resume } else { Start::Fresh };
-        if asked.is_some() && self.resume {
-            self.llm.reopen(&self.out, &identity, sizes)?;
+        let storage = open_storage(&self.out)?;
+        let steps = asked.as_ref().map(|_| self.llm.steps_folder(&self.out, shard)).transpose()?;
+        if let (Some(steps), true) = (&steps, self.resume) {
+            steps.reopen(&storage, &identity, sizes)?;
         }
-        let writer = DatasetWriter::open(&self.out, identity, plan, Options { shard, start })?;
+        let writer = DatasetWriter::open(storage.clone(), identity, plan, Options { shard, start })?;
         let agents = Agents {
             domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
             query: Box::new(ScenarioQuery),
             caller: Box::new(ScenarioCaller),
             tester: Box::new(SixGates),
         };
-        let Some(asked) = asked else {
+        let (Some(asked), Some(steps)) = (asked, steps) else {
             let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
             writer.drive(
                 threads,
@@ -193,9 +201,9 @@ impl Generate {
             return Ok(Done::Met);
         };
         let recipe = Arc::new(recipe);
-        let told = self.llm.make(Arc::clone(&recipe), agents, asked, (&writer, &self.out), threads)?;
+        let told = self.llm.make(Arc::clone(&recipe), agents, asked, (&writer, &steps), threads)?;
         let summary = writer.finish()?;
-        let told = self.llm.report(&self.out, &summary, told)?;
+        let told = self.llm.report((&storage, &steps), &summary, told)?;
         self.report((&recipe, &summary), Some(&told), &refused, started.elapsed().as_secs_f64(), streams)?;
         Ok(Done::Met)
     }
@@ -229,7 +237,9 @@ impl Generate {
             "seconds": seconds,
             "uses": uses,
             "refused": refused,
-            "out": self.out.display().to_string(),
+            "skeletons": summary.skeleton_count,
+            "shard": self.shard,
+            "out": self.out.to_string(),
         });
         if let Some(told) = told {
             data["model"] = told.json();
@@ -285,7 +295,7 @@ impl Generate {
         text.push_str(&told.map(Told::text).unwrap_or_default());
         let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
         let _ = writeln!(text, "{seconds:.1} s, {speed:.0} rows per second");
-        let _ = writeln!(text, "{}", self.out.display());
+        let _ = writeln!(text, "{}", self.out);
         text
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use diorama_openapi as openapi;
+use diorama_output::storage::Location;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
@@ -22,6 +23,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::error::CliError;
+use super::files::open_dataset;
 use super::inputs::{Inputs, Refused, read_world};
 use super::openapi::read_document;
 use super::task::check::Gates;
@@ -46,9 +48,9 @@ pub struct Serve {
     /// Join all worlds into one, each under its own base path.
     #[arg(long)]
     pub compose: bool,
-    /// Dataset whose tasks can be set up and graded.
-    #[arg(long, value_name = "DIR")]
-    pub tasks: Option<PathBuf>,
+    /// Dataset whose tasks can be set up and graded: a folder or a URL (s3://, gs://, az://).
+    #[arg(long, value_name = "LOCATION")]
+    pub tasks: Option<Location>,
     /// Seed of the records of worlds that are not written out.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
@@ -198,7 +200,7 @@ impl Serve {
             Some(AuthChoice::Off) => Auth::Off,
         };
         start_log(self.log);
-        let tasks = self.tasks.as_deref().map(DatasetTasks::open).transpose()?;
+        let tasks = self.tasks.as_ref().map(|place| DatasetTasks::open(open_dataset(place)?)).transpose()?;
         let (worlds, refused) = self.worlds(streams)?;
         let mut listening = json!({
             "listening": bound,

@@ -167,8 +167,7 @@ fn import_openapi(
     match out {
         None => write!(streams.out, "{text}")?,
         Some(path) => {
-            diorama_output::disk::write(&path, text.as_bytes())
-                .map_err(diorama_output::dataset::DatasetError::from)?;
+            diorama_output::storage::local::write(&path, text.as_bytes())?;
         }
     }
     Ok(Done::Met)

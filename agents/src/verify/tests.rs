@@ -3,6 +3,7 @@ use std::sync::OnceLock;
 
 use diorama_output::folder::Folder;
 use diorama_output::row::{Dialogue, Role};
+use diorama_output::storage::Storage;
 use serde_json::{Map, Value as Json, json};
 
 use super::replay;
@@ -21,14 +22,15 @@ fn dataset() -> &'static (tempfile::TempDir, Vec<Dialogue>) {
         let mut said = Vec::new();
         let line = line.into_iter().chain([out.clone().into_os_string()]);
         let _ = crate::cli::main(line, &mut Vec::new(), &mut said);
-        let folder_of_rows = Folder::open(&out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+        let folder_of_rows =
+            Folder::open(Storage::local(&out)).unwrap_or_else(|error| panic!("{error}: {said:?}"));
         let rows = folder_of_rows.rows().map(Result::unwrap).collect();
         (folder, rows)
     })
 }
 
 fn worlds() -> Worlds {
-    Worlds::of(&dataset().0.path().join("dataset"))
+    Worlds::of(Storage::local(&dataset().0.path().join("dataset")))
 }
 
 /// Puts a value into a place.

@@ -1,58 +1,60 @@
 //! Errors of writing a dataset.
 
-use std::path::PathBuf;
-
-use crate::disk::DiskError;
 use crate::manifest::MetadataError;
 use crate::rows::WriteError;
+use crate::storage::StorageError;
 
-/// The folder of a run that has not ended.
+/// The folder of a run that is not complete.
 pub const PROGRESS: &str = ".progress";
 
 /// Why a dataset cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
-    /// A step on the disk failed.
+    /// A file cannot be read or written.
     #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// Metadata in the folder cannot be used.
+    Storage(#[from] StorageError),
+    /// Metadata at the location cannot be used.
     #[error(transparent)]
     Metadata(#[from] MetadataError),
-    /// The folder has something in it.
-    #[error("{} is not empty (it holds `{found}`); choose a new folder, or go on with an interrupted run by --resume", folder.display())]
+    /// The location has something in it.
+    #[error(
+        "{place} is not empty (it holds `{found}`); choose a new one, or go on with an interrupted run by --resume"
+    )]
     NotEmpty {
-        /// The folder.
-        folder: PathBuf,
+        /// The location.
+        place: String,
         /// One of the things in it.
         found: String,
     },
     /// There is nothing to go on with.
-    #[error("{} holds `{found}` but no interrupted run, so there is nothing to resume; choose a new folder", folder.display())]
+    #[error(
+        "{place} holds `{found}` but no interrupted run, so there is nothing to resume; choose a new one"
+    )]
     NothingToResume {
-        /// The folder.
-        folder: PathBuf,
+        /// The location.
+        place: String,
         /// One of the things in it.
         found: String,
     },
     /// The output path is something else than a folder.
-    #[error("{} is a file, expected a folder", .0.display())]
-    NotAFolder(PathBuf),
-    /// Another process writes the folder.
-    #[error("another process is writing {}; wait for it, or choose another folder", .0.display())]
-    Locked(PathBuf),
-    /// The folder holds another run.
-    #[error("{} holds a run with another {difference}; use the same settings, or choose a new folder", folder.display())]
+    #[error("{0} is a file, expected a folder")]
+    NotAFolder(String),
+    /// Another process writes the location.
+    #[error("another process is writing {0}; wait for it, or choose another folder")]
+    Locked(String),
+    /// The location holds another run.
+    #[error("{place} holds a run with another {difference}; use the same settings, or choose a new place")]
     OtherRun {
-        /// The folder.
-        folder: PathBuf,
+        /// The location.
+        place: String,
         /// The key that differs, with both values.
         difference: String,
     },
     /// Rows could not be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {file}: {source}")]
     Rows {
         /// The file.
-        path: PathBuf,
+        file: String,
         /// Why.
         source: WriteError,
     },
@@ -82,4 +84,26 @@ pub enum DatasetError {
         /// The first.
         first: String,
     },
+    /// A file that the run did not make, or not like this, is at the location.
+    #[error("{file}: {what}; make the shard again after removing its marker, or choose a new place")]
+    Changed {
+        /// The file.
+        file: String,
+        /// A description of the difference.
+        what: String,
+    },
+}
+
+impl DatasetError {
+    /// Returns true if another command line would help, and the same one never.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::NotEmpty { .. }
+                | Self::NothingToResume { .. }
+                | Self::NotAFolder(_)
+                | Self::OtherRun { .. }
+        )
+    }
 }

@@ -8,11 +8,12 @@ use super::error::DatasetError;
 use super::progress::Sidecar;
 use super::writer::DatasetWriter;
 use crate::columns::SCHEMA_VERSION;
-use crate::disk::{DiskError, PartFile};
 use crate::funnel::{Counts, Funnel};
 use crate::plan::FilePlan;
 use crate::row::Dialogue;
 use crate::rows::{RowWriter, WriteError};
+use crate::skeleton::skeleton;
+use crate::storage::{Cause, Fingerprint, NewFile, StorageError};
 
 /// The result of one batch: its rows and its funnel.
 #[derive(Clone, Debug, Default)]
@@ -29,13 +30,14 @@ pub struct BatchRows {
 pub struct FileWriter<'a> {
     dataset: &'a DatasetWriter,
     plan: &'a FilePlan,
-    writer: RowWriter<PartFile>,
+    writer: RowWriter<NewFile>,
     /// Position in the plan's batches of the next one to write.
     next: usize,
     ids: BTreeSet<String>,
     counts: Counts,
     funnel: Funnel,
-    worlds: BTreeMap<String, String>,
+    skeletons: BTreeSet<String>,
+    worlds: BTreeMap<String, Fingerprint>,
 }
 
 impl DatasetWriter {
@@ -44,9 +46,10 @@ impl DatasetWriter {
     /// # Errors
     /// When the file cannot be made.
     pub fn start_file<'a>(&'a self, plan: &'a FilePlan) -> Result<FileWriter<'a>, DatasetError> {
-        let path = self.folder.join(&plan.name);
-        let part = PartFile::create(&path)?;
-        let writer = RowWriter::new(part).map_err(|source| DatasetError::Rows { path, source })?;
+        let file = self.storage.create(&plan.name)?;
+        let full_name = || self.storage.full_name(&plan.name);
+        let writer =
+            RowWriter::new(file).map_err(|source| DatasetError::Rows { file: full_name(), source })?;
         Ok(FileWriter {
             dataset: self,
             plan,
@@ -55,6 +58,7 @@ impl DatasetWriter {
             ids: BTreeSet::new(),
             counts: Counts::default(),
             funnel: Funnel::default(),
+            skeletons: BTreeSet::new(),
             worlds: BTreeMap::new(),
         })
     }
@@ -91,17 +95,22 @@ impl FileWriter<'_> {
         if let Some(batch) = self.plan.batches.get(self.next) {
             return Err(self.refuse(batch.index, "is missing, expected all batches of the file"));
         }
-        let path = self.dataset.folder.join(&self.plan.name);
-        let part = self.writer.finish().map_err(|source| at_path(source, &path))?;
+        let storage = &self.dataset.storage;
+        let name = storage.full_name(&self.plan.name);
+        let file = self.writer.finish().map_err(|source| at_file(source, name))?;
+        let fingerprint = file.commit()?;
+        // The file's worlds are stored before anything says that it is finished.
+        storage.flush()?;
         let sidecar = Sidecar {
             schema_version: SCHEMA_VERSION,
             file: self.plan.name.clone(),
-            fingerprint: part.commit()?,
+            fingerprint,
             counts: self.counts,
             funnel: self.funnel,
+            skeletons: self.skeletons,
             worlds: self.worlds,
         };
-        sidecar.write(&self.dataset.folder, self.plan)?;
+        sidecar.write(storage, self.plan)?;
         self.dataset.state().done.insert(self.plan.index, sidecar);
         Ok(())
     }
@@ -118,12 +127,9 @@ impl FileWriter<'_> {
         for row in batch.rows {
             self.check(batch.batch, &row)?;
             self.counts.count(&row);
-            if !self.worlds.contains_key(&row.world_id) {
-                self.worlds.insert(row.world_id.clone(), row.world_hash.clone());
-            }
-            self.writer
-                .write(row)
-                .map_err(|source| at_path(source, &self.dataset.folder.join(&self.plan.name)))?;
+            self.skeletons.insert(skeleton(&row));
+            let written = self.writer.write(row);
+            written.map_err(|source| at_file(source, self.dataset.storage.full_name(&self.plan.name)))?;
         }
         Ok(())
     }
@@ -137,10 +143,11 @@ impl FileWriter<'_> {
         if !self.ids.insert(id.clone()) {
             return Err(self.refuse(batch, &format!("row `{id}` has the id of an earlier row")));
         }
-        let known = match self.worlds.get(&row.world_id) {
-            Some(hash) => *hash == row.world_hash,
-            None => self.dataset.state().worlds.get(&row.world_id) == Some(&row.world_hash),
-        };
+        if !self.worlds.contains_key(&row.world_id) {
+            let stored = self.dataset.state().worlds.get(&row.world_id).cloned();
+            self.worlds.extend(stored.map(|stored| (row.world_id.clone(), stored)));
+        }
+        let known = self.worlds.get(&row.world_id).is_some_and(|stored| stored.blake3 == row.world_hash);
         if !known {
             let what = format!(
                 "row `{id}` names world `{}` with hash {}, expected one that was stored",
@@ -156,16 +163,16 @@ impl FileWriter<'_> {
     }
 }
 
-/// Gives a write error its file; a full disk is said in the disk's words.
-fn at_path(source: WriteError, path: &std::path::Path) -> DatasetError {
-    match source {
-        WriteError::Parquet(ParquetError::External(inner)) => match inner.downcast::<std::io::Error>() {
-            Ok(source) => DiskError { doing: "write", path: path.to_owned(), source: *source }.into(),
-            Err(inner) => DatasetError::Rows {
-                path: path.to_owned(),
-                source: WriteError::Parquet(ParquetError::External(inner)),
-            },
+/// Gives a write error its file; what the storage says is said in its words.
+fn at_file(source: WriteError, file: String) -> DatasetError {
+    let WriteError::Parquet(ParquetError::External(inner)) = source else {
+        return DatasetError::Rows { file, source };
+    };
+    match inner.downcast::<std::io::Error>() {
+        Ok(error) => match error.downcast::<StorageError>() {
+            Ok(error) => error.into(),
+            Err(error) => StorageError { doing: "write", place: file, cause: Cause::Io(error) }.into(),
         },
-        source => DatasetError::Rows { path: path.to_owned(), source },
+        Err(inner) => DatasetError::Rows { file, source: WriteError::Parquet(ParquetError::External(inner)) },
     }
 }

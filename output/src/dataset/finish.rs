@@ -1,19 +1,19 @@
-//! The end of a run: worlds, card and manifest, or the record of a shard.
+//! The end of a run: card and manifest, or the marker of a shard.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::error::DatasetError;
+use super::error::{DatasetError, PROGRESS};
 use super::progress::{ShardRecord, Sidecar, Summary};
-use super::writer::{DatasetWriter, remove_progress};
+use super::writer::DatasetWriter;
 use crate::card;
 use crate::columns::SCHEMA_VERSION;
-use crate::disk;
-use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, SHARD, to_json, world_file};
+use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, to_json, world_file};
 use crate::plan::Shard;
+use crate::storage::Storage;
+use crate::storage::local::PART;
 
 impl DatasetWriter {
-    /// Ends the run: writes card and manifest, or the shard's record, and removes the progress folder.
+    /// Ends the run: writes card and manifest, or the shard's marker.
     ///
     /// # Errors
     /// When files are missing, two files disagree about a world, or something cannot be written.
@@ -28,30 +28,30 @@ impl DatasetWriter {
         let done = std::mem::take(&mut self.state().done);
         let summary = Summary::of_sidecars(done.values());
         one_hash_per_world(done.values())?;
-        remove_unnamed_worlds(&self.folder, &summary)?;
-        if self.run.shard == Shard::WHOLE {
-            assemble(&self.folder, Manifest::new(&self.run), done.values())?;
+        if self.shard == Shard::WHOLE {
+            assemble(&self.storage, Manifest::new(&self.run), done.values())?;
+            // The lock's file goes with the folder.
+            self._lock = None;
+            self.storage.remove_folder(PROGRESS)?;
         } else {
+            sync_worlds(&self.storage, &summary)?;
+            let name = ShardRecord::name(self.shard);
             let record = ShardRecord {
                 schema_version: SCHEMA_VERSION,
                 run: self.run.clone(),
-                all_files: self.plan.files().iter().map(|file| file.name.clone()).collect(),
+                shard: self.shard,
                 files: done.into_values().map(|sidecar| (sidecar.file.clone(), sidecar)).collect(),
             };
-            sync_worlds(&self.folder, &summary)?;
-            let path = self.folder.join(SHARD);
-            disk::write(&path, &to_json(&record, &path)?)?;
+            self.storage.write(&name, &to_json(&record, &name)?)?;
         }
-        // The lock's file goes with the folder.
-        self._lock = None;
-        remove_progress(&self.folder)?;
         Ok(summary)
     }
 }
 
-/// Completes a manifest that has no files yet, and writes it with its card.
+/// Completes a manifest that has no files yet, and writes it with its card. Rows and worlds are not read: their sizes are
+/// compared with what was recorded when they were written.
 pub(crate) fn assemble<'a>(
-    folder: &Path,
+    storage: &Storage,
     mut manifest: Manifest,
     sidecars: impl IntoIterator<Item = &'a Sidecar> + Clone,
 ) -> Result<Manifest, DatasetError> {
@@ -60,32 +60,55 @@ pub(crate) fn assemble<'a>(
         let entry = FileEntry::new(sidecar.fingerprint.clone(), Some(sidecar.counts.dialogues));
         manifest.files.insert(sidecar.file.clone(), entry);
     }
-    sync_worlds(folder, &summary)?;
-    for (world, hash) in &summary.worlds {
-        let name = world_file(world);
-        let fingerprint = disk::fingerprint(&folder.join(&name))?;
-        if fingerprint.blake3 != *hash {
-            return Err(DatasetError::World {
-                world: world.clone(),
-                what: "its file changed during the run".to_owned(),
-            });
-        }
-        manifest.files.insert(name, FileEntry::new(fingerprint, None));
+    sync_worlds(storage, &summary)?;
+    for (world, fingerprint) in &summary.worlds {
+        manifest.files.insert(world_file(world), FileEntry::new(fingerprint.clone(), None));
     }
+    check_listing(storage, &manifest)?;
     manifest.counts = summary.counts;
+    manifest.skeletons = summary.skeleton_count;
     manifest.funnel = summary.funnel;
-    manifest.worlds = summary.worlds;
-    let card = disk::write(&folder.join(CARD), card::render(&manifest).as_bytes())?;
+    manifest.worlds =
+        summary.worlds.into_iter().map(|(world, fingerprint)| (world, fingerprint.blake3)).collect();
+    let card = storage.write(CARD, card::render(&manifest).as_bytes())?;
     manifest.files.insert(CARD.to_owned(), FileEntry::new(card, None));
-    let path = folder.join(MANIFEST);
-    disk::write(&path, &to_json(&manifest, &path)?)?;
+    storage.write(MANIFEST, &to_json(&manifest, MANIFEST)?)?;
     Ok(manifest)
 }
 
+/// Compares the files that are there with those that the manifest will name. What a crash left under a temporary name,
+/// and worlds that no row names, are removed; anything else that is missing, too much or of another size is an error.
+fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetError> {
+    let mut missing: BTreeSet<&str> = manifest.files.keys().map(String::as_str).collect();
+    for folder in ["data", "worlds"] {
+        for found in storage.list(folder)? {
+            let name = format!("{folder}/{}", found.name);
+            missing.remove(name.as_str());
+            let changed = |what: String| DatasetError::Changed { file: storage.full_name(&name), what };
+            match manifest.files.get(&name) {
+                None if name.ends_with(PART) || folder == "worlds" => storage.remove(&name)?,
+                None => return Err(changed("no shard of this run made it".to_owned())),
+                Some(entry) if found.size != Some(entry.size) => {
+                    let size = found.size.unwrap_or_default();
+                    return Err(changed(format!("found {size} bytes, expected {}", entry.size)));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    match missing.first() {
+        Some(name) => {
+            let (file, what) = (storage.full_name(name), "it is missing".to_owned());
+            Err(DatasetError::Changed { file, what })
+        }
+        None => Ok(()),
+    }
+}
+
 /// Worlds are written without waiting for the disk; a record that names them is not written before they are on it.
-fn sync_worlds(folder: &Path, summary: &Summary) -> Result<(), DatasetError> {
-    let worlds: Vec<PathBuf> = summary.worlds.keys().map(|world| folder.join(world_file(world))).collect();
-    Ok(disk::sync_files(&folder.join("worlds"), &worlds)?)
+fn sync_worlds(storage: &Storage, summary: &Summary) -> Result<(), DatasetError> {
+    let worlds: Vec<String> = summary.worlds.keys().map(|world| world_file(world)).collect();
+    Ok(storage.sync("worlds", &worlds)?)
 }
 
 /// Checks that no two files mean different worlds by the same id.
@@ -94,25 +117,13 @@ pub(crate) fn one_hash_per_world<'a>(
 ) -> Result<(), DatasetError> {
     let mut known: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     for sidecar in sidecars {
-        for (world, hash) in &sidecar.worlds {
+        for (world, fingerprint) in &sidecar.worlds {
+            let hash = fingerprint.blake3.as_str();
             let (other, file) = known.entry(world).or_insert((hash, &sidecar.file));
-            if *other != hash.as_str() {
+            if *other != hash {
                 let what = format!("{file} and {} name it with different hashes", sidecar.file);
                 return Err(DatasetError::World { world: world.clone(), what });
             }
-        }
-    }
-    Ok(())
-}
-
-/// A folder holds the worlds that rows name and no others. Worlds of batches without rows are stored before it is known
-/// that none of their attempts passes.
-fn remove_unnamed_worlds(folder: &Path, summary: &Summary) -> Result<(), DatasetError> {
-    let worlds = folder.join("worlds");
-    for name in disk::entries(&worlds)? {
-        let named = name.strip_suffix(".json").is_some_and(|world| summary.worlds.contains_key(world));
-        if !named {
-            disk::remove(&worlds.join(name))?;
         }
     }
     Ok(())

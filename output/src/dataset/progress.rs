@@ -1,20 +1,23 @@
-//! The files that a run keeps beside its rows until it ends, and the file that a shard keeps for `merge`.
+//! The files that a run keeps beside its rows until the dataset is complete: what the run is, the record of each
+//! finished file, and the marker of each finished shard.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::error::{DatasetError, PROGRESS};
 use crate::columns::SCHEMA_VERSION;
-use crate::disk::{self, Fingerprint};
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{
-    Identity, Manifest, MetadataError, RunRecord, SHARD, config_hash, is_world_id, read_metadata, to_json,
+    Identity, Manifest, MetadataError, RunRecord, config_hash, is_world_id, read_metadata, to_json,
     world_file,
 };
 use crate::plan::{FilePlan, Plan, Shard};
+use crate::storage::{Fingerprint, Storage};
+
+/// The record of the run, below the location.
+pub(super) const RUN: &str = ".progress/run.json";
 
 /// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -23,8 +26,14 @@ pub struct Summary {
     pub counts: Counts,
     /// The funnel of the proposed tasks.
     pub funnel: Funnel,
-    /// Hash of each world that a row names.
-    pub worlds: BTreeMap<String, String>,
+    /// Hashes of the rows' skeletons.
+    #[serde(skip)]
+    pub skeletons: BTreeSet<String>,
+    /// The number of different skeletons; `None` in datasets of older versions.
+    #[serde(rename = "skeletons")]
+    pub skeleton_count: Option<u64>,
+    /// Each world that a row names.
+    pub worlds: BTreeMap<String, Fingerprint>,
 }
 
 /// The record of a finished file of rows.
@@ -40,49 +49,51 @@ pub struct Sidecar {
     pub counts: Counts,
     /// The funnel of the tasks proposed for it.
     pub funnel: Funnel,
-    /// Hash of each world that its rows name.
-    pub worlds: BTreeMap<String, String>,
+    /// Hashes of its rows' skeletons.
+    pub skeletons: BTreeSet<String>,
+    /// Each world that its rows name.
+    pub worlds: BTreeMap<String, Fingerprint>,
 }
 
-/// `shard.json`: a finished shard.
+/// The marker of a finished shard: with those of all shards, a dataset is put together without reading rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShardRecord {
     /// Version of the columns.
     pub schema_version: u32,
-    /// The run, with the shard.
+    /// The run.
     pub run: RunRecord,
-    /// Names of all files of the dataset, those of other shards too.
-    pub all_files: Vec<String>,
+    /// The shard.
+    pub shard: Shard,
     /// The shard's files.
     pub files: BTreeMap<String, Sidecar>,
 }
 
 impl RunRecord {
-    pub(crate) fn new(identity: &Identity, plan: &Plan, shard: Shard) -> Self {
+    pub(crate) fn new(identity: &Identity, plan: &Plan, shards: u32) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
             identity: identity.clone(),
             config_hash: identity.config_hash(),
             plan: plan.sizes(),
             plan_hash: plan.digest(),
-            shard,
+            shards,
         }
     }
 
-    pub(crate) fn of_manifest(manifest: &Manifest) -> Self {
+    pub(crate) fn of_manifest(manifest: &Manifest, shards: u32) -> Self {
         Self {
             schema_version: manifest.schema_version,
             identity: manifest.identity(),
             config_hash: manifest.config_hash.clone(),
             plan: manifest.plan,
             plan_hash: manifest.plan_hash.clone(),
-            shard: Shard::WHOLE,
+            shards,
         }
     }
 
-    /// The record of an interrupted run, if there is one.
-    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, MetadataError> {
-        match read_metadata(&folder.join(PROGRESS), "run.json", "") {
+    /// The record of a run that is not complete, if there is one.
+    pub(crate) fn read(storage: &Storage) -> Result<Option<Self>, MetadataError> {
+        match read_metadata(storage, RUN, "") {
             Ok(run) => Ok(Some(run)),
             Err(MetadataError::Missing { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -92,11 +103,11 @@ impl RunRecord {
     /// The first key in which another run differs, with both values: `` `seed` (found 1, expected 2) ``.
     #[must_use]
     pub fn difference(&self, expected: &Self) -> Option<String> {
-        self.difference_of_rows(expected).or_else(|| differ("shard", &self.shard, &expected.shard))
+        self.difference_of_rows(expected).or_else(|| differ("shards", &self.shards, &expected.shards))
     }
 
-    /// Like [`RunRecord::difference`], shards apart.
-    pub(crate) fn difference_of_rows(&self, expected: &Self) -> Option<String> {
+    /// Like [`RunRecord::difference`], the number of shards apart.
+    fn difference_of_rows(&self, expected: &Self) -> Option<String> {
         let (found, other) = (&self.identity, &expected.identity);
         differ("engine version", &found.versions.engine, &other.versions.engine)
             .or_else(|| differ("grader version", &found.versions.grader, &other.versions.grader))
@@ -116,39 +127,34 @@ impl RunRecord {
 }
 
 impl Sidecar {
-    /// Where a file's sidecar stands.
-    pub(crate) fn path(folder: &Path, file: &FilePlan) -> PathBuf {
-        folder.join(PROGRESS).join(Self::name(file))
-    }
-
-    fn name(file: &FilePlan) -> String {
-        format!("{}.json", file.name.trim_start_matches("data/").trim_end_matches(".parquet"))
+    /// The name of a file's sidecar, below the location.
+    pub(crate) fn name(file: &FilePlan) -> String {
+        let name = file.name.trim_start_matches("data/").trim_end_matches(".parquet");
+        format!("{PROGRESS}/{name}.json")
     }
 
     /// The sidecar of a file, if it has one that can be read. One that cannot is as good as none: its file is made
     /// anew.
-    pub(crate) fn read(folder: &Path, file: &FilePlan) -> Result<Option<Self>, DatasetError> {
-        let Some(bytes) = disk::read_limited(&Self::path(folder, file), 256 << 20)? else { return Ok(None) };
+    pub(crate) fn read(storage: &Storage, file: &FilePlan) -> Result<Option<Self>, DatasetError> {
+        let Some(bytes) = storage.read(&Self::name(file), 256 << 20)? else { return Ok(None) };
         let sidecar: Option<Self> = serde_json::from_slice(&bytes).ok();
         Ok(sidecar.filter(|sidecar| sidecar.schema_version == SCHEMA_VERSION && sidecar.file == file.name))
     }
 
-    pub(crate) fn write(&self, folder: &Path, file: &FilePlan) -> Result<(), DatasetError> {
-        let path = Self::path(folder, file);
+    pub(crate) fn write(&self, storage: &Storage, file: &FilePlan) -> Result<(), DatasetError> {
+        let name = Self::name(file);
         // Lost with the power, it costs one file made again.
-        disk::write_unsynced(&path, &to_json(self, &path)?)?;
+        storage.write_later(&name, &to_json(self, &name)?)?;
         Ok(())
     }
 
     /// Returns true if the file and its worlds are still present with the same bytes.
-    pub(crate) fn holds(&self, folder: &Path) -> Result<bool, DatasetError> {
-        let path = folder.join(&self.file);
-        if !path.is_file() || disk::fingerprint(&path)? != self.fingerprint {
+    pub(crate) fn holds(&self, storage: &Storage) -> Result<bool, DatasetError> {
+        if storage.fingerprint(&self.file)?.as_ref() != Some(&self.fingerprint) {
             return Ok(false);
         }
-        for (world, hash) in &self.worlds {
-            let path = folder.join(world_file(world));
-            if !is_world_id(world) || !path.is_file() || disk::fingerprint(&path)?.blake3 != *hash {
+        for (world, fingerprint) in &self.worlds {
+            if !is_world_id(world) || storage.fingerprint(&world_file(world))?.as_ref() != Some(fingerprint) {
                 return Ok(false);
             }
         }
@@ -157,29 +163,42 @@ impl Sidecar {
 }
 
 impl ShardRecord {
-    /// Reads a shard's record and checks that it is consistent in itself.
+    /// The name of a shard's marker, below the location.
+    #[must_use]
+    pub fn name(shard: Shard) -> String {
+        let (index, count) = (shard.number(), shard.count());
+        format!("{PROGRESS}/shard-{index:05}-of-{count:05}.json")
+    }
+
+    /// Reads a shard's marker, if there is one, and checks that it is consistent in itself.
     ///
     /// # Errors
-    /// When there is none, or it is not one of this version.
-    pub fn read(folder: &Path) -> Result<Self, MetadataError> {
-        let hint = "expected a finished shard, as `generate --shard I/K` leaves it";
-        let record: Self = read_metadata(folder, SHARD, hint)?;
-        let invalid = |what| MetadataError::Invalid { path: folder.join(SHARD).display().to_string(), what };
+    /// When it is not one of this version.
+    pub fn read(storage: &Storage, shard: Shard) -> Result<Option<Self>, MetadataError> {
+        let name = Self::name(shard);
+        let record: Self = match read_metadata(storage, &name, "") {
+            Ok(record) => record,
+            Err(MetadataError::Missing { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let invalid = |what| MetadataError::Invalid { path: storage.full_name(&name), what };
         if record.run.config_hash != config_hash(&record.run.identity.config) {
             return Err(invalid(
                 "`config_hash` is not the hash of `config`; the file was changed".to_owned(),
             ));
         }
+        if record.shard != shard || record.run.shards != shard.count() {
+            return Err(invalid(format!("found the marker of shard {}, expected {shard}", record.shard)));
+        }
         for (name, sidecar) in &record.files {
-            let planned = record.all_files.iter().position(|file| file == name);
-            if sidecar.file != *name || !planned.is_some_and(|index| record.run.shard.has(index)) {
-                return Err(invalid(format!("file `{name}` is not one of shard {}", record.run.shard)));
+            if sidecar.file != *name {
+                return Err(invalid(format!("file `{name}` is recorded as `{}`", sidecar.file)));
             }
             if let Some(world) = sidecar.worlds.keys().find(|world| !is_world_id(world)) {
                 return Err(invalid(format!("world id `{world}` cannot be a file name")));
             }
         }
-        Ok(record)
+        Ok(Some(record))
     }
 }
 
@@ -207,10 +226,17 @@ fn show<T: Serialize>(value: &T) -> String {
 
 impl Summary {
     pub(crate) fn of_manifest(manifest: &Manifest) -> Self {
+        let fingerprint = |world: &String| {
+            let entry = manifest.files.get(&world_file(world))?;
+            Some(Fingerprint { size: entry.size, blake3: entry.blake3.clone() })
+        };
+        let worlds = manifest.worlds.keys();
         Self {
             counts: manifest.counts.clone(),
             funnel: manifest.funnel.clone(),
-            worlds: manifest.worlds.clone(),
+            skeletons: BTreeSet::new(),
+            skeleton_count: manifest.skeletons,
+            worlds: worlds.filter_map(|world| Some((world.clone(), fingerprint(world)?))).collect(),
         }
     }
 
@@ -219,8 +245,10 @@ impl Summary {
         for sidecar in sidecars {
             summary.counts.add(&sidecar.counts);
             summary.funnel.add(&sidecar.funnel);
+            summary.skeletons.extend(sidecar.skeletons.iter().cloned());
             summary.worlds.extend(sidecar.worlds.clone());
         }
+        summary.skeleton_count = Some(summary.skeletons.len() as u64);
         summary
     }
 }

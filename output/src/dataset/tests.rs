@@ -1,6 +1,8 @@
+mod shards;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
@@ -9,10 +11,10 @@ use tempfile::TempDir;
 use super::{BatchRows, DatasetError, DatasetWriter, DriveError, Options, Start, Summary};
 use crate::funnel::{Funnel, Mutants};
 use crate::manifest::{Identity, Versions};
-use crate::merge::{MergeError, merge};
 use crate::plan::{Batch, Plan, PlanSizes};
 use crate::row::Split;
 use crate::rows::samples::{sample, world_json};
+use crate::storage::Storage;
 
 /// 43 batches of 5 rows, 4 batches to a file: 10 train files and 2 test files.
 fn plan() -> Plan {
@@ -32,17 +34,17 @@ fn identity() -> Identity {
     Identity { versions, seed: 7, config, benchmark: false }
 }
 
-fn open(folder: &Path, shard: &str, start: Start) -> Result<DatasetWriter, DatasetError> {
-    open_as(folder, identity(), shard, start)
+fn open(storage: &Storage, shard: &str, start: Start) -> Result<DatasetWriter, DatasetError> {
+    open_as(storage, identity(), shard, start)
 }
 
 fn open_as(
-    folder: &Path,
+    storage: &Storage,
     identity: Identity,
     shard: &str,
     start: Start,
 ) -> Result<DatasetWriter, DatasetError> {
-    DatasetWriter::open(folder, identity, plan(), Options { shard: shard.parse().unwrap(), start })
+    DatasetWriter::open(storage.clone(), identity, plan(), Options { shard: shard.parse().unwrap(), start })
 }
 
 /// The rows of a batch: row 17 of every 40 is exhausted.
@@ -63,45 +65,45 @@ fn make(writer: &DatasetWriter, batch: &Batch) -> Result<BatchRows, DatasetError
     Ok(BatchRows { batch: batch.index, rows, funnel })
 }
 
-fn run(folder: &Path, shard: &str, threads: usize) -> Summary {
-    let writer = open(folder, shard, Start::Fresh).unwrap();
+fn run(storage: &Storage, shard: &str, threads: usize) -> Summary {
+    let writer = open(storage, shard, Start::Fresh).unwrap();
     writer.drive(threads, |batch| make(&writer, batch), |_| {}).unwrap();
     writer.finish().unwrap()
 }
 
-/// Every file below a folder with the hash of its bytes.
-fn bytes(folder: &Path) -> BTreeMap<PathBuf, String> {
+/// Every file of a place with the hash of its bytes.
+fn bytes(storage: &Storage) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in storage.list(&folder).unwrap() {
+            let name = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+            if entry.size.is_some() {
+                let hash = storage.fingerprint(&name).unwrap().unwrap().blake3;
+                files.insert(name, hash);
             } else {
-                let hash = blake3::hash(&fs::read(&path).unwrap()).to_hex().to_string();
-                files.insert(path.strip_prefix(folder).unwrap().to_owned(), hash);
+                folders.push(name);
             }
         }
     }
     files
 }
 
-fn whole() -> (TempDir, BTreeMap<PathBuf, String>) {
+/// A run in one process into a folder.
+fn whole() -> (TempDir, BTreeMap<String, String>) {
     let folder = TempDir::new().unwrap();
-    run(folder.path(), "1/1", 1);
-    let bytes = bytes(folder.path());
-    (folder, bytes)
+    let storage = Storage::local(folder.path());
+    run(&storage, "1/1", 1);
+    (folder, bytes(&storage))
 }
 
 #[test]
 fn a_folder_has_rows_worlds_card_and_manifest_whatever_the_threads() {
     let (folder, one) = whole();
-    let names: Vec<String> = one.keys().map(|path| path.display().to_string()).collect();
-    insta::assert_json_snapshot!(names);
+    insta::assert_json_snapshot!(one.keys().collect::<Vec<_>>());
     insta::assert_snapshot!(fs::read_to_string(folder.path().join("README.md")).unwrap());
     let many = TempDir::new().unwrap();
-    let out = many.path().join("deep/new");
+    let out = Storage::local(&many.path().join("deep/new"));
     let summary = run(&out, "1/1", 5);
     assert_eq!(bytes(&out), one);
     assert_eq!((summary.counts.dialogues, summary.funnel.written), (207, 207));
@@ -114,7 +116,7 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
     let (_, expected) = whole();
     for (interrupt_after, files_left) in [(0, 12), (1, 12), (9, 10), (23, 7)] {
         let folder = TempDir::new().unwrap();
-        let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
+        let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
         let made = AtomicU64::new(0);
         let failing = |batch: &Batch| {
             if made.fetch_add(1, Ordering::SeqCst) >= interrupt_after {
@@ -126,11 +128,11 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
         assert!(matches!(error, DriveError::Batch(_)), "{error}");
         drop(writer);
         assert!(!folder.path().join("manifest.json").exists());
-        let writer = open(folder.path(), "1/1", Start::Resume).unwrap();
+        let writer = open(&Storage::local(folder.path()), "1/1", Start::Resume).unwrap();
         assert_eq!(writer.pending().len(), files_left, "finished files are kept");
         writer.drive(3, |batch| make(&writer, batch), |_| {}).unwrap();
         writer.finish().unwrap();
-        assert_eq!(bytes(folder.path()), expected);
+        assert_eq!(bytes(&Storage::local(folder.path())), expected);
     }
 }
 
@@ -138,7 +140,7 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
 fn resuming_makes_changed_files_and_lost_worlds_anew() {
     let (_, expected) = whole();
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
+    let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
     writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap();
     drop(writer);
     let file = |name: &str| folder.path().join(name);
@@ -148,7 +150,7 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
     fs::remove_file(file("worlds/test_clinic_0.json")).unwrap();
     fs::write(file("data/train-00006-of-00010.parquet.part"), b"left by a crash").unwrap();
     fs::write(file("worlds/nobody.json"), b"{}").unwrap();
-    let writer = open(folder.path(), "1/1", Start::Resume).unwrap();
+    let writer = open(&Storage::local(folder.path()), "1/1", Start::Resume).unwrap();
     let pending: Vec<&str> = writer.pending().iter().map(|file| file.name.as_str()).collect();
     assert_eq!(
         pending,
@@ -161,16 +163,17 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
     );
     writer.drive(2, |batch| make(&writer, batch), |_| {}).unwrap();
     writer.finish().unwrap();
-    assert_eq!(bytes(folder.path()), expected);
-    let complete = open(folder.path(), "1/1", Start::Resume).unwrap();
+    assert_eq!(bytes(&Storage::local(folder.path())), expected);
+    let complete = open(&Storage::local(folder.path()), "1/1", Start::Resume).unwrap();
     assert!(complete.pending().is_empty());
     assert_eq!(complete.finish().unwrap().counts.dialogues, 207);
-    assert_eq!(bytes(folder.path()), expected);
+    assert_eq!(bytes(&Storage::local(folder.path())), expected);
 }
 
 #[test]
 fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
     let check = |folder: &Path, identity: Identity, shard: &str, start: Start, expect: &str| {
+        let folder = &Storage::local(folder);
         let before = bytes(folder);
         let error = open_as(folder, identity, shard, start).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
@@ -183,14 +186,14 @@ fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
         identity(),
         "1/1",
         Start::Fresh,
-        "is not empty (it holds `thesis.tex`); choose a new folder",
+        "is not empty (it holds `thesis.tex`); choose a new one",
     );
     check(foreign.path(), identity(), "1/1", Start::Resume, "holds `thesis.tex` but no interrupted run");
-    let writer = open(&foreign.path().join("thesis.tex"), "1/1", Start::Fresh).unwrap_err();
+    let writer = open(&Storage::local(&foreign.path().join("thesis.tex")), "1/1", Start::Fresh).unwrap_err();
     assert!(matches!(writer, DatasetError::NotAFolder(_)));
 
     let begun = TempDir::new().unwrap();
-    drop(open(begun.path(), "1/1", Start::Fresh).unwrap());
+    drop(open(&Storage::local(begun.path()), "1/1", Start::Fresh).unwrap());
     let other = Identity { seed: 8, ..identity() };
     check(
         begun.path(),
@@ -211,15 +214,9 @@ fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
     let mut other = identity();
     other.config.insert("model".into(), json!("m"));
     check(begun.path(), other, "1/1", Start::Resume, "another `model` (found nothing, expected \"m\")");
-    check(
-        begun.path(),
-        identity(),
-        "1/2",
-        Start::Resume,
-        "another `shard` (found \"1/1\", expected \"1/2\")",
-    );
+    check(begun.path(), identity(), "1/2", Start::Resume, "another `shards` (found 1, expected 2)");
     check(begun.path(), identity(), "1/1", Start::Fresh, "is not empty");
-    let writer = open(begun.path(), "1/1", Start::Resume).unwrap();
+    let writer = open(&Storage::local(begun.path()), "1/1", Start::Resume).unwrap();
     check(begun.path(), identity(), "1/1", Start::Resume, "another process is writing");
     let error = writer.finish().unwrap_err().to_string();
     assert_eq!(
@@ -231,7 +228,7 @@ fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
 #[test]
 fn rows_that_do_not_fit_the_plan_are_refused() {
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
+    let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
     let plan = plan();
     let [file, batch] = [&plan.files()[0], &plan.files()[1]];
     let check = |rows: BatchRows, expect: &str| {
@@ -270,9 +267,9 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
 }
 
 #[test]
-fn a_panic_while_a_unit_is_made_ends_the_drive() {
+fn a_panic_while_a_batch_is_made_ends_the_drive() {
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
+    let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
     let drive = || {
         writer.drive(3, |batch| if batch.index == 6 { panic!("a bug") } else { make(&writer, batch) }, |_| {})
     };
@@ -284,7 +281,7 @@ fn a_panic_while_a_unit_is_made_ends_the_drive() {
 #[test]
 fn a_full_disk_is_named_and_leaves_no_half_file() {
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
+    let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
     let name = "data/train-00000-of-00010.parquet";
     std::os::unix::fs::symlink("/dev/full", folder.path().join(format!("{name}.part"))).unwrap();
     let error = writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap_err().to_string();
@@ -292,63 +289,4 @@ fn a_full_disk_is_named_and_leaves_no_half_file() {
     assert!(error.starts_with(&format!("cannot write {path}: No space left on device")), "{error}");
     assert!(error.ends_with("free some space and run the same command again with --resume"), "{error}");
     assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0);
-}
-
-#[test]
-fn shards_merge_to_the_bytes_of_one_run() {
-    let (_, expected) = whole();
-    let parts = TempDir::new().unwrap();
-    let shards: Vec<PathBuf> = (0..3).map(|index| parts.path().join(format!("shard{index}"))).collect();
-    for (shard, folder) in ["3/3", "1/3", "2/3"].iter().zip(&shards) {
-        run(folder, shard, 2);
-        assert!(folder.join("shard.json").exists() && !folder.join("manifest.json").exists());
-    }
-    let out = parts.path().join("merged");
-    let summary = merge(&[shards[2].clone(), shards[0].clone(), shards[1].clone()], &out).unwrap();
-    assert_eq!(bytes(&out), expected);
-    assert_eq!(summary.counts.dialogues, 207);
-
-    let check = |shards: &[&PathBuf], out: &Path, expect: &str| {
-        let folders: Vec<PathBuf> = shards.iter().map(|folder| (*folder).clone()).collect();
-        let error: MergeError = merge(&folders, out).unwrap_err();
-        assert!(error.to_string().contains(expect), "{error}");
-    };
-    let [a, b, c] = [&shards[0], &shards[1], &shards[2]];
-    let new = parts.path().join("new");
-    check(&[a, b, c], &out, "is not empty (it holds `README.md`)");
-    check(&[], &new, "found no shard folders");
-    check(
-        &[a, b],
-        &new,
-        "4 of 12 files are in none of the shards, the first is data/train-00002-of-00010.parquet",
-    );
-    check(&[a, b, a, c], &new, "is in both");
-    check(&[a, b, &out], &new, "holds no shard.json; expected a finished shard");
-    let other = parts.path().join("other");
-    let writer = open_as(&other, Identity { seed: 8, ..identity() }, "2/3", Start::Fresh).unwrap();
-    writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap();
-    writer.finish().unwrap();
-    check(&[a, b, &other], &new, "they differ in `seed` (found 8, expected 7)");
-    let file = c.join("data/train-00002-of-00010.parquet");
-    let content = fs::read(&file).unwrap();
-    // A new file: the old one is linked into the merged folder.
-    fs::remove_file(&file).unwrap();
-    check(&[a, b, c], &new, "it is missing; make the shard again");
-    let mut changed = content.clone();
-    changed[100] ^= 1;
-    fs::write(&file, changed).unwrap();
-    check(&[a, b, c], &new, "found checksum");
-    fs::write(&file, &content[..100]).unwrap();
-    check(&[a, b, c], &new, "found 100 bytes, expected");
-    assert!(!new.exists(), "a refused merge writes nothing");
-    assert_eq!(bytes(&out), expected);
-}
-
-#[test]
-fn a_shard_without_files_is_still_a_shard() {
-    let parts = TempDir::new().unwrap();
-    let folder = parts.path().join("empty");
-    let summary = run(&folder, "19/20", 2);
-    assert_eq!(summary.counts.dialogues, 0);
-    assert!(folder.join("shard.json").exists());
 }

@@ -1,94 +1,95 @@
-//! Opens a dataset's folder for a run, and keeps what of it is done.
+//! Opens a location for a run, and keeps what of it is done.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::fs::File;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::{DatasetError, PROGRESS};
-use super::progress::{ShardRecord, Sidecar, Summary};
-use crate::disk::{self, DiskError};
+use super::progress::{RUN, ShardRecord, Sidecar, Summary};
 use crate::manifest::{
-    Identity, MANIFEST, Manifest, QUALITY, RunRecord, SHARD, STEPS, is_world_id, world_file,
+    Identity, MANIFEST, Manifest, QUALITY, RunRecord, STEPS, is_world_id, to_json, world_file,
 };
 use crate::plan::{FilePlan, Plan, Shard};
+use crate::storage::local::fingerprint_bytes;
+use crate::storage::{Fingerprint, Storage};
 
-/// How a folder is opened.
+/// How a location is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Which files are made.
+    /// Which files are made. Shards of one run share a location, and always go on with what is there of their run.
     pub shard: Shard,
-    /// The treatment of a folder that is not empty.
+    /// The treatment of a location that is not empty, of a run that is not sharded.
     pub start: Start,
 }
 
-/// The treatment of a folder that is not empty.
+/// The treatment of a location that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Refuse it.
     Fresh,
-    /// Go on with the run that it holds; an empty folder is started.
+    /// Go on with the run that it holds; an empty one is started.
     Resume,
 }
 
-/// Writes a dataset into a folder. Its methods can be called from several threads.
+/// Writes a dataset. Its methods can be called from several threads.
 #[derive(Debug)]
 pub struct DatasetWriter {
-    pub(super) folder: PathBuf,
+    pub(super) storage: Storage,
     pub(super) run: RunRecord,
+    pub(super) shard: Shard,
     pub(super) plan: Plan,
     /// Closing it ends the lock.
     pub(super) _lock: Option<File>,
     pub(super) state: Mutex<State>,
-    /// The summary of a folder that was complete when it was opened.
+    /// The summary of a run that was complete when it was opened.
     pub(super) complete: Option<Summary>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) done: BTreeMap<usize, Sidecar>,
-    pub(super) worlds: BTreeMap<String, String>,
+    pub(super) worlds: BTreeMap<String, Fingerprint>,
 }
 
 impl DatasetWriter {
-    /// Opens a folder for a run.
+    /// Opens a location for a run.
     ///
     /// A folder that does not exist is made. Files that an interrupted run of the same identity finished are kept
-    /// when their checksum still holds, all others are made anew.
+    /// when their checksum still holds, all others are made anew. A run, or a shard, that is complete has nothing to do.
     ///
     /// # Errors
-    /// When the folder is not empty and nothing is to be resumed, holds another run, or cannot be written. Nothing
-    /// in the folder is touched then.
+    /// When the location is not empty and nothing is to be resumed, holds another run, or cannot be written. Nothing
+    /// in it is touched then.
     pub fn open(
-        folder: &Path,
+        storage: Storage,
         identity: Identity,
         plan: Plan,
         options: Options,
     ) -> Result<Self, DatasetError> {
-        let run = RunRecord::new(&identity, &plan, options.shard);
-        if folder.is_file() {
-            return Err(DatasetError::NotAFolder(folder.to_owned()));
+        let Options { shard, start } = options;
+        let run = RunRecord::new(&identity, &plan, shard.count());
+        let place = storage.location().to_string();
+        if storage.location().as_local().is_some_and(std::path::Path::is_file) {
+            return Err(DatasetError::NotAFolder(place));
         }
-        let found = disk::entries(folder)?;
         let mut complete = None;
-        if let Some(first) = found.first() {
-            if options.start == Start::Fresh {
-                return Err(DatasetError::NotEmpty { folder: folder.to_owned(), found: first.clone() });
+        if let Some(first) = storage.list("")?.into_iter().next() {
+            if start == Start::Fresh && shard == Shard::WHOLE {
+                return Err(DatasetError::NotEmpty { place, found: first.name });
             }
-            let (held, summary) = held_run(folder, first)?;
+            let (held, summary) = held_run(&storage, &first.name, shard)?;
             complete = summary;
             if let Some(difference) = held.and_then(|held| held.difference(&run)) {
-                return Err(DatasetError::OtherRun { folder: folder.to_owned(), difference });
+                return Err(DatasetError::OtherRun { place, difference });
             }
         }
-        let mut writer =
-            Self { folder: folder.to_owned(), run, plan, _lock: None, state: Mutex::default(), complete };
+        let mut writer = Self { storage, run, shard, plan, _lock: None, state: Mutex::default(), complete };
         if writer.complete.is_none() {
             writer.start()?;
-        } else {
+        } else if shard == Shard::WHOLE {
             // A run that was interrupted between its last file and the removal of this folder has left it.
-            remove_progress(folder)?;
+            writer.storage.remove_folder(PROGRESS)?;
         }
         Ok(writer)
     }
@@ -106,7 +107,7 @@ impl DatasetWriter {
             return Vec::new();
         }
         let state = self.state();
-        self.plan.files_of(self.run.shard).filter(|file| !state.done.contains_key(&file.index)).collect()
+        self.plan.files_of(self.shard).filter(|file| !state.done.contains_key(&file.index)).collect()
     }
 
     /// Rows in files that are finished.
@@ -132,42 +133,45 @@ impl DatasetWriter {
                 "found an id with other characters than letters, digits, `_`, `-` and inner dots",
             ));
         }
-        let hash = blake3::hash(canonical).to_hex().to_string();
+        let stored = fingerprint_bytes(canonical);
+        let hash = stored.blake3.clone();
         match self.state().worlds.entry(id.to_owned()) {
-            Entry::Occupied(known) if *known.get() == hash => return Ok(hash),
+            Entry::Occupied(known) if *known.get() == stored => return Ok(hash),
             Entry::Occupied(_) => {
                 return Err(refused("another world has this id, expected one world per id"));
             }
-            Entry::Vacant(free) => free.insert(hash.clone()),
+            Entry::Vacant(free) => free.insert(stored),
         };
         // Only the thread that took the id comes here, and it need not keep the others from theirs. The file is flushed
-        // to the disk when the run ends.
-        let path = self.folder.join(world_file(id));
-        let stored = path.is_file() && disk::fingerprint(&path)?.blake3 == hash;
-        if !stored {
-            disk::write_unsynced(&path, canonical)?;
-        }
+        // when the run ends.
+        self.storage.write_later(&world_file(id), canonical)?;
         Ok(hash)
     }
 
     fn start(&mut self) -> Result<(), DatasetError> {
-        let progress = self.folder.join(PROGRESS);
-        for folder in [progress.clone(), self.folder.join("data"), self.folder.join("worlds")] {
-            disk::make_folder(&folder)?;
-        }
-        self._lock = Some(lock(&progress, &self.folder)?);
-        let run = progress.join("run.json");
-        disk::write(&run, &crate::manifest::to_json(&self.run, &run)?)?;
-        for name in ["data", "worlds"] {
-            remove_parts(&self.folder.join(name))?;
+        let place = || self.storage.location().to_string();
+        self.storage.make_folders(&[PROGRESS, "data", "worlds"])?;
+        let (number, count) = (self.shard.number(), self.shard.count());
+        let lock = format!("{PROGRESS}/shard-{number:05}-of-{count:05}.lock");
+        self._lock = match self.storage.lock(&lock) {
+            Ok(lock) => lock,
+            Err(None) => return Err(DatasetError::Locked(place())),
+            Err(Some(error)) => return Err(error.into()),
+        };
+        // Of two runs that start at once, one names the place's run, and the other compares itself with it.
+        if !self.storage.write_new(RUN, &to_json(&self.run, RUN)?)? {
+            let held = RunRecord::read(&self.storage)?;
+            if let Some(difference) = held.and_then(|held| held.difference(&self.run)) {
+                return Err(DatasetError::OtherRun { place: place(), difference });
+            }
         }
         let mut done = BTreeMap::new();
-        for file in self.plan.files_of(self.run.shard) {
-            match Sidecar::read(&self.folder, file)? {
-                Some(sidecar) if sidecar.holds(&self.folder)? => {
+        for file in self.plan.files_of(self.shard) {
+            match Sidecar::read(&self.storage, file)? {
+                Some(sidecar) if sidecar.holds(&self.storage)? => {
                     done.insert(file.index, sidecar);
                 }
-                Some(_) => disk::remove(&Sidecar::path(&self.folder, file))?,
+                Some(_) => self.storage.remove(&Sidecar::name(file))?,
                 None => {}
             }
         }
@@ -181,60 +185,37 @@ impl DatasetWriter {
     }
 }
 
-/// The run a folder that is not empty holds: finished, or interrupted.
-fn held_run(folder: &Path, first: &str) -> Result<(Option<RunRecord>, Option<Summary>), DatasetError> {
-    if folder.join(MANIFEST).is_file() {
-        let manifest = Manifest::read(folder)?;
-        let run = RunRecord::of_manifest(&manifest);
+/// The run that a location holds which is not empty, and the summary if it, or the shard, is complete.
+fn held_run(
+    storage: &Storage,
+    first: &str,
+    shard: Shard,
+) -> Result<(Option<RunRecord>, Option<Summary>), DatasetError> {
+    if storage.open_file(MANIFEST)?.is_some() {
+        let manifest = Manifest::read(storage)?;
+        // Shards leave no trace in a complete dataset.
+        let run = RunRecord::of_manifest(&manifest, shard.count());
         return Ok((Some(run), Some(Summary::of_manifest(&manifest))));
     }
-    if folder.join(SHARD).is_file() {
-        let shard = ShardRecord::read(folder)?;
-        return Ok((Some(shard.run.clone()), Some(Summary::of_sidecars(shard.files.values()))));
+    if let Some(run) = RunRecord::read(storage)? {
+        let marker = if shard == Shard::WHOLE { None } else { ShardRecord::read(storage, shard)? };
+        // A marker is only believed if its run is the one asked for; the run of the place is compared by the caller.
+        let marker = marker.filter(|marker| marker.run == run);
+        let summary = marker.map(|marker| Summary::of_sidecars(marker.files.values()));
+        return Ok((Some(run), summary));
     }
-    match RunRecord::read(folder)? {
-        Some(run) => Ok((Some(run), None)),
-        // Interrupted before the first file of the run was written.
-        None if disk::entries(folder)?
-            .iter()
-            .all(|name| [PROGRESS, "data", "worlds", STEPS, QUALITY].contains(&name.as_str()))
-            && ["data", "worlds"]
-                .iter()
-                .all(|name| disk::entries(&folder.join(name)).is_ok_and(|names| names.is_empty())) =>
-        {
-            Ok((None, None))
-        }
-        None => Err(DatasetError::NothingToResume { folder: folder.to_owned(), found: first.to_owned() }),
+    // Interrupted before the record of the run was written.
+    let names = |folder| storage.list(folder);
+    let beside = [PROGRESS, "data", "worlds", STEPS, QUALITY];
+    let is_bare = names("")?.iter().all(|entry| beside.contains(&entry.name.as_str()))
+        && names("data")?.is_empty()
+        && names("worlds")?.is_empty();
+    if is_bare {
+        return Ok((None, None));
     }
-}
-
-fn lock(progress: &Path, folder: &Path) -> Result<File, DatasetError> {
-    let path = progress.join("lock");
-    let file = File::create(&path).map_err(disk::at("create", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(DatasetError::Locked(folder.to_owned())),
-        // A file system without locks: two runs at once are then the user's to avoid.
-        Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => Ok(file),
-        Err(TryLockError::Error(error)) => Err(disk::at("lock", &path)(error).into()),
-    }
-}
-
-/// Removes what a crash left under temporary names.
-fn remove_parts(folder: &Path) -> Result<(), DiskError> {
-    for name in disk::entries(folder)?.iter().filter(|name| name.ends_with(disk::PART)) {
-        disk::remove(&folder.join(name))?;
-    }
-    Ok(())
-}
-
-/// Removes the folder that only a run that has not ended needs.
-pub(super) fn remove_progress(folder: &Path) -> Result<(), DiskError> {
-    let progress = folder.join(PROGRESS);
-    match fs::remove_dir_all(&progress) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(disk::at("remove", &progress)(error))
-        }
-        _ => Ok(()),
-    }
+    let (place, found) = (storage.location().to_string(), first.to_owned());
+    Err(match shard {
+        Shard::WHOLE => DatasetError::NothingToResume { place, found },
+        _ => DatasetError::NotEmpty { place, found },
+    })
 }

@@ -1,8 +1,8 @@
 //! Errors of exports.
 
-use crate::disk::DiskError;
 use crate::row::{RowFault, Split};
 use crate::rows::ReadError;
+use crate::storage::StorageError;
 
 /// Why a dataset cannot be exported.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum ExportError {
     Row(#[from] RowFault),
     /// The file cannot be written.
     #[error(transparent)]
-    Disk(#[from] DiskError),
+    Storage(#[from] StorageError),
     /// The output path is a folder.
     #[error("{0} is a folder, expected the name of a file")]
     IsFolder(String),

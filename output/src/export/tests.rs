@@ -13,6 +13,7 @@ use crate::folder::Folder;
 use crate::folder::tests::dataset;
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
 use crate::rows::samples::sample;
+use crate::storage::Storage;
 
 /// A row with two calls at once, a message not to learn from, and reasoning.
 fn row() -> Dialogue {
@@ -142,7 +143,7 @@ fn rows_that_are_not_json_are_named() {
 #[test]
 fn a_dataset_is_exported_whole_or_by_split() {
     let (guard, path) = dataset();
-    let folder = Folder::open(&path).unwrap();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
     let out = guard.path().join("rows.jsonl");
     let whole = Exported { rows: 80, lines: 80, left_out: 0 };
     assert_eq!(export(&folder, Options::new(Format::Jsonl), &out).unwrap(), whole);
@@ -166,7 +167,7 @@ fn a_dataset_is_exported_whole_or_by_split() {
 #[test]
 fn a_failed_export_leaves_the_earlier_file() {
     let (guard, path) = dataset();
-    let folder = Folder::open(&path).unwrap();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
     let out = guard.path().join("rows.jsonl");
     fs::write(&out, "earlier").unwrap();
     fs::write(path.join("data/test-00000-of-00001.parquet"), "cut").unwrap();

@@ -6,17 +6,19 @@ use std::fmt::Display;
 use serde_json::Value as Json;
 
 use super::open::{Failure, Folder, Part, is_rows};
-use crate::disk;
 use crate::funnel::Counts;
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, world_file};
 use crate::row::parts::Provenance;
 use crate::row::{Dialogue, Split, row_id};
+use crate::skeleton::skeleton;
+use crate::storage::Fingerprint;
 
 /// Counts over the rows. Each thread keeps its own, and the sums are compared with the manifest.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     ids: BTreeSet<String>,
     counts: Counts,
+    skeletons: BTreeSet<String>,
     rows: BTreeMap<String, u64>,
     worlds: BTreeMap<String, BTreeSet<Split>>,
     domains: BTreeMap<String, BTreeSet<Split>>,
@@ -61,6 +63,7 @@ impl Tally {
     pub fn count(&mut self, file: &str, row: &Dialogue) {
         *self.rows.entry(file.to_owned()).or_default() += 1;
         self.counts.count(row);
+        self.skeletons.insert(skeleton(row));
         self.worlds.entry(row.world_id.clone()).or_default().insert(row.split);
         for domain in &row.domains {
             self.domains.entry(domain.clone()).or_default().insert(row.split);
@@ -76,6 +79,7 @@ impl Tally {
             *self.rows.entry(file).or_default() += rows;
         }
         self.counts.add(&other.counts);
+        self.skeletons.extend(other.skeletons);
         for (world, splits) in other.worlds {
             self.worlds.entry(world).or_default().extend(splits);
         }
@@ -197,6 +201,12 @@ impl Folder {
         for what in counts_that_differ(&tally.counts, &manifest.counts) {
             failures.push(failure(MANIFEST, format!("`counts.{what}` is not what the rows hold")));
         }
+        // Datasets of earlier versions did not count them.
+        let skeletons = tally.skeletons.len() as u64;
+        if let Some(found) = manifest.skeletons.filter(|found| *found != skeletons) {
+            let what = format!("`skeletons` is {found}, expected {skeletons}, those of the rows");
+            failures.push(failure(MANIFEST, what));
+        }
         if manifest.funnel.written != tally.counts.dialogues {
             let (written, rows) = (manifest.funnel.written, tally.counts.dialogues);
             failures.push(failure(
@@ -260,33 +270,32 @@ impl Folder {
     }
 
     fn check_file(&self, name: &str, entry: &FileEntry) -> Option<Failure> {
-        let path = self.path().join(name);
-        if !path.is_file() {
-            return Some(failure(name, "is missing".to_owned()));
-        }
-        let found = match disk::fingerprint(&path) {
-            Ok(found) => found,
-            Err(error) => return Some(failure(name, error.to_string())),
+        let what = match self.storage().fingerprint(name) {
+            Err(error) => error.to_string(),
+            Ok(None) => "is missing".to_owned(),
+            Ok(Some(Fingerprint { size, .. })) if size != entry.size => {
+                format!("found {size} bytes, expected {}", entry.size)
+            }
+            Ok(Some(Fingerprint { blake3, .. })) if blake3 != entry.blake3 => {
+                format!("found checksum {blake3}, expected {}", entry.blake3)
+            }
+            Ok(Some(_)) => return None,
         };
-        if found.size != entry.size {
-            return Some(failure(name, format!("found {} bytes, expected {}", found.size, entry.size)));
-        }
-        (found.blake3 != entry.blake3)
-            .then(|| failure(name, format!("found checksum {}, expected {}", found.blake3, entry.blake3)))
+        Some(failure(name, what))
     }
 
     fn check_listing(&self) -> Vec<Failure> {
         let manifest = self.manifest();
         let mut failures = Vec::new();
         for (folder, prefix) in [("", ""), ("data", "data/"), ("worlds", "worlds/")] {
-            let names = match disk::entries(&self.path().join(folder)) {
-                Ok(names) => names,
+            let entries = match self.storage().list(folder) {
+                Ok(entries) => entries,
                 Err(error) => {
                     failures.push(failure(folder, error.to_string()));
                     continue;
                 }
             };
-            for name in names {
+            for name in entries.into_iter().map(|entry| entry.name) {
                 // Hidden entries at the top are those of tools (git, the hub's client); no loader reads them. Nor does one
                 // read what a run with a model says of itself.
                 let beside = [MANIFEST, "data", "worlds", STEPS, QUALITY];

@@ -1,13 +1,11 @@
-//! A dataset's folder, opened: its manifest, its rows and its worlds.
-
-use std::path::{Path, PathBuf};
+//! A finished dataset, opened: its manifest, its rows and its worlds.
 
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{self, DiskError};
 use crate::manifest::{Manifest, MetadataError, is_world_id, world_file};
 use crate::row::{Dialogue, Split};
 use crate::rows::{ReadError, RowFile, Rows};
+use crate::storage::{Storage, StorageError};
 
 /// A world larger than this is not read.
 const MAX_WORLD_BYTES: u64 = 1 << 30;
@@ -15,7 +13,7 @@ const MAX_WORLD_BYTES: u64 = 1 << 30;
 /// A finished dataset.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    path: PathBuf,
+    storage: Storage,
     manifest: Manifest,
 }
 
@@ -42,18 +40,19 @@ pub struct Failure {
 }
 
 impl Folder {
-    /// Opens a folder by its manifest.
+    /// Opens a dataset by its manifest.
     ///
     /// # Errors
     /// When it has none, or one of another version.
-    pub fn open(path: &Path) -> Result<Self, MetadataError> {
-        Ok(Self { path: path.to_owned(), manifest: Manifest::read(path)? })
+    pub fn open(storage: Storage) -> Result<Self, MetadataError> {
+        let manifest = Manifest::read(&storage)?;
+        Ok(Self { storage, manifest })
     }
 
     /// Where it is.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub const fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     /// Returns the manifest.
@@ -77,7 +76,7 @@ impl Folder {
     /// # Errors
     /// When it is not a readable file of dialogues.
     pub fn open_rows(&self, name: &str) -> Result<RowFile, ReadError> {
-        RowFile::open(&self.path.join(name))
+        RowFile::open(&self.storage, name)
     }
 
     /// All row groups of all files, in order.
@@ -138,8 +137,7 @@ impl Folder {
     pub fn world(&self, id: &str) -> Result<Vec<u8>, WorldError> {
         let hash = self.manifest.worlds.get(id).filter(|_| is_world_id(id));
         let Some(hash) = hash else { return Err(WorldError::Unknown(id.to_owned())) };
-        let path = self.path.join(world_file(id));
-        let bytes = disk::read_limited(&path, MAX_WORLD_BYTES)?;
+        let bytes = self.storage.read(&world_file(id), MAX_WORLD_BYTES)?;
         let bytes = bytes.ok_or_else(|| WorldError::Missing(id.to_owned()))?;
         let found = blake3::hash(&bytes).to_hex().to_string();
         if found != *hash {
@@ -170,7 +168,7 @@ pub enum WorldError {
     },
     /// It cannot be read.
     #[error(transparent)]
-    Disk(#[from] DiskError),
+    Storage(#[from] StorageError),
 }
 
 /// Returns true if a file holds rows, by its name.

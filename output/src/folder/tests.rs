@@ -13,6 +13,7 @@ use crate::plan::{Plan, PlanSizes, Shard};
 use crate::row::{Dialogue, Split};
 use crate::rows::RowWriter;
 use crate::rows::samples::{sample, world_json};
+use crate::storage::Storage;
 
 /// A dataset of 80 rows: three files of train and one of test.
 pub(crate) fn dataset() -> (TempDir, PathBuf) {
@@ -24,7 +25,7 @@ pub(crate) fn dataset() -> (TempDir, PathBuf) {
     let identity =
         Identity { versions, seed: 1, config: BTreeMap::from([("n".into(), json!(1))]), benchmark: false };
     let options = Options { shard: Shard::WHOLE, start: Start::Fresh };
-    let writer = DatasetWriter::open(&path, identity, plan, options).unwrap();
+    let writer = DatasetWriter::open(Storage::local(&path), identity, plan, options).unwrap();
     writer
         .drive(
             2,
@@ -58,7 +59,7 @@ const TEST: &str = "data/test-00000-of-00001.parquet";
 fn check(damage: impl FnOnce(&Path), expect: &[(&str, Option<&str>, &str)]) {
     let (_guard, path) = dataset();
     damage(&path);
-    let failures = Folder::open(&path).unwrap().check_all();
+    let failures = Folder::open(Storage::local(&path)).unwrap().check_all();
     let mut left: Vec<&Failure> = failures.iter().collect();
     for (file, row, what) in expect {
         let place = left.iter().position(|failure| {
@@ -80,8 +81,14 @@ fn edit_manifest(path: &Path, edit: impl FnOnce(&mut Json)) {
 /// Rewrites a file's rows and makes its manifest entry fit, as someone does who edits a dataset with care.
 fn edit_rows(path: &Path, name: &str, edit: impl FnOnce(&mut Vec<Dialogue>)) {
     let file = path.join(name);
-    let mut rows: Vec<Dialogue> =
-        Folder::open(path).unwrap().open_rows(name).unwrap().read().unwrap().map(Result::unwrap).collect();
+    let mut rows: Vec<Dialogue> = Folder::open(Storage::local(path))
+        .unwrap()
+        .open_rows(name)
+        .unwrap()
+        .read()
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
     edit(&mut rows);
     let mut writer = RowWriter::new(Vec::new()).unwrap();
     let count = rows.len();
@@ -125,7 +132,7 @@ fn changed_missing_and_added_files_are_found() {
         |path| fs::remove_file(path.join(TEST)).unwrap(),
         &[
             (TEST, None, "is missing"),
-            (TEST, None, "cannot open"),
+            (TEST, None, "parquet is missing"),
             (TEST, None, "found 0 rows, expected 20"),
             ("manifest.json", None, "`counts.dialogues`"),
             ("manifest.json", None, "`counts.calls`"),
@@ -201,7 +208,7 @@ fn edited_manifests_are_found() {
     let refuse = |edit: &dyn Fn(&mut Json), expect: &str| {
         let (_guard, path) = dataset();
         edit_manifest(&path, edit);
-        let error = Folder::open(&path).unwrap_err().to_string();
+        let error = Folder::open(Storage::local(&path)).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
     refuse(&|manifest| manifest["schema_version"] = json!(3), "found schema version 3, expected 2");
@@ -210,7 +217,7 @@ fn edited_manifests_are_found() {
     refuse(&|manifest| manifest["seed"] = json!("x"), "not valid: invalid type");
     let (_guard, path) = dataset();
     fs::remove_file(path.join("manifest.json")).unwrap();
-    let error = Folder::open(&path).unwrap_err().to_string();
+    let error = Folder::open(Storage::local(&path)).unwrap_err().to_string();
     assert!(error.contains("holds no manifest.json; a dataset is complete when it has one"), "{error}");
 }
 
@@ -221,7 +228,7 @@ fn a_file_taken_out_of_folder_and_manifest_leaves_a_gap() {
     edit_manifest(&path, |manifest| {
         manifest["files"].as_object_mut().unwrap().remove(TRAIN);
     });
-    let failures = Folder::open(&path).unwrap().check_files();
+    let failures = Folder::open(Storage::local(&path)).unwrap().check_files();
     assert_eq!(failures.len(), 1);
     assert!(failures[0].what.contains("its train files are not a whole series"), "{failures:?}");
 }
@@ -229,7 +236,7 @@ fn a_file_taken_out_of_folder_and_manifest_leaves_a_gap() {
 #[test]
 fn versions_that_cannot_be_reproduced_are_named() {
     let (_guard, path) = dataset();
-    let folder = Folder::open(&path).unwrap();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
     assert!(folder.check_versions(&Versions { generator: "9".into(), ..versions() }).is_empty());
     let failures = folder.check_versions(&Versions { grader: "g/2".into(), ..versions() });
     assert_eq!(failures.len(), 1);
@@ -239,7 +246,7 @@ fn versions_that_cannot_be_reproduced_are_named() {
 #[test]
 fn parts_hold_every_row_once_and_tallies_add_up() {
     let (_guard, path) = dataset();
-    let folder = Folder::open(&path).unwrap();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
     let mut ids = Vec::new();
     let mut tally = Tally::default();
     for part in folder.parts().unwrap() {
@@ -266,7 +273,7 @@ fn parts_hold_every_row_once_and_tallies_add_up() {
 #[test]
 fn worlds_are_checked_when_they_are_read() {
     let (_guard, path) = dataset();
-    let folder = Folder::open(&path).unwrap();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
     assert_eq!(folder.world("train_clinic_0").unwrap(), world_json("train_clinic_0").into_bytes());
     let error = |id: &str| folder.world(id).unwrap_err().to_string();
     assert_eq!(error("../manifest"), "the manifest has no world `../manifest`");

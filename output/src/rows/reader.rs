@@ -1,15 +1,13 @@
 //! The Parquet reader. Files come from anywhere, so everything in them is checked before it is believed.
 
-use std::fs::File;
-use std::io;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 
 use arrow_schema::Schema;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
 use super::decode::{ColumnError, decode};
@@ -17,24 +15,29 @@ use super::writer::SCHEMA_KEY;
 use crate::columns::{SCHEMA_VERSION, arrow_schema};
 use crate::older::{self, OLDER_VERSION};
 use crate::row::Dialogue;
+use crate::storage::{Storage, StorageError, StoredFile};
 
 /// Rows held in memory at once by one reader.
 const BATCH_ROWS: usize = 64;
 /// Bounds on what a file may claim of a row group before anything is allocated for it.
 const MAX_GROUP_ROWS: i64 = 1 << 20;
 const MAX_COLUMN_BYTES: i64 = 1 << 31;
+/// The end of a file that is fetched first: metadata of our own files is a tenth of it.
+const FOOTER_BYTES: u64 = 256 << 10;
 
 /// A Parquet file of dialogues. Row groups can be read independently, each by its own thread.
 #[derive(Clone, Debug)]
 pub struct RowFile {
-    path: PathBuf,
+    file: StoredFile,
     metadata: ArrowReaderMetadata,
 }
 
 /// The rows of a file or of one of its row groups, in order. After an error it ends.
 pub struct Rows {
-    path: PathBuf,
+    file: String,
     reader: Option<ParquetRecordBatchReader>,
+    /// The row groups that follow.
+    rest: Option<(RowFile, Range<usize>)>,
     /// The file is of [`OLDER_VERSION`].
     is_older: bool,
     batch: std::vec::IntoIter<Dialogue>,
@@ -45,34 +48,35 @@ pub struct Rows {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be opened.
-    #[error("cannot open {}: {source}", path.display())]
-    Open {
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// It is not there.
+    #[error("{file} is missing")]
+    Missing {
         /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
+        file: String,
     },
     /// It is not a Parquet file, or a damaged one.
-    #[error("{}: not a readable Parquet file: {what}; was it cut off or changed?", path.display())]
+    #[error("{file}: not a readable Parquet file: {what}; was it cut off or changed?")]
     Damaged {
         /// The file.
-        path: PathBuf,
+        file: String,
         /// The reader's message.
         what: String,
     },
     /// It is a Parquet file of something else.
-    #[error("{}: not a file of dialogues: {what}", path.display())]
+    #[error("{file}: not a file of dialogues: {what}")]
     Foreign {
         /// The file.
-        path: PathBuf,
+        file: String,
         /// A description of the difference.
         what: String,
     },
     /// A row does not hold what a dialogue holds.
-    #[error("{}: row {row}: {source}", path.display())]
+    #[error("{file}: row {row}: {source}")]
     Row {
         /// The file.
-        path: PathBuf,
+        file: String,
         /// The row, from 0, in what was read.
         row: u64,
         /// The error in the row.
@@ -85,16 +89,12 @@ impl RowFile {
     ///
     /// # Errors
     /// When it cannot be opened, is damaged, or holds something else.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let file = open(path)?;
-        let metadata = load(&file, path)?;
-        Ok(Self { path: path.to_owned(), metadata })
-    }
-
-    /// The file's path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
+        let missing = || ReadError::Missing { file: storage.full_name(name) };
+        let file = storage.open_file(name)?.ok_or_else(missing)?;
+        let size = file.size();
+        let metadata = load(&file.chunks(size.saturating_sub(FOOTER_BYTES)..size)?, &file.full_name())?;
+        Ok(Self { file, metadata })
     }
 
     /// The number of rows.
@@ -110,13 +110,17 @@ impl RowFile {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// All rows.
+    /// All rows, one row group after the other.
     ///
     /// # Errors
     /// When the file cannot be opened or is damaged.
     pub fn read(&self) -> Result<Rows, ReadError> {
-        // A handle of its own: handles made from one another share their position.
-        rows_of(open(&self.path)?, self.metadata.clone(), &self.path, None)
+        let rows = if self.groups() == 0 {
+            rows_of(self.file.chunks(0..0)?, self.metadata.clone(), &self.file.full_name(), None)?
+        } else {
+            self.read_group(0)?
+        };
+        Ok(Rows { rest: Some((self.clone(), 1..self.groups())), ..rows })
     }
 
     /// The rows of one row group.
@@ -124,12 +128,26 @@ impl RowFile {
     /// # Errors
     /// When there is no such group, or the file cannot be opened or is damaged.
     pub fn read_group(&self, group: usize) -> Result<Rows, ReadError> {
-        if group >= self.groups() {
+        let file = self.file.full_name();
+        let Some(range) = self.metadata.metadata().row_groups().get(group).map(byte_range) else {
             let what = format!("found {} row groups, expected more than {group}", self.groups());
-            return Err(ReadError::Damaged { path: self.path.clone(), what });
-        }
-        rows_of(open(&self.path)?, self.metadata.clone(), &self.path, Some(group))
+            return Err(ReadError::Damaged { file, what });
+        };
+        rows_of(self.file.chunks(range)?, self.metadata.clone(), &file, Some(group))
     }
+}
+
+/// The bytes of a row group's columns. A damaged file may claim any; what is not in the file is not fetched.
+fn byte_range(group: &RowGroupMetaData) -> Range<u64> {
+    let (mut start, mut end) = (u64::MAX, 0);
+    for column in group.columns() {
+        let first = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+        let first = u64::try_from(first).unwrap_or(0);
+        let length = u64::try_from(column.compressed_size()).unwrap_or(0);
+        start = start.min(first);
+        end = end.max(first.saturating_add(length));
+    }
+    start.min(end)..end
 }
 
 impl Iterator for Rows {
@@ -144,9 +162,14 @@ impl Iterator for Rows {
             let mut reader = self.reader.take()?;
             let translated = |batch| if self.is_older { older::batch(&batch) } else { Ok(batch) };
             let next = || reader.next().map(|batch| batch.and_then(translated)).transpose();
-            let batch = match guard(&self.path, next) {
+            let batch = match guard(&self.file, next) {
                 Ok(Some(batch)) => batch,
-                Ok(None) => return None,
+                Ok(None) => {
+                    if let Err(error) = self.next_group()? {
+                        return Some(Err(error));
+                    }
+                    continue;
+                }
                 Err(error) => return Some(Err(error)),
             };
             match decode(&batch) {
@@ -156,46 +179,52 @@ impl Iterator for Rows {
                 }
                 Err((row, source)) => {
                     let row = self.next_row + row as u64;
-                    return Some(Err(ReadError::Row { path: self.path.clone(), row, source }));
+                    return Some(Err(ReadError::Row { file: self.file.clone(), row, source }));
                 }
             }
         }
     }
 }
 
-fn open(path: &Path) -> Result<File, ReadError> {
-    File::open(path).map_err(|source| ReadError::Open { path: path.to_owned(), source })
+impl Rows {
+    /// Goes on with the next row group, if one follows.
+    fn next_group(&mut self) -> Option<Result<(), ReadError>> {
+        let (file, groups) = self.rest.as_mut()?;
+        let group = groups.next()?;
+        Some(file.read_group(group).map(|rows| self.reader = rows.reader))
+    }
 }
 
 /// Reads and checks a file's metadata.
-pub(super) fn load<T: ChunkReader>(file: &T, path: &Path) -> Result<ArrowReaderMetadata, ReadError> {
+pub(super) fn load<T: ChunkReader>(file: &T, name: &str) -> Result<ArrowReaderMetadata, ReadError> {
     // The types follow from the Parquet schema, never from an embedded Arrow schema that could contradict it.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata = guard(path, || ArrowReaderMetadata::load(file, options))?;
+    let metadata = guard(name, || ArrowReaderMetadata::load(file, options))?;
     // Columns of the older version are checked where they are translated.
-    if version(metadata.metadata(), path)? == SCHEMA_VERSION {
-        check_schema(metadata.schema(), path)?;
+    if version(metadata.metadata(), name)? == SCHEMA_VERSION {
+        check_schema(metadata.schema(), name)?;
     }
-    check_sizes(metadata.metadata(), file.len(), path)?;
+    check_sizes(metadata.metadata(), file.len(), name)?;
     Ok(metadata)
 }
 
 pub(super) fn rows_of<T: ChunkReader + 'static>(
     file: T,
     metadata: ArrowReaderMetadata,
-    path: &Path,
+    name: &str,
     group: Option<usize>,
 ) -> Result<Rows, ReadError> {
-    let is_older = version(metadata.metadata(), path)? == OLDER_VERSION;
+    let is_older = version(metadata.metadata(), name)? == OLDER_VERSION;
     let mut builder =
         ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata).with_batch_size(BATCH_ROWS);
     if let Some(group) = group {
         builder = builder.with_row_groups(vec![group]);
     }
-    let reader = guard(path, || builder.build())?;
+    let reader = guard(name, || builder.build())?;
     Ok(Rows {
-        path: path.to_owned(),
+        file: name.to_owned(),
         reader: Some(reader),
+        rest: None,
         is_older,
         batch: Vec::new().into_iter(),
         next_row: 0,
@@ -204,8 +233,8 @@ pub(super) fn rows_of<T: ChunkReader + 'static>(
 
 /// Runs a step of the Parquet reader. Damaged bytes have made it panic where it should have returned an error, and
 /// a command that checks foreign files must not end by that.
-fn guard<T, E: std::fmt::Display>(path: &Path, step: impl FnOnce() -> Result<T, E>) -> Result<T, ReadError> {
-    let damaged = |what: String| ReadError::Damaged { path: path.to_owned(), what };
+fn guard<T, E: std::fmt::Display>(file: &str, step: impl FnOnce() -> Result<T, E>) -> Result<T, ReadError> {
+    let damaged = |what: String| ReadError::Damaged { file: file.to_owned(), what };
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result.map_err(|error| damaged(error.to_string())),
         Err(_) => Err(damaged("its pages contradict its metadata".to_owned())),
@@ -213,7 +242,7 @@ fn guard<T, E: std::fmt::Display>(path: &Path, step: impl FnOnce() -> Result<T, 
 }
 
 /// The schema version of a file, one of those that are read.
-fn version(metadata: &ParquetMetaData, path: &Path) -> Result<u32, ReadError> {
+fn version(metadata: &ParquetMetaData, file: &str) -> Result<u32, ReadError> {
     let pairs = metadata.file_metadata().key_value_metadata();
     let found = pairs
         .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
@@ -224,10 +253,10 @@ fn version(metadata: &ParquetMetaData, path: &Path) -> Result<u32, ReadError> {
         Some(version) => format!("found schema version {version}, expected {SCHEMA_VERSION}"),
         None => format!("found no `{SCHEMA_KEY}` in its metadata, expected {SCHEMA_VERSION}"),
     };
-    Err(ReadError::Foreign { path: path.to_owned(), what })
+    Err(ReadError::Foreign { file: file.to_owned(), what })
 }
 
-fn check_schema(found: &Schema, path: &Path) -> Result<(), ReadError> {
+fn check_schema(found: &Schema, file: &str) -> Result<(), ReadError> {
     let expected = arrow_schema();
     let expected = || expected.fields().iter();
     if found.fields().iter().eq(expected()) {
@@ -245,11 +274,11 @@ fn check_schema(found: &Schema, path: &Path) -> Result<(), ReadError> {
         }
         _ => "its columns stand in another order".to_owned(),
     };
-    Err(ReadError::Foreign { path: path.to_owned(), what })
+    Err(ReadError::Foreign { file: file.to_owned(), what })
 }
 
-fn check_sizes(metadata: &ParquetMetaData, file_bytes: u64, path: &Path) -> Result<(), ReadError> {
-    let damaged = |what: String| Err(ReadError::Damaged { path: path.to_owned(), what });
+fn check_sizes(metadata: &ParquetMetaData, file_bytes: u64, file: &str) -> Result<(), ReadError> {
+    let damaged = |what: String| Err(ReadError::Damaged { file: file.to_owned(), what });
     for (index, group) in metadata.row_groups().iter().enumerate() {
         let rows = group.num_rows();
         if !(0..=MAX_GROUP_ROWS).contains(&rows) {

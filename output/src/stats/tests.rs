@@ -9,6 +9,7 @@ use super::text::{openings_and_bigrams, tokens, words};
 use super::{ApiFingerprint, measure};
 use crate::folder::Folder;
 use crate::folder::tests::dataset;
+use crate::storage::Storage;
 
 #[test]
 fn tokens_are_words_and_single_marks() {
@@ -101,7 +102,7 @@ proptest! {
 #[test]
 fn a_dataset_is_measured_from_its_rows() {
     let (_guard, path) = dataset();
-    let folder = Folder::open(&path).unwrap();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
     let mut asked = Vec::new();
     let mut fingerprints = |world: &str, canonical: &[u8]| {
         asked.push(world.to_owned());

@@ -1,14 +1,14 @@
 //! `diorama bench search`
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
 use diorama_benchmarks::retrieval::{CUTS, Interval, MEASURES, Material, Measured, Request};
-use diorama_output::folder::Folder;
 use diorama_output::row::Dialogue;
+use diorama_output::storage::Location;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::GoldCall;
 use diorama_simulator::embed::{Embedder, embedded};
@@ -18,6 +18,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::cli::embedder::EmbedderArguments;
 use crate::cli::error::CliError;
+use crate::cli::files::open_dataset;
 use crate::cli::inputs::Inputs;
 use crate::cli::{Done, Streams, terminal};
 
@@ -34,7 +35,7 @@ pub struct SearchCommand {
     /// Requests with the APIs that answer them: lines of {"query", "apis": [name, ...]} (with --pool), Reverse Chain's
     /// compositional multi-tool JSON, or a dataset's folder (over the catalog, or --world and --openapi).
     #[arg(value_name = "FILE|DIR")]
-    pub queries: PathBuf,
+    pub queries: Location,
     /// The APIs: lines of {"name", "description", "inputs": [name, ...], "outputs": [name, ...], "domain"?}.
     #[arg(long, value_name = "FILE")]
     pub pool: Option<PathBuf>,
@@ -70,17 +71,18 @@ impl SearchCommand {
     }
 
     fn material(&self, streams: &mut Streams<'_>) -> Result<Material, CliError> {
-        if !self.queries.is_dir() {
-            return Ok(Material::read(&self.queries, self.pool.as_deref())?);
+        // A file holds instances; a folder, or a place in an object store, is a dataset.
+        if let Some(path) = self.queries.as_local().filter(|path| !path.is_dir()) {
+            return Ok(Material::read(path, self.pool.as_deref())?);
         }
         let mut pool = Vec::new();
         for doc in self.inputs.read_or_catalog(streams)?.docs {
             let name = doc.name.clone();
             pool.extend(entries(&name, Source::new(doc)?.world()));
         }
-        let rows: Vec<_> = Folder::open(&self.queries)?.rows().collect::<Result<_, _>>()?;
+        let rows: Vec<_> = open_dataset(&self.queries)?.rows().collect::<Result<_, _>>()?;
         let requests: Result<Vec<Request>, CliError> = rows.into_iter().map(request).collect();
-        Ok(Material::of_requests(&self.queries, pool, requests?)?)
+        Ok(Material::of_requests(Path::new(&self.queries.to_string()), pool, requests?)?)
     }
 }
 

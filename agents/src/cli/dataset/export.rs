@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use diorama_output::export::{self, Answers, Arguments, Content, Format, Options, Searched, export};
-use diorama_output::folder::Folder;
 use diorama_output::row::Split;
+use diorama_output::storage::Location;
 use serde_json::json;
 
 use crate::cli::error::CliError;
 use crate::cli::eval::AnswersName;
+use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 
 /// Write a dataset's rows in another format, one JSON object per line.
@@ -18,9 +19,9 @@ use crate::cli::{Done, Streams};
 /// has no place for.
 #[derive(Debug, Args)]
 pub(super) struct Export {
-    /// The dataset's folder.
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    #[arg(value_name = "LOCATION")]
+    folder: Location,
     /// The format.
     #[arg(long, value_enum)]
     format: FormatName,
@@ -123,7 +124,7 @@ impl Export {
             searched: self.searched.map(Searched::from),
             answers: self.answers.map(Answers::from),
         };
-        let done = export(&Folder::open(&self.folder)?, options, &self.out).map_err(|error| match error {
+        let done = export(&open_dataset(&self.folder)?, options, &self.out).map_err(|error| match error {
             export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
             other => CliError::Export(other),
         })?;

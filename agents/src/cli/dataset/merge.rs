@@ -1,48 +1,57 @@
 //! `diorama dataset merge`
 
-use std::path::PathBuf;
-
 use clap::Args;
+use diorama_output::merge::{MergeError, Merged, merge};
+use diorama_output::storage::Location;
 use serde_json::json;
 
 use crate::cli::error::CliError;
+use crate::cli::files::open_storage;
 use crate::cli::{Done, Streams};
 
-/// Join the folders of shards into one dataset.
+/// Complete the dataset that shards have written.
 ///
-/// Every shard of the run must be there, made with the same settings. The result has the same bytes as a run without
-/// shards.
+/// Reads the markers that `generate --shard` leaves, and no row. Writes the dataset card, then the manifest: the result has
+/// the same bytes as a run without shards. Names shards that have not finished, and exits with 3 then.
 #[derive(Debug, Args)]
 pub(super) struct Merge {
-    /// Folders made by `diorama generate --shard`.
-    #[arg(required = true, value_name = "DIR")]
-    shards: Vec<PathBuf>,
-    /// Folder for the dataset; must be new or empty.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    /// The place that all shards were written into: a folder or a URL (s3://, gs://, az://).
+    #[arg(value_name = "LOCATION")]
+    place: Location,
 }
 
 impl Merge {
     /// Runs the command.
     ///
     /// # Errors
-    /// When the shards do not make a whole, or the dataset cannot be written.
+    /// When the shards are not of one run, or the dataset cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let summary = diorama_output::merge::merge(&self.shards, &self.out)?;
-        let data = json!({
-            "dialogues": summary.counts.dialogues,
-            "worlds": summary.worlds.len(),
-            "shards": self.shards.len(),
-            "out": self.out.display().to_string(),
-        });
-        streams.print(&data, || {
-            format!(
-                "{} dialogues of {} shards\n{}\n",
-                summary.counts.dialogues,
-                self.shards.len(),
-                self.out.display()
-            )
-        })?;
-        Ok(Done::Met)
+        let place = self.place.to_string();
+        match merge(&open_storage(&self.place)?) {
+            Ok(Merged { summary, shards }) => {
+                let data = json!({
+                    "dialogues": summary.counts.dialogues,
+                    "worlds": summary.worlds.len(),
+                    "skeletons": summary.skeleton_count,
+                    "shards": shards,
+                    "out": place,
+                });
+                streams.print(&data, || {
+                    let of = match shards {
+                        Some(shards) => format!("of {shards} shards"),
+                        None => "in a dataset that was complete already".to_owned(),
+                    };
+                    format!("{} dialogues {of}\n{place}\n", summary.counts.dialogues)
+                })?;
+                Ok(Done::Met)
+            }
+            Err(error) => {
+                let MergeError::Missing { missing, count } = &error else { return Err(error.into()) };
+                let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+                let data = json!({ "missing": missing, "shards": count, "out": place });
+                streams.print(&data, || format!("{error}\n"))?;
+                Ok(Done::NotMet)
+            }
+        }
     }
 }

@@ -1,22 +1,21 @@
 //! `diorama dataset stats`
 
-use std::path::PathBuf;
-
 use clap::Args;
-use diorama_output::folder::Folder;
 use diorama_output::stats::{ApiFingerprint, Stats, measure};
+use diorama_output::storage::Location;
 use diorama_seeds::world::{self, Report};
 
 use crate::cli::error::CliError;
+use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 use crate::synthesis::fingerprint::fingerprint;
 
 /// Measure a dataset: counts, diversity, the filter funnel.
 #[derive(Debug, Args)]
 pub(super) struct StatsArgs {
-    /// The dataset's folder.
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    #[arg(value_name = "LOCATION")]
+    folder: Location,
 }
 
 impl StatsArgs {
@@ -25,7 +24,7 @@ impl StatsArgs {
     /// # Errors
     /// When the dataset cannot be read.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let folder = Folder::open(&self.folder)?;
+        let folder = open_dataset(&self.folder)?;
         let fingerprints = |id: &str, canonical: &[u8]| -> Result<Vec<ApiFingerprint>, Report> {
             let world = world::compile(&world::read(id, canonical)?)?;
             let of = |api: &diorama_seeds::model::Api| ApiFingerprint {

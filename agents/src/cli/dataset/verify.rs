@@ -1,17 +1,18 @@
 //! `diorama dataset verify`
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 use clap::Args;
 use diorama_output::folder::{Failure, Folder, Part, Tally};
 use diorama_output::manifest::Versions;
+use diorama_output::storage::Location;
 use diorama_simulator::engine::tools::SearchVersion;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde_json::json;
 
 use crate::cli::error::CliError;
+use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams, terminal};
 use crate::episode::Worlds;
 use crate::verify::{OF_OLDER_ROWS, replay};
@@ -24,9 +25,9 @@ use crate::verify::{OF_OLDER_ROWS, replay};
 /// with 0 only when all rows hold, with 3 when something does not.
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// The dataset's folder.
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    #[arg(value_name = "LOCATION")]
+    pub folder: Location,
     /// Threads; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -69,7 +70,7 @@ impl Verify {
     /// # Errors
     /// When the folder has no readable manifest, or the threads cannot be started.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let folder = Folder::open(&self.folder)?;
+        let folder = open_dataset(&self.folder)?;
         // A dataset of an older version of the search is replayed by it.
         let recorded = SearchVersion::named(&folder.manifest().search_version).unwrap_or_default();
         let mut failures = folder.check_versions(&versions(recorded));
@@ -120,7 +121,7 @@ impl Verify {
     }
 
     fn rows(&self, folder: &Folder, parts: &[Part]) -> Result<Found, CliError> {
-        let worlds = Worlds::of(folder.path());
+        let worlds = Worlds::of(folder.storage().clone());
         let bar = terminal::bar(folder.manifest().counts.dialogues, "rows");
         let threads = self.threads.map_or(0, NonZeroUsize::get);
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;

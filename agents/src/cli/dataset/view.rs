@@ -1,21 +1,21 @@
 //! `diorama dataset view`
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::Args;
-use diorama_output::folder::Folder;
 use diorama_output::row::{Dialogue, Role, Split, ability_name};
+use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
+use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 
 /// Print rows as conversations, for reading.
 #[derive(Debug, Args)]
 pub(super) struct View {
-    /// The dataset's folder.
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    #[arg(value_name = "LOCATION")]
+    folder: Location,
     /// Rows to print, at most.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]
     limit: usize,
@@ -46,13 +46,13 @@ impl View {
             (self.id.is_empty() || self.id.contains(&row.id))
                 && self.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
         };
-        let folder = Folder::open(&self.folder)?;
+        let folder = open_dataset(&self.folder)?;
         // An error is no row to skip: it ends the command.
         let rows = folder.rows_of_split(self.split).filter(|row| row.as_ref().map_or(true, wanted));
         let rows = rows.skip(self.skip).take(self.limit.max(self.id.len()));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         if rows.is_empty() {
-            let folder = self.folder.display();
+            let folder = &self.folder;
             return Err(CliError::Empty(format!(
                 "found no such row in {folder}; give another --id, --split, --tag or --skip"
             )));

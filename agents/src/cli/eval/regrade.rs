@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use diorama_output::row::Dialogue;
+use diorama_output::storage::Location;
 use serde::Serialize;
 
 use crate::cli::error::CliError;
+use crate::cli::files::open_storage;
 use crate::cli::{Done, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::batch::{self, Episode};
@@ -43,26 +45,30 @@ pub(super) struct Regrade {
     /// The episodes: `episodes.jsonl` of a run that `--out` kept.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Folder of the dataset that holds the tasks.
-    #[arg(long, value_name = "DIR")]
-    tasks: PathBuf,
+    /// The dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
+    #[arg(long, value_name = "LOCATION")]
+    tasks: Location,
 }
 
 impl Regrade {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        regrade(&self.file, &self.tasks, &super::rows(&self.tasks, None, usize::MAX)?, streams)
+        regrade(
+            &self.file,
+            Worlds::of(open_storage(&self.tasks)?),
+            &super::rows(&self.tasks, None, usize::MAX)?,
+            streams,
+        )
     }
 }
 
 fn regrade(
     file: &Path,
-    tasks: &Path,
+    worlds: Worlds,
     rows: &[Dialogue],
     streams: &mut Streams<'_>,
 ) -> Result<Done, CliError> {
     let read = |source| CliError::Read { path: file.to_owned(), source };
     let by_id: HashMap<&str, &Dialogue> = rows.iter().map(|row| (&*row.id, row)).collect();
-    let worlds = Worlds::of(tasks);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let mut found = Regraded::default();
     for (number, line) in BufReader::new(File::open(file).map_err(read)?).lines().enumerate() {

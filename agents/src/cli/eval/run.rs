@@ -1,7 +1,6 @@
 //! Runs of `diorama eval`: on threads for scripted agents, many at once for those that wait for a model or a server.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,15 +98,14 @@ impl Progress {
 /// Runs rows: at once where a model or a server is waited for, else on threads.
 pub(super) fn run(
     plan: Plan,
-    tasks: &Path,
+    worlds: Worlds,
     rows: Vec<Dialogue>,
     concurrency: NonZeroUsize,
     threads: usize,
 ) -> Result<Outcome, CliError> {
     let waits = plan.model.is_some() || plan.arenas.iter().any(|arena| arena.server.is_some());
     let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let running =
-        Arc::new(Running { worlds: Worlds::of(tasks), progress: Progress::new(&plan, rows.len()), plan });
+    let running = Arc::new(Running { worlds, progress: Progress::new(&plan, rows.len()), plan });
     let outcomes = if waits {
         let moved = Arc::clone(&running);
         at_once(rows, concurrency, move |_, row| {

@@ -10,11 +10,13 @@ use clap::{Args, ValueEnum};
 use diorama_llm::UsageReport;
 use diorama_output::dataset::{DatasetWriter, Summary};
 use diorama_output::folder::Folder;
-use diorama_output::manifest::{Identity, MANIFEST, Manifest, QUALITY, STEPS};
-use diorama_output::plan::PlanSizes;
+use diorama_output::manifest::MANIFEST;
+use diorama_output::plan::Shard;
+use diorama_output::storage::{Location, Storage};
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 
+use super::steps::StepsFolder;
 use crate::cli::error::CliError;
 use crate::cli::eval::model::{Connected, ConnectionArgs};
 use crate::cli::files::read_file;
@@ -27,8 +29,6 @@ use crate::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;
 
-/// The file that says why a dataset is smaller than it was asked for.
-const STOPPED: &str = "stopped.txt";
 /// Where replies are kept when no file is named.
 const REPLIES: &str = "replies.jsonl";
 
@@ -67,7 +67,7 @@ pub struct LlmArgs {
     /// Folder of prompts that stand for those of their names: query.txt, wording.txt, rewrite.txt, judge.txt, repair.txt.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// Folder for what each step made; DIR/steps when left out.
+    /// Local folder for what each step made; `steps` in the folder of the dataset when left out.
     #[arg(long, value_name = "DIR")]
     pub steps: Option<PathBuf>,
     /// Conversations at a time.
@@ -208,12 +208,12 @@ impl LlmArgs {
         recipe: Arc<Recipe>,
         agents: Agents,
         (settings, prompts): (Settings, PromptSet),
-        (writer, out): (&DatasetWriter, &Path),
+        (writer, steps): (&DatasetWriter, &StepsFolder),
         threads: usize,
     ) -> Result<Told, CliError> {
-        let folder = self.folder(out);
-        std::fs::create_dir_all(&folder)?;
-        let connected = self.connect(&folder)?;
+        let folder = steps.path();
+        std::fs::create_dir_all(folder)?;
+        let connected = self.connect(folder)?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
         let run_context = Arc::new(RunContext {
             recipe,
@@ -232,7 +232,7 @@ impl LlmArgs {
                 Some(batch) => run::calibrate(&run_context, &batch).await?,
                 None => None,
             };
-            let rows = run::run(&run_context, writer, self.concurrency.get(), Some(&folder), |progress| {
+            let rows = run::run(&run_context, writer, self.concurrency.get(), Some(folder), |progress| {
                 show(&bar, &progress, &connected);
             });
             tokio::select! {
@@ -242,13 +242,16 @@ impl LlmArgs {
         });
         bar.finish_and_clear();
         let (ended, calibration) = made?;
-        let quality = Quality { calibration, ..Quality::read(&folder)? };
+        let quality = Quality { calibration, ..Quality::read(folder)? };
         Ok(Told { ended, quality, usage_report: connected.budget.report() })
     }
 
-    /// The folder for what each step made.
-    fn folder(&self, out: &Path) -> PathBuf {
-        self.steps.clone().unwrap_or_else(|| out.join(STEPS))
+    /// The local folder for what each step made.
+    ///
+    /// # Errors
+    /// When the dataset goes to an object store and no folder is named.
+    pub fn steps_folder(&self, out: &Location, shard: Shard) -> Result<StepsFolder, CliError> {
+        StepsFolder::new(self.steps.as_deref(), out, shard)
     }
 
     fn connect(&self, folder: &Path) -> Result<Connected, CliError> {
@@ -259,32 +262,16 @@ impl LlmArgs {
         connection.connect(self.temperature, self.concurrency)
     }
 
-    /// Makes room for going on with a run that was stopped: its dataset is whole but smaller, and is made again from its
-    /// replies. Another run's dataset is left alone.
-    ///
-    /// # Errors
-    /// When files cannot be removed.
-    pub fn reopen(&self, out: &Path, identity: &Identity, sizes: PlanSizes) -> Result<(), CliError> {
-        let stopped = self.folder(out).join(STOPPED);
-        if !stopped.is_file() || !out.join(MANIFEST).is_file() {
-            return Ok(());
-        }
-        let manifest = Manifest::read(out)?;
-        if manifest.identity() != *identity || manifest.plan != sizes {
-            return Ok(());
-        }
-        // The manifest first: a folder without one is no dataset.
-        for name in std::iter::once(MANIFEST).chain(manifest.files.keys().map(String::as_str)) {
-            std::fs::remove_file(out.join(name))?;
-        }
-        Ok(std::fs::remove_file(stopped)?)
-    }
-
     /// Writes the report beside a finished dataset, and why it is smaller than it was asked for where it is.
     ///
     /// # Errors
     /// When files cannot be written or the dataset cannot be measured.
-    pub fn report(&self, out: &Path, summary: &Summary, told: Told) -> Result<Told, CliError> {
+    pub fn report(
+        &self,
+        (storage, steps): (&Storage, &StepsFolder),
+        summary: &Summary,
+        told: Told,
+    ) -> Result<Told, CliError> {
         let Told { ended, mut quality, usage_report } = told;
         let rows = summary.counts.dialogues;
         let uses = summary.funnel.model_use();
@@ -296,17 +283,17 @@ impl LlmArgs {
             cost_per_row: per_row(self.connection.prices().cost(usage)),
             usage_report: usage_report.clone(),
         };
-        if rows > 0 && out.join(MANIFEST).is_file() {
+        if rows > 0 && storage.open_file(MANIFEST)?.is_some() {
             let none = |_: &str, _: &[u8]| Ok::<_, diorama_seeds::world::Report>(Vec::new());
-            let stats = diorama_output::stats::measure(&Folder::open(out)?, none)?;
+            let stats = diorama_output::stats::measure(&Folder::open(storage.clone())?, none)?;
             let (distinct_2, distinct_first3) = (stats.distinct_2, stats.distinct_first3);
             quality.diversity =
                 Some(Diversity { distinct_2, distinct_first3, duplicate_rate: stats.duplicate_rate });
         }
         let text = serde_json::to_string_pretty(&quality).map_err(|error| CliError::Output(error.into()))?;
-        std::fs::write(out.join(QUALITY), text + "\n")?;
+        steps.write_quality(storage, &(text + "\n"))?;
         if let Some(why) = &ended.stopped {
-            std::fs::write(self.folder(out).join(STOPPED), format!("{why}\n"))?;
+            steps.write_stopped(why)?;
         }
         Ok(Told { ended, quality, usage_report })
     }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use diorama_output::folder::Folder;
+use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
 use crate::cli::eval::AnswersName;
+use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::labelled::{self, Agreement, Label};
@@ -23,9 +24,9 @@ pub(super) struct Grade {
     /// The episodes, one JSON object a line.
     #[arg(value_name = "FILE", required = true)]
     episodes: Vec<PathBuf>,
-    /// Folder of the dataset that holds the tasks.
-    #[arg(long, value_name = "DIR")]
-    tasks: PathBuf,
+    /// The dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
+    #[arg(long, value_name = "LOCATION")]
+    tasks: Location,
     /// Read the messages, or take the reference solution's facts in their stead.
     #[arg(long, value_enum, default_value_t = AnswersName::Prose)]
     answers: AnswersName,
@@ -44,17 +45,18 @@ impl Grade {
     /// When a file cannot be read, or names a task that the dataset does not have.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut tasks: HashMap<String, (Task, String)> = HashMap::new();
-        for row in Folder::open(&self.tasks)?.rows() {
+        let folder = open_dataset(&self.tasks)?;
+        for row in folder.rows() {
             let row = row?;
             tasks.insert(row.id.clone(), (Task::of(&row)?, row.world_id.clone()));
         }
-        let worlds = Worlds::of(&self.tasks);
+        let worlds = Worlds::of(folder.storage().clone());
         let mut agreement = Agreement::default();
         let mut shown = 0;
         for file in &self.episodes {
             for labelled in labelled::read(file).map_err(|error| CliError::Usage(error.to_string()))? {
                 let Some((task, world)) = tasks.get(&labelled.task) else {
-                    let (file, tasks) = (file.display(), self.tasks.display());
+                    let (file, tasks) = (file.display(), &self.tasks);
                     let what = format!("{file}: found the task {}, expected a row of {tasks}", labelled.task);
                     return Err(CliError::Usage(what));
                 };

@@ -1,40 +1,35 @@
-//! Files that are there in full or not at all.
+//! Files of a local folder that are there in full or not at all.
 //!
 //! Everything is written under a temporary name in its own folder and renamed, so that a full disk, a crash or an
 //! interrupt never leaves half a file under a final name. Files are flushed to the disk before they are renamed, except
 //! those of a run in progress that a resumed run checks by checksum anyway.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+
+use super::entry::{Entry, Fingerprint};
+use super::error::{Cause, StorageError};
 
 /// The ending of temporary names.
 pub const PART: &str = ".part";
 
-/// A step on the disk that failed.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} {}: {source}{}", path.display(), hint(source))]
-pub struct DiskError {
-    /// The operation that failed: `write`, `read`, `rename`.
-    pub doing: &'static str,
-    /// With which file or folder.
-    pub path: PathBuf,
-    /// Why it failed.
-    pub source: io::Error,
-}
+/// A folder that need not exist yet.
+#[derive(Clone, Debug)]
+pub(super) struct LocalFolder(PathBuf);
 
-/// The size and the hash of a finished file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Fingerprint {
-    /// Its size in bytes.
-    pub size: u64,
-    /// BLAKE3 of its bytes, in hexadecimal.
-    pub blake3: String,
+impl LocalFolder {
+    pub(super) fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// The path of a file below it; names have `/` on every platform.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        name.split('/').filter(|part| !part.is_empty()).fold(self.0.clone(), |path, part| path.join(part))
+    }
 }
 
 /// A file in the making. Dropped without [`PartFile::commit`], it leaves nothing behind.
@@ -52,10 +47,8 @@ impl PartFile {
     ///
     /// # Errors
     /// When the temporary file cannot be made.
-    pub fn create(path: &Path) -> Result<Self, DiskError> {
-        let mut part = path.as_os_str().to_owned();
-        part.push(PART);
-        let part = PathBuf::from(part);
+    pub fn create(path: &Path) -> Result<Self, StorageError> {
+        let part = with_ending(path, PART);
         let file = File::create(&part).map_err(at("create", &part))?;
         Ok(Self {
             file: BufWriter::with_capacity(1 << 18, file),
@@ -77,7 +70,7 @@ impl PartFile {
     ///
     /// # Errors
     /// When the disk is full or the file cannot be renamed.
-    pub fn commit(mut self) -> Result<Fingerprint, DiskError> {
+    pub fn commit(mut self) -> Result<Fingerprint, StorageError> {
         self.file.flush().map_err(at("write", &self.path))?;
         self.file.get_ref().sync_all().map_err(at("write", &self.path))?;
         self.rename()?;
@@ -92,13 +85,13 @@ impl PartFile {
     ///
     /// # Errors
     /// When the disk is full or the file cannot be renamed.
-    pub(crate) fn commit_unsynced(mut self) -> Result<Fingerprint, DiskError> {
+    pub(super) fn commit_unsynced(mut self) -> Result<Fingerprint, StorageError> {
         self.file.flush().map_err(at("write", &self.path))?;
         self.rename()?;
         Ok(self.fingerprint())
     }
 
-    fn rename(&mut self) -> Result<(), DiskError> {
+    fn rename(&mut self) -> Result<(), StorageError> {
         fs::rename(&self.part, &self.path).map_err(at("rename to", &self.path))?;
         self.committed = true;
         Ok(())
@@ -135,14 +128,14 @@ impl Drop for PartFile {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<Fingerprint, DiskError> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
     let mut file = PartFile::create(path)?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.commit()
 }
 
 /// Writes a whole file that may be lost with the power: one that is made again then.
-pub(crate) fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<Fingerprint, DiskError> {
+pub(super) fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
     let mut file = PartFile::create(path)?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.commit_unsynced()
@@ -150,7 +143,7 @@ pub(crate) fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<Fingerprint, D
 
 /// Flushes files of one folder, and their names, to the disk. Several at a time: a disk serves flushes that wait
 /// together in one go.
-pub(crate) fn sync_files(folder: &Path, files: &[PathBuf]) -> Result<(), DiskError> {
+pub(super) fn sync_files(folder: &Path, files: &[PathBuf]) -> Result<(), StorageError> {
     const TOGETHER: usize = 8;
     let threads = ThreadPoolBuilder::new().num_threads(TOGETHER).build();
     let threads = threads.map_err(io::Error::other).map_err(at("write", folder))?;
@@ -158,18 +151,18 @@ pub(crate) fn sync_files(folder: &Path, files: &[PathBuf]) -> Result<(), DiskErr
     sync_folder(folder)
 }
 
-fn sync_file(path: &Path) -> Result<(), DiskError> {
+fn sync_file(path: &Path) -> Result<(), StorageError> {
     // Windows flushes only files that are open for writing.
     let opened = File::options().read(true).write(cfg!(windows)).open(path);
     opened.and_then(|file| file.sync_all()).map_err(at("write", path))
 }
 
-/// Size and checksum of a file, without holding it in memory.
+/// Size and checksum of a file, without holding it in memory; `None` if it is not there.
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn fingerprint(path: &Path) -> Result<Fingerprint, DiskError> {
-    let mut file = File::open(path).map_err(at("open", path))?;
+pub fn fingerprint(path: &Path) -> Result<Option<Fingerprint>, StorageError> {
+    let Some(mut file) = open_if_there(path)? else { return Ok(None) };
     let mut hasher = blake3::Hasher::new();
     let mut size = 0;
     let mut buffer = vec![0; 1 << 18];
@@ -183,7 +176,7 @@ pub fn fingerprint(path: &Path) -> Result<Fingerprint, DiskError> {
         hasher.update(buffer.get(..read).unwrap_or_default());
         size += read as u64;
     }
-    Ok(Fingerprint { size, blake3: hasher.finalize().to_hex().to_string() })
+    Ok(Some(Fingerprint { size, blake3: hasher.finalize().to_hex().to_string() }))
 }
 
 /// Size and checksum of bytes.
@@ -193,51 +186,119 @@ pub fn fingerprint_bytes(bytes: &[u8]) -> Fingerprint {
 }
 
 /// Reads a file of at most `limit` bytes; one that is not there is `None`.
-pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(at("open", path)(error)),
-    };
+pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StorageError> {
+    let Some(file) = open_if_there(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes).map_err(at("read", path))?;
     if bytes.len() as u64 > limit {
-        let too_large = io::Error::other(format!("it is larger than {limit} bytes"));
-        return Err(at("read", path)(too_large));
+        let place = path.display().to_string();
+        return Err(StorageError { doing: "read", place, cause: Cause::TooLarge(limit) });
     }
     Ok(Some(bytes))
 }
 
+/// Writes a whole file if there is none of its name; returns false if there is one.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StorageError> {
+    // A name of its own: of two processes that write at once, neither may take the other's half.
+    let part = with_ending(path, &format!(".{}{PART}", std::process::id()));
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(at("write", path))?;
+    let linked = fs::hard_link(&part, path);
+    let _ = fs::remove_file(&part);
+    match linked {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // A file system without links: a race of two writers is then not seen here, and the caller reads back.
+        Err(_) if path.exists() => Ok(false),
+        Err(_) => write(path, bytes).map(|_| true),
+    }
+}
+
+/// Opens a file for reading.
+pub(super) fn open(path: &Path) -> Result<File, StorageError> {
+    File::open(path).map_err(at("open", path))
+}
+
+/// The size of a file; `None` if it is not there, or is a folder.
+pub(super) fn size(path: &Path) -> Result<Option<u64>, StorageError> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at("read", path)(error)),
+    }
+}
+
 /// Makes a folder and those above it.
-pub(crate) fn make_folder(path: &Path) -> Result<(), DiskError> {
+pub(super) fn make_folder(path: &Path) -> Result<(), StorageError> {
     fs::create_dir_all(path).map_err(at("create folder", path))
 }
 
 /// Removes a file that may not be there.
-pub(crate) fn remove(path: &Path) -> Result<(), DiskError> {
+pub(super) fn remove(path: &Path) -> Result<(), StorageError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at("remove", path)(error)),
         _ => Ok(()),
     }
 }
 
-/// Names of the entries of a folder, sorted; none when it is not there.
-pub(crate) fn entries(path: &Path) -> Result<Vec<String>, DiskError> {
+/// Removes a folder that may not be there, with everything in it.
+pub(super) fn remove_folder(path: &Path) -> Result<(), StorageError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// The entries of a folder; none if it is not there.
+pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     let listing = match fs::read_dir(path) {
         Ok(listing) => listing,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(at("list", path)(error)),
     };
-    let mut names = Vec::new();
+    let mut entries = Vec::new();
     for entry in listing {
-        names.push(entry.map_err(at("list", path))?.file_name().to_string_lossy().into_owned());
+        let entry = entry.map_err(at("list", path))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // Links count as what they lead to.
+        let metadata = fs::metadata(entry.path()).or_else(|_| entry.metadata());
+        let size = metadata.map_err(at("list", path))?;
+        entries.push(Entry { name, size: (!size.is_dir()).then_some(size.len()) });
     }
-    names.sort();
-    Ok(names)
+    Ok(entries)
+}
+
+/// Holds a lock on a file until the result is dropped.
+pub(super) fn lock(path: &Path) -> Result<Option<File>, Option<StorageError>> {
+    let file = File::create(path).map_err(at("create", path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(None),
+        // A file system without locks: two runs at once are then the user's to avoid.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+        Err(TryLockError::Error(error)) => Err(Some(at("lock", path)(error))),
+    }
+}
+
+fn open_if_there(path: &Path) -> Result<Option<File>, StorageError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at("open", path)(error)),
+    }
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Makes renames in a folder last. Only unix lets a folder be opened for that.
-pub(crate) fn sync_folder(path: &Path) -> Result<(), DiskError> {
+pub(super) fn sync_folder(path: &Path) -> Result<(), StorageError> {
     if cfg!(unix) {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         File::open(path).and_then(|folder| folder.sync_all()).map_err(at("write", path))?;
@@ -246,15 +307,7 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), DiskError> {
 }
 
 /// Gives an error its place.
-pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> DiskError {
-    let path = path.to_owned();
-    move |source| DiskError { doing, path, source }
-}
-
-fn hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull => "; free some space and run the same command again with --resume",
-        io::ErrorKind::PermissionDenied => "; choose a folder you may write to",
-        _ => "",
-    }
+pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StorageError {
+    let place = path.display().to_string();
+    move |error| StorageError { doing, place, cause: Cause::Io(error) }
 }

@@ -1,0 +1,399 @@
+//! A place that holds a dataset: a local folder, or a prefix of an object store.
+//!
+//! Files are named below it with `/`: `data/train-00000-of-00004.parquet`. A file is there in full or not at all: folders
+//! write under a temporary name and rename, object stores put whole objects. Credentials are given by the caller, are
+//! never stored, and are taken out of messages. Every method blocks; none needs to run inside or outside an async runtime.
+
+mod client;
+mod entry;
+mod error;
+pub mod local;
+mod location;
+mod objects;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+pub use entry::{Entry, Fingerprint};
+pub use error::{Cause, StorageError};
+use local::{LocalFolder, PartFile};
+pub use location::{Location, LocationError, Provider};
+use objects::{ObjectWriter, Objects};
+
+/// An opened place. Clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    location: Location,
+    backend: Backend,
+}
+
+#[derive(Clone, Debug)]
+enum Backend {
+    Local(LocalFolder),
+    Objects(Arc<Objects>),
+}
+
+/// A file in the making. Dropped without [`NewFile::commit`], it leaves nothing behind.
+pub enum NewFile {
+    /// In a folder.
+    Local(PartFile),
+    /// In an object store.
+    Object(Box<ObjectWriter>),
+}
+
+/// A file opened for reading.
+#[derive(Clone, Debug)]
+pub struct StoredFile {
+    storage: Storage,
+    name: String,
+    size: u64,
+}
+
+/// A range of a stored file that is held in memory, or a file of a folder: what the Parquet reader reads.
+pub enum Chunks {
+    /// A file of a folder.
+    File(std::fs::File),
+    /// Bytes of an object.
+    Range {
+        /// The size of the whole object.
+        size: u64,
+        /// The position of the first byte held.
+        start: u64,
+        /// The bytes held.
+        bytes: Bytes,
+        /// The file, for bytes that are not held.
+        file: StoredFile,
+    },
+}
+
+impl Storage {
+    /// Opens a location. `settings` are named as the usual environment variables are: `AWS_REGION`,
+    /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`. No request is sent yet.
+    ///
+    /// # Errors
+    /// When a setting is wrong.
+    pub fn open(
+        location: &Location,
+        settings: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, StorageError> {
+        let backend = match location {
+            Location::Local(path) => Backend::Local(LocalFolder::new(path)),
+            Location::Objects { provider, bucket, prefix } => {
+                Backend::Objects(Arc::new(Objects::open(*provider, bucket, prefix, settings)?))
+            }
+        };
+        Ok(Self { location: location.clone(), backend })
+    }
+
+    /// A local folder.
+    #[must_use]
+    pub fn local(path: &Path) -> Self {
+        let location = Location::Local(path.to_owned());
+        Self { location, backend: Backend::Local(LocalFolder::new(path)) }
+    }
+
+    /// A prefix of a store that a test made.
+    #[cfg(test)]
+    pub(crate) fn of_store(store: Arc<dyn object_store::ObjectStore>, prefix: &str) -> Self {
+        let (provider, bucket, prefix) = (Provider::S3, "bucket".to_owned(), prefix.to_owned());
+        let objects = Objects::of_store(store, "s3://bucket", &prefix, Vec::new());
+        let location = Location::Objects { provider, bucket, prefix };
+        Self { location, backend: Backend::Objects(Arc::new(objects.unwrap())) }
+    }
+
+    /// The location.
+    #[must_use]
+    pub const fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The full name of a file, for messages.
+    #[must_use]
+    pub fn full_name(&self, name: &str) -> String {
+        self.location.join(name)
+    }
+
+    /// Reads a file of at most `limit` bytes; one that is not there is `None`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is larger.
+    pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, StorageError> {
+        match &self.backend {
+            Backend::Local(folder) => local::read_limited(&folder.path(name), limit),
+            Backend::Objects(objects) => objects.read(name, limit),
+        }
+    }
+
+    /// Writes a whole file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
+        match &self.backend {
+            Backend::Local(folder) => local::write(&folder.path(name), bytes),
+            Backend::Objects(objects) => objects.put(name, bytes),
+        }
+    }
+
+    /// Writes a whole file that may be lost with the power or the process until [`Storage::flush`] returns. Uploads go on
+    /// in the background, a bounded number at a time.
+    ///
+    /// # Errors
+    /// When it, or an earlier one, cannot be written.
+    pub fn write_later(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
+        match &self.backend {
+            Backend::Local(folder) => local::write_unsynced(&folder.path(name), bytes).map(drop),
+            Backend::Objects(objects) => objects.put_later(name, bytes),
+        }
+    }
+
+    /// Waits until all files of [`Storage::write_later`] are stored, as far as the process is concerned: a folder's files
+    /// are flushed to the disk by [`Storage::sync`].
+    ///
+    /// # Errors
+    /// When one cannot be written.
+    pub fn flush(&self) -> Result<(), StorageError> {
+        match &self.backend {
+            Backend::Local(_) => Ok(()),
+            Backend::Objects(objects) => objects.flush(),
+        }
+    }
+
+    /// Flushes files of one folder, and their names, to the disk.
+    ///
+    /// # Errors
+    /// When a file is not there, or the disk refuses.
+    pub fn sync(&self, folder: &str, names: &[String]) -> Result<(), StorageError> {
+        match &self.backend {
+            Backend::Local(root) => {
+                let paths: Vec<_> = names.iter().map(|name| root.path(name)).collect();
+                local::sync_files(&root.path(folder), &paths)
+            }
+            Backend::Objects(objects) => objects.flush(),
+        }
+    }
+
+    /// Writes a whole file if there is none of its name. Of several writers at once one succeeds. Returns false if there
+    /// was one.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StorageError> {
+        match &self.backend {
+            Backend::Local(folder) => local::write_new(&folder.path(name), bytes),
+            Backend::Objects(objects) => objects.put_new(name, bytes),
+        }
+    }
+
+    /// Starts a file; an unfinished one of the same name is replaced.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn create(&self, name: &str) -> Result<NewFile, StorageError> {
+        match &self.backend {
+            Backend::Local(folder) => PartFile::create(&folder.path(name)).map(NewFile::Local),
+            Backend::Objects(objects) => {
+                Ok(NewFile::Object(Box::new(ObjectWriter::new(Arc::clone(objects), name))))
+            }
+        }
+    }
+
+    /// Opens a file for reading; one that is not there is `None`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open_file(&self, name: &str) -> Result<Option<StoredFile>, StorageError> {
+        let size = match &self.backend {
+            Backend::Local(folder) => local::size(&folder.path(name))?,
+            Backend::Objects(objects) => objects.size(name)?,
+        };
+        Ok(size.map(|size| StoredFile { storage: self.clone(), name: name.to_owned(), size }))
+    }
+
+    /// Size and checksum of a file, without holding it in memory; `None` if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn fingerprint(&self, name: &str) -> Result<Option<Fingerprint>, StorageError> {
+        match &self.backend {
+            Backend::Local(folder) => local::fingerprint(&folder.path(name)),
+            Backend::Objects(objects) => objects.fingerprint(name),
+        }
+    }
+
+    /// The entries of a folder below the location, sorted by name; none if it is not there. The location's own are those of
+    /// the empty name.
+    ///
+    /// # Errors
+    /// When it cannot be listed.
+    pub fn list(&self, folder: &str) -> Result<Vec<Entry>, StorageError> {
+        let mut entries = match &self.backend {
+            Backend::Local(root) => local::list(&root.path(folder))?,
+            Backend::Objects(objects) => objects.list(folder)?,
+        };
+        entries.sort();
+        Ok(entries)
+    }
+
+    /// Removes a file that may not be there.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<(), StorageError> {
+        match &self.backend {
+            Backend::Local(folder) => local::remove(&folder.path(name)),
+            Backend::Objects(objects) => objects.remove(name),
+        }
+    }
+
+    /// Removes a folder that may not be there, with all of its files.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove_folder(&self, folder: &str) -> Result<(), StorageError> {
+        match &self.backend {
+            Backend::Local(root) => local::remove_folder(&root.path(folder)),
+            Backend::Objects(objects) => objects.remove_folder(folder),
+        }
+    }
+
+    /// Makes the folders that files are written into. Object stores have none.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn make_folders(&self, folders: &[&str]) -> Result<(), StorageError> {
+        match &self.backend {
+            Backend::Local(root) => {
+                folders.iter().try_for_each(|folder| local::make_folder(&root.path(folder)))
+            }
+            Backend::Objects(_) => Ok(()),
+        }
+    }
+
+    /// Holds a lock until the result is dropped: another process of this machine that asks for it gets
+    /// `Err(None)`. Object stores, and file systems without locks, have none: the same run twice writes the same bytes.
+    ///
+    /// # Errors
+    /// `Some` when the lock's file cannot be made.
+    pub fn lock(&self, name: &str) -> Result<Option<std::fs::File>, Option<StorageError>> {
+        match &self.backend {
+            Backend::Local(folder) => local::lock(&folder.path(name)),
+            Backend::Objects(_) => Ok(None),
+        }
+    }
+}
+
+impl NewFile {
+    /// Gives the file its name: it is stored when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written or named.
+    pub fn commit(self) -> Result<Fingerprint, StorageError> {
+        match self {
+            Self::Local(file) => file.commit(),
+            Self::Object(file) => file.commit(),
+        }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Local(file) => file.write(bytes),
+            Self::Object(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Local(file) => file.flush(),
+            Self::Object(_) => Ok(()),
+        }
+    }
+}
+
+impl StoredFile {
+    /// The full name, for messages.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        self.storage.full_name(&self.name)
+    }
+
+    /// The size in bytes.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The bytes of a range, ready to be read: those of an object are fetched in one request.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn chunks(&self, range: std::ops::Range<u64>) -> Result<Chunks, StorageError> {
+        match &self.storage.backend {
+            Backend::Local(folder) => local::open(&folder.path(&self.name)).map(Chunks::File),
+            Backend::Objects(objects) => {
+                let range = range.start.min(self.size)..range.end.min(self.size);
+                let (start, size) = (range.start, self.size);
+                let bytes = objects.read_range(&self.name, range)?;
+                Ok(Chunks::Range { size, start, bytes, file: self.clone() })
+            }
+        }
+    }
+}
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        match self {
+            Self::File(file) => Length::len(file),
+            Self::Range { size, .. } => *size,
+        }
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = Box<dyn io::Read + Send>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        match self {
+            Self::File(file) => Ok(Box::new(file.get_read(start)?)),
+            Self::Range { size, start: first, bytes, .. } => {
+                let held = (*first..first + bytes.len() as u64).contains(&start);
+                let bytes = if held {
+                    bytes.slice((start - first) as usize..)
+                } else {
+                    self.get_bytes(start, size.saturating_sub(start) as usize)?
+                };
+                Ok(Box::new(io::Cursor::new(bytes)))
+            }
+        }
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match self {
+            Self::File(file) => file.get_bytes(start, length),
+            Self::Range { size, start: first, bytes, file } => {
+                let end = start.checked_add(length as u64).filter(|end| end <= size);
+                let end = end.ok_or_else(|| {
+                    ParquetError::EOF(format!("found {size} bytes, expected {length} at {start}"))
+                })?;
+                if start >= *first && end <= first + bytes.len() as u64 {
+                    let from = (start - first) as usize;
+                    return Ok(bytes.slice(from..from + length));
+                }
+                match file.chunks(start..end) {
+                    Ok(Self::Range { bytes, .. }) if bytes.len() == length => Ok(bytes),
+                    Ok(_) => Err(ParquetError::EOF(format!("found fewer than {length} bytes at {start}"))),
+                    Err(error) => Err(ParquetError::External(Box::new(error))),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Errors of storage.
+
+use std::io;
+
+/// A step that failed on a file or folder.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {place}: {cause}")]
+pub struct StorageError {
+    /// The operation that failed: `write`, `read`, `list`.
+    pub doing: &'static str,
+    /// The file or folder, by its full name.
+    pub place: String,
+    /// The reason.
+    pub cause: Cause,
+}
+
+/// The reason for a failure.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// The file system refuses.
+    #[error("{0}{hint}", hint = io_hint(.0))]
+    Io(#[from] io::Error),
+    /// The bucket, or the object, is not there.
+    #[error("no such bucket, or no such object in it; make the bucket first, and check its name")]
+    NotFound,
+    /// The credentials are missing, or do not suffice.
+    #[error(
+        "the store refuses the credentials ({0}); set those of the store in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with the right to list, read, write and delete"
+    )]
+    Refused(String),
+    /// The store's answer, without credentials.
+    #[error("{0}; run the same command again when the store answers")]
+    Store(String),
+    /// A setting of the store is wrong.
+    #[error("{0}; see the settings of object stores in docs/millions-of-rows.md")]
+    Setting(String),
+    /// The file is larger than what is read.
+    #[error("it is larger than {0} bytes")]
+    TooLarge(u64),
+}
+
+fn io_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "; free some space and run the same command again with --resume",
+        io::ErrorKind::PermissionDenied => "; choose a folder you may write to",
+        _ => "",
+    }
+}

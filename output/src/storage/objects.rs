@@ -1,0 +1,467 @@
+//! Files as objects: whole puts, parts above a size, ranges for reading.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::path::Path;
+use object_store::{
+    Error, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, RetryConfig, WriteMultipart,
+};
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+
+use super::client::Connector;
+use super::entry::{Entry, Fingerprint};
+use super::error::{Cause, StorageError};
+use super::location::Provider;
+
+/// Objects larger than this are put in parts of this size.
+const PART_BYTES: usize = 8 << 20;
+/// Parts of one object on their way at a time.
+const MAX_PARTS_IN_FLIGHT: usize = 4;
+/// Objects put in the background at a time.
+const MAX_UPLOADS_IN_FLIGHT: u32 = 32;
+/// Bytes fetched in one request when an object is read from its beginning to its end.
+const READ_BYTES: u64 = 8 << 20;
+/// Requests that fail for the store's or the network's sake are sent again for so long.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
+const MAX_RETRIES: usize = 12;
+/// Characters of a store's answer in a message.
+const MAX_ANSWER_CHARS: usize = 300;
+
+/// A prefix of an object store.
+#[derive(Debug)]
+pub(super) struct Objects {
+    store: Arc<dyn ObjectStore>,
+    location: String,
+    prefix: Path,
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+    /// Values that no message may show.
+    secrets: Vec<String>,
+    /// Permits for uploads in the background.
+    uploads: Arc<Semaphore>,
+    /// The first upload that failed.
+    failed: Arc<Mutex<Option<(String, Error)>>>,
+}
+
+impl Objects {
+    pub(super) fn open(
+        provider: Provider,
+        bucket: &str,
+        prefix: &str,
+        settings: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, StorageError> {
+        let location = format!("{}://{bucket}", provider.scheme());
+        let settings: Vec<(String, String)> =
+            settings.into_iter().filter(|(key, _)| key.starts_with(provider.settings_prefix())).collect();
+        let wrong = |text: String| StorageError {
+            doing: "open",
+            place: location.clone(),
+            cause: Cause::Setting(text),
+        };
+        let secrets = secrets(&settings);
+        let store = store(provider, bucket, &settings)
+            .map_err(|error| wrong(redacted(&text_of(&error), &secrets)))?;
+        Self::of_store(store, &location, prefix, secrets)
+            .map_err(|error| wrong(format!("cannot start threads for requests: {error}")))
+    }
+
+    pub(super) fn of_store(
+        store: Arc<dyn ObjectStore>,
+        bucket: &str,
+        prefix: &str,
+        secrets: Vec<String>,
+    ) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("storage")
+            .enable_all()
+            .build()?;
+        Ok(Self {
+            store,
+            location: if prefix.is_empty() { bucket.to_owned() } else { format!("{bucket}/{prefix}") },
+            prefix: Path::from(prefix),
+            runtime: Some(runtime),
+            secrets,
+            uploads: Arc::new(Semaphore::new(MAX_UPLOADS_IN_FLIGHT as usize)),
+            failed: Arc::default(),
+        })
+    }
+
+    pub(super) fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, StorageError> {
+        let Some(size) = self.size(name)? else { return Ok(None) };
+        if size > limit {
+            return Err(StorageError {
+                doing: "read",
+                place: self.place(name),
+                cause: Cause::TooLarge(limit),
+            });
+        }
+        self.read_range(name, 0..size).map(|bytes| Some(bytes.into()))
+    }
+
+    pub(super) fn size(&self, name: &str) -> Result<Option<u64>, StorageError> {
+        let (store, path) = (Arc::clone(&self.store), self.path(name));
+        match self.wait(async move { store.head(&path).await }) {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.error("read", name, &error)),
+        }
+    }
+
+    pub(super) fn read_range(&self, name: &str, range: Range<u64>) -> Result<Bytes, StorageError> {
+        if range.is_empty() {
+            return Ok(Bytes::new());
+        }
+        let (store, path) = (Arc::clone(&self.store), self.path(name));
+        let read = self.wait(async move { store.get_range(&path, range).await });
+        read.map_err(|error| self.error("read", name, &error))
+    }
+
+    pub(super) fn fingerprint(&self, name: &str) -> Result<Option<Fingerprint>, StorageError> {
+        let Some(size) = self.size(name)? else { return Ok(None) };
+        let mut hasher = blake3::Hasher::new();
+        let mut start = 0;
+        while start < size {
+            let end = size.min(start + READ_BYTES);
+            hasher.update(&self.read_range(name, start..end)?);
+            start = end;
+        }
+        Ok(Some(Fingerprint { size, blake3: hasher.finalize().to_hex().to_string() }))
+    }
+
+    pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
+        let (store, path, payload) =
+            (Arc::clone(&self.store), self.path(name), Bytes::copy_from_slice(bytes));
+        let put = self.wait(async move { store.put(&path, payload.into()).await });
+        put.map_err(|error| self.error("write", name, &error))?;
+        Ok(super::local::fingerprint_bytes(bytes))
+    }
+
+    pub(super) fn put_later(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
+        self.check_uploads()?;
+        let permits = Arc::clone(&self.uploads);
+        let permit = self.wait(async move { permits.acquire_owned().await.ok() });
+        let (store, path, payload) =
+            (Arc::clone(&self.store), self.path(name), Bytes::copy_from_slice(bytes));
+        let (name, failed) = (name.to_owned(), Arc::clone(&self.failed));
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move {
+                if let Err(error) = store.put(&path, payload.into()).await {
+                    let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                    first.get_or_insert((name, error));
+                }
+                drop(permit);
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn flush(&self) -> Result<(), StorageError> {
+        let permits = Arc::clone(&self.uploads);
+        // All permits are free when no upload is on its way.
+        self.wait(async move { drop(permits.acquire_many_owned(MAX_UPLOADS_IN_FLIGHT).await) });
+        self.check_uploads()
+    }
+
+    pub(super) fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StorageError> {
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        let (store, path, payload) =
+            (Arc::clone(&self.store), self.path(name), Bytes::copy_from_slice(bytes));
+        match self.wait(async move { store.put_opts(&path, payload.into(), options).await }) {
+            Ok(_) => Ok(true),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
+            // A store without conditional puts: a race of two writers is then not seen here, and the caller reads back.
+            Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
+                if self.size(name)?.is_some() {
+                    return Ok(false);
+                }
+                self.put(name, bytes).map(|_| true)
+            }
+            Err(error) => Err(self.error("write", name, &error)),
+        }
+    }
+
+    pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StorageError> {
+        let (store, path) = (Arc::clone(&self.store), self.path(folder));
+        let listed = self.wait(async move { store.list_with_delimiter(Some(&path)).await });
+        let listed = listed.map_err(|error| self.error("list", folder, &error))?;
+        let name = |path: &Path| path.filename().map(str::to_owned);
+        let files = listed
+            .objects
+            .iter()
+            .filter_map(|object| Some(Entry { name: name(&object.location)?, size: Some(object.size) }));
+        let folders =
+            listed.common_prefixes.iter().filter_map(|path| Some(Entry { name: name(path)?, size: None }));
+        Ok(files.chain(folders).collect())
+    }
+
+    pub(super) fn remove(&self, name: &str) -> Result<(), StorageError> {
+        let (store, path) = (Arc::clone(&self.store), self.path(name));
+        match self.wait(async move { store.delete(&path).await }) {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.error("remove", name, &error)),
+        }
+    }
+
+    pub(super) fn remove_folder(&self, folder: &str) -> Result<(), StorageError> {
+        let (store, path) = (Arc::clone(&self.store), self.path(folder));
+        let removed = self.wait(async move {
+            let names = store.list(Some(&path)).map(|object| object.map(|object| object.location)).boxed();
+            let mut removed = store.delete_stream(names);
+            while let Some(result) = removed.next().await {
+                match result {
+                    Ok(_) | Err(Error::NotFound { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(())
+        });
+        removed.map_err(|error| self.error("remove", folder, &error))
+    }
+
+    /// Runs a step on the runtime's threads and blocks this one. The caller may be inside another runtime.
+    fn wait<T: Send + 'static>(&self, step: impl Future<Output = T> + Send + 'static) -> T {
+        let (sender, receiver) = sync_channel(1);
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move {
+                let _ = sender.send(step.await);
+            });
+        }
+        match receiver.recv() {
+            Ok(value) => value,
+            // Only a panic inside a step ends it without a value; it was printed where it happened.
+            Err(_) => std::process::abort(),
+        }
+    }
+
+    fn check_uploads(&self) -> Result<(), StorageError> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failed.map_or(Ok(()), |(name, error)| Err(self.error("write", &name, &error)))
+    }
+
+    fn path(&self, name: &str) -> Path {
+        name.split('/')
+            .filter(|part| !part.is_empty())
+            .fold(self.prefix.clone(), |path, part| path.join(part))
+    }
+
+    fn place(&self, name: &str) -> String {
+        if name.is_empty() { self.location.clone() } else { format!("{}/{name}", self.location) }
+    }
+
+    fn error(&self, doing: &'static str, name: &str, error: &Error) -> StorageError {
+        let text = redacted(&text_of(error), &self.secrets);
+        let cause = match error {
+            Error::NotFound { .. } => Cause::NotFound,
+            Error::PermissionDenied { .. } => Cause::Refused(code(&text, "403 Forbidden")),
+            Error::Unauthenticated { .. } => Cause::Refused(code(&text, "401 Unauthorized")),
+            _ => Cause::Store(text),
+        };
+        StorageError { doing, place: self.place(name), cause }
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Waiting here would panic inside another runtime.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// An object in the making: small ones are put whole, larger ones in parts.
+pub struct ObjectWriter {
+    objects: Arc<Objects>,
+    name: String,
+    buffer: Vec<u8>,
+    upload: Option<WriteMultipart>,
+    hasher: blake3::Hasher,
+    size: u64,
+}
+
+impl ObjectWriter {
+    pub(super) fn new(objects: Arc<Objects>, name: &str) -> Self {
+        Self {
+            objects,
+            name: name.to_owned(),
+            buffer: Vec::new(),
+            upload: None,
+            hasher: blake3::Hasher::new(),
+            size: 0,
+        }
+    }
+
+    pub(super) fn commit(mut self) -> Result<Fingerprint, StorageError> {
+        let fingerprint =
+            Fingerprint { size: self.size, blake3: self.hasher.finalize().to_hex().to_string() };
+        if self.upload.is_none() {
+            self.objects.put(&self.name, &self.buffer)?;
+            return Ok(fingerprint);
+        }
+        self.send_part()?;
+        if let Some(upload) = self.upload.take() {
+            let finished = self.objects.wait(async move { upload.finish().await });
+            finished.map_err(|error| self.objects.error("write", &self.name, &error))?;
+        }
+        Ok(fingerprint)
+    }
+
+    fn send_part(&mut self) -> Result<(), StorageError> {
+        let part = Bytes::from(std::mem::take(&mut self.buffer));
+        let started = self.upload.take();
+        let (store, path) = (Arc::clone(&self.objects.store), self.objects.path(&self.name));
+        let sent = self.objects.wait(async move {
+            let mut upload = match started {
+                Some(upload) => upload,
+                None => WriteMultipart::new_with_chunk_size(store.put_multipart(&path).await?, PART_BYTES),
+            };
+            upload.put(part);
+            match upload.wait_for_capacity(MAX_PARTS_IN_FLIGHT).await {
+                Ok(()) => Ok(upload),
+                Err(error) => {
+                    // The first error is the one to report.
+                    let _ = upload.abort().await;
+                    Err(error)
+                }
+            }
+        });
+        self.upload = Some(sent.map_err(|error| self.objects.error("write", &self.name, &error))?);
+        Ok(())
+    }
+}
+
+impl Write for ObjectWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = PART_BYTES.saturating_sub(self.buffer.len()).min(bytes.len());
+        let (taken, _) = bytes.split_at(room);
+        self.buffer.extend_from_slice(taken);
+        self.hasher.update(taken);
+        self.size += taken.len() as u64;
+        if self.buffer.len() >= PART_BYTES {
+            self.send_part().map_err(io::Error::other)?;
+        }
+        Ok(room)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for ObjectWriter {
+    fn drop(&mut self) {
+        if let Some(upload) = self.upload.take() {
+            // Parts that stay behind are no object; the store's rule for unfinished uploads removes them.
+            let _ = self.objects.wait(async move { upload.abort().await });
+        }
+    }
+}
+
+fn store(
+    provider: Provider,
+    bucket: &str,
+    settings: &[(String, String)],
+) -> object_store::Result<Arc<dyn ObjectStore>> {
+    let retry =
+        RetryConfig { max_retries: MAX_RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
+    // Names that the library does not know belong to other programs.
+    macro_rules! configured {
+        ($builder:expr) => {{
+            let builder = settings.iter().fold($builder, |builder, (key, value)| {
+                match key.to_ascii_lowercase().parse() {
+                    Ok(key) => builder.with_config(key, value),
+                    Err(_) => builder,
+                }
+            });
+            builder.with_retry(retry).with_http_connector(Connector)
+        }};
+    }
+    Ok(match provider {
+        Provider::S3 => Arc::new(configured!(AmazonS3Builder::new()).with_bucket_name(bucket).build()?),
+        Provider::Gcs => {
+            Arc::new(configured!(GoogleCloudStorageBuilder::new()).with_bucket_name(bucket).build()?)
+        }
+        Provider::Azure => {
+            Arc::new(configured!(MicrosoftAzureBuilder::new()).with_container_name(bucket).build()?)
+        }
+    })
+}
+
+/// Values of settings that are not names of places.
+fn secrets(settings: &[(String, String)]) -> Vec<String> {
+    let public = ["REGION", "ENDPOINT", "BUCKET", "ALLOW_HTTP", "ACCOUNT_NAME", "CONTAINER"];
+    settings
+        .iter()
+        .filter(|(key, value)| value.len() >= 6 && !public.iter().any(|name| key.contains(name)))
+        .map(|(_, value)| value.clone())
+        .collect()
+}
+
+/// An error with those below it.
+fn text_of(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        let below = error.to_string();
+        if !text.contains(&below) {
+            text = format!("{text}: {below}");
+        }
+        source = error.source();
+    }
+    text
+}
+
+/// A text without secrets, without the query strings of URLs (signatures stand there), on one line, not too long.
+fn redacted(text: &str, secrets: &[String]) -> String {
+    let mut text = text.to_owned();
+    for secret in secrets {
+        text = text.replace(secret, "...");
+    }
+    let words = text.split_whitespace().map(|word| match word.split_once('?') {
+        Some((url, _)) if url.contains("://") => format!("{url}?..."),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ").chars().take(MAX_ANSWER_CHARS).collect()
+}
+
+/// The `<Code>` of a store's XML, which says why it refuses.
+fn code(text: &str, otherwise: &str) -> String {
+    let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    code.map_or(otherwise, |(code, _)| code).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code, redacted, secrets};
+
+    #[test]
+    fn messages_hold_no_credentials() {
+        let settings = [("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI"), ("AWS_REGION", "us-east-1")];
+        let settings: Vec<(String, String)> =
+            settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let text =
+            "GET https://account.blob.core.windows.net/c/x?sv=2024&sig=abc in us-east-1\n with wJalrXUtnFEMI";
+        assert_eq!(
+            redacted(text, &secrets(&settings)),
+            "GET https://account.blob.core.windows.net/c/x?... in us-east-1 with ..."
+        );
+    }
+
+    #[test]
+    fn a_refusal_names_the_code_of_the_store() {
+        let text = "403: <Error><Code>InvalidAccessKeyId</Code></Error>";
+        assert_eq!(code(text, "403 Forbidden"), "InvalidAccessKeyId");
+        assert_eq!(code("", "403 Forbidden"), "403 Forbidden");
+    }
+}

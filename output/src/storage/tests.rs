@@ -1,0 +1,171 @@
+//! Objects as files, and a store that stops taking them.
+
+use std::fmt;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+use parquet::file::reader::ChunkReader as _;
+use tempfile::TempDir;
+
+use super::{Entry, Storage};
+
+/// A store that refuses all writes after the first few.
+#[derive(Debug)]
+pub(crate) struct RefusingStore {
+    store: Arc<InMemory>,
+    allowed: AtomicUsize,
+}
+
+impl RefusingStore {
+    pub(crate) fn new(store: Arc<InMemory>, allowed: usize) -> Self {
+        Self { store, allowed: AtomicUsize::new(allowed) }
+    }
+
+    fn check(&self, path: &Path) -> Result<()> {
+        match self.allowed.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Error::PermissionDenied {
+                path: path.to_string(),
+                source: "<Error><Code>AccessDenied</Code></Error>".into(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for RefusingStore {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("RefusingStore")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for RefusingStore {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.check(path)?;
+        self.store.put_opts(path, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.check(path)?;
+        self.store.put_multipart_opts(path, options).await
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        self.store.get_opts(path, options).await
+    }
+
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        self.store.delete_stream(paths)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.store.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.store.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.check(to)?;
+        self.store.copy_opts(from, to, options).await
+    }
+}
+
+/// Runs a check on a folder and on a store.
+fn on_each(check: impl Fn(&Storage)) {
+    let folder = TempDir::new().unwrap();
+    check(&Storage::local(folder.path()));
+    check(&Storage::of_store(Arc::new(InMemory::new()), "a"));
+}
+
+#[test]
+fn files_are_written_listed_read_and_removed() {
+    on_each(|storage| {
+        storage.make_folders(&["data"]).unwrap();
+        assert_eq!(storage.read("data/a", 10).unwrap(), None);
+        assert_eq!(storage.fingerprint("data/a").unwrap(), None);
+        let written = storage.write("data/a", b"abc").unwrap();
+        assert_eq!(written.size, 3);
+        assert_eq!(storage.fingerprint("data/a").unwrap(), Some(written));
+        assert_eq!(storage.read("data/a", 3).unwrap(), Some(b"abc".to_vec()));
+        let error = storage.read("data/a", 2).unwrap_err().to_string();
+        assert!(error.ends_with("data/a: it is larger than 2 bytes"), "{error}");
+        storage.write_later("data/b", b"later").unwrap();
+        storage.flush().unwrap();
+        assert!(storage.write_new("top", b"first").unwrap());
+        assert!(!storage.write_new("top", b"second").unwrap());
+        assert_eq!(storage.read("top", 10).unwrap(), Some(b"first".to_vec()));
+        let entry = |name: &str, size| Entry { name: name.to_owned(), size };
+        assert_eq!(storage.list("").unwrap(), [entry("data", None), entry("top", Some(5))]);
+        assert_eq!(storage.list("data").unwrap(), [entry("a", Some(3)), entry("b", Some(5))]);
+        assert_eq!(storage.list("none").unwrap(), []);
+        storage.remove("data/a").unwrap();
+        storage.remove("data/a").unwrap();
+        storage.remove_folder("data").unwrap();
+        storage.remove_folder("data").unwrap();
+        assert_eq!(storage.list("").unwrap(), [entry("top", Some(5))]);
+    });
+}
+
+#[test]
+fn a_file_is_there_when_it_is_committed_and_never_before() {
+    on_each(|storage| {
+        // More than two parts of an object.
+        let content: Vec<u8> = (0..20_000_000_u32).map(|number| (number % 251) as u8).collect();
+        let mut dropped = storage.create("x").unwrap();
+        dropped.write_all(&content).unwrap();
+        drop(dropped);
+        assert_eq!(storage.list("").unwrap(), []);
+        let mut file = storage.create("x").unwrap();
+        file.write_all(&content).unwrap();
+        let written = file.commit().unwrap();
+        assert_eq!(written.blake3, blake3::hash(&content).to_hex().to_string());
+        assert_eq!(storage.fingerprint("x").unwrap(), Some(written));
+        let stored = storage.open_file("x").unwrap().unwrap();
+        let chunks = stored.chunks(1_000..2_000).unwrap();
+        for (start, length) in [(1_000, 1_000), (1_500, 10), (0, 10), (1_990, 20), (19_999_990, 10)] {
+            let bytes = chunks.get_bytes(start, length).unwrap();
+            assert_eq!(bytes, content[start as usize..start as usize + length]);
+        }
+        assert!(chunks.get_bytes(19_999_990, 11).is_err());
+    });
+}
+
+#[test]
+fn an_upload_in_the_background_that_fails_is_reported() {
+    let store = RefusingStore::new(Arc::new(InMemory::new()), 1);
+    let storage = Storage::of_store(Arc::new(store), "a");
+    storage.write_later("one", b"1").unwrap();
+    storage.flush().unwrap();
+    storage.write_later("two", b"2").unwrap();
+    let error = storage.flush().unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot write s3://bucket/a/two: the store refuses the credentials"),
+        "{error}"
+    );
+    storage.flush().unwrap();
+}
+
+#[test]
+fn a_store_can_be_used_inside_another_runtime() {
+    let storage = Storage::of_store(Arc::new(InMemory::new()), "a");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    runtime.block_on(async move {
+        storage.write("one", b"1").unwrap();
+        assert_eq!(storage.read("one", 10).unwrap(), Some(b"1".to_vec()));
+    });
+}
