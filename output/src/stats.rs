@@ -12,6 +12,8 @@
 //! - `guessable`: of the facts of a kind that rows ask for, and of the classes of reasons that they refuse for, the share that
 //!   the most common one is: what somebody passes who always gives it. `weak_checks`: rows that ask for one count, of 1 or
 //!   2, and for nothing else.
+//! - `skeletons`: different sequences of APIs in the reference calls, searches left out, by the names that rows use; see
+//!   [`skeleton`](crate::skeleton). `apis_called`: different names of APIs in the messages.
 //! - `distinct_apis`: different fingerprints among the APIs of all worlds that rows name. Fingerprints are the caller's.
 //!
 //! Shares are rounded to six decimals.
@@ -30,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::folder::{Folder, WorldError};
 use crate::funnel::{Counts, Funnel};
 use crate::rows::ReadError;
+use crate::skeleton::skeleton;
 use duplicates::Duplicates;
 use guess::{Guess, Guesses};
 use sample::{DRAWS, draw};
@@ -46,6 +49,10 @@ pub struct Stats {
     pub apis: u64,
     /// Different fingerprints among them.
     pub distinct_apis: u64,
+    /// Different sequences of APIs that references call.
+    pub skeletons: u64,
+    /// Different names of APIs that rows call.
+    pub apis_called: u64,
     /// Calls in messages, searches for tools among them.
     pub calls: u64,
     /// User turns.
@@ -121,6 +128,7 @@ pub fn measure<E>(
     let drawn: BTreeSet<u64> = draws.iter().flatten().copied().collect();
 
     let mut counts = Counts::default();
+    let mut skeletons: BTreeSet<String> = BTreeSet::new();
     let mut worlds: BTreeSet<String> = BTreeSet::new();
     let mut texts: BTreeMap<u64, String> = BTreeMap::new();
     let mut duplicates = Duplicates::default();
@@ -128,6 +136,7 @@ pub fn measure<E>(
     for (number, row) in (0_u64..).zip(folder.rows()) {
         let row = row?;
         counts.count(&row);
+        skeletons.insert(skeleton(&row));
         if let Ok(checks) = serde_json::from_str(&row.checks) {
             guesses.add(&checks);
         }
@@ -155,6 +164,8 @@ pub fn measure<E>(
         domains: counts.domains.len() as u64,
         apis: known.len() as u64,
         distinct_apis: prints.len() as u64,
+        skeletons: skeletons.len() as u64,
+        apis_called: counts.apis.len() as u64,
         calls: counts.calls,
         turns: counts.turns,
         distinct_2,

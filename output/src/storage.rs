@@ -43,7 +43,7 @@ enum Backend {
 /// A file in the making. Dropped without [`NewFile::commit`], it leaves nothing behind.
 pub enum NewFile {
     /// In a folder.
-    Local(PartFile),
+    Local(Box<PartFile>),
     /// In an object store.
     Object(Box<ObjectWriter>),
 }
@@ -75,10 +75,11 @@ pub enum Chunks {
 
 impl Storage {
     /// Opens a location. `settings` are named as the usual environment variables are: `AWS_REGION`,
-    /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`. No request is sent yet.
+    /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`. An object store is asked once, so that a wrong
+    /// endpoint, bucket or key is reported at once; later requests are sent again for minutes.
     ///
     /// # Errors
-    /// When a setting is wrong.
+    /// When a setting is wrong, or the store refuses.
     pub fn open(
         location: &Location,
         settings: impl IntoIterator<Item = (String, String)>,
@@ -198,7 +199,9 @@ impl Storage {
     /// When it cannot be started.
     pub fn create(&self, name: &str) -> Result<NewFile, StorageError> {
         match &self.backend {
-            Backend::Local(folder) => PartFile::create(&folder.path(name)).map(NewFile::Local),
+            Backend::Local(folder) => {
+                PartFile::create(&folder.path(name)).map(|file| NewFile::Local(Box::new(file)))
+            }
             Backend::Objects(objects) => {
                 Ok(NewFile::Object(Box::new(ObjectWriter::new(Arc::clone(objects), name))))
             }

@@ -31,10 +31,8 @@ enum Step {
 /// The reference solutions of a dataset, for those rows whose facts no session makes anew; by opening and by id.
 fn solutions(dataset: &Path) -> (BTreeMap<String, Vec<Step>>, BTreeMap<String, Vec<Step>>) {
     let (mut by_opening, mut by_id) = (BTreeMap::new(), BTreeMap::new());
-    for row in Folder::open(diorama_output::storage::Storage::local(dataset.as_ref()))
-        .unwrap()
-        .rows()
-        .map(Result::unwrap)
+    for row in
+        Folder::open(diorama_output::storage::Storage::local(dataset)).unwrap().rows().map(Result::unwrap)
     {
         let task = Task::of(&row).unwrap();
         if let Some(steps) = solution(&task) {
@@ -164,7 +162,7 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
     assert!(seen["asked"].as_array().unwrap().iter().all(|asked| asked.as_str().unwrap().contains("finish")));
 
     // The schemas that TRL shows a model name what the world's own do, and say what must be given.
-    for row in Folder::open(diorama_output::storage::Storage::local(&out.as_ref()))
+    for row in Folder::open(diorama_output::storage::Storage::local(out.as_ref()))
         .unwrap()
         .rows()
         .map(Result::unwrap)

@@ -87,7 +87,7 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
     let out = dataset(folder.path(), 12, 5);
     let server = serve(&["--open", "--tasks", out.to_str().unwrap()]);
     let listed = server.get("/v1/tasks?limit=1000");
-    let dataset = Folder::open(diorama_output::storage::Storage::local(&out.as_ref())).unwrap();
+    let dataset = Folder::open(diorama_output::storage::Storage::local(out.as_ref())).unwrap();
     let mut rows = 0;
     for row in dataset.rows().map(Result::unwrap) {
         rows += 1;
@@ -204,7 +204,7 @@ fn an_environment_is_the_same_in_process_and_over_http() {
     let short = Budget { calls: 4, ..Budget::USUAL };
     let kinds =
         [(Answers::Structured, Budget::USUAL), (Answers::Prose, Budget::USUAL), (Answers::Structured, short)];
-    for (row, (answers, budget)) in Folder::open(diorama_output::storage::Storage::local(&out.as_ref()))
+    for (row, (answers, budget)) in Folder::open(diorama_output::storage::Storage::local(out.as_ref()))
         .unwrap()
         .rows()
         .map(Result::unwrap)

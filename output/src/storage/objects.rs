@@ -13,7 +13,7 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
 use object_store::{
-    Error, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, RetryConfig, WriteMultipart,
+    BackoffConfig, Error, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, RetryConfig, WriteMultipart,
 };
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -31,9 +31,20 @@ const MAX_PARTS_IN_FLIGHT: usize = 4;
 const MAX_UPLOADS_IN_FLIGHT: u32 = 32;
 /// Bytes fetched in one request when an object is read from its beginning to its end.
 const READ_BYTES: u64 = 8 << 20;
-/// Requests that fail for the store's or the network's sake are sent again for so long.
-const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
-const MAX_RETRIES: usize = 12;
+/// Requests that fail for the store's or the network's sake are sent again, with growing pauses, for so long.
+const RETRIES: RetryConfig = RetryConfig {
+    backoff: BackoffConfig {
+        init_backoff: Duration::from_millis(100),
+        max_backoff: Duration::from_secs(10),
+        base: 3.0,
+    },
+    max_retries: 40,
+    retry_timeout: Duration::from_secs(150),
+};
+/// Times that the first request is sent again: a wrong endpoint is reported after a second or two.
+const MAX_FIRST_RETRIES: usize = 4;
+/// Where machines of the providers are told their roles: asked when no credentials are given.
+const INSTANCE_METADATA: &str = "169.254.169.254";
 /// Characters of a store's answer in a message.
 const MAX_ANSWER_CHARS: usize = 300;
 
@@ -68,11 +79,21 @@ impl Objects {
             place: location.clone(),
             cause: Cause::Setting(text),
         };
+        if let Some(what) = plain_http(&settings) {
+            return Err(wrong(what));
+        }
         let secrets = secrets(&settings);
-        let store = store(provider, bucket, &settings)
-            .map_err(|error| wrong(redacted(&text_of(&error), &secrets)))?;
-        Self::of_store(store, &location, prefix, secrets)
-            .map_err(|error| wrong(format!("cannot start threads for requests: {error}")))
+        let store = |retries| {
+            let store = store(provider, bucket, &settings, retries);
+            store.map_err(|error| wrong(redacted(&text_of(&error), &secrets)))
+        };
+        let (first, store) =
+            (store(RetryConfig { max_retries: MAX_FIRST_RETRIES, ..RETRIES })?, store(RETRIES)?);
+        let mut objects = Self::of_store(first, &location, prefix, secrets)
+            .map_err(|error| wrong(format!("cannot start threads for requests: {error}")))?;
+        objects.list("")?;
+        objects.store = store;
+        Ok(objects)
     }
 
     pub(super) fn of_store(
@@ -261,10 +282,17 @@ impl Objects {
 
     fn error(&self, doing: &'static str, name: &str, error: &Error) -> StorageError {
         let text = redacted(&text_of(error), &self.secrets);
+        // Listings wrap the store's refusals, so that their status stands in the text alone.
         let cause = match error {
             Error::NotFound { .. } => Cause::NotFound,
-            Error::PermissionDenied { .. } => Cause::Refused(code(&text, "403 Forbidden")),
-            Error::Unauthenticated { .. } => Cause::Refused(code(&text, "401 Unauthorized")),
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Cause::Refused(code(&text)),
+            _ if text.contains(INSTANCE_METADATA) => {
+                Cause::Refused("none in the environment, and no role of this machine".to_owned())
+            }
+            _ if text.contains("404 Not Found") => Cause::NotFound,
+            _ if text.contains("403 Forbidden") || text.contains("401 Unauthorized") => {
+                Cause::Refused(code(&text))
+            }
             _ => Cause::Store(text),
         };
         StorageError { doing, place: self.place(name), cause }
@@ -372,9 +400,8 @@ fn store(
     provider: Provider,
     bucket: &str,
     settings: &[(String, String)],
+    retries: RetryConfig,
 ) -> object_store::Result<Arc<dyn ObjectStore>> {
-    let retry =
-        RetryConfig { max_retries: MAX_RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
     // Names that the library does not know belong to other programs.
     macro_rules! configured {
         ($builder:expr) => {{
@@ -384,7 +411,7 @@ fn store(
                     Err(_) => builder,
                 }
             });
-            builder.with_retry(retry).with_http_connector(Connector)
+            builder.with_retry(retries).with_http_connector(Connector)
         }};
     }
     Ok(match provider {
@@ -436,14 +463,24 @@ fn redacted(text: &str, secrets: &[String]) -> String {
 }
 
 /// The `<Code>` of a store's XML, which says why it refuses.
-fn code(text: &str, otherwise: &str) -> String {
+fn code(text: &str) -> String {
     let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
-    code.map_or(otherwise, |(code, _)| code).to_owned()
+    code.map_or("status 401 or 403", |(code, _)| code).to_owned()
+}
+
+/// An endpoint without TLS that nobody has allowed.
+fn plain_http(settings: &[(String, String)]) -> Option<String> {
+    let endpoint =
+        settings.iter().find(|(key, value)| key.contains("ENDPOINT") && value.starts_with("http://"));
+    let (key, _) = endpoint?;
+    let allowed = settings.iter().any(|(key, value)| key.ends_with("ALLOW_HTTP") && value == "true");
+    let prefix = key.split('_').next().unwrap_or_default();
+    (!allowed).then(|| format!("{key} begins with http://; use https://, or set {prefix}_ALLOW_HTTP=true"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{code, redacted, secrets};
+    use super::{code, plain_http, redacted, secrets};
 
     #[test]
     fn messages_hold_no_credentials() {
@@ -459,9 +496,23 @@ mod tests {
     }
 
     #[test]
+    fn an_endpoint_without_tls_must_be_allowed() {
+        let settings = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        let plain = [("AWS_ENDPOINT", "http://localhost:9000")];
+        assert_eq!(
+            plain_http(&settings(&plain)).unwrap(),
+            "AWS_ENDPOINT begins with http://; use https://, or set AWS_ALLOW_HTTP=true"
+        );
+        assert_eq!(plain_http(&settings(&[plain[0], ("AWS_ALLOW_HTTP", "true")])), None);
+        assert_eq!(plain_http(&settings(&[("AWS_ENDPOINT", "https://localhost:9000")])), None);
+    }
+
+    #[test]
     fn a_refusal_names_the_code_of_the_store() {
         let text = "403: <Error><Code>InvalidAccessKeyId</Code></Error>";
-        assert_eq!(code(text, "403 Forbidden"), "InvalidAccessKeyId");
-        assert_eq!(code("", "403 Forbidden"), "403 Forbidden");
+        assert_eq!(code(text), "InvalidAccessKeyId");
+        assert_eq!(code(""), "status 401 or 403");
     }
 }

@@ -48,6 +48,8 @@ fn table(stats: &Stats) -> String {
     line("worlds", stats.worlds.to_string());
     line("apis", stats.apis.to_string());
     line("distinct apis", stats.distinct_apis.to_string());
+    line("skeletons", stats.skeletons.to_string());
+    line("APIs called", stats.apis_called.to_string());
     line("calls", stats.calls.to_string());
     line("turns", stats.turns.to_string());
     for (name, count) in stats.splits.iter().chain(&stats.abilities).chain(&stats.tags) {
