@@ -8,6 +8,7 @@
 //! server can be tested without a network. No reply of a session holds the time of the machine or a random number.
 
 mod after;
+mod agent_check;
 mod app;
 mod auth;
 mod batch;
@@ -16,6 +17,7 @@ pub mod check;
 mod connections;
 mod control;
 mod create;
+mod creation;
 mod dispatch;
 mod documents;
 mod episode;
@@ -25,6 +27,7 @@ mod mcp;
 mod metrics;
 mod misread;
 mod negotiate;
+mod node;
 pub mod openapi;
 mod outgoing;
 mod problem;
@@ -52,8 +55,10 @@ mod world_reply;
 mod world_routes;
 mod worlds;
 
+pub use self::agent_check::agent_check;
 pub use self::app::App;
 pub use self::auth::Auth;
+pub use self::node::{NoNode, Node};
 pub use self::random::unguessable;
 pub use self::server::serve;
 pub use self::settings::{

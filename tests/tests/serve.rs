@@ -1,5 +1,8 @@
 //! `diorama serve`, over a real connection on a port of its own.
 
+use std::io::Read;
+use std::net::TcpStream;
+
 use diorama_agents::episode::{Task, Worlds};
 use diorama_agents::evaluation::environment::{Answers, Budget, Environment, EnvironmentError, Finish};
 use diorama_agents::evaluation::judge::Judge;
@@ -272,6 +275,27 @@ fn a_port_in_use_and_an_open_surface_are_refused_at_once() {
     );
     let ran = diorama(["serve", "--host", "0.0.0.0", "--port", "0"]);
     assert!(ran.code == 2 && ran.err.contains("not a loopback address"), "{ran:?}");
+}
+
+#[test]
+fn a_node_names_its_sessions_and_answers_agent_checks() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.yaml");
+    std::fs::write(&file, NOTES).unwrap();
+    let world = ["--json", "--world", file.to_str().unwrap()];
+    let server = serve(&[&world[..], &["--node", "n-1", "--agent-check", "0"]].concat());
+    assert_eq!(server.said["node"], "n-1");
+    let id = server.session().unwrap()["id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("n-1_"), "{id}");
+    let mut check = TcpStream::connect(server.said["agent_check"].as_str().unwrap()).unwrap();
+    let mut line = String::new();
+    check.read_to_string(&mut line).unwrap();
+    assert_eq!(line, "up ready 99%\n");
+    let error = Server::start(&[&world[..], &["--node", "n_1"]].concat()).err().unwrap();
+    assert!(
+        error.contains("'--node <NAME>': expected 1 to 32 letters (a to z), digits and `-`, found '_'"),
+        "{error}"
+    );
 }
 
 #[test]

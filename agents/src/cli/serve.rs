@@ -1,9 +1,10 @@
 //! `diorama serve`
 
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -13,7 +14,7 @@ use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_simulator::http::tasks::TaskSource;
-use diorama_simulator::http::{self, App, Auth, Settings, StateFolder, WorldSource, check_exposure};
+use diorama_simulator::http::{self, App, Auth, Node, Settings, StateFolder, WorldSource, check_exposure};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -63,6 +64,14 @@ pub struct Serve {
     /// URL under which callers reach the server, when it is not the address.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
+    /// Name of this server among several behind one proxy: letters, digits and `-`. The ids of its sessions carry it
+    /// (`NAME_...`), so that the proxy finds the server of a session.
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<Node>,
+    /// Port of HAProxy's agent checks, on the same address; 0 picks a free one. Their replies give the server with the
+    /// fewest sessions most of the new ones.
+    #[arg(long, value_name = "PORT")]
+    pub agent_check: Option<u16>,
     /// Token that admins must send in Diorama-Token. Prefer the environment variable: every user of the machine can
     /// see a command line.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
@@ -176,8 +185,16 @@ impl Serve {
         // Listened on before worlds are read: a port in use is found out at once.
         let failed = |source| CliError::Listen { host: self.host.clone(), port: self.port, source };
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
+        let checked = self.agent_check.map(|port| {
+            let failed = |source| CliError::Listen { host: self.host.clone(), port, source };
+            let listener = runtime.block_on(TcpListener::bind((address.ip(), port))).map_err(failed)?;
+            let bound = listener.local_addr().map_err(failed)?;
+            Ok::<_, CliError>((listener, bound))
+        });
+        let checked = checked.transpose()?;
         let bound = format!("http://{}", listener.local_addr().map_err(failed)?);
         let mut settings = Settings::new(self.public_url.as_deref().unwrap_or(&bound));
+        settings.node.clone_from(&self.node);
         settings.control_token.clone_from(&token);
         settings.max_sessions = self.max_sessions;
         settings.max_calls = self.max_calls;
@@ -213,6 +230,12 @@ impl Serve {
         app.prove_with(Box::new(Gates));
         if let Some(listening) = listening.as_object_mut() {
             listening.insert("sessions".to_owned(), json!(app.sessions()));
+            if let Some(node) = &self.node {
+                listening.insert("node".to_owned(), json!(node.to_string()));
+            }
+            if let Some((_, bound)) = &checked {
+                listening.insert("agent_check".to_owned(), json!(bound.to_string()));
+            }
             if made {
                 listening.insert("control_token".to_owned(), json!(token));
             }
@@ -221,6 +244,9 @@ impl Serve {
             Some(token) if made => terminal::note(streams, &format!("{MADE_TOKEN} {token}")),
             Some(_) => {}
             None => terminal::note(streams, NO_TOKEN),
+        }
+        if let Some((_, bound)) = &checked {
+            terminal::note(streams, &format!("agent checks are answered on {bound}"));
         }
         streams.print(&listening, || format!("listening on {bound}\n"))?;
         runtime.block_on(async move {
@@ -233,8 +259,18 @@ impl Serve {
                 let _ = told.await;
                 tokio::time::sleep(GRACE).await;
             };
+            let checks = {
+                let app = Arc::clone(&app);
+                async move {
+                    match checked {
+                        Some((listener, _)) => http::agent_check(listener, app).await,
+                        None => pending().await,
+                    }
+                }
+            };
             tokio::select! {
                 ended = http::serve(listener, app, shutdown) => ended,
+                never = checks => match never {},
                 () = overdue => Ok(()),
             }
         })?;

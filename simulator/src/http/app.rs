@@ -50,14 +50,15 @@ impl App {
         let apis = worlds.iter().flat_map(|world| entries(&world.id, world.source.world())).collect();
         let search = ApiIndex::new(apis, embedded().map_err(SearchError::from)?)?;
         let worlds = Worlds::new(worlds)?;
-        let store = settings.state.as_ref().map(Store::open).transpose()?;
+        let store = settings.state.as_ref().map(|state| Store::open(state, settings.node())).transpose()?;
         let scale = Arc::new(Scale::default());
         let earlier = match &store {
             Some(store) => restored(store, &worlds, tasks.as_deref(), &scale)?,
             None => Vec::new(),
         };
         // Sessions that were there before are kept, also when fewer are allowed now.
-        let sessions = Sessions::new(settings.max_sessions.max(earlier.len()), earlier);
+        let most = settings.max_sessions.max(earlier.len());
+        let sessions = Sessions::new(settings.node.clone(), most, earlier);
         Ok(Arc::new(Self {
             worlds,
             tasks,

@@ -9,15 +9,16 @@ use serde_json::Value as Json;
 
 use super::after::{After, Saved};
 use super::app::App;
+use super::creation::Creation;
 use super::incoming::Incoming;
 use super::problem::{Answer, Problem, reply, text};
 use super::reply_types::{NewSessions, SessionAccess};
 use super::request_types::{
     ClockRequest, CreateRequest, ForkRequest, HeartbeatRequest, MAX_COPIES, MAX_LEASE_SECONDS,
 };
-use super::sessions::{Live, Places, Slot, held, lock};
+use super::sessions::{Live, Places, Reserved, Slot, held, lock};
 use super::step::unwritten;
-use super::store::Event;
+use super::store::{Event, Store};
 use super::tasks::TaskSpec;
 use super::text::quoted;
 use super::view;
@@ -30,9 +31,13 @@ use crate::session::{Session, SessionOptions};
 
 impl App {
     pub(super) fn create(&self, request: &Incoming<'_>) -> Answer {
+        let creation = Creation::of(request, None)?;
         let request: CreateRequest = request.json()?;
         let copies = copies(request.n)?;
-        let places = self.sessions.reserve(copies as usize)?;
+        let places = match self.sessions.reserve(copies as usize, creation.as_ref())? {
+            Reserved::Free(places) => places,
+            Reserved::Made(made) => return self.show_made(&made),
+        };
         let faults = faults(request.faults.unwrap_or_default())?;
         let search = request.search.as_deref().map(search_version).transpose()?;
         let usual = self.settings.lease.map_or(0, |lease| lease.as_millis().try_into().unwrap_or(u64::MAX));
@@ -52,11 +57,13 @@ impl App {
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
         let new = (0..copies).map(|_| {
             let weight = Weight::new(Arc::clone(&self.scale));
-            let mut live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight)?;
+            let live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight)?;
+            let mut live = live.on_node(self.settings.node())?;
             live.said = Conversation::new(request.answers);
             Ok(live)
         });
-        let new = new.collect::<Result<Vec<_>, Problem>>()?;
+        let mut new = new.collect::<Result<Vec<_>, Problem>>()?;
+        note_creation(&mut new, creation.as_ref());
         let saved = match &self.store {
             Some(store) => store.create(&new).map_err(|error| unwritten(&error))?,
             None => None,
@@ -93,12 +100,7 @@ impl App {
 
     /// Adds sessions, and says how to reach them.
     fn add(&self, places: Places<'_>, new: Vec<Live>, saved: Option<Saved>) -> Answer {
-        let access = |live: &Live| SessionAccess {
-            id: live.id.clone(),
-            base_url: self.base_url(&live.id),
-            token: live.token.clone(),
-        };
-        let sessions = new.iter().map(access).collect();
+        let sessions = new.iter().map(|live| self.access(live)).collect();
         let first = new.first().ok_or_else(|| Problem::new(500, "no session was made"))?;
         let (token, first) = (first.token.clone(), view::session(first, self.base_url(&first.id)));
         let made = new.len();
@@ -107,10 +109,30 @@ impl App {
         Ok(After::saving(saved).on(reply(201, &NewSessions { first, token, sessions })))
     }
 
+    /// Says how to reach the sessions that an earlier request of the same key made.
+    fn show_made(&self, made: &[Arc<Slot>]) -> Answer {
+        made.iter().for_each(|slot| slot.touch(self.now_ms()));
+        let sessions = made.iter().map(|slot| self.access(&lock(slot))).collect();
+        let first = made.first().ok_or_else(|| Problem::new(500, "no session was made"))?;
+        let first = lock(first);
+        let (token, first) = (first.token.clone(), view::session(&first, self.base_url(&first.id)));
+        // The first request may still wait for the disk.
+        let saved = self.store.as_ref().map(Store::saved).transpose().map_err(|error| unwritten(&error))?;
+        Ok(After::saving(saved.flatten()).on(reply(201, &NewSessions { first, token, sessions })))
+    }
+
+    fn access(&self, live: &Live) -> SessionAccess {
+        SessionAccess { id: live.id.clone(), base_url: self.base_url(&live.id), token: live.token.clone() }
+    }
+
     pub(super) fn fork(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let creation = Creation::of(request, Some(request.id))?;
         let request: ForkRequest = request.json()?;
         let copies = copies(request.n)?;
-        let places = self.sessions.reserve(copies as usize)?;
+        let places = match self.sessions.reserve(copies as usize, creation.as_ref())? {
+            Reserved::Free(places) => places,
+            Reserved::Made(made) => return self.show_made(&made),
+        };
         let (forks, saved) = {
             let mut live = held(slot)?;
             if request.at.is_some() {
@@ -119,6 +141,7 @@ impl App {
             let mut first = live.fork(request.at)?;
             let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
             let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
+            note_creation(&mut forks, creation.as_ref());
             let saved = match &self.store {
                 Some(store) => {
                     store.fork(&mut live, request.at, &mut forks).map_err(|error| unwritten(&error))?
@@ -192,6 +215,14 @@ impl App {
             slot.set_lease(lease_ms);
         }
         Ok(self.shown(&live, saved))
+    }
+}
+
+/// Notes which request made these sessions, where it had a key.
+fn note_creation(new: &mut [Live], creation: Option<&Creation>) {
+    let Some(creation) = creation else { return };
+    for (live, position) in new.iter_mut().zip(0..) {
+        live.creation = Some(Arc::new(creation.at(position)));
     }
 }
 

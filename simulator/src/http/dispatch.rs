@@ -12,6 +12,7 @@ use super::app::App;
 use super::auth::same;
 use super::incoming::{Access, Incoming};
 use super::negotiate::{check_accept, finish, options};
+use super::node::MAX_NODE_CHARS;
 use super::problem::{Answer, Problem, not_allowed};
 use super::route::{Handler, Route};
 use super::routes::route_of;
@@ -21,6 +22,9 @@ use super::text::pairs;
 
 /// The header that carries the control token; `Authorization` belongs to the worlds.
 pub(super) const CONTROL_HEADER: &str = "diorama-token";
+
+/// The header that names the node a request is for, where its path names no session.
+const NODE_HEADER: &str = "diorama-node";
 
 impl App {
     /// Answers a request whose body has been read.
@@ -55,6 +59,7 @@ impl App {
     }
 
     fn server_request(&self, routes: &'static [Route], request: &Incoming<'_>) -> Answer {
+        self.check_node(request)?;
         check_accept(request, routes.first().map_or(&[], |route| route.kinds))?;
         if let Some(route) = route_of(routes, request.method) {
             if pairs(request.uri.query().unwrap_or_default()).is_none() {
@@ -80,6 +85,10 @@ impl App {
 
     /// The session of a route, once its sender may use the route.
     fn admit(&self, route: &Route, request: &Incoming<'_>) -> Result<Option<Arc<Slot>>, Problem> {
+        if route.has_session() {
+            // Before the token is checked: a session's own is known on its node alone.
+            self.sessions.is_here(request.id)?;
+        }
         let slot = route.has_session().then(|| self.sessions.get(request.id, self.now_ms()));
         if route.access != Access::Admin {
             return slot.transpose();
@@ -101,6 +110,18 @@ impl App {
             return Ok(());
         }
         Err(Problem::new(401, "the token in the header Diorama-Token is not the control token"))
+    }
+
+    /// Refuses a request that names another node than this.
+    fn check_node(&self, request: &Incoming<'_>) -> Result<(), Problem> {
+        let Some(named) = request.headers.get(NODE_HEADER).map(|value| value.as_bytes()) else {
+            return Ok(());
+        };
+        if self.settings.node().is_some_and(|own| own.as_bytes() == named) {
+            return Ok(());
+        }
+        let named: String = String::from_utf8_lossy(named).chars().take(MAX_NODE_CHARS).collect();
+        Err(self.sessions.misdirected(&named, "the header Diorama-Node names"))
     }
 
     /// Where the admin API is open because only this machine reaches it, a page of another site must not reach it through

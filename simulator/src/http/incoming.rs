@@ -9,6 +9,7 @@ use serde_json::error::Category;
 use serde_json::{Map, Value as Json};
 
 use super::misread;
+use super::node::shortened;
 use super::problem::Problem;
 use super::request_types::{DEFAULT_PAGE_ITEMS, MAX_OFFSET, MAX_PAGE_ITEMS, PageQuery};
 use super::text::{decode, pairs};
@@ -138,10 +139,10 @@ pub(super) fn is_json(kind: &str) -> bool {
 pub(super) fn cut_ids(path: &str) -> String {
     let cut = |segment: &str| {
         let plain = decode(segment).unwrap_or(segment.into());
-        if plain.len() == 32 && plain.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return format!("{}...", plain.get(..8).unwrap_or_default());
+        match shortened(&plain) {
+            Some(id) => format!("{id}..."),
+            None => segment.chars().take(200).collect(),
         }
-        segment.chars().take(200).collect()
     };
     path.split('/').map(cut).collect::<Vec<_>>().join("/")
 }

@@ -26,6 +26,8 @@ pub(super) struct Route {
     /// Statuses of problems, beside those that all such routes have.
     pub(super) problems: &'static [u16],
     pub(super) cost: Cost,
+    /// True if requests may carry an `Idempotency-Key`.
+    pub(super) takes_key: bool,
     /// True if it is answered however much the server holds: it tells of the server, or makes room.
     pub(super) always: bool,
 }
@@ -87,6 +89,7 @@ impl Route {
             kinds: &["application/json"],
             problems: &[],
             cost: Cost::Slow,
+            takes_key: false,
             always: false,
         }
     }
@@ -121,6 +124,10 @@ impl Route {
 
     pub(super) fn cost(self, cost: Cost) -> Self {
         Self { cost, ..self }
+    }
+
+    pub(super) fn takes_key(self) -> Self {
+        Self { takes_key: true, ..self }
     }
 
     pub(super) fn always(self) -> Self {

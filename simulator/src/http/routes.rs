@@ -87,6 +87,7 @@ pub(super) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .takes::<CreateRequest>()
             .gives::<NewSessions>()
             .status(201)
+            .takes_key()
             .problems(&[429]),
         get("/v1/sessions/{id}", "show", "Shows a session", Session(App::show_session))
             .gives::<SessionView>(),
@@ -105,6 +106,7 @@ pub(super) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         .takes::<ForkRequest>()
         .gives::<NewSessions>()
         .status(201)
+        .takes_key()
         .problems(&[429])
         .cost(Quick),
         post("/v1/sessions/{id}/clock", "clock", "Sets a session's clock", Session(App::set_clock))

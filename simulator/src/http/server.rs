@@ -54,7 +54,7 @@ const MIN_LARGE_REPLIES: usize = 8;
 /// How often leases are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after accepting failed, as when too many files are open.
-const BREATH: Duration = Duration::from_millis(50);
+pub(super) const BREATH: Duration = Duration::from_millis(50);
 
 /// Why a connection ends without a response: a fault asked for it.
 #[derive(Debug, thiserror::Error)]

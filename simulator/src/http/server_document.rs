@@ -4,6 +4,7 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RestrictFormats, Transform as _};
 use serde_json::{Map, Value as Json, json};
 
+use super::creation::KEY_HEADER;
 use super::incoming::Access;
 use super::openapi::problem_schema;
 use super::route::Route;
@@ -77,6 +78,16 @@ fn operation(route: &Route, requests: &mut SchemaGenerator, replies: &mut Schema
         parameters.push(json!({"name": "id", "in": "path", "required": true, "schema": schema}));
         problems.push(404);
     }
+    if route.has_session() {
+        problems.push(421);
+    }
+    if route.takes_key {
+        let schema = json!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"});
+        let text =
+            "A key that the caller makes. The same key with the same body again gives the same sessions.";
+        parameters.push(json!({"name": KEY_HEADER, "in": "header", "description": text, "schema": schema}));
+        problems.push(409);
+    }
     if let Some(query) = route.query {
         let schema = query(requests);
         let members = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
@@ -128,8 +139,11 @@ fn problem(status: u16) -> Json {
         403 => "The request names another server as its host.",
         404 => "There is none of this name.",
         406 => "The header Accept names no kind that the server has.",
-        409 => "The episode has ended, or the session has no task.",
+        409 => {
+            "The episode has ended, the session has no task, or a request of the same key is still being answered."
+        }
         413 => "The body is too large.",
+        421 => "The session is on another node.",
         415 => "The body says that it is not JSON.",
         422 => "A member of the body, or a parameter, is wrong.",
         429 => "There are too many sessions, or too many calls.",

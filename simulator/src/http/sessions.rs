@@ -9,6 +9,8 @@ use std::sync::{
 use serde_json::Value as Json;
 
 use super::auth::Holder;
+use super::creation::{Creation, Creations};
+use super::node::{Node, new_id, node_of};
 use super::problem::Problem;
 use super::random::unguessable;
 use super::settings::Settings;
@@ -22,6 +24,8 @@ use diorama_seeds::ending::{self, Answers, FINISH};
 /// A session that is served.
 pub(super) struct Live {
     pub(super) id: String,
+    /// The request that made it, where that had a key.
+    pub(super) creation: Option<Arc<Creation>>,
     /// Opens the admin API for this session alone.
     pub(super) token: String,
     pub(super) world: Arc<Ready>,
@@ -63,7 +67,8 @@ impl Live {
             weight,
             said_bytes: 0,
             calls_written: session.calls(),
-            id: unguessable().map_err(Problem::no_random)?,
+            id: new_id(None).map_err(Problem::no_random)?,
+            creation: None,
             token: unguessable().map_err(Problem::no_random)?,
             world,
             session,
@@ -79,6 +84,12 @@ impl Live {
         })
     }
 
+    /// The same session with an id of this node.
+    pub(super) fn on_node(mut self, node: Option<&str>) -> Result<Self, Problem> {
+        self.id = new_id(node).map_err(Problem::no_random)?;
+        Ok(self)
+    }
+
     /// Another live session that starts where this one is, or where it was after so many calls.
     pub(super) fn fork(&mut self, at: Option<usize>) -> Result<Self, Problem> {
         let calls = self.session.calls();
@@ -89,7 +100,8 @@ impl Live {
         let session = self.session.fork_at(at);
         let weight = if at == calls { self.weight.part() } else { self.weight.apart() };
         let (world, task) = (Arc::clone(&self.world), self.task.clone());
-        let mut fork = Self::new(world, session, task, self.lease_ms, weight)?;
+        let fork = Self::new(world, session, task, self.lease_ms, weight)?;
+        let mut fork = fork.on_node(node_of(&self.id))?;
         fork.said = self.said.clone();
         fork.said.cut(at);
         fork.weigh_all();
@@ -208,6 +220,7 @@ pub(super) struct Slot {
     pub(super) token: String,
     /// Sessions are numbered as they are made.
     pub(super) number: u64,
+    creation: Option<Arc<Creation>>,
     lease_ms: AtomicU64,
     touched_ms: AtomicU64,
 }
@@ -236,6 +249,10 @@ impl Slot {
         })
     }
 
+    pub(super) fn touch(&self, now_ms: u64) {
+        self.touched_ms.store(now_ms, Relaxed);
+    }
+
     pub(super) fn set_lease(&self, lease_ms: u64) {
         self.lease_ms.store(lease_ms, Relaxed);
     }
@@ -246,6 +263,8 @@ pub(super) struct Sessions {
     known: RwLock<Known>,
     made: AtomicU64,
     most: usize,
+    /// The name of this server among several.
+    node: Option<Node>,
 }
 
 #[derive(Default)]
@@ -253,12 +272,22 @@ struct Known {
     live: HashMap<String, Arc<Slot>>,
     /// Places of sessions that are being made.
     reserved: usize,
+    /// The sessions by the keys of the requests that made them.
+    creations: Creations,
 }
 
 /// Places for sessions that are being made. Those that are not taken are free again once this is dropped.
 pub(super) struct Places<'a> {
     sessions: &'a Sessions,
     left: usize,
+    creation: Option<&'a Creation>,
+}
+
+/// The answer to a request for places.
+pub(super) enum Reserved<'a> {
+    Free(Places<'a>),
+    /// An earlier request of the same key made these sessions.
+    Made(Vec<Arc<Slot>>),
 }
 
 impl Places<'_> {
@@ -276,14 +305,17 @@ impl Drop for Places<'_> {
         if self.left > 0 {
             let mut known = self.sessions.write();
             known.reserved = known.reserved.saturating_sub(self.left);
+            if let Some(creation) = self.creation {
+                known.creations.give_up(creation);
+            }
         }
     }
 }
 
 impl Sessions {
     /// Place for so many sessions, and those that were there before.
-    pub(super) fn new(most: usize, earlier: Vec<Live>) -> Self {
-        let sessions = Self { known: RwLock::default(), made: AtomicU64::new(0), most };
+    pub(super) fn new(node: Option<Node>, most: usize, earlier: Vec<Live>) -> Self {
+        let sessions = Self { known: RwLock::default(), made: AtomicU64::new(0), most, node };
         sessions.insert(&mut sessions.write(), earlier, 0);
         sessions
     }
@@ -296,21 +328,37 @@ impl Sessions {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves places, before anything is written down of the sessions that are to take them.
+    /// Reserves places, before anything is written down of the sessions that are to take them. The sessions are returned
+    /// instead where an earlier request of the same key made them.
     ///
     /// # Errors
-    /// When so many do not fit beside those that are there or being made.
-    pub(super) fn reserve(&self, more: usize) -> Result<Places<'_>, Problem> {
+    /// When so many do not fit beside those that are there or being made, or the key is another request's.
+    pub(super) fn reserve<'a>(
+        &'a self,
+        more: usize,
+        creation: Option<&'a Creation>,
+    ) -> Result<Reserved<'a>, Problem> {
         let mut known = self.write();
+        if let Some(creation) = creation {
+            let made = known.creations.begin(creation)?;
+            if !made.is_empty() {
+                return Ok(Reserved::Made(
+                    made.iter().filter_map(|id| known.live.get(id).cloned()).collect(),
+                ));
+            }
+        }
         let (found, most) = (known.live.len().saturating_add(known.reserved), self.most);
         if found.saturating_add(more) > most {
+            if let Some(creation) = creation {
+                known.creations.give_up(creation);
+            }
             let detail = format!(
                 "found {found} sessions and {more} to add, expected at most {most}; delete some first"
             );
             return Err(Problem::new(429, detail).with("limit", most as u64));
         }
         known.reserved += more;
-        Ok(Places { sessions: self, left: more })
+        Ok(Reserved::Free(Places { sessions: self, left: more, creation }))
     }
 
     fn insert(&self, known: &mut Known, new: Vec<Live>, now_ms: u64) {
@@ -318,21 +366,48 @@ impl Sessions {
             let id = new.id.clone();
             let slot = Slot {
                 number: self.made.fetch_add(1, Relaxed),
+                creation: new.creation.clone(),
                 lease_ms: AtomicU64::new(new.lease_ms),
                 touched_ms: AtomicU64::new(now_ms),
                 world: Arc::clone(&new.world),
                 token: new.token.clone(),
                 live: Mutex::new(new),
             };
+            if let Some(creation) = &slot.creation {
+                known.creations.add(creation, &id);
+            }
             known.live.insert(id, Arc::new(slot));
         }
     }
 
     /// A session, whose lease begins anew.
     pub(super) fn get(&self, id: &str, now_ms: u64) -> Result<Arc<Slot>, Problem> {
-        let slot = self.peek(id).filter(|slot| !slot.is_over(now_ms)).ok_or_else(|| no_session(id))?;
-        slot.touched_ms.store(now_ms, Relaxed);
+        let Some(slot) = self.peek(id).filter(|slot| !slot.is_over(now_ms)) else {
+            self.is_here(id)?;
+            return Err(no_session(id));
+        };
+        slot.touch(now_ms);
         Ok(slot)
+    }
+
+    /// Refuses the id of a session of another node (RFC 9110, 15.5.20).
+    pub(super) fn is_here(&self, id: &str) -> Result<(), Problem> {
+        match node_of(id) {
+            Some(node) if self.node.as_ref().is_none_or(|own| own.as_str() != node) => {
+                Err(self.misdirected(node, "the session is on"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a request that is for another node.
+    pub(super) fn misdirected(&self, node: &str, why: &str) -> Problem {
+        let own = self.node.as_ref().map(Node::as_str);
+        let here =
+            own.map_or_else(|| "a server without a node's name".to_owned(), |own| format!("node `{own}`"));
+        let detail =
+            format!("{why} node `{node}`, found {here}; nothing was done: send the request to that node");
+        Problem::new(421, detail).with("node", own).with("expected_node", node)
     }
 
     /// A session as it is, whether or not its lease is over.
@@ -341,7 +416,12 @@ impl Sessions {
     }
 
     pub(super) fn remove(&self, id: &str) -> Result<Arc<Slot>, Problem> {
-        self.write().live.remove(id).ok_or_else(|| no_session(id))
+        let mut known = self.write();
+        let slot = known.live.remove(id).ok_or_else(|| no_session(id))?;
+        if let Some(creation) = &slot.creation {
+            known.creations.remove(creation);
+        }
+        Ok(slot)
     }
 
     /// The sessions whose leases are over.
@@ -358,6 +438,11 @@ impl Sessions {
 
     pub(super) fn count(&self) -> usize {
         self.read().live.len()
+    }
+
+    /// How many sessions there may be.
+    pub(super) fn most(&self) -> usize {
+        self.most
     }
 }
 

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::Auth;
+use super::node::Node;
 
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The absolute URL under which it is reached, without a final slash.
     pub public_url: String,
+    /// Its name among several servers, which the ids of its sessions carry; none where it is the only one.
+    pub node: Option<Node>,
     /// The token that the admin API needs in `Diorama-Token`; open without it.
     pub control_token: Option<String>,
     /// Sessions at a time.
@@ -82,6 +85,7 @@ impl Settings {
     pub fn new(public_url: &str) -> Self {
         Self {
             public_url: public_url.trim_end_matches('/').to_owned(),
+            node: None,
             control_token: None,
             max_sessions: MAX_SESSIONS,
             max_body_bytes: MAX_BODY_BYTES,
@@ -99,6 +103,11 @@ impl Settings {
             auth: Auth::default(),
             state: None,
         }
+    }
+
+    /// The name of the node, where it has one.
+    pub(super) fn node(&self) -> Option<&str> {
+        self.node.as_ref().map(Node::as_str)
     }
 
     /// Connections of one address at a time.

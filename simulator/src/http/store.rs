@@ -15,6 +15,7 @@ mod entry;
 mod error;
 mod health;
 mod opened;
+mod owner;
 pub(super) mod restore;
 mod snapshot;
 
@@ -30,6 +31,7 @@ use self::error::json;
 use self::health::{Health, Undo, probe};
 use self::opened::Opened;
 use super::after::Saved;
+use super::node;
 use super::sessions::Live;
 use super::settings::StateFolder;
 
@@ -48,12 +50,14 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the store of a folder, or makes one.
-    pub(super) fn open(folder: &StateFolder) -> Result<Self, StoreError> {
+    /// Opens the store of a folder, or makes one for this node.
+    pub(super) fn open(folder: &StateFolder, node: Option<&str>) -> Result<Self, StoreError> {
         let StateFolder { path, fsync, accept_loss } = folder.clone();
         let health = Arc::new(Health::default());
         std::fs::create_dir_all(&path).map_err(|error| StoreError::opening(&path, &error))?;
-        let counts = Counts::open(&path, !Opened::is_at(&path), fsync);
+        let is_new = !Opened::is_at(&path);
+        owner::check(&path, is_new, node)?;
+        let counts = Counts::open(&path, is_new, fsync, node::prefix(node));
         let counts = counts.map_err(|error| StoreError::opening(&path, &error))?;
         let opened = Opened::new(&path, fsync.then_some(&health))?;
         let opened = RwLock::new(Some(opened));
@@ -63,6 +67,11 @@ impl Store {
     /// Why the folder cannot be written to now, if it cannot.
     pub(super) fn ailing(&self) -> Option<StoreError> {
         self.health.why().map(|why| StoreError::Unwritable { path: self.path.clone(), why })
+    }
+
+    /// The promise that all that was written so far reaches the disk, where that was asked for.
+    pub(super) fn saved(&self) -> Result<Option<Saved>, StoreError> {
+        self.read(|opened| Ok(opened.saved()))
     }
 
     /// Reads the store.

@@ -24,6 +24,7 @@ mod connections;
 mod fits;
 mod kept;
 mod limits;
+mod nodes;
 mod service;
 mod snapshots;
 mod state;

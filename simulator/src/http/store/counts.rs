@@ -13,11 +13,13 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use crate::http::node::RANDOM_CHARS;
+
 /// The name of the file.
 pub(super) const FILE: &str = "events.count";
-/// A place holds an id of 32 characters, and one more than its events as 8 bytes; 0 is a free place.
-const PLACE: usize = 40;
-const ID: usize = 32;
+/// A place holds the unguessable part of an id, and one more than its events as 8 bytes; 0 is a free place.
+const PLACE: usize = ID + 8;
+const ID: usize = RANDOM_CHARS;
 
 /// The counts of all sessions.
 pub(super) struct Counts(Mutex<Places>);
@@ -32,6 +34,8 @@ pub(super) struct Counted {
 
 struct Places {
     file: File,
+    /// The start of all ids, which no place holds.
+    prefix: String,
     /// True if places have to be on the disk before their sessions are.
     fsync: bool,
     of: HashMap<String, u64>,
@@ -41,10 +45,10 @@ struct Places {
 
 impl Counts {
     /// Opens the file of a folder. In a new folder, it is made before the database.
-    pub(super) fn open(folder: &Path, is_new: bool, fsync: bool) -> io::Result<Self> {
+    pub(super) fn open(folder: &Path, is_new: bool, fsync: bool, prefix: String) -> io::Result<Self> {
         let path = folder.join(FILE);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        let places = Places { file, fsync, of: HashMap::new(), free: Vec::new(), end: 0 };
+        let places = Places { file, prefix, fsync, of: HashMap::new(), free: Vec::new(), end: 0 };
         let counts = Self(Mutex::new(places));
         if is_new {
             counts.restart(std::iter::empty())?;
@@ -63,7 +67,7 @@ impl Counts {
             let (id, count) = place.split_at(ID);
             let count = count.try_into().map_or(0, u64::from_be_bytes);
             if let (Some(count), Ok(id)) = (count.checked_sub(1), std::str::from_utf8(id)) {
-                sessions.push((id.to_owned(), count));
+                sessions.push((format!("{}{id}", places.prefix), count));
             }
         }
         Ok(Counted { sessions, places: bytes.len() / PLACE })
@@ -78,7 +82,7 @@ impl Counts {
             let end = places.end;
             places.of.insert(id.to_owned(), end);
             places.end += 1;
-            bytes.extend(place(id, count + 1));
+            bytes.extend(places.place(id, count + 1));
         }
         bytes.extend([0; PLACE]);
         let spare = places.end;
@@ -137,24 +141,26 @@ impl Counts {
         }
         let start = at * PLACE as u64;
         // A count that is not written is too low, which only lets a loss go unnoticed.
-        let written =
-            places.file.seek(SeekFrom::Start(start)).and_then(|_| places.file.write_all(&place(id, count)));
+        let place = places.place(id, count);
+        let written = places.file.seek(SeekFrom::Start(start)).and_then(|_| places.file.write_all(&place));
         if let Err(error) = written {
             tracing::warn!(%error, "the count of a session's events cannot be written");
         }
     }
 }
 
-fn place(id: &str, count: u64) -> [u8; PLACE] {
-    let mut place = [0; PLACE];
-    let bytes = id.as_bytes();
-    for (to, from) in place.iter_mut().take(ID).zip(bytes) {
-        *to = *from;
+impl Places {
+    fn place(&self, id: &str, count: u64) -> [u8; PLACE] {
+        let mut place = [0; PLACE];
+        let bytes = id.strip_prefix(&self.prefix).unwrap_or(id).as_bytes();
+        for (to, from) in place.iter_mut().take(ID).zip(bytes) {
+            *to = *from;
+        }
+        for (to, from) in place.iter_mut().skip(ID).zip(count.to_be_bytes()) {
+            *to = from;
+        }
+        place
     }
-    for (to, from) in place.iter_mut().skip(ID).zip(count.to_be_bytes()) {
-        *to = from;
-    }
-    place
 }
 
 #[cfg(test)]
@@ -164,7 +170,7 @@ mod tests {
     #[test]
     fn sessions_that_are_made_at_once_have_a_place_each_and_one_is_spare() {
         let folder = tempfile::tempdir().unwrap();
-        let counts = Counts::open(folder.path(), true, false).unwrap();
+        let counts = Counts::open(folder.path(), true, false, String::new()).unwrap();
         let places = || counts.read().unwrap().places;
         assert_eq!(places(), 1);
         // Both are on their way into the database: neither has its count yet.

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use crate::conversation::Exchange;
 use crate::engine::ENGINE_VERSION;
 use crate::fault::Rule;
+use crate::http::creation::Creation;
 use crate::http::sessions::Live;
 
 /// The version of the format.
@@ -29,6 +30,9 @@ pub(in crate::http) struct Head {
     pub(super) answers: Answers,
     pub(super) faults: Vec<Rule>,
     pub(super) token: String,
+    /// The request that made it, where that had a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) creation: Option<Creation>,
     pub(super) lease_ms: u64,
     /// The name of the events it shares with the sessions it parted from.
     pub(super) prefix: Option<String>,
@@ -88,6 +92,7 @@ impl Head {
             answers: live.said.answers(),
             faults: live.session.faults().map(|faults| faults.rules().to_vec()).unwrap_or_default(),
             token: live.token.clone(),
+            creation: live.creation.as_deref().cloned(),
             lease_ms: live.lease_ms,
             prefix: live.prefix.clone(),
         }

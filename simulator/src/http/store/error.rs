@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::http::node::shortened;
+
 /// Why sessions cannot be written down or read again.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -24,6 +26,19 @@ pub enum StoreError {
     Locked {
         /// The folder.
         path: PathBuf,
+    },
+    /// The folder belongs to another node.
+    #[error(
+        "the state folder {} belongs to {}, found {}; start with {}, or with another --state folder",
+        path.display(), named(owner), named(found), flag(owner)
+    )]
+    OtherNode {
+        /// The folder.
+        path: PathBuf,
+        /// The name of its node; empty for a server without one.
+        owner: String,
+        /// The name of this node; empty for a server without one.
+        found: String,
     },
     /// The database itself.
     #[error("the state folder: {}", told(.0))]
@@ -74,6 +89,14 @@ pub enum StoreError {
     },
 }
 
+fn named(node: &str) -> String {
+    if node.is_empty() { "a server without --node".to_owned() } else { format!("node `{node}`") }
+}
+
+fn flag(node: &str) -> String {
+    if node.is_empty() { "no --node".to_owned() } else { format!("--node {node}") }
+}
+
 impl StoreError {
     pub(super) fn opening(path: &Path, why: &dyn std::fmt::Display) -> Self {
         Self::Opening { path: path.to_owned(), why: why.to_string() }
@@ -110,6 +133,11 @@ pub(super) fn parse<T: DeserializeOwned>(text: &[u8], id: &str) -> Result<T, Sto
     serde_json::from_slice(text).map_err(|error| damaged(id, &error.to_string()))
 }
 
+/// A session's id as messages show it, and the start of any other text.
+pub(super) fn short(id: &str) -> String {
+    shortened(id).unwrap_or_else(|| id.chars().take(8).collect())
+}
+
 pub(super) fn damaged(what: &str, found: &str) -> StoreError {
-    StoreError::Damaged { what: what.chars().take(8).collect(), found: found.to_owned() }
+    StoreError::Damaged { what: short(what), found: found.to_owned() }
 }

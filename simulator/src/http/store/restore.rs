@@ -10,7 +10,7 @@ use diorama_seeds::value::Instant;
 
 use super::Store;
 use super::entry::{Event, FORMAT, Head};
-use super::error::{StoreError, damaged, json, parse};
+use super::error::{StoreError, damaged, json, parse, short};
 use super::opened::Opened;
 use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
@@ -91,7 +91,7 @@ fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<
         let gone = !known.contains(id.as_str());
         if gone || found < *expected {
             lacking += if gone { *expected } else { expected - found };
-            let short: String = id.chars().take(8).collect();
+            let short = short(id);
             let left = if gone { "is gone".to_owned() } else { format!("has {found} of {expected} events") };
             named.push(format!("{short} {left}"));
         }
@@ -146,7 +146,10 @@ impl Roots<'_> {
     fn start(&mut self, id: &str, head: &Head) -> Result<Live, StoreError> {
         // Of all sessions that start so; whose they are makes no difference.
         let named = |prefix: Option<String>| {
-            json(&Head { token: String::new(), lease_ms: 0, prefix, ..head.clone() }, "a head")
+            json(
+                &Head { token: String::new(), lease_ms: 0, creation: None, prefix, ..head.clone() },
+                "a head",
+            )
         };
         let mut waiting = Vec::new();
         let mut next = head.prefix.clone();
@@ -228,6 +231,7 @@ fn restore(roots: &mut Roots<'_>, id: &str, head: Head) -> Result<Live, StoreErr
     live.weigh_all();
     (live.id, live.token, live.prefix, live.lease_ms) =
         (id.to_owned(), head.token, head.prefix, head.lease_ms);
+    live.creation = head.creation.map(Arc::new);
     Ok(live)
 }
 
@@ -297,7 +301,7 @@ fn same(id: &str, what: &str, expected: &str, found: &str) -> Result<(), StoreEr
 /// A session was recorded with something else than what is here.
 fn other(id: &str, expected: String, found: &str) -> StoreError {
     StoreError::Other {
-        id: id.chars().take(8).collect(),
+        id: short(id),
         expected,
         found: found.to_owned(),
         hint: "serve what it was recorded with, or start with another --state folder",

@@ -298,6 +298,7 @@ fn ids_of_sessions_are_cut_in_logs_however_they_are_spelled() {
         let shown = incoming::cut_ids(&format!("/s/{spelled}/products/11"));
         assert_eq!(shown, "/s/01234567.../products/11");
     }
+    assert_eq!(incoming::cut_ids(&format!("/v1/sessions/a-1_{id}/log")), "/v1/sessions/a-1_01234567.../log");
 }
 
 #[test]
