@@ -11,7 +11,7 @@ use diorama_output::storage::Storage;
 use diorama_tests::{Ran, diorama, files, shared_data};
 use serde_json::Value as Json;
 
-const ROWS: &str = "2000";
+pub(crate) const ROWS: &str = "2000";
 
 fn run(arguments: &[&str]) -> Ran {
     diorama(arguments.iter().copied())
@@ -48,7 +48,7 @@ fn dataset() -> &'static Path {
         .path()
 }
 
-fn whole() -> PathBuf {
+pub(crate) fn whole() -> PathBuf {
     dataset().join("dataset")
 }
 

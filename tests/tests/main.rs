@@ -18,6 +18,7 @@ mod generate;
 mod grading;
 mod loading;
 mod mcp;
+mod object_store;
 mod openapi;
 mod restbench;
 mod schemathesis;
