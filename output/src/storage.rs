@@ -21,7 +21,7 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-pub use entry::{Entry, Fingerprint};
+pub use entry::{Entry, Fingerprint, Lock};
 pub use error::{Cause, StorageError};
 use local::{LocalFolder, PartFile};
 pub use location::{Location, LocationError, Provider};
@@ -280,15 +280,15 @@ impl Storage {
         }
     }
 
-    /// Holds a lock until the result is dropped: another process of this machine that asks for it gets
-    /// `Err(None)`. Object stores, and file systems without locks, have none: the same run twice writes the same bytes.
+    /// Takes a lock that keeps other processes of this machine out. Object stores have none: the same run twice writes the
+    /// same bytes.
     ///
     /// # Errors
-    /// `Some` when the lock's file cannot be made.
-    pub fn lock(&self, name: &str) -> Result<Option<std::fs::File>, Option<StorageError>> {
+    /// When the lock's file cannot be made.
+    pub fn lock(&self, name: &str) -> Result<Lock, StorageError> {
         match &self.backend {
             Backend::Local(folder) => local::lock(&folder.path(name)),
-            Backend::Objects(_) => Ok(None),
+            Backend::Objects(_) => Ok(Lock::Unsupported),
         }
     }
 }

@@ -31,7 +31,7 @@ impl DatasetWriter {
         if self.shard == Shard::WHOLE {
             assemble(&self.storage, Manifest::new(&self.run), done.values())?;
             // The lock's file goes with the folder.
-            self._lock = None;
+            self.lock = None;
             self.storage.remove_folder(PROGRESS)?;
         } else {
             sync_worlds(&self.storage, &summary)?;

@@ -12,7 +12,7 @@ use crate::manifest::{
 };
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::local::fingerprint_bytes;
-use crate::storage::{Fingerprint, Storage};
+use crate::storage::{Fingerprint, Lock, Storage};
 
 /// How a location is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct DatasetWriter {
     pub(super) shard: Shard,
     pub(super) plan: Plan,
     /// Closing it ends the lock.
-    pub(super) _lock: Option<File>,
+    pub(super) lock: Option<File>,
     pub(super) state: Mutex<State>,
     /// The summary of a run that was complete when it was opened.
     pub(super) complete: Option<Summary>,
@@ -84,7 +84,7 @@ impl DatasetWriter {
                 return Err(DatasetError::OtherRun { place, difference });
             }
         }
-        let mut writer = Self { storage, run, shard, plan, _lock: None, state: Mutex::default(), complete };
+        let mut writer = Self { storage, run, shard, plan, lock: None, state: Mutex::default(), complete };
         if writer.complete.is_none() {
             writer.start()?;
         } else if shard == Shard::WHOLE {
@@ -153,10 +153,10 @@ impl DatasetWriter {
         self.storage.make_folders(&[PROGRESS, "data", "worlds"])?;
         let (number, count) = (self.shard.number(), self.shard.count());
         let lock = format!("{PROGRESS}/shard-{number:05}-of-{count:05}.lock");
-        self._lock = match self.storage.lock(&lock) {
-            Ok(lock) => lock,
-            Err(None) => return Err(DatasetError::Locked(place())),
-            Err(Some(error)) => return Err(error.into()),
+        self.lock = match self.storage.lock(&lock)? {
+            Lock::Held(file) => Some(file),
+            Lock::Unsupported => None,
+            Lock::Taken => return Err(DatasetError::Locked(place())),
         };
         // Of two runs that start at once, one names the place's run, and the other compares itself with it.
         if !self.storage.write_new(RUN, &to_json(&self.run, RUN)?)? {

@@ -1,4 +1,6 @@
-//! Files as a listing and a record name them.
+//! Files as a listing and a record name them, and locks.
+
+use std::fs::File;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,4 +21,15 @@ pub struct Fingerprint {
     pub size: u64,
     /// BLAKE3 of its bytes, in hexadecimal.
     pub blake3: String,
+}
+
+/// The result of asking for a lock.
+#[derive(Debug)]
+pub enum Lock {
+    /// Held until the file is closed.
+    Held(File),
+    /// Another process holds it.
+    Taken,
+    /// The place has no locks: two runs at once are the user's to avoid.
+    Unsupported,
 }

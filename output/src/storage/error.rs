@@ -25,7 +25,7 @@ pub enum Cause {
     NotFound,
     /// The credentials are missing, or do not suffice.
     #[error(
-        "the store refuses the credentials ({0}); set those of the store in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with the right to list, read, write and delete"
+        "the store refuses the credentials ({0}); set its own in the environment (AWS_..., GOOGLE_... or AZURE_...), with the right to list, read, write and delete"
     )]
     Refused(String),
     /// The store's answer, without credentials.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-use super::entry::{Entry, Fingerprint};
+use super::entry::{Entry, Fingerprint, Lock};
 use super::error::{Cause, StorageError};
 
 /// The ending of temporary names.
@@ -271,15 +271,16 @@ pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     Ok(entries)
 }
 
-/// Holds a lock on a file until the result is dropped.
-pub(super) fn lock(path: &Path) -> Result<Option<File>, Option<StorageError>> {
+/// Takes a lock on a file, which is made if need be.
+pub(super) fn lock(path: &Path) -> Result<Lock, StorageError> {
     let file = File::create(path).map_err(at("create", path))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Err(None),
-        // A file system without locks: two runs at once are then the user's to avoid.
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
-        Err(TryLockError::Error(error)) => Err(Some(at("lock", path)(error))),
+        Ok(()) => Ok(Lock::Held(file)),
+        Err(TryLockError::WouldBlock) => Ok(Lock::Taken),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+            Ok(Lock::Unsupported)
+        }
+        Err(TryLockError::Error(error)) => Err(at("lock", path)(error)),
     }
 }
 
