@@ -17,7 +17,6 @@ import json
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -28,9 +27,9 @@ from typing import Any
 import ray
 from ray import cloudpickle
 
-import child
+import cluster
 
-cloudpickle.register_pickle_by_value(child)  # Workers need not have child.py.
+cloudpickle.register_pickle_by_value(cluster)  # Workers need not have cluster.py.
 
 ROWS_PER_SHARD = 10_000
 MAX_SUBMITTED = 1_000
@@ -44,8 +43,8 @@ def run_diorama(command: list[str], extra_environment: dict[str, str], folder: s
     """Runs one command on a worker. Returns its exit code, the kept members of its JSON and the end of its messages."""
     started = time.monotonic()
     try:
-        process = child.start(command, extra_environment, folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except child.MissingBinary as error:
+        process = cluster.start(command, extra_environment, folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except cluster.MissingBinary as error:
         return json.dumps({"code": 2, "message": str(error)}).encode()
     try:
         output, messages = process.communicate()
@@ -216,18 +215,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if absent:
         parser.error(f"--pass-env: {', '.join(absent)} is not set")
     given.environment = {name: os.environ[name] for name in given.pass_env}  # Values are never printed.
-    given.diorama, given.rest = child.binary_of(given.diorama), rest
+    given.diorama, given.rest = cluster.binary_of(given.diorama), rest
     given.local = "://" not in given.out
     given.out = str(Path(given.out).absolute()) if given.local else given.out
     return given
 
 
 def connect(given: argparse.Namespace) -> None:
-    host, colon, port = (given.address or "").removeprefix("ray://").rpartition(":")
-    if colon:  # Ray itself tries for minutes when nobody listens there.
-        socket.create_connection((host, int(port)), timeout=10).close()
-    ray.init(address=given.address or "local", log_to_driver=False, logging_level="ERROR",
-             **({} if given.address else {"include_dashboard": False}))
+    cluster.connect(given.address)
     cpus = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
     if max(cpus, default=0) < given.threads:
         if not given.address:
@@ -251,7 +246,7 @@ def main() -> int:
         say(f"error: {error}")
         return error.code
     except OSError as error:
-        say(f"error: cannot connect to the Ray cluster {given.address}: {error}")
+        say(f"error: {error}")
         return 1
     except KeyboardInterrupt:
         run.cancel()

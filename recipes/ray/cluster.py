@@ -1,12 +1,15 @@
-"""Starts `diorama` as a child process that never outlives the process that started it."""
+"""Connects to Ray, and starts `diorama` as a child process that never outlives the worker that started it."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import ray
 
 # Runs in the child before `diorama`. On Linux the kernel kills the child when its parent dies (PR_SET_PDEATHSIG is 1),
 # so that a worker killed by SIGKILL leaves no process behind. The comparison covers a parent that died before the call.
@@ -43,3 +46,15 @@ def binary_of(given: str | None) -> str:
     """Returns the binary's name or absolute path: --diorama, then DIORAMA, then `diorama` on each node's PATH."""
     name = given or os.environ.get("DIORAMA") or "diorama"
     return str(Path(name).absolute()) if "/" in name else name
+
+
+def connect(address: str | None) -> None:
+    """Connects to the cluster, or starts Ray on this machine. Raises OSError when nobody listens at the address."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon:  # Ray itself tries for minutes.
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise OSError(f"cannot connect to the Ray cluster {address}: {error}") from error
+    local = {} if address else {"include_dashboard": False}
+    ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **local)
