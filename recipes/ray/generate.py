@@ -59,7 +59,7 @@ def run_diorama(command: list[str], extra_environment: dict[str, str], folder: s
     return json.dumps({
         "code": process.returncode,
         "summary": {name: summary[name] for name in KEPT_MEMBERS if name in summary},
-        "message": messages.strip()[-MAX_MESSAGE_CHARACTERS:],
+        "message": messages.strip().removeprefix("error: ")[-MAX_MESSAGE_CHARACTERS:],
         "process_seconds": round(time.monotonic() - started, 3),
         "peak_mib": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
     }).encode()
@@ -255,9 +255,12 @@ def main() -> int:
     finally:
         ray.shutdown()
     seconds = time.monotonic() - run.started
-    # The merge counts worlds and APIs over all shards; their sums would count some twice.
-    print_summary(given.json, {"dialogues": run.rows, "dropped": run.dropped, **merged, "shards": given.shards, "out": given.out,
-                               "seconds": round(seconds, 3), "rows_per_second": round(run.rows / seconds, 1), "retried": run.retried,
+    # The merge counts worlds and APIs over all shards; their sums would count some twice. Shards of a location that was merged
+    # before answer with the counts of the whole dataset.
+    rows = merged.get("dialogues", run.rows)
+    dropped = {"dropped": run.dropped} if rows == run.rows else {}
+    print_summary(given.json, {"dialogues": rows, **dropped, **merged, "shards": given.shards, "out": given.out,
+                               "seconds": round(seconds, 3), "rows_per_second": round(rows / seconds, 1), "retried": run.retried,
                                "peak_mib": run.peak_mib, "ray_bytes": run.ray_bytes})
     return 0
 

@@ -61,7 +61,7 @@ class ServerActor:
         """Waits for the end of the server."""
         code = self.process.wait()
         self.messages.seek(0)
-        return {"code": code, "message": self.messages.read().strip()[-MAX_MESSAGE_CHARACTERS:]}
+        return {"code": code, "message": self.messages.read().strip().removeprefix("error: ")[-MAX_MESSAGE_CHARACTERS:]}
 
     def stop(self) -> None:
         self.process.terminate()
