@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 import threading
 import weakref
+from collections.abc import Mapping
 from types import TracebackType
-from typing import IO, Mapping, Optional, Type
+from typing import IO
 
 from ._binary import find_diorama
 
@@ -49,17 +50,17 @@ class Server:
         return self
 
     def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
 
 
 def serve(
     *arguments: str,
-    token: Optional[str] = None,
-    environment: Optional[Mapping[str, str]] = None,
+    token: str | None = None,
+    environment: Mapping[str, str] | None = None,
     wait_seconds: float = 60.0,
-    diorama: Optional[str] = None,
+    diorama: str | None = None,
 ) -> Server:
     """Starts `diorama serve` on a free port and returns when it listens.
 
@@ -88,7 +89,7 @@ def serve(
     return Server(url, token, process)
 
 
-def _address(process: subprocess.Popen[str], wait_seconds: float) -> Optional[str]:
+def _address(process: subprocess.Popen[str], wait_seconds: float) -> str | None:
     """Reads the JSON that the server prints when it listens; None when it ends before, or takes longer."""
     found: list[str] = []
     output = process.stdout

@@ -267,6 +267,8 @@ def main() -> int:
 
 
 def print_summary(as_json: bool, summary: dict[str, Any]) -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
     if as_json:
         print(json.dumps(summary))
         return

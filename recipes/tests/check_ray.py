@@ -28,11 +28,12 @@ RECIPE = Path(__file__).parent.parent / "ray" / "generate.py"
 class Driver:
     """One run of the driver."""
 
-    def __init__(self, address: str, rows: int, shards: int, out: Path, *more: str) -> None:
+    def __init__(self, address: str, rows: int, shards: int, out: Path, *more: str, variables: dict[str, str] | None = None) -> None:
         command = [sys.executable, str(RECIPE), "--address", address, "-n", str(rows), "--seed", "7", "--shards", str(shards),
                    "--out", str(out), "--json", *more]
         self.messages: IO[str] = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.messages, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.messages, text=True,
+                                        env={**os.environ, **(variables or {})})
 
     def finish(self, code: int) -> tuple[dict, str]:
         """Waits, checks the exit code, and returns the summary and the messages."""
@@ -67,6 +68,25 @@ def kill_worker() -> None:
     shard = datasets.wait_until(lambda: datasets.generating(os.getpid()), "a running shard")[0]
     os.kill(datasets.parents()[shard], signal.SIGKILL)
     datasets.wait_until(lambda: not datasets.is_alive(shard), "the end of the killed worker's shard", 10)
+
+
+def check_passed_variables(cluster: Cluster, folder: Path) -> None:
+    """A variable reaches the shards, and none of Ray's files."""
+    secret = "a-secret-of-this-check"
+    script = folder / "needs-secret"
+    script.write_text(f"""#!/bin/sh
+[ "$STORE_SECRET" = {secret} ] || exit 2
+echo '{{"dialogues": 1}}'
+""")
+    script.chmod(0o755)
+    Driver(cluster.address, 1, 1, folder / "secret", "--diorama", str(script)).finish(2)
+    passed = Driver(cluster.address, 1, 1, folder / "secret", "--diorama", str(script), "--pass-env", "STORE_SECRET",
+                    variables={"STORE_SECRET": secret})
+    _, messages = passed.finish(0)
+    logs = Path(cluster.head_node.get_session_dir_path()).rglob("*")
+    found = [str(path) for path in logs if path.is_file() and secret.encode() in path.read_bytes()]
+    assert not found and secret not in messages, found
+    print("--pass-env: the variable reaches the shards, and no file of Ray has its value")
 
 
 def check_failures(address: str, folder: Path) -> None:
@@ -125,6 +145,7 @@ def main() -> None:
             print(f"the same bytes in all {files} files")
             if given.faults:
                 check_failures(cluster.address, folder)
+                check_passed_variables(cluster, folder)
         finally:
             cluster.shutdown()
 
