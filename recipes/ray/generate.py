@@ -36,6 +36,7 @@ ROWS_PER_SHARD = 20_000
 MAX_SUBMITTED = 1_000
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_BACKOFF_SECONDS = 60.0
+SAME_MESSAGE_CHARACTERS = 60
 # The members of diorama's JSON that the driver reads. Longer ones, such as `uses`, stay on the worker.
 KEPT_MEMBERS = ("dialogues", "worlds", "domains", "apis", "dropped", "seconds", "missing")
 
@@ -87,6 +88,7 @@ class Run:
     peak_mib: int = 0
     ray_bytes: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
+    printed: set[str] = field(default_factory=set)  # The starts of the messages of repeated shards.
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -138,22 +140,27 @@ class Run:
             raise RunEnded(1, f"{len(failed)} of {self.arguments.shards} shards failed: {', '.join(failed)}; run the same command again")
 
     def settle(self, shard: int, attempt: int, result: dict[str, Any], failed: list[str]) -> None:
-        name, message = f"{shard}/{self.arguments.shards}", result.get("message", "")
+        name, message = f"{shard}/{self.arguments.shards}", result.get("message") or "it was killed"
         if result["code"] == 0:
             self.done += 1
             self.rows += result["summary"].get("dialogues", 0)
             for reason, count in result["summary"].get("dropped", {}).items():
                 self.dropped[reason] = self.dropped.get(reason, 0) + count
         elif result["code"] not in (1, -signal.SIGKILL):  # A killed process is lost, like a worker.
-            raise RunEnded(result["code"] if result["code"] > 0 else 1, f"shard {name}: {message or 'ended by a signal'}")
+            raise RunEnded(result["code"] if result["code"] > 0 else 1, f"shard {name}: {message}")
         elif attempt > self.arguments.retries:
+            if self.done == 0:
+                raise RunEnded(1, f"shard {name} failed {attempt} times, and no other ended well: {message}")
             failed.append(name)
             say(f"shard {name} failed {attempt} times, the last time: {message}")
         else:
             seconds = min(MAX_BACKOFF_SECONDS, 2.0 ** (attempt - 1))
             self.retried += 1
             heapq.heappush(self.waiting, (time.monotonic() + seconds, shard, attempt + 1))
-            say(f"shard {name} runs again in {seconds:.0f} s: {message or 'it was killed'}")
+            # Shards that fail together tend to fail alike; each message is printed once.
+            start = message[:SAME_MESSAGE_CHARACTERS]
+            say(f"shard {name} runs again in {seconds:.0f} s: {'as before' if start in self.printed else message}")
+            self.printed.add(start)
 
     def merge(self) -> dict[str, Any]:
         """Merges in a task of its own, since workers have the credentials and the file system."""
