@@ -193,7 +193,7 @@ impl Storage {
         }
     }
 
-    /// Starts a file; an unfinished one of the same name is replaced.
+    /// Starts a file.
     ///
     /// # Errors
     /// When it cannot be started.

@@ -37,6 +37,8 @@ MAX_SUBMITTED = 1_000
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_BACKOFF_SECONDS = 60.0
 SAME_MESSAGE_CHARACTERS = 60
+# Exit codes of shells for SIGINT, SIGKILL and SIGTERM. A process that a signal ended is lost, like a worker; Python gives it a negative code.
+ENDED_BY_SIGNAL = (130, 137, 143)
 # The members of diorama's JSON that the driver reads. Longer ones, such as `uses`, stay on the worker.
 KEPT_MEMBERS = ("dialogues", "worlds", "domains", "apis", "dropped", "seconds", "missing")
 
@@ -146,8 +148,8 @@ class Run:
             self.rows += result["summary"].get("dialogues", 0)
             for reason, count in result["summary"].get("dropped", {}).items():
                 self.dropped[reason] = self.dropped.get(reason, 0) + count
-        elif result["code"] not in (1, -signal.SIGKILL):  # A killed process is lost, like a worker.
-            raise RunEnded(result["code"] if result["code"] > 0 else 1, f"shard {name}: {message}")
+        elif result["code"] > 1 and result["code"] not in ENDED_BY_SIGNAL:
+            raise RunEnded(result["code"], f"shard {name}: {message}")
         elif attempt > self.arguments.retries:
             if self.done == 0:
                 raise RunEnded(1, f"shard {name} failed {attempt} times, and no other ended well: {message}")

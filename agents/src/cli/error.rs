@@ -52,7 +52,7 @@ pub enum CliError {
     /// A place that cannot be opened.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// Shards that cannot be joined.
+    /// Shards that do not make a dataset.
     #[error(transparent)]
     Merge(#[from] MergeError),
     /// A layout that cannot be made.

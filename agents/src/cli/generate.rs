@@ -44,7 +44,7 @@ use diorama_proof::Gate;
 /// that was interrupted goes on.
 #[derive(Debug, Args)]
 pub struct Generate {
-    /// Place for the dataset: a folder, or a URL of s3://, gs://, az:// or file://. It must be new or empty, unless --resume or
+    /// Location of the dataset: a folder, or a URL of s3://, gs://, az:// or file://. It must be new or empty, unless --resume or
     /// --shard is given. Credentials come from the environment.
     #[arg(long, value_name = "LOCATION", default_value = "dataset")]
     pub out: Location,

@@ -40,8 +40,11 @@ pub enum DatasetError {
     #[error("{0} is a file, expected a folder")]
     NotAFolder(String),
     /// Another process writes the location.
-    #[error("another process is writing {0}; wait for it, or choose another folder")]
+    #[error("another process is writing {0}; wait for it, or choose another location")]
     Locked(String),
+    /// The record that was just written cannot be read back.
+    #[error("{0} was written and is not there; run the same command again")]
+    Unreadable(String),
     /// The location holds another run.
     #[error("{place} holds a run with another {difference}; use the same settings, or choose a new place")]
     OtherRun {
@@ -85,11 +88,11 @@ pub enum DatasetError {
         first: String,
     },
     /// A file that the run did not make, or not like this, is at the location.
-    #[error("{file}: {what}; make the shard again after removing its marker, or choose a new place")]
+    #[error("{file}: {what}")]
     Changed {
         /// The file.
         file: String,
-        /// A description of the difference.
+        /// A description of the difference, and the remedy.
         what: String,
     },
 }

@@ -163,8 +163,8 @@ impl FileWriter<'_> {
     }
 }
 
-/// Gives a write error its file; what the storage says is said in its words.
-fn at_file(source: WriteError, file: String) -> DatasetError {
+/// Gives a write error its file. An error of the storage is returned as it is.
+pub(super) fn at_file(source: WriteError, file: String) -> DatasetError {
     let WriteError::Parquet(ParquetError::External(inner)) = source else {
         return DatasetError::Rows { file, source };
     };

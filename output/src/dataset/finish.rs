@@ -12,6 +12,10 @@ use crate::plan::Shard;
 use crate::storage::Storage;
 use crate::storage::local::PART;
 
+/// The remedy for a file that is not as its record says.
+const REMAKE: &str =
+    "remove the marker of its shard under .progress and run the shard again, or go on with --resume";
+
 impl DatasetWriter {
     /// Ends the run: writes card and manifest, or the shard's marker.
     ///
@@ -60,11 +64,11 @@ pub(crate) fn assemble<'a>(
         let entry = FileEntry::new(sidecar.fingerprint.clone(), Some(sidecar.counts.dialogues));
         manifest.files.insert(sidecar.file.clone(), entry);
     }
-    sync_worlds(storage, &summary)?;
     for (world, fingerprint) in &summary.worlds {
         manifest.files.insert(world_file(world), FileEntry::new(fingerprint.clone(), None));
     }
     check_listing(storage, &manifest)?;
+    sync_worlds(storage, &summary)?;
     manifest.counts = summary.counts;
     manifest.skeletons = summary.skeleton_count;
     manifest.funnel = summary.funnel;
@@ -87,10 +91,11 @@ fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetEr
             let changed = |what: String| DatasetError::Changed { file: storage.full_name(&name), what };
             match manifest.files.get(&name) {
                 None if name.ends_with(PART) || folder == "worlds" => storage.remove(&name)?,
-                None => return Err(changed("no shard of this run made it".to_owned())),
+                None => return Err(changed("this run did not make it; remove it".to_owned())),
                 Some(entry) if found.size != Some(entry.size) => {
                     let size = found.size.unwrap_or_default();
-                    return Err(changed(format!("found {size} bytes, expected {}", entry.size)));
+                    let expected = entry.size;
+                    return Err(changed(format!("found {size} bytes, expected {expected}; {REMAKE}")));
                 }
                 Some(_) => {}
             }
@@ -98,7 +103,7 @@ fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetEr
     }
     match missing.first() {
         Some(name) => {
-            let (file, what) = (storage.full_name(name), "it is missing".to_owned());
+            let (file, what) = (storage.full_name(name), format!("it is missing; {REMAKE}"));
             Err(DatasetError::Changed { file, what })
         }
         None => Ok(()),

@@ -9,12 +9,15 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{BatchRows, DatasetError, DatasetWriter, DriveError, Options, Start, Summary};
+use crate::dataset::file::at_file;
 use crate::funnel::{Funnel, Mutants};
 use crate::manifest::{Identity, Versions};
 use crate::plan::{Batch, Plan, PlanSizes};
 use crate::row::Split;
+use crate::rows::RowWriter;
 use crate::rows::samples::{sample, world_json};
-use crate::storage::Storage;
+use crate::storage::local::PartFile;
+use crate::storage::{NewFile, Storage};
 
 /// 43 batches of 5 rows, 4 batches to a file: 10 train files and 2 test files.
 fn plan() -> Plan {
@@ -281,12 +284,17 @@ fn a_panic_while_a_batch_is_made_ends_the_drive() {
 #[test]
 fn a_full_disk_is_named_and_leaves_no_half_file() {
     let folder = TempDir::new().unwrap();
-    let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
-    let name = "data/train-00000-of-00010.parquet";
-    std::os::unix::fs::symlink("/dev/full", folder.path().join(format!("{name}.part"))).unwrap();
-    let error = writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap_err().to_string();
-    let path = folder.path().join(name).display().to_string();
-    assert!(error.starts_with(&format!("cannot write {path}: No space left on device")), "{error}");
+    let (path, part) = (folder.path().join("rows"), folder.path().join("part"));
+    std::os::unix::fs::symlink("/dev/full", &part).unwrap();
+    let file = NewFile::Local(Box::new(PartFile::create_as(&path, part).unwrap()));
+    let mut writer = RowWriter::new(file).unwrap();
+    let name = path.display().to_string();
+    let written = (0..4_000).try_for_each(|row| writer.write(sample(row, Split::Train)));
+    let error = match written {
+        Err(error) => at_file(error, name.clone()).to_string(),
+        Ok(()) => writer.finish().unwrap().commit().unwrap_err().to_string(),
+    };
+    assert!(error.starts_with(&format!("cannot write {name}: No space left on device")), "{error}");
     assert!(error.ends_with("free some space and run the same command again with --resume"), "{error}");
-    assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -4,15 +4,20 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::error::{DatasetError, PROGRESS};
 use super::progress::{RUN, ShardRecord, Sidecar, Summary};
 use crate::manifest::{
-    Identity, MANIFEST, Manifest, QUALITY, RunRecord, STEPS, is_world_id, to_json, world_file,
+    Identity, MANIFEST, Manifest, MetadataError, QUALITY, RunRecord, STEPS, is_world_id, to_json, world_file,
 };
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::local::fingerprint_bytes;
 use crate::storage::{Fingerprint, Lock, Storage};
+
+/// Times that a record is read before it counts as missing.
+const READS: u32 = 5;
+const PAUSE_BETWEEN_READS: Duration = Duration::from_millis(100);
 
 /// How a location is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,12 +163,12 @@ impl DatasetWriter {
             Lock::Unsupported => None,
             Lock::Taken => return Err(DatasetError::Locked(place())),
         };
-        // Of two runs that start at once, one names the place's run, and the other compares itself with it.
-        if !self.storage.write_new(RUN, &to_json(&self.run, RUN)?)? {
-            let held = RunRecord::read(&self.storage)?;
-            if let Some(difference) = held.and_then(|held| held.difference(&self.run)) {
-                return Err(DatasetError::OtherRun { place: place(), difference });
-            }
+        // Of two runs that start at once, one names the location's run, and each compares itself with what it reads back.
+        self.storage.write_new(RUN, &to_json(&self.run, RUN)?)?;
+        let held = again(|| RunRecord::read(&self.storage))?;
+        let held = held.ok_or_else(|| DatasetError::Unreadable(self.storage.full_name(RUN)))?;
+        if let Some(difference) = held.difference(&self.run) {
+            return Err(DatasetError::OtherRun { place: place(), difference });
         }
         let mut done = BTreeMap::new();
         for file in self.plan.files_of(self.shard) {
@@ -197,19 +202,21 @@ fn held_run(
         let run = RunRecord::of_manifest(&manifest, shard.count());
         return Ok((Some(run), Some(Summary::of_manifest(&manifest))));
     }
-    if let Some(run) = RunRecord::read(storage)? {
+    // Interrupted, or started at this moment, before the record of the run was written.
+    let names = |folder| storage.list(folder);
+    let beside = [PROGRESS, "data", "worlds", STEPS, QUALITY];
+    let is_bare = names("")?.iter().all(|entry| beside.contains(&entry.name.as_str()))
+        && names("data")?.is_empty()
+        && names("worlds")?.is_empty();
+    // Where files are, a record must be: another shard may have written both since this one looked.
+    let run = if is_bare { RunRecord::read(storage)? } else { again(|| RunRecord::read(storage))? };
+    if let Some(run) = run {
         let marker = if shard == Shard::WHOLE { None } else { ShardRecord::read(storage, shard)? };
         // A marker is only believed if its run is the one asked for; the run of the place is compared by the caller.
         let marker = marker.filter(|marker| marker.run == run);
         let summary = marker.map(|marker| Summary::of_sidecars(marker.files.values()));
         return Ok((Some(run), summary));
     }
-    // Interrupted before the record of the run was written.
-    let names = |folder| storage.list(folder);
-    let beside = [PROGRESS, "data", "worlds", STEPS, QUALITY];
-    let is_bare = names("")?.iter().all(|entry| beside.contains(&entry.name.as_str()))
-        && names("data")?.is_empty()
-        && names("worlds")?.is_empty();
     if is_bare {
         return Ok((None, None));
     }
@@ -218,4 +225,15 @@ fn held_run(
         Shard::WHOLE => DatasetError::NothingToResume { place, found },
         _ => DatasetError::NotEmpty { place, found },
     })
+}
+
+/// Reads a record that another process may just have written: file systems and stores show it a moment later.
+fn again<T>(read: impl Fn() -> Result<Option<T>, MetadataError>) -> Result<Option<T>, MetadataError> {
+    for _ in 1..READS {
+        if let Some(found) = read()? {
+            return Ok(Some(found));
+        }
+        std::thread::sleep(PAUSE_BETWEEN_READS);
+    }
+    read()
 }

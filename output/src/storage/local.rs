@@ -5,6 +5,7 @@
 //! those of a run in progress that a resumed run checks by checksum anyway.
 
 use std::fs::{self, File, TryLockError};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -43,12 +44,16 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// Starts a file; an earlier unfinished one is replaced.
+    /// Starts a file.
     ///
     /// # Errors
     /// When the temporary file cannot be made.
     pub fn create(path: &Path) -> Result<Self, StorageError> {
-        let part = with_ending(path, PART);
+        Self::create_as(path, part_name(path))
+    }
+
+    /// Starts a file under a temporary name.
+    pub(crate) fn create_as(path: &Path, part: PathBuf) -> Result<Self, StorageError> {
         let file = File::create(&part).map_err(at("create", &part))?;
         Ok(Self {
             file: BufWriter::with_capacity(1 << 18, file),
@@ -199,16 +204,15 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, S
 
 /// Writes a whole file if there is none of its name; returns false if there is one.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StorageError> {
-    // A name of its own: of two processes that write at once, neither may take the other's half.
-    let part = with_ending(path, &format!(".{}{PART}", std::process::id()));
+    let part = part_name(path);
     let written = File::create(&part).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });
-    written.map_err(at("write", path))?;
-    let linked = fs::hard_link(&part, path);
+    let linked = written.map(|()| fs::hard_link(&part, path));
+    // What stays behind has a temporary name, and the end of the run removes it.
     let _ = fs::remove_file(&part);
-    match linked {
+    match linked.map_err(at("write", path))? {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         // A file system without links: a race of two writers is then not seen here, and the caller reads back.
@@ -292,9 +296,12 @@ fn open_if_there(path: &Path) -> Result<Option<File>, StorageError> {
     }
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+/// A temporary name that no other writer has: of two processes that write one file, on any machines that share the folder,
+/// neither may write into the other's half.
+fn part_name(path: &Path) -> PathBuf {
+    let random = RandomState::new().build_hasher().finish();
     let mut name = path.as_os_str().to_owned();
-    name.push(ending);
+    name.push(format!(".{random:016x}{PART}"));
     PathBuf::from(name)
 }
 

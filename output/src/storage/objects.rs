@@ -61,7 +61,14 @@ pub(super) struct Objects {
     /// Permits for uploads in the background.
     uploads: Arc<Semaphore>,
     /// The first upload that failed.
-    failed: Arc<Mutex<Option<(String, Error)>>>,
+    failed: Arc<Mutex<Option<FailedUpload>>>,
+}
+
+/// A file that could not be put in the background.
+#[derive(Clone, Debug)]
+struct FailedUpload {
+    name: String,
+    error: Arc<Error>,
 }
 
 impl Objects {
@@ -171,7 +178,8 @@ impl Objects {
     pub(super) fn put_later(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
         self.check_uploads()?;
         let permits = Arc::clone(&self.uploads);
-        let permit = self.wait(async move { permits.acquire_owned().await.ok() });
+        let permit = self.wait(async move { Ok(permits.acquire_owned().await.ok()) });
+        let permit = permit.map_err(|error| self.error("write", name, &error))?;
         let (store, path, payload) =
             (Arc::clone(&self.store), self.path(name), Bytes::copy_from_slice(bytes));
         let (name, failed) = (name.to_owned(), Arc::clone(&self.failed));
@@ -179,7 +187,7 @@ impl Objects {
             runtime.spawn(async move {
                 if let Err(error) = store.put(&path, payload.into()).await {
                     let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    first.get_or_insert((name, error));
+                    first.get_or_insert(FailedUpload { name, error: Arc::new(error) });
                 }
                 drop(permit);
             });
@@ -190,7 +198,9 @@ impl Objects {
     pub(super) fn flush(&self) -> Result<(), StorageError> {
         let permits = Arc::clone(&self.uploads);
         // All permits are free when no upload is on its way.
-        self.wait(async move { drop(permits.acquire_many_owned(MAX_UPLOADS_IN_FLIGHT).await) });
+        let all =
+            self.wait(async move { Ok(permits.acquire_many_owned(MAX_UPLOADS_IN_FLIGHT).await.is_ok()) });
+        all.map_err(|error| self.error("write", "", &error))?;
         self.check_uploads()
     }
 
@@ -251,23 +261,25 @@ impl Objects {
     }
 
     /// Runs a step on the runtime's threads and blocks this one. The caller may be inside another runtime.
-    fn wait<T: Send + 'static>(&self, step: impl Future<Output = T> + Send + 'static) -> T {
+    fn wait<T: Send + 'static>(
+        &self,
+        step: impl Future<Output = object_store::Result<T>> + Send + 'static,
+    ) -> object_store::Result<T> {
+        let ended =
+            || Error::Generic { store: "object store", source: "a request ended without a result".into() };
+        let runtime = self.runtime.as_ref().ok_or_else(ended)?;
         let (sender, receiver) = sync_channel(1);
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(async move {
-                let _ = sender.send(step.await);
-            });
-        }
-        match receiver.recv() {
-            Ok(value) => value,
-            // Only a panic inside a step ends it without a value; it was printed where it happened.
-            Err(_) => std::process::abort(),
-        }
+        runtime.spawn(async move {
+            let _ = sender.send(step.await);
+        });
+        // Only a panic inside a step ends it without a result.
+        receiver.recv().map_err(|_| ended())?
     }
 
     fn check_uploads(&self) -> Result<(), StorageError> {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        failed.map_or(Ok(()), |(name, error)| Err(self.error("write", &name, &error)))
+        // It stays: every file whose worlds may be missing must fail.
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        failed.map_or(Ok(()), |FailedUpload { name, error }| Err(self.error("write", &name, &error)))
     }
 
     fn path(&self, name: &str) -> Path {
@@ -281,17 +293,18 @@ impl Objects {
     }
 
     fn error(&self, doing: &'static str, name: &str, error: &Error) -> StorageError {
-        let text = redacted(&text_of(error), &self.secrets);
+        let full = text_of(error);
+        let text = redacted(&full, &self.secrets);
         // Listings wrap the store's refusals, so that their status stands in the text alone.
         let cause = match error {
             Error::NotFound { .. } => Cause::NotFound,
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Cause::Refused(code(&text)),
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Cause::Refused(code(&full)),
             _ if text.contains(INSTANCE_METADATA) => {
                 Cause::Refused("none in the environment, and no role of this machine".to_owned())
             }
             _ if text.contains("404 Not Found") => Cause::NotFound,
             _ if text.contains("403 Forbidden") || text.contains("401 Unauthorized") => {
-                Cause::Refused(code(&text))
+                Cause::Refused(code(&full))
             }
             _ => Cause::Store(text),
         };
@@ -425,12 +438,12 @@ fn store(
     })
 }
 
-/// Values of settings that are not names of places.
+/// Values of settings that are credentials, by the names of the settings.
 fn secrets(settings: &[(String, String)]) -> Vec<String> {
-    let public = ["REGION", "ENDPOINT", "BUCKET", "ALLOW_HTTP", "ACCOUNT_NAME", "CONTAINER"];
+    let secret = ["KEY", "SECRET", "TOKEN", "PASSWORD", "SAS", "CREDENTIAL"];
     settings
         .iter()
-        .filter(|(key, value)| value.len() >= 6 && !public.iter().any(|name| key.contains(name)))
+        .filter(|(key, value)| value.len() >= 6 && secret.iter().any(|name| key.contains(name)))
         .map(|(_, value)| value.clone())
         .collect()
 }

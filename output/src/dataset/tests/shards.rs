@@ -133,7 +133,7 @@ fn a_merge_takes_only_what_the_markers_say() {
         fails("train-00002-of-00010.parquet: it is missing");
         storage.write(name, &content).unwrap();
         storage.write("data/train-00099-of-00100.parquet", b"PAR1").unwrap();
-        fails("train-00099-of-00100.parquet: no shard of this run made it");
+        fails("train-00099-of-00100.parquet: this run did not make it");
         storage.remove("data/train-00099-of-00100.parquet").unwrap();
 
         let marker = ".progress/shard-00002-of-00002.json";
