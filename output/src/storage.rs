@@ -9,6 +9,7 @@ mod entry;
 mod error;
 pub mod local;
 mod location;
+mod message;
 mod objects;
 #[cfg(test)]
 pub(crate) mod tests;
