@@ -199,7 +199,7 @@ impl Task {
 impl Worlds {
     /// The worlds of a dataset.
     #[must_use]
-    pub fn of(storage: Storage) -> Self {
+    pub fn new(storage: Storage) -> Self {
         Self { storage, kept: Mutex::new(LruCache::new(KEPT)) }
     }
 

@@ -41,7 +41,7 @@ impl DatasetTasks {
         }
         let by_id =
             index.iter().enumerate().map(|(place, entry)| (entry.summary.id.clone(), place)).collect();
-        Ok(Self { worlds: Worlds::of(folder.storage().clone()), folder, parts, index, by_id })
+        Ok(Self { worlds: Worlds::new(folder.storage().clone()), folder, parts, index, by_id })
     }
 
     fn row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {

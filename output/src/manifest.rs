@@ -280,6 +280,15 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
     }
 }
 
+/// Turns metadata that is not there into `None`.
+pub(crate) fn if_there<T>(read: Result<T, MetadataError>) -> Result<Option<T>, MetadataError> {
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(MetadataError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The bytes of a metadata file.
 pub(crate) fn to_json<T: Serialize>(value: &T, name: &str) -> Result<Vec<u8>, MetadataError> {
     let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| MetadataError::Invalid {

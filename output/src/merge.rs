@@ -8,7 +8,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use crate::dataset::{DatasetError, PROGRESS, ShardRecord, Sidecar, Summary, assemble, one_hash_per_world};
-use crate::manifest::{MANIFEST, Manifest, MetadataError, RunRecord};
+use crate::manifest::{Manifest, MetadataError, RunRecord, if_there};
 use crate::plan::Shard;
 use crate::storage::{Storage, StorageError};
 
@@ -73,10 +73,10 @@ pub struct Merged {
 ///
 /// # Errors
 /// When shards are missing or are not of one run, files are not as they were recorded, or something cannot be written.
-/// Nothing is written then.
+/// Neither card nor manifest is written then, unless writing them is what fails.
 pub fn merge(storage: &Storage) -> Result<Merged, MergeError> {
-    if storage.open_file(MANIFEST)?.is_some() {
-        let summary = Summary::of_manifest(&Manifest::read(storage)?);
+    if let Some(manifest) = if_there(Manifest::read(storage))? {
+        let summary = Summary::of_manifest(&manifest);
         // Left by a merge that was interrupted after its last file.
         storage.remove_folder(PROGRESS)?;
         return Ok(Merged { summary, shards: None });

@@ -213,6 +213,12 @@ impl Shard {
         self.count
     }
 
+    /// The name of its files without an ending: `shard-00001-of-00004`.
+    #[must_use]
+    pub fn file_stem(self) -> String {
+        format!("shard-{:05}-of-{:05}", self.number(), self.count())
+    }
+
     /// All shards of so many, in order.
     pub fn all(count: u32) -> impl Iterator<Item = Self> {
         (1..=count).map(move |index| Self { index: index % count, count })

@@ -190,7 +190,7 @@ impl RunArgs {
         }
         let outcome = run::run(
             plan,
-            Worlds::of(open_storage(&self.tasks)?),
+            Worlds::new(open_storage(&self.tasks)?),
             rows,
             self.model.concurrency,
             self.threads.unwrap_or(0),

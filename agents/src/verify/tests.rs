@@ -30,7 +30,7 @@ fn dataset() -> &'static (tempfile::TempDir, Vec<Dialogue>) {
 }
 
 fn worlds() -> Worlds {
-    Worlds::of(Storage::local(&dataset().0.path().join("dataset")))
+    Worlds::new(Storage::local(&dataset().0.path().join("dataset")))
 }
 
 /// Puts a value into a place.

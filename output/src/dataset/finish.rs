@@ -30,24 +30,24 @@ impl DatasetWriter {
             return Err(DatasetError::Unfinished { missing: pending.len(), first: first.name.clone() });
         }
         let done = std::mem::take(&mut self.state().done);
-        let summary = Summary::of_sidecars(done.values());
         one_hash_per_world(done.values())?;
         if self.shard == Shard::WHOLE {
-            assemble(&self.storage, Manifest::new(&self.run), done.values())?;
+            let manifest = assemble(&self.storage, Manifest::new(&self.run), done.values())?;
             // The lock's file goes with the folder.
             self.lock = None;
             self.storage.remove_folder(PROGRESS)?;
-        } else {
-            sync_worlds(&self.storage, &summary)?;
-            let name = ShardRecord::name(self.shard);
-            let record = ShardRecord {
-                schema_version: SCHEMA_VERSION,
-                run: self.run.clone(),
-                shard: self.shard,
-                files: done.into_values().map(|sidecar| (sidecar.file.clone(), sidecar)).collect(),
-            };
-            self.storage.write(&name, &to_json(&record, &name)?)?;
+            return Ok(Summary::of_manifest(&manifest));
         }
+        let summary = Summary::of_sidecars(done.values());
+        sync_worlds(&self.storage, &summary)?;
+        let name = ShardRecord::name(self.shard);
+        let record = ShardRecord {
+            schema_version: SCHEMA_VERSION,
+            run: self.run.clone(),
+            shard: self.shard,
+            files: done.into_values().map(|sidecar| (sidecar.file.clone(), sidecar)).collect(),
+        };
+        self.storage.write(&name, &to_json(&record, &name)?)?;
         Ok(summary)
     }
 }

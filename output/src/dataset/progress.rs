@@ -10,7 +10,7 @@ use super::error::{DatasetError, PROGRESS};
 use crate::columns::SCHEMA_VERSION;
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{
-    Identity, Manifest, MetadataError, RunRecord, config_hash, is_world_id, read_metadata, to_json,
+    Identity, Manifest, MetadataError, RunRecord, config_hash, if_there, is_world_id, read_metadata, to_json,
     world_file,
 };
 use crate::plan::{FilePlan, Plan, Shard};
@@ -93,11 +93,7 @@ impl RunRecord {
 
     /// The record of a run that is not complete, if there is one.
     pub(crate) fn read(storage: &Storage) -> Result<Option<Self>, MetadataError> {
-        match read_metadata(storage, RUN, "") {
-            Ok(run) => Ok(Some(run)),
-            Err(MetadataError::Missing { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        if_there(read_metadata(storage, RUN, ""))
     }
 
     /// The first key in which another run differs, with both values: `` `seed` (found 1, expected 2) ``.
@@ -166,8 +162,7 @@ impl ShardRecord {
     /// The name of a shard's marker, below the location.
     #[must_use]
     pub fn name(shard: Shard) -> String {
-        let (index, count) = (shard.number(), shard.count());
-        format!("{PROGRESS}/shard-{index:05}-of-{count:05}.json")
+        format!("{PROGRESS}/{}.json", shard.file_stem())
     }
 
     /// Reads a shard's marker, if there is one, and checks that it is consistent in itself.
@@ -176,11 +171,8 @@ impl ShardRecord {
     /// When it is not one of this version.
     pub fn read(storage: &Storage, shard: Shard) -> Result<Option<Self>, MetadataError> {
         let name = Self::name(shard);
-        let record: Self = match read_metadata(storage, &name, "") {
-            Ok(record) => record,
-            Err(MetadataError::Missing { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let record: Option<Self> = if_there(read_metadata(storage, &name, ""))?;
+        let Some(record) = record else { return Ok(None) };
         let invalid = |what| MetadataError::Invalid { path: storage.full_name(&name), what };
         if record.run.config_hash != config_hash(&record.run.identity.config) {
             return Err(invalid(

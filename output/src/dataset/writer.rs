@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::error::{DatasetError, PROGRESS};
 use super::progress::{RUN, ShardRecord, Sidecar, Summary};
 use crate::manifest::{
-    Identity, MANIFEST, Manifest, MetadataError, QUALITY, RunRecord, STEPS, is_world_id, to_json, world_file,
+    Identity, Manifest, MetadataError, QUALITY, RunRecord, STEPS, if_there, is_world_id, to_json, world_file,
 };
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::local::fingerprint_bytes;
@@ -115,15 +115,6 @@ impl DatasetWriter {
         self.plan.files_of(self.shard).filter(|file| !state.done.contains_key(&file.index)).collect()
     }
 
-    /// Rows in files that are finished.
-    #[must_use]
-    pub fn rows_done(&self) -> u64 {
-        match &self.complete {
-            Some(summary) => summary.counts.dialogues,
-            None => self.state().done.values().map(|sidecar| sidecar.counts.dialogues).sum(),
-        }
-    }
-
     /// Stores a materialised world, once, and gives the hash that its rows must name.
     ///
     /// `canonical` is the world's canonical JSON; it becomes `worlds/{id}.json` as it is. Rows are only taken when
@@ -156,16 +147,15 @@ impl DatasetWriter {
     fn start(&mut self) -> Result<(), DatasetError> {
         let place = || self.storage.location().to_string();
         self.storage.make_folders(&[PROGRESS, "data", "worlds"])?;
-        let (number, count) = (self.shard.number(), self.shard.count());
-        let lock = format!("{PROGRESS}/shard-{number:05}-of-{count:05}.lock");
+        let lock = format!("{PROGRESS}/{}.lock", self.shard.file_stem());
         self.lock = match self.storage.lock(&lock)? {
             Lock::Held(file) => Some(file),
             Lock::Unsupported => None,
             Lock::Taken => return Err(DatasetError::Locked(place())),
         };
-        // Of two runs that start at once, one names the location's run, and each compares itself with what it reads back.
+        // Two runs may start at once: one of them writes the record, and each compares itself with what it reads back.
         self.storage.write_new(RUN, &to_json(&self.run, RUN)?)?;
-        let held = again(|| RunRecord::read(&self.storage))?;
+        let held = read_again(|| RunRecord::read(&self.storage))?;
         let held = held.ok_or_else(|| DatasetError::Unreadable(self.storage.full_name(RUN)))?;
         if let Some(difference) = held.difference(&self.run) {
             return Err(DatasetError::OtherRun { place: place(), difference });
@@ -196,29 +186,26 @@ fn held_run(
     first: &str,
     shard: Shard,
 ) -> Result<(Option<RunRecord>, Option<Summary>), DatasetError> {
-    if storage.open_file(MANIFEST)?.is_some() {
-        let manifest = Manifest::read(storage)?;
+    if let Some(manifest) = if_there(Manifest::read(storage))? {
         // Shards leave no trace in a complete dataset.
         let run = RunRecord::of_manifest(&manifest, shard.count());
         return Ok((Some(run), Some(Summary::of_manifest(&manifest))));
     }
-    // Interrupted, or started at this moment, before the record of the run was written.
-    let names = |folder| storage.list(folder);
-    let beside = [PROGRESS, "data", "worlds", STEPS, QUALITY];
-    let is_bare = names("")?.iter().all(|entry| beside.contains(&entry.name.as_str()))
-        && names("data")?.is_empty()
-        && names("worlds")?.is_empty();
-    // Where files are, a record must be: another shard may have written both since this one looked.
-    let run = if is_bare { RunRecord::read(storage)? } else { again(|| RunRecord::read(storage))? };
+    let mut run = RunRecord::read(storage)?;
+    if run.is_none() {
+        // A run was interrupted, or starts at this moment, before its record was written.
+        if is_bare(storage)? {
+            return Ok((None, None));
+        }
+        // Where files are, a record must be: another shard may have written both since this one looked.
+        run = read_again(|| RunRecord::read(storage))?;
+    }
     if let Some(run) = run {
         let marker = if shard == Shard::WHOLE { None } else { ShardRecord::read(storage, shard)? };
         // A marker is only believed if its run is the one asked for; the run of the place is compared by the caller.
         let marker = marker.filter(|marker| marker.run == run);
         let summary = marker.map(|marker| Summary::of_sidecars(marker.files.values()));
         return Ok((Some(run), summary));
-    }
-    if is_bare {
-        return Ok((None, None));
     }
     let (place, found) = (storage.location().to_string(), first.to_owned());
     Err(match shard {
@@ -227,8 +214,16 @@ fn held_run(
     })
 }
 
+/// Returns true if a location holds nothing but empty folders and what a run with a model keeps beside a dataset.
+fn is_bare(storage: &Storage) -> Result<bool, DatasetError> {
+    let beside = [PROGRESS, "data", "worlds", STEPS, QUALITY];
+    Ok(storage.list("")?.iter().all(|entry| beside.contains(&entry.name.as_str()))
+        && storage.list("data")?.is_empty()
+        && storage.list("worlds")?.is_empty())
+}
+
 /// Reads a record that another process may just have written: file systems and stores show it a moment later.
-fn again<T>(read: impl Fn() -> Result<Option<T>, MetadataError>) -> Result<Option<T>, MetadataError> {
+fn read_again<T>(read: impl Fn() -> Result<Option<T>, MetadataError>) -> Result<Option<T>, MetadataError> {
     for _ in 1..READS {
         if let Some(found) = read()? {
             return Ok(Some(found));

@@ -210,7 +210,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StorageError>
         file.sync_all()
     });
     let linked = written.map(|()| fs::hard_link(&part, path));
-    // What stays behind has a temporary name, and the end of the run removes it.
+    // A file that cannot be removed has a temporary name, and the end of the run removes it.
     let _ = fs::remove_file(&part);
     match linked.map_err(at("write", path))? {
         Ok(()) => Ok(true),

@@ -16,11 +16,11 @@ use super::server::BREATH;
 use super::store::Store;
 
 /// Connections that stay open until their peer has read the line, at most. Others are closed at once.
-const MAX_OPEN: usize = 64;
+const MAX_OPEN_CONNECTIONS: usize = 64;
 /// How long such a connection stays open.
-const OPEN: Duration = Duration::from_secs(1);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes that are read of a peer: HAProxy sends none unless its `agent-send` says so.
-const MAX_READ: usize = 4_096;
+const MAX_READ_BYTES: usize = 4_096;
 /// The steepness of the weight: a server that is a ninth full takes a quarter of the sessions of an empty one.
 const STEEPNESS: f64 = 9.0;
 
@@ -33,17 +33,17 @@ pub async fn agent_check(listener: TcpListener, app: Arc<App>) -> Infallible {
             continue;
         };
         while open.try_join_next().is_some() {}
-        let told = tell(stream, &app.agent_reply());
-        if let Ok(stream) = told
-            && open.len() < MAX_OPEN
+        let sent = send_line(stream, &app.agent_reply());
+        if let Ok(stream) = sent
+            && open.len() < MAX_OPEN_CONNECTIONS
         {
-            open.spawn(async move { drop(timeout(OPEN, read_away(stream)).await) });
+            open.spawn(async move { drop(timeout(OPEN_TIMEOUT, drain_input(stream)).await) });
         }
     }
 }
 
 /// Writes the line. It fits into the buffer of any new connection, so that no peer can make this wait.
-fn tell(stream: TcpStream, line: &str) -> io::Result<TcpStream> {
+fn send_line(stream: TcpStream, line: &str) -> io::Result<TcpStream> {
     let mut stream = stream.into_std()?;
     stream.write_all(line.as_bytes())?;
     stream.shutdown(Shutdown::Write)?;
@@ -51,9 +51,9 @@ fn tell(stream: TcpStream, line: &str) -> io::Result<TcpStream> {
 }
 
 /// Reads what a peer sends. A connection that is closed with bytes unread is reset, and its peer may lose the line.
-async fn read_away(stream: TcpStream) -> io::Result<()> {
+async fn drain_input(stream: TcpStream) -> io::Result<()> {
     let (mut bytes, mut read) = ([0; 512], 0);
-    while read < MAX_READ {
+    while read < MAX_READ_BYTES {
         stream.readable().await?;
         match stream.try_read(&mut bytes) {
             Ok(0) => break,

@@ -31,7 +31,7 @@ use crate::session::{Session, SessionOptions};
 
 impl App {
     pub(super) fn create(&self, request: &Incoming<'_>) -> Answer {
-        let creation = Creation::of(request, None)?;
+        let creation = Creation::from_request(request, None)?;
         let request: CreateRequest = request.json()?;
         let copies = copies(request.n)?;
         let places = match self.sessions.reserve(copies as usize, creation.as_ref())? {
@@ -126,7 +126,7 @@ impl App {
     }
 
     pub(super) fn fork(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
-        let creation = Creation::of(request, Some(request.id))?;
+        let creation = Creation::from_request(request, Some(request.id))?;
         let request: ForkRequest = request.json()?;
         let copies = copies(request.n)?;
         let places = match self.sessions.reserve(copies as usize, creation.as_ref())? {
@@ -222,7 +222,7 @@ impl App {
 fn note_creation(new: &mut [Live], creation: Option<&Creation>) {
     let Some(creation) = creation else { return };
     for (live, position) in new.iter_mut().zip(0..) {
-        live.creation = Some(Arc::new(creation.at(position)));
+        live.creation = Some(Arc::new(creation.with_position(position)));
     }
 }
 

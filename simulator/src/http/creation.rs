@@ -31,7 +31,10 @@ impl Creation {
     ///
     /// # Errors
     /// When the header is not one key.
-    pub(super) fn of(request: &Incoming<'_>, parent: Option<&str>) -> Result<Option<Self>, Problem> {
+    pub(super) fn from_request(
+        request: &Incoming<'_>,
+        parent: Option<&str>,
+    ) -> Result<Option<Self>, Problem> {
         let mut values = request.headers.get_all(KEY_HEADER).iter();
         let Some(value) = values.next() else { return Ok(None) };
         let refused = |found: String| {
@@ -53,7 +56,7 @@ impl Creation {
     }
 
     /// The same creation, for the session at this position.
-    pub(super) fn at(&self, position: u32) -> Self {
+    pub(super) fn with_position(&self, position: u32) -> Self {
         Self { position, ..self.clone() }
     }
 

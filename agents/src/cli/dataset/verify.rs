@@ -121,7 +121,7 @@ impl Verify {
     }
 
     fn rows(&self, folder: &Folder, parts: &[Part]) -> Result<Found, CliError> {
-        let worlds = Worlds::of(folder.storage().clone());
+        let worlds = Worlds::new(folder.storage().clone());
         let bar = terminal::bar(folder.manifest().counts.dialogues, "rows");
         let threads = self.threads.map_or(0, NonZeroUsize::get);
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;

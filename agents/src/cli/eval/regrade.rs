@@ -54,7 +54,7 @@ impl Regrade {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         regrade(
             &self.file,
-            Worlds::of(open_storage(&self.tasks)?),
+            Worlds::new(open_storage(&self.tasks)?),
             &super::rows(&self.tasks, None, usize::MAX)?,
             streams,
         )

@@ -34,7 +34,7 @@ impl StepsFolder {
         };
         let path = match shard {
             Shard::WHOLE => whole,
-            _ => whole.join(format!("shard-{:05}-of-{:05}", shard.number(), shard.count())),
+            _ => whole.join(shard.file_stem()),
         };
         Ok(Self { path, shard })
     }

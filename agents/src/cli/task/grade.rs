@@ -50,7 +50,7 @@ impl Grade {
             let row = row?;
             tasks.insert(row.id.clone(), (Task::of(&row)?, row.world_id.clone()));
         }
-        let worlds = Worlds::of(folder.storage().clone());
+        let worlds = Worlds::new(folder.storage().clone());
         let mut agreement = Agreement::default();
         let mut shown = 0;
         for file in &self.episodes {

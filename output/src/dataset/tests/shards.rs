@@ -146,7 +146,7 @@ fn a_merge_takes_only_what_the_markers_say() {
         storage.write(marker, b"{").unwrap();
         fails("shard-00002-of-00002.json: not valid");
         storage.write(marker, &content).unwrap();
-        // What a crash left behind is no part of the dataset.
+        // The merge removes files that a crash left behind.
         storage.write("worlds/nobody.json", b"{}").unwrap();
         storage.write("data/train-00002-of-00010.parquet.part", b"PAR1").unwrap();
         merge(storage).unwrap();

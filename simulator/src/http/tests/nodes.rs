@@ -165,7 +165,7 @@ fn a_key_of_a_request_that_is_still_being_answered_is_a_conflict() {
         document: None,
         gone,
     };
-    let creation = creation::Creation::of(&request, None).unwrap();
+    let creation = creation::Creation::from_request(&request, None).unwrap();
     let Ok(Reserved::Free(places)) = app.sessions.reserve(1, creation.as_ref()) else { panic!() };
     let (status, problem) = keyed(&app, "/v1/sessions", "a", "{}");
     assert_eq!(status, 409, "{problem}");
