@@ -8,6 +8,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use diorama_baselines::environment::EnvironmentError;
+use diorama_engine::session::{Session, SessionOptions};
+use diorama_engine::tools::SearchVersion;
+use diorama_engine::{Base, BaseError};
+use diorama_grade::{Ended, Vocabulary};
 use diorama_output::manifest::{is_world_id, world_file};
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
@@ -19,10 +23,6 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, Fact, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
-use diorama_simulator::engine::tools::SearchVersion;
-use diorama_simulator::engine::{Base, BaseError};
-use diorama_simulator::grade::{Ended, Vocabulary};
-use diorama_simulator::session::{Session, SessionOptions};
 use lru::LruCache;
 
 /// The licence and the source that a world states.

@@ -7,14 +7,14 @@
 mod derive;
 mod error;
 
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_grade::{Attempt, Prepared};
 use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
 use diorama_proof::GateReport;
 use diorama_seeds::answer::AnswerPart;
 use diorama_seeds::model::{self, DomainId};
 use diorama_seeds::task::{Ability, Call};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::grade::{Attempt, Prepared};
 use serde_json::Value as Json;
 
 pub use self::derive::OF_OLDER_ROWS;

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use diorama_simulator::embed::embedded;
+use diorama_engine::embed::embedded;
 use diorama_simulator::search::{ApiEntry, ApiIndex, ApiQuery, Port, SearchBy};
 use divan::{Bencher, black_box};
 
@@ -144,8 +144,8 @@ mod full {
     use std::sync::{Arc, LazyLock};
     use std::time::Instant;
 
-    use diorama_simulator::embed::cache::CachedEmbedder;
-    use diorama_simulator::embed::full::FullEmbedder;
+    use diorama_engine::embed::cache::CachedEmbedder;
+    use diorama_engine::embed::full::FullEmbedder;
     use diorama_simulator::search::{ApiIndex, SearchBy};
     use divan::Bencher;
 

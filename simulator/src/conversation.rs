@@ -1,7 +1,7 @@
 //! The words of an episode: what the assistant said, what the user answered, and how each goal ended.
 //!
 //! Owns how an exchange moves a conversation on, in process and over HTTP alike. What the user answers is
-//! [`crate::user`]'s, and whether it was right is [`crate::grade`]'s.
+//! [`crate::user`]'s, and whether it was right is [`diorama_grade`]'s.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use diorama_seeds::task::{Outcome, RefusalClass};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::engine::Base;
-use crate::grade::Ended;
-use crate::session::LogEntry;
 use crate::user::{Heard, Progress, answer};
+use diorama_engine::Base;
+use diorama_engine::session::LogEntry;
+use diorama_grade::Ended;
 
 /// The exchanges of an episode so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 //!
 //! The agent API serves a world's REST API, calls by name and the task as a user would put it. The admin API makes,
 //! shows and grades sessions; it needs the control token where there is one. Reference calls, checks and user facts are never
-//! served. Nothing here decides what a call does: requests become [`crate::session::Session`] calls.
+//! served. Nothing here decides what a call does: requests become [`diorama_engine::session::Session`] calls.
 //!
 //! A request is read whole, answered by one synchronous function ([`App::respond`]), and written whole, so that the
 //! server can be tested without a network. No reply of a session holds the time of the machine or a random number.

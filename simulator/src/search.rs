@@ -1,25 +1,13 @@
-//! Search for APIs: among many worlds ([`ApiIndex`]), and inside a session ([`ToolFinder`], `toolsearch/3`).
-//!
-//! Both fuse (`fusion`) words, meaning (`vectors`: the cosine of an embedder's vectors) and needs (`needs`: what
-//! returns the arguments that a hit asks for). The words of the first are tantivy's (`lexical`), those of the second BM25
-//! in integers (`finder`). The first improves freely; the second is part of the replay contract, and with it `fusion`,
-//! `needs`, `vectors` and `entry`: a change of what they find is a new version.
+//! Search for APIs among many worlds ([`ApiIndex`]): words are tantivy's (`lexical`); meaning, needs and their fusion are those of
+//! the search inside a session ([`diorama_engine::search`]). It improves freely.
 
-mod entry;
-mod finder;
 mod fused;
-mod fusion;
 mod lexical;
-mod needs;
-mod score;
 mod types;
-mod vectors;
-pub(crate) mod words;
 
-pub use self::entry::{ApiEntry, Port, entries};
-pub use self::finder::ToolFinder;
 pub use self::fused::ApiIndex;
 pub use self::types::{ApiHit, ApiQuery, PartScores, SearchBy, SearchError};
+pub use diorama_engine::search::{ApiEntry, Port, entries};
 
 #[cfg(test)]
 mod tests;

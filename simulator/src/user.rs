@@ -15,8 +15,8 @@ use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
 
 use self::asks::{Message, Question};
-use crate::engine::{Base, Body, Origin};
-use crate::session::LogEntry;
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Base, Body, Origin};
 
 /// How far a user has come in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,12 +16,15 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 10] = [
+const INSIDE: [(&str, &[&str]); 13] = [
     ("diorama-catalog", &[]),
     ("diorama-seeds", &["diorama-catalog"]),
     ("diorama-openapi", &["diorama-seeds"]),
-    ("diorama-simulator", &[]),
-    ("diorama-proof", &["diorama-simulator"]),
+    ("diorama-engine", &[]),
+    ("diorama-answers", &[]),
+    ("diorama-grade", &["diorama-engine", "diorama-answers"]),
+    ("diorama-simulator", &["diorama-engine", "diorama-answers", "diorama-grade"]),
+    ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
     ("diorama-baselines", &["diorama-llm"]),

@@ -8,9 +8,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 

@@ -1,8 +1,8 @@
 //! The tools and the conversation as text, for agents that read and write text.
 
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 

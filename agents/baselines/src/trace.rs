@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_llm::Message;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 

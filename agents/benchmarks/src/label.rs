@@ -4,10 +4,10 @@
 //! number, a day or a time is written make no difference. What an argument is not given in the label, it must not be given in
 //! the plan. Days and times are read by the grader's extractor.
 
+use diorama_answers::prose::Prose;
+use diorama_answers::{Clock, Mention, What};
 use diorama_baselines::plan::{Plan, PlanArgument};
 use diorama_seeds::value::{Date, Zone};
-use diorama_simulator::grade::extract::prose::Prose;
-use diorama_simulator::grade::extract::{Clock, Mention, What};
 use serde_json::Value as Json;
 
 /// A plan beside its label.

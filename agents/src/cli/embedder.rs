@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use diorama_simulator::embed::{EmbedError, Embedder, embedded};
+use diorama_engine::embed::{EmbedError, Embedder, embedded};
 use diorama_simulator::search::SearchError;
 
 use super::error::CliError;
@@ -47,8 +47,8 @@ impl EmbedderArguments {
     fn load(&self, model: &str) -> Result<Arc<dyn Embedder>, CliError> {
         use std::path::Path;
 
-        use diorama_simulator::embed::cache::CachedEmbedder;
-        use diorama_simulator::embed::full::{FullEmbedder, find_runtime};
+        use diorama_engine::embed::cache::CachedEmbedder;
+        use diorama_engine::embed::full::{FullEmbedder, find_runtime};
 
         let failed = |error: EmbedError| CliError::from(SearchError::from(error));
         let runtime = find_runtime(runtime_of_environment().as_deref()).map_err(failed)?;
@@ -76,9 +76,9 @@ impl EmbedderArguments {
     fn named(
         model: &str,
         runtime: &std::path::Path,
-    ) -> Result<diorama_simulator::embed::full::FullEmbedder, CliError> {
+    ) -> Result<diorama_engine::embed::full::FullEmbedder, CliError> {
         let folder = std::env::temp_dir().join("diorama-models");
-        diorama_simulator::embed::full::FullEmbedder::named(model, &folder, runtime)
+        diorama_engine::embed::full::FullEmbedder::named(model, &folder, runtime)
             .map_err(|error| CliError::from(SearchError::from(error)))
     }
 
@@ -86,7 +86,7 @@ impl EmbedderArguments {
     fn named(
         model: &str,
         _runtime: &std::path::Path,
-    ) -> Result<diorama_simulator::embed::full::FullEmbedder, CliError> {
+    ) -> Result<diorama_engine::embed::full::FullEmbedder, CliError> {
         let why = "expected a folder; models by name need a build with `--features fastembed-download`";
         Err(unsupported(model, why))
     }

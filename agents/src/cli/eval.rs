@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
+use diorama_engine::fault::{Faults, Rule};
+use diorama_grade::GRADER_VERSION;
 use diorama_output::manifest::Manifest;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::storage::Location;
-use diorama_simulator::fault::{Faults, Rule};
-use diorama_simulator::grade::GRADER_VERSION;
 use serde_json::{Map, Value as Json, json};
 
 use self::model::Connected;

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
+use diorama_engine::tools::SearchVersion;
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::Identity;
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_output::row::Split;
 use diorama_output::storage::Location;
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::json;
 
 use self::llm::{LlmArgs, Told};

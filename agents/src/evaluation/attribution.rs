@@ -1,9 +1,9 @@
 //! The cause of a failed episode, from its calls, the results of its searches, and its grade.
 
 use diorama_baselines::trace::{Note, Step};
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_grade::ErrorClass;
 use diorama_seeds::task::{Call, GoldCall, Outcome};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::grade::ErrorClass;
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judge, Judged};

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use diorama_baselines::Agent;
 use diorama_baselines::trace::{Note, Recording, Step, act_again};
+use diorama_engine::fault::{Faults, Rule};
+use diorama_grade::Grade;
 use diorama_llm::{ChatModel, Usage};
-use diorama_simulator::fault::{Faults, Rule};
-use diorama_simulator::grade::Grade;
 use serde::{Deserialize, Serialize};
 
 use super::attribution::{Attribution, attribute};
@@ -215,7 +215,7 @@ const fn is_excluded(attribution: Option<Attribution>) -> bool {
 /// # Errors
 /// When the task does not fit its world.
 pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, Judged), EpisodeError> {
-    let unfit = |error: diorama_simulator::fault::RuleError| EpisodeError::Column {
+    let unfit = |error: diorama_engine::fault::RuleError| EpisodeError::Column {
         row: stored.task.clone(),
         column: "faults",
         what: error.to_string(),

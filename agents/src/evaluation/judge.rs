@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use diorama_baselines::trace::Note;
+use diorama_engine::fault::Faults;
+use diorama_engine::session::{LogEntry, Session};
+use diorama_grade::{Attempt, Grade, Prepared, Verdict};
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
-use diorama_simulator::fault::Faults;
-use diorama_simulator::grade::{Attempt, Grade, Prepared, Verdict};
 use diorama_simulator::http::openapi::reply_schema;
-use diorama_simulator::session::{LogEntry, Session};
 use serde_json::Value as Json;
 
 use super::meter::Meter;

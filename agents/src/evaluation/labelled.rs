@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use diorama_engine::session::LogEntry;
+use diorama_grade::{Attempt, Ended, Grade, Prepared};
 use diorama_seeds::ending;
 use diorama_seeds::ending::Answers;
 use diorama_seeds::task::Call;
-use diorama_simulator::grade::{Attempt, Ended, Grade, Prepared};
-use diorama_simulator::session::LogEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use diorama_baselines::rouge::rouge_l;
 use diorama_baselines::trace::{Note, Step};
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_grade::ErrorClass;
 use diorama_llm::Usage;
 use diorama_output::row::{Dialogue, ability_name};
 use diorama_seeds::task::{GoldCall, Outcome};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::grade::ErrorClass;
 use serde::Serialize;
 
 use super::attribution::Attribution;

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use diorama_baselines::trace::Note;
+use diorama_engine::fault::Faults;
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_grade::Grade;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::fault::Faults;
-use diorama_simulator::grade::Grade;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};

@@ -7,6 +7,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use diorama_engine::Body;
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER, tool_search};
+use diorama_grade::measures::Measures;
 use diorama_proof::Candidate;
 use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_proof::binding::say_answer;
@@ -18,10 +22,6 @@ use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::script::{Goal, Script, WithheldDetail};
 use diorama_seeds::task::{Ability, Call};
 use diorama_simulator::conversation::{Conversation, Given};
-use diorama_simulator::engine::Body;
-use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER, tool_search};
-use diorama_simulator::grade::measures::Measures;
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use rand::RngExt;
 use rand::seq::{IteratorRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -234,8 +234,8 @@ impl Solving<'_> {
 
     fn measure_words(&mut self, words: &str) {
         let model = self.world.base.world();
-        let clock = diorama_simulator::grade::extract::Clock::at(model.clock, &model.zone);
-        self.measures.add_prose(&diorama_simulator::grade::extract::prose::Prose::read(words, &clock));
+        let clock = diorama_answers::Clock::at(model.clock, &model.zone);
+        self.measures.add_prose(&diorama_answers::prose::Prose::read(words, &clock));
     }
 
     fn call_of(&self, step: usize) -> usize {
@@ -251,8 +251,7 @@ impl Solving<'_> {
                 *call = self.call_of(*call);
                 let leaf = self.calls.get(*call).and_then(|entry| entry.reply.body.at(path));
                 if let Some(Body::Leaf(_, origin)) = leaf {
-                    let schema =
-                        diorama_simulator::grade::measures::leaf_schema(origin, self.world.base.world());
+                    let schema = diorama_grade::measures::leaf_schema(origin, self.world.base.world());
                     *bare = !self.measures.shows(&schema);
                 }
             }

@@ -5,9 +5,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use diorama_engine::Base;
+use diorama_grade::Vocabulary;
 use diorama_output::plan::Batch;
-use diorama_simulator::engine::Base;
-use diorama_simulator::grade::Vocabulary;
 use rand::RngExt;
 
 use super::error::PipelineError;

@@ -1,8 +1,8 @@
 //! The error of the pipeline.
 
+use diorama_engine::BaseError;
 use diorama_output::dataset::DatasetError;
 use diorama_seeds::world::Report;
-use diorama_simulator::engine::BaseError;
 
 /// The reason for which the rows of a batch cannot be made.
 #[derive(Debug, thiserror::Error)]

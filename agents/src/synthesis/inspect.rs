@@ -3,11 +3,11 @@
 //! Owns the sum of all checks: the document's, those that need the engine (APIs that never succeed), and those of its
 //! scenarios. `diorama world check` prints it, and the API agent hands it to its model.
 
+use diorama_engine::{Base, never_succeeding};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::world::{self, Finding, Report};
-use diorama_simulator::engine::{Base, never_succeeding};
 
 use super::error::PipelineError;
 use super::scenario::ScenarioSet;

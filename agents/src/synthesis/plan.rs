@@ -6,14 +6,14 @@
 
 use std::sync::{Arc, PoisonError};
 
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::{Body, Origin};
 use diorama_seeds::model::{
     Api, ApiId, BehaviourKind, DomainId, Parameter, ParameterId, Record, ResourceId, World,
 };
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Derivation};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;

@@ -1,5 +1,7 @@
 //! A tested candidate as a row of a dataset.
 
+use diorama_engine::Base;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_output::row::parts::{Episode, Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
 use diorama_proof::ground::places;
@@ -7,8 +9,6 @@ use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
-use diorama_simulator::engine::Base;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 

@@ -6,16 +6,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use diorama_answers::prose::Prose;
+use diorama_engine::Base;
+use diorama_engine::embed::embedded;
+use diorama_engine::session::Memo;
+use diorama_grade::Vocabulary;
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::{Finding, Report};
-use diorama_simulator::embed::embedded;
-use diorama_simulator::engine::Base;
-use diorama_simulator::grade::Vocabulary;
-use diorama_simulator::grade::extract::prose::Prose;
-use diorama_simulator::session::Memo;
 
 pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Stop, Survey, WorldContext};

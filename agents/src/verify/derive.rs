@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
+use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_output::row::parts::{Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role};
 use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateCall, CandidateGoal, Turn};
 use diorama_proof::{Candidate, ground_with};
 use diorama_seeds::answer::Claims;
 use diorama_seeds::script::Script;
-use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
 use serde_json::Value as Json;
 
 use super::error::{VerifyError, column, same};

@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
+use diorama_engine::Body;
+use diorama_engine::session::LogEntry;
+use diorama_grade::measures::{self, leaf_schema};
 use diorama_seeds::english::enumerate;
 use diorama_seeds::model::World;
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::Body;
-use diorama_simulator::grade::measures::{self, leaf_schema};
-use diorama_simulator::session::LogEntry;
 
 use crate::answer::AnswerPart;
 use crate::render as say;

@@ -6,6 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use diorama_engine::session::{LogEntry, Session};
+use diorama_engine::{Body, Origin, RecordChange};
+use diorama_grade::measures::Measures;
 use diorama_seeds::ending::{Ask, Kind};
 use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
@@ -14,9 +17,6 @@ use diorama_seeds::task::{
     GoalCheck, GoldCall, KeyCheck, Matcher, Outcome, Variant,
 };
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin, RecordChange};
-use diorama_simulator::grade::measures::Measures;
-use diorama_simulator::session::{LogEntry, Session};
 use serde_json::Value as Json;
 
 use crate::WorldContext;

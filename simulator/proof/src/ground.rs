@@ -16,17 +16,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use diorama_answers::Clock;
+use diorama_answers::prose::Prose;
+use diorama_engine::State;
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
+use diorama_grade::measures::Measures;
+use diorama_grade::stated::{Kind, Replies, Shown, Unfounded, unfounded};
 use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::value::Instant;
-use diorama_simulator::engine::State;
-use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
-use diorama_simulator::grade::extract::Clock;
-use diorama_simulator::grade::extract::prose::Prose;
-use diorama_simulator::grade::measures::Measures;
-use diorama_simulator::grade::stated::{Kind, Replies, Shown, Unfounded, unfounded};
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 
 use crate::answer::{AnswerPart, Asked};
 use crate::candidate::{Candidate, CandidateError};

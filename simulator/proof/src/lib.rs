@@ -21,9 +21,9 @@ pub mod render;
 pub mod survey;
 pub mod verdict;
 
+use diorama_engine::Base;
+use diorama_grade::Vocabulary;
 use diorama_seeds::model::ApiId;
-use diorama_simulator::engine::Base;
-use diorama_simulator::grade::Vocabulary;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

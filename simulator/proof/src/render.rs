@@ -1,6 +1,6 @@
 //! How an assistant says a value: one form for each style number.
 //!
-//! The reader of texts ([`diorama_simulator::grade::extract`]) shares no code with this module: that is what makes a
+//! The reader of texts ([`diorama_answers`]) shares no code with this module: that is what makes a
 //! rendering that is read back a check.
 
 use diorama_seeds::schema::{Schema, Type};

@@ -12,6 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use diorama_engine::Base;
+use diorama_grade::Vocabulary;
 use diorama_proof::candidate::{Candidate, CandidateError, FactClaim, MAX_FACTS};
 use diorama_proof::ground::Grounded;
 use diorama_proof::verdict::{Verdicts, check};
@@ -20,8 +22,6 @@ use diorama_seeds::answer::AnswerPart;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::{ArgumentSource, Derivation};
 use diorama_seeds::world;
-use diorama_simulator::engine::Base;
-use diorama_simulator::grade::Vocabulary;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;

@@ -9,7 +9,7 @@ use axum::http::header::{HeaderValue, RETRY_AFTER};
 use tokio::sync::oneshot;
 
 use super::problem::Problem;
-use crate::fault::{Fired, Kind};
+use diorama_engine::fault::{Fired, Kind};
 
 /// The steps of a response before it leaves.
 #[derive(Clone, Default)]

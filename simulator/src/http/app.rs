@@ -14,8 +14,8 @@ use super::store::restore::restored;
 use super::tasks::TaskSource;
 use super::weight::Scale;
 use super::worlds::{WorldSource, Worlds};
-use crate::embed::embedded;
 use crate::search::{ApiIndex, SearchError, entries};
+use diorama_engine::embed::embedded;
 
 /// A server's worlds, tasks and sessions, from which it answers.
 pub struct App {

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value as Json;
 
-use crate::engine::Base;
-use crate::grade::Vocabulary;
+use diorama_engine::Base;
+use diorama_grade::Vocabulary;
 
 /// Holds candidates against worlds.
 pub trait Prover: Send + Sync {

@@ -25,9 +25,9 @@ use super::view;
 use super::weight::Weight;
 use super::worlds::Ready;
 use crate::conversation::Conversation;
-use crate::engine::tools::SearchVersion;
-use crate::fault::{Faults, Rule};
-use crate::session::{Session, SessionOptions};
+use diorama_engine::fault::{Faults, Rule};
+use diorama_engine::session::{Session, SessionOptions};
+use diorama_engine::tools::SearchVersion;
 
 impl App {
     pub(super) fn create(&self, request: &Incoming<'_>) -> Answer {

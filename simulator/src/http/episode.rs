@@ -17,8 +17,8 @@ use super::sessions::{Live, Slot, held, lock};
 use super::store::Event;
 use super::tasks::TaskSpec;
 use crate::conversation::Given;
-use crate::grade::{Attempt, Ended, Grade, Prepared};
-use crate::session::LogEntry;
+use diorama_engine::session::LogEntry;
+use diorama_grade::{Attempt, Ended, Grade, Prepared};
 
 /// Calls after which progress is judged, at most.
 const MAX_PROGRESS: usize = 200;

@@ -30,8 +30,8 @@ use super::app::App;
 use super::openapi::reply_schema;
 use super::problem::{Problem, reply};
 use super::sessions::{Slot, lock};
-use crate::engine::Base;
-use crate::engine::tools::TOOL_SEARCHER;
+use diorama_engine::Base;
+use diorama_engine::tools::TOOL_SEARCHER;
 
 /// APIs that are listed one by one, at most.
 pub(super) const LISTED: usize = 100;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::weight::Scale;
-use crate::fault::Kind;
+use diorama_engine::fault::Kind;
 
 /// Counters since the start.
 #[derive(Debug, Default)]

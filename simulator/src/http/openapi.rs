@@ -17,7 +17,7 @@ use diorama_seeds::model::{Api, ApiId, BehaviourKind, Place, World};
 use serde_json::{Map, Value as Json, json};
 
 use super::auth::{self, Auth, requirements};
-use crate::engine::tools::tool_schema;
+use diorama_engine::tools::tool_schema;
 
 /// The document of a world. `server` is the absolute URL that its paths are below.
 #[must_use]

@@ -7,7 +7,7 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::engine::refusal::Refusal;
+use diorama_engine::refusal::Refusal;
 
 /// The media type of problem documents.
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";

@@ -17,7 +17,7 @@ use super::request_types::{EXPORT_FORMATS, ExportQuery};
 use super::sessions::{Live, Slot, lock};
 use super::step::Room;
 use super::view;
-use crate::session::LogEntry;
+use diorama_engine::session::LogEntry;
 
 impl App {
     /// A session's log in the form that the query names.

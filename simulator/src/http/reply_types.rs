@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::tasks::TaskSummary;
-use crate::fault::{Fired, Kind, Rule};
-use crate::grade::{Components, GoalGrade, GradeError};
 use crate::search::ApiHit;
+use diorama_engine::fault::{Fired, Kind, Rule};
+use diorama_grade::{Components, GoalGrade, GradeError};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Health {

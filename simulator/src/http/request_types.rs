@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::engine::tools::SearchVersion;
-use crate::fault::Rule;
 use crate::search::SearchBy;
+use diorama_engine::fault::Rule;
+use diorama_engine::tools::SearchVersion;
 
 /// Calls in one request.
 pub(super) const MAX_BATCH_CALLS: usize = 4_096;

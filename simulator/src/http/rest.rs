@@ -18,7 +18,7 @@ use super::request::{Request, arguments};
 use super::sessions::{Slot, lock};
 use super::world_reply::{problem_response, reply_response};
 use super::world_routes::Found;
-use crate::session::LogEntry;
+use diorama_engine::session::LogEntry;
 
 impl App {
     /// Answers a request below `/s/{id}`; the world's own path begins at the byte `from`.

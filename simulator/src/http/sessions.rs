@@ -18,7 +18,7 @@ use super::tasks::TaskSpec;
 use super::weight::{Scale, Weight};
 use super::worlds::Ready;
 use crate::conversation::Conversation;
-use crate::session::Session;
+use diorama_engine::session::Session;
 use diorama_seeds::ending::{self, Answers, FINISH};
 
 /// A session that is served.

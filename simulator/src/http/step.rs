@@ -11,7 +11,7 @@ use super::problem::Problem;
 use super::sessions::Live;
 use super::store::restore::recall;
 use super::store::{Event, StoreError};
-use crate::session::LogEntry;
+use diorama_engine::session::LogEntry;
 
 /// Levels that the arguments of a call may nest. No type takes more than half of them, and what is written down nests
 /// a few levels more, of which a reader of JSON takes 128.

@@ -9,8 +9,8 @@ use diorama_seeds::value::Instant;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::Base;
-use crate::engine::tools::SearchVersion;
+use diorama_engine::Base;
+use diorama_engine::tools::SearchVersion;
 
 /// A task in a list: nothing that gives its solution away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -16,8 +16,8 @@ use axum::http::{HeaderMap, Method, Response};
 use super::incoming::Access;
 use super::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
 use super::*;
-use crate::engine::tests::shop;
-use crate::session::{Session, SessionOptions};
+use crate::shared::shop;
+use diorama_engine::session::{Session, SessionOptions};
 
 mod batch;
 mod connections;
@@ -30,7 +30,7 @@ mod snapshots;
 mod state;
 
 fn catalog_world(name: &str) -> WorldSource {
-    let text = catalog::source(name).unwrap_or(include_str!("../engine/tests/shop.yaml"));
+    let text = catalog::source(name).unwrap_or(include_str!("../../engine/src/tests/shop.yaml"));
     let doc = diorama_seeds::world::read(name, text.as_bytes()).unwrap();
     WorldSource {
         id: name.to_owned(),
@@ -130,7 +130,7 @@ impl TaskSource for OneTask {
             },
             clock: Instant(1_772_442_000),
             seed: 7,
-            search: crate::engine::tools::SearchVersion::V1,
+            search: diorama_engine::tools::SearchVersion::V1,
             base,
         }))
     }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value as Json};
 use super::auth;
 use super::reply_types::{Change, LoggedCall, SessionView, State};
 use super::sessions::Live;
-use crate::engine::RecordChange;
-use crate::fault::Faults;
-use crate::session::LogEntry;
+use diorama_engine::RecordChange;
+use diorama_engine::fault::Faults;
+use diorama_engine::session::LogEntry;
 
 /// A session in short.
 pub(super) fn session(live: &Live, base_url: String) -> SessionView {

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::openapi::{declared, shaped};
 use super::problem::{PROBLEM_JSON, Problem, text};
-use crate::engine::Reply;
+use diorama_engine::Reply;
 
 /// A world's reply as it stands; an error in the shape that its API declares, else as a problem document.
 pub(super) fn reply_response(api: &Api, reply: &Reply, body: String) -> Response<Body> {

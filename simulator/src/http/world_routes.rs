@@ -7,7 +7,7 @@ use diorama_seeds::model::{ApiId, Method, World};
 use diorama_seeds::world::api_path;
 
 use super::text::decode;
-use crate::search::words::nearest;
+use diorama_engine::search::words::nearest;
 
 /// The routes of a world.
 #[derive(Debug)]
@@ -232,7 +232,7 @@ fn split(path: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::tests::base;
+    use crate::shared::base;
 
     const WORLD: &str = "
 world: 1

@@ -12,8 +12,8 @@ use super::documents::Documents;
 use super::problem::Problem;
 use super::tasks::TaskSpec;
 use super::world_routes::Routes;
-use crate::engine::{Base, BaseError};
-use crate::grade::Vocabulary;
+use diorama_engine::{Base, BaseError};
+use diorama_grade::Vocabulary;
 
 /// A world to serve.
 pub struct WorldSource {

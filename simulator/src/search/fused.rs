@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::entry::ApiEntry;
-use super::fusion::{Fused, Fusion};
 use super::lexical::Lexical;
-use super::score::{BEST_OF_ALL, Score};
 use super::types::{ApiHit, ApiQuery, PartScores, SearchBy, SearchError};
-use super::vectors::cosine;
-use crate::embed::Embedder;
+use diorama_engine::embed::Embedder;
+use diorama_engine::search::ApiEntry;
+use diorama_engine::search::cosine;
+use diorama_engine::search::fusion::{Fused, Fusion};
+use diorama_engine::search::score::{BEST_OF_ALL, Score};
 
 /// Hits of one search, at most.
 const MAX_HITS: usize = 1_000;
@@ -18,7 +18,7 @@ const DEPTH: usize = 100;
 /// An index of APIs.
 ///
 /// ```
-/// use diorama_simulator::embed::embedded;
+/// use diorama_engine::embed::embedded;
 /// use diorama_simulator::search::{ApiEntry, ApiIndex, ApiQuery, Port};
 ///
 /// let entry = |api: &str, description: &str, inputs: &[&str], outputs: &[&str]| ApiEntry {

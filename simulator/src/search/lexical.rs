@@ -8,9 +8,9 @@ use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing,
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, WhitespaceTokenizer};
 use tantivy::{Index, Searcher, TantivyDocument, Term};
 
-use super::entry::ApiEntry;
 use super::types::{ApiQuery, SearchError};
-use super::words::words;
+use diorama_engine::search::ApiEntry;
+use diorama_engine::search::words::words;
 
 /// How much a word counts by where it stands: name, description, parameters, domain.
 const WEIGHTS: [f32; 4] = [3.0, 2.0, 0.7, 1.0];

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::embed::{EmbedError, Embedder, embedded};
+use diorama_engine::embed::{EmbedError, Embedder, embedded};
 use diorama_seeds::model::Method;
 
 fn entry(api: &str, description: &str, inputs: &[&str], outputs: &[&str]) -> ApiEntry {
@@ -196,7 +196,7 @@ fn positions_are_those_of_the_entries_as_given() {
 
 #[test]
 fn keys_and_tokens_of_a_world_are_told_apart_by_what_they_are() {
-    let base = crate::engine::tests::shop();
+    let base = crate::shared::shop();
     let entries = entries("shop", base.world());
     let of = |api: &str| entries.iter().find(|entry| entry.api == api).unwrap();
     let things = |ports: &[Port]| ports.iter().map(|port| port.thing.clone()).collect::<Vec<_>>();
@@ -228,7 +228,7 @@ impl Embedder for Letters {
             for letter in text.bytes().filter(u8::is_ascii_lowercase) {
                 row[usize::from(letter - b'a')] += 1.0;
             }
-            crate::embed::normalise(&mut row);
+            diorama_engine::embed::normalise(&mut row);
             row
         };
         Ok(texts.iter().flat_map(row).collect())

@@ -4,7 +4,7 @@ use diorama_seeds::model::Method;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::embed::EmbedError;
+use diorama_engine::embed::EmbedError;
 
 /// Why APIs cannot be searched.
 #[derive(Debug, thiserror::Error)]

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use diorama_seeds::script::WithheldDetail;
 use diorama_seeds::task::Outcome;
 
-use crate::embed::{dot, embedded};
-use crate::grade::extract::lexicon::{Roles, words};
-use crate::grade::extract::tokens::{Text, Token};
-use crate::grade::outcome::{asks_leave, read, requests};
+use diorama_answers::lexicon::Roles;
+use diorama_answers::tokens::{Text, Token};
+use diorama_answers::words;
+use diorama_engine::embed::{dot, embedded};
+use diorama_grade::outcome::{asks_leave, read, requests};
 
 /// From this cosine on, a question may mean a detail that it does not name; and so much nearer than the others the
 /// detail must be. Both were set on one half of `questions.json`; `tests` measures the other half.

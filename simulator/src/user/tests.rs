@@ -8,9 +8,9 @@ use diorama_seeds::task::{Evidence, Outcome};
 use serde_json::json;
 
 use super::{Answer, Heard, Progress, answer};
-use crate::engine::Base;
-use crate::engine::tests::{base, call};
-use crate::session::{LogEntry, Session, SessionOptions};
+use crate::shared::{base, call};
+use diorama_engine::Base;
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
 
 fn held(about: &str, words: &[&str], say: &str) -> WithheldDetail {
     WithheldDetail {
@@ -37,7 +37,7 @@ fn script() -> Script {
 }
 
 fn clinic() -> Arc<Base> {
-    base(include_str!("../grade/tests/clinic.yaml"))
+    base(include_str!("../../grade/src/tests/clinic.yaml"))
 }
 
 fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry>]) -> Answer {

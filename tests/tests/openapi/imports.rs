@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use diorama_engine::Base;
+use diorama_engine::session::{Session, SessionOptions};
 use diorama_openapi::{ImportOptions, Imported, import};
 use diorama_seeds::doc::{ApiDoc, FieldDoc};
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::Base;
-use diorama_simulator::session::{Session, SessionOptions};
 use diorama_tests::shared_data;
 use serde_json::{Map, Value, json};
 

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use diorama_engine::Base;
+use diorama_engine::session::{Session, SessionOptions};
 use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
 use diorama_seeds::world;
-use diorama_simulator::engine::Base;
-use diorama_simulator::session::{Session, SessionOptions};
 use diorama_tests::{Ran, diorama};
 use serde_json::Map;
 

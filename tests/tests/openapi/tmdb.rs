@@ -1,9 +1,9 @@
 //! RestBench's TMDB document: what lists show is found by its key, and everybody in a cast exists.
 
+use diorama_engine::Base;
+use diorama_engine::session::{Session, SessionOptions};
 use diorama_seeds::entities::Entities;
 use diorama_seeds::materialise::materialised;
-use diorama_simulator::engine::Base;
-use diorama_simulator::session::{Session, SessionOptions};
 use serde_json::{Map, Value, json};
 
 use super::imports::{Imports, array, first_id};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use diorama_baselines::environment::{Answer, ConversationEntry, EnvironmentError, Reply, View};
 use diorama_baselines::rouge::rouge_l;
+use diorama_engine::session::Session;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::http::openapi::reply_schema;
-use diorama_simulator::session::Session;
 use serde_json::{Value as Json, json};
 
 use super::dialogue::{Dialogue, Gold, TOKENS, Turn};

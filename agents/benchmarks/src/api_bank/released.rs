@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde_json::{Map, Value as Json};
 
 use super::dialogue::{Gold, TOKENS};

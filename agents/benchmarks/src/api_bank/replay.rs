@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::session::LogEntry;
 use serde_json::Value as Json;
 
 use super::dialogue::{Dialogue, Gold};

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use diorama_engine::Base;
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::doc::{RecordsDoc, WorldDoc};
 use diorama_seeds::task::Call;
 use diorama_seeds::world::{compile, read};
-use diorama_simulator::engine::Base;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 

@@ -4,9 +4,9 @@
 //! file has an answer; without one, success and Δ solution length are not evaluated.
 
 use diorama_baselines::environment::{Answer, ConversationEntry, EnvironmentError, Reply, View};
+use diorama_engine::session::Session;
 use diorama_seeds::task::Call;
 use diorama_simulator::http::openapi::reply_schema;
-use diorama_simulator::session::Session;
 use serde_json::Value as Json;
 
 use super::field::Field;

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use diorama_engine::Base;
+use diorama_engine::session::{Session, SessionOptions};
 use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Entity};
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
-use diorama_simulator::engine::Base;
-use diorama_simulator::session::{Session, SessionOptions};
 use serde_json::Value as Json;
 
 use super::names::{named, parts};

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::time::Duration;
 
+use diorama_engine::session::Session;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Call;
-use diorama_simulator::session::Session;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::blocking::Client;
 use reqwest::header::ACCEPT;

@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use clap::Args;
 use diorama_benchmarks::retrieval::{CUTS, Interval, MEASURES, Material, Measured, Request};
+use diorama_engine::embed::{Embedder, embedded};
+use diorama_engine::search::{ToolFinder, entries};
+use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_output::row::Dialogue;
 use diorama_output::storage::Location;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::GoldCall;
-use diorama_simulator::embed::{Embedder, embedded};
-use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
-use diorama_simulator::search::{ApiIndex, ApiQuery, SearchBy, SearchError, ToolFinder, entries};
+use diorama_simulator::search::{ApiIndex, ApiQuery, SearchBy, SearchError};
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::embedder::EmbedderArguments;
@@ -112,7 +113,7 @@ fn run(
 
 /// Measures `ToolSearcher` over one world that has all APIs of the pool.
 fn session(material: &Material) -> Result<Method, CliError> {
-    let finder = ToolFinder::new(material.pool.clone())?;
+    let finder = ToolFinder::new(material.pool.clone()).map_err(SearchError::from)?;
     let found =
         |text: &str| finder.found(text, MOST_HITS).into_iter().map(|(position, _)| position).collect();
     method(material, SearchVersion::default().name().to_owned(), |text| Ok(found(text)))

@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
+use diorama_engine::tools::SearchVersion;
 use diorama_output::folder::{Failure, Folder, Part, Tally};
 use diorama_output::manifest::Versions;
 use diorama_output::storage::Location;
-use diorama_simulator::engine::tools::SearchVersion;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde_json::json;
@@ -196,8 +196,8 @@ fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::Prog
 #[must_use]
 pub fn versions(search: SearchVersion) -> Versions {
     Versions {
-        engine: diorama_simulator::engine::ENGINE_VERSION.to_owned(),
-        grader: diorama_simulator::grade::GRADER_VERSION.to_owned(),
+        engine: diorama_engine::ENGINE_VERSION.to_owned(),
+        grader: diorama_grade::GRADER_VERSION.to_owned(),
         search: search.name().to_owned(),
         generator: crate::GENERATOR_VERSION.to_owned(),
     }

@@ -1,6 +1,6 @@
 //! Faults as `diorama eval --faults` takes them.
 
-use diorama_simulator::fault::{Faults, Kind, Rule};
+use diorama_engine::fault::{Faults, Kind, Rule};
 
 /// A fault and how often it strikes, or by how much: `429=0.1`, `latency=50-500`.
 pub(super) fn rule(text: &str) -> Result<Rule, String> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use diorama_engine::fault::Rule;
 use diorama_llm::{Prices, UsageReport};
-use diorama_simulator::fault::Rule;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 

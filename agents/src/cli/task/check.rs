@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
+use diorama_engine::Base;
+use diorama_grade::Vocabulary;
 use diorama_proof::candidate::Candidate;
 use diorama_proof::verdict::{Verdicts, check};
 use diorama_proof::{Stop, Survey, WorldContext};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
-use diorama_simulator::engine::Base;
-use diorama_simulator::grade::Vocabulary;
 use diorama_simulator::http::check::{NoCandidate, Prover};
 use serde_json::{Value as Json, json};
 

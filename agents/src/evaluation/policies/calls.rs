@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use diorama_baselines::environment::{ConversationEntry, Environment, EnvironmentError, View};
 use diorama_baselines::toolbox::{Document, documents, retrieve};
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_proof::survey::{reads, refers_to};
 use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, Record, ResourceId, Setter, World};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};

@@ -3,8 +3,8 @@
 use diorama_baselines::environment::{ConversationEntry, Finish, View};
 use diorama_baselines::toolbox::finish_schema;
 use diorama_baselines::types::{ValueType, value_type};
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::task::{Outcome, RefusalClass};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use diorama_baselines::environment::{
     Answer, ConversationEntry, Environment, EnvironmentError, Finish, Reply,
 };
+use diorama_engine::session::{LogEntry, Session};
 use diorama_proof::binding::{bind, say_answer};
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::WithheldDetail;
 use diorama_seeds::task::{Call, Checks, Evidence, GoalCheck, KeyCheck};
-use diorama_simulator::session::{LogEntry, Session};
 use serde_json::{Map, Value as Json};
 
 use super::ends::{End, Facts};

@@ -63,7 +63,7 @@ pub enum Stop {
     Prompt(#[from] PromptError),
     /// The embedding model that measures nearness cannot be loaded.
     #[error(transparent)]
-    Embed(#[from] diorama_simulator::embed::EmbedError),
+    Embed(#[from] diorama_engine::embed::EmbedError),
     /// A task ended before its time.
     #[error("a task ended before its work was done")]
     Worker,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use diorama_engine::embed::{EmbedError, Embedder, StaticEmbedder, dot, embedded};
 use diorama_seeds::naming;
-use diorama_simulator::embed::{EmbedError, Embedder, StaticEmbedder, dot, embedded};
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;

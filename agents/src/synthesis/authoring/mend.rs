@@ -1,9 +1,9 @@
 //! From what a model wrote to a world that runs: bounds, checks, and taking out what cannot be mended.
 
+use diorama_engine::{Base, Smoke, smoke};
 use diorama_seeds::doc::{DomainHead, RecordsDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Finding, Report, Severity};
-use diorama_simulator::engine::{Base, Smoke, smoke};
 
 use super::domain::Domain;
 use super::funnel::Funnel;

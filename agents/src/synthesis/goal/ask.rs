@@ -1,12 +1,12 @@
 //! Questions about one record.
 
+use diorama_engine::{Body, Origin};
 use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::english::{article, lowered};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ParameterId, Record, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 

@@ -1,9 +1,9 @@
 //! Questions for figures that the world computes.
 
+use diorama_engine::Origin;
 use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::Origin;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 

@@ -1,10 +1,10 @@
 //! Questions about lists: which, how many, the first in some order.
 
+use diorama_engine::{Body, Origin};
 use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ParameterId, Query, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom};
 

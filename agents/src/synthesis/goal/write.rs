@@ -1,12 +1,12 @@
 //! Goals that change records.
 
+use diorama_engine::{Body, Origin, RecordChange};
 use diorama_proof::answer::AnswerPart;
 use diorama_seeds::contract::is_over;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Record, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin, RecordChange};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
@@ -194,7 +194,7 @@ fn told_argument(
 
 fn planner_display(
     world: &BatchWorld,
-    state: &diorama_simulator::engine::State,
+    state: &diorama_engine::State,
     resource: ResourceId,
     key: &Value,
 ) -> Option<String> {

@@ -9,11 +9,11 @@ use diorama_baselines::environment::{Answers, Budget};
 use diorama_baselines::role_model::RoleModel;
 use diorama_baselines::trace::{Note, Recording, Step};
 use diorama_baselines::{Agent, Baseline, Method};
+use diorama_engine::Body;
+use diorama_engine::session::LogEntry;
 use diorama_output::row::Dialogue;
 use diorama_proof::candidate::{CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
 use diorama_proof::{Candidate, Grounded};
-use diorama_simulator::engine::Body;
-use diorama_simulator::session::LogEntry;
 
 use super::Protocol;
 use super::asking::{Asker, Lost};
@@ -83,7 +83,7 @@ pub async fn solve(
 
 /// The class of a failure: what the grader says of the calls, else where it went wrong first.
 fn unsolved(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[Step]) -> Unsolved {
-    use diorama_simulator::grade::ErrorClass::{
+    use diorama_grade::ErrorClass::{
         ApiHallucination, InvalidInputParameters, MissInputParameters, NoApiCall,
     };
     let told = judged.grade.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join("; ");
@@ -194,7 +194,7 @@ fn place(planned: &Grounded, call: usize, path: &str, log: &[Arc<LogEntry>]) -> 
     if let Some(call) = same {
         return Some((call, path.to_owned()));
     }
-    let Body::Leaf(value, origin @ diorama_simulator::engine::Origin::Field { .. }) = wanted else {
+    let Body::Leaf(value, origin @ diorama_engine::Origin::Field { .. }) = wanted else {
         return None;
     };
     log.iter().enumerate().rev().find_map(|(call, entry)| {

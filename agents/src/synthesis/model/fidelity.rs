@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use diorama_answers::prose::Prose;
+use diorama_answers::{Clock, NumberRole, What};
 use diorama_proof::render::{MONTHS, WEEKDAYS};
 use diorama_seeds::english::words;
 use diorama_seeds::value::Date;
-use diorama_simulator::grade::extract::prose::Prose;
-use diorama_simulator::grade::extract::{Clock, NumberRole, What};
 
 use super::intent::{SpeakerClassifier, Subject};
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use diorama_answers::prose::Prose;
+use diorama_engine::embed::{dot, embedded};
 use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, WorldDoc};
-use diorama_simulator::embed::{dot, embedded};
-use diorama_simulator::grade::extract::prose::Prose;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

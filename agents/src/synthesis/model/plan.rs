@@ -3,6 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use diorama_answers::prose::{Prose, Span};
+use diorama_answers::{Clock, What};
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::{Body, Origin};
 use diorama_output::row::Split;
 use diorama_proof::answer::Asked;
 use diorama_proof::candidate::Opening;
@@ -10,10 +14,6 @@ use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::model::{Api, DomainId, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::extract::prose::{Prose, Span};
-use diorama_simulator::grade::extract::{Clock, What};
 use indexmap::IndexSet;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,10 +1,10 @@
 //! The rewriter: the lines of a conversation in other words, one request a line, while the plan stays.
 
+use diorama_answers::Clock;
+use diorama_answers::prose::Prose;
 use diorama_baselines::prompts::PromptError;
 use diorama_baselines::role_model::ParseError;
 use diorama_llm::Message;
-use diorama_simulator::grade::extract::Clock;
-use diorama_simulator::grade::extract::prose::Prose;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -120,7 +120,7 @@ impl Job<'_> {
         let clock = self.clock();
         let prose = Prose::read(&line, &clock);
         let mut keep: Vec<String> = Vec::new();
-        let values = prose.mentions().iter().map(diorama_simulator::grade::extract::Mention::span);
+        let values = prose.mentions().iter().map(diorama_answers::Mention::span);
         let names =
             self.world.vocabulary.proper_names(&prose, &self.world.base).into_iter().map(|(span, _)| span);
         let said =

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use diorama_answers::Clock;
 use diorama_output::funnel::Funnel;
 use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, Dropped, GateReport, Grounded};
-use diorama_simulator::grade::extract::Clock;
 use rand::RngExt;
 use serde_json::{Value as Json, json};
 

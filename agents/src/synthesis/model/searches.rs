@@ -1,9 +1,9 @@
 //! The searches of a conversation whose words are new: other words of the user ask for other keywords.
 
 use diorama_baselines::trace::names_found;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_proof::{Candidate, Grounded, Reason, ground};
 use diorama_seeds::model::ApiId;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde_json::Value as Json;
 
 use crate::synthesis::caller::keywords;

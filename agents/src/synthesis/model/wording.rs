@@ -2,6 +2,8 @@
 
 use diorama_baselines::prompts::PromptError;
 use diorama_baselines::role_model::ParseError;
+use diorama_engine::Body;
+use diorama_grade::measures::leaf_schema;
 use diorama_llm::Message;
 use diorama_proof::answer::Asked;
 use diorama_proof::binding::each;
@@ -9,8 +11,6 @@ use diorama_proof::candidate::CandidateGoal;
 use diorama_proof::{Grounded, render};
 use diorama_seeds::model::World;
 use diorama_seeds::task::Outcome;
-use diorama_simulator::engine::Body;
-use diorama_simulator::grade::measures::leaf_schema;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Question, Told, Unasked};

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::{Body, Origin, Reading};
 use diorama_proof::Candidate;
 use diorama_proof::candidate::{
     AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn,
@@ -12,9 +15,6 @@ use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
 use diorama_seeds::scenario::{BoundValue, RecordSource, Scenario};
 use diorama_seeds::task::{Ability, Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::engine::{Body, Origin, Reading};
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use minijinja::Value as Shown;
 use rand::RngExt;
 use rand::seq::IndexedRandom;

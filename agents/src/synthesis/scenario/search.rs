@@ -5,9 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use diorama_answers::prose::Prose;
 use diorama_seeds::english;
 use diorama_seeds::model::{ApiId, DomainId, World};
-use diorama_simulator::grade::extract::prose::Prose;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use diorama_engine::{Base, Body, State};
+use diorama_grade::measures::leaf_schema;
 use diorama_proof::render::{MONTHS, money, plain_number, time_told, weekday};
 use diorama_seeds::casing::Casing;
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
@@ -17,8 +19,6 @@ use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Instant, Time, Value};
 use diorama_seeds::world::Finding;
-use diorama_simulator::engine::{Base, Body, State};
-use diorama_simulator::grade::measures::leaf_schema;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{DynObject, Enumerator, Object, Value as Shown, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin};
+use diorama_grade::measures::leaf_schema;
 use diorama_seeds::english::fold;
 use diorama_seeds::model::ResourceId;
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::AnswerCheck;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::measures::leaf_schema;
-use diorama_simulator::session::LogEntry;
 
 use super::Told;
 use crate::answer::Asked;

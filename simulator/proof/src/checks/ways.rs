@@ -1,10 +1,10 @@
 //! The evidence that a value may rest on: its own place in a reply, and for a computed value the same value with two
 //! arguments exchanged.
 
+use diorama_engine::Body;
+use diorama_engine::session::{LogEntry, Session};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Evidence};
-use diorama_simulator::engine::Body;
-use diorama_simulator::session::{LogEntry, Session};
 use serde_json::{Map, Value as Json};
 
 use super::Told;

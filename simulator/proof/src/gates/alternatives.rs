@@ -3,12 +3,12 @@
 //! Commuting calls reordered, another look-up route to the same key, redundant reads, defaults left out or written
 //! out, other spellings of a value, each answer fact in several renderings.
 
+use diorama_engine::Origin;
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId, ResourceId};
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::Origin;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::session::LogEntry;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;

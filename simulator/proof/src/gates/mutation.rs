@@ -8,12 +8,12 @@ mod reach;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{Api, ApiId, Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::session::LogEntry;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;

@@ -5,11 +5,11 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
+use diorama_engine::{Digest, RecordChange, diff};
+use diorama_grade::{Attempt, Ended, Grade, Prepared, Readings, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Outcome};
-use diorama_simulator::engine::{Digest, RecordChange, diff};
-use diorama_simulator::grade::{Attempt, Ended, Grade, Prepared, Readings, Verdict};
-use diorama_simulator::session::{LogEntry, Memo, Session, SessionOptions};
 
 use super::GateReport;
 use crate::WorldContext;

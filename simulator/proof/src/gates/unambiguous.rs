@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use diorama_answers::Clock;
+use diorama_answers::prose::{Prose, Span};
+use diorama_engine::Body;
+use diorama_engine::session::LogEntry;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, Parameter, ParameterId, ResourceId};
 use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::Body;
-use diorama_simulator::grade::extract::Clock;
-use diorama_simulator::grade::extract::prose::{Prose, Span};
-use diorama_simulator::session::LogEntry;
 
 use super::{GateReport, Trial};
 use crate::answer::Asked;

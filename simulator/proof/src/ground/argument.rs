@@ -1,13 +1,13 @@
 //! Where the arguments of a call come from.
 
+use diorama_answers::prose::Prose;
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::{Origin, State};
 use diorama_seeds::model::{Api, ApiId, PageStyle, Parameter};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::engine::{Origin, State};
-use diorama_simulator::grade::extract::prose::Prose;
-use diorama_simulator::session::LogEntry;
 use serde_json::Value as Json;
 
 use super::choice::is_choice;

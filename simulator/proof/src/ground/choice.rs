@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::{Body, Origin, State};
 use diorama_seeds::task::GoldCall;
-use diorama_simulator::engine::{Body, Origin, State};
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 
 use super::argument::{Unsourced, places};
 use super::{GroundedGoal, Seen};

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
+use diorama_answers::prose::Prose;
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin};
+use diorama_grade::deeds::misspoken;
 use diorama_seeds::english;
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::task::{Outcome, RefusalClass};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::deeds::misspoken;
-use diorama_simulator::grade::extract::prose::Prose;
-use diorama_simulator::session::LogEntry;
 use serde_json::Value as Json;
 
 use super::Seen;

@@ -1,9 +1,9 @@
 //! Orders that people ask for: `the cheapest`, `the two latest`, and the sort parameter that gives them.
 
+use diorama_answers::prose::{Prose, Span};
 use diorama_seeds::model::{Api, FieldId, Parameter, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
-use diorama_simulator::grade::extract::prose::{Prose, Span};
 
 use super::argument::folded;
 

@@ -1,15 +1,15 @@
 //! A last message as parts: where the facts it was asked for stand in it, so that they can be said again over the
 //! replies of another run.
 
+use diorama_answers::prose::{Prose, Span};
+use diorama_answers::{Mention, What};
+use diorama_engine::{Body, Origin};
 use diorama_seeds::english::enumerate;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::extract::prose::{Prose, Span};
-use diorama_simulator::grade::extract::{Mention, What};
 
 use super::{Seen, text};
 use crate::answer::{AnswerPart, Asked};
-use diorama_simulator::grade::measures::{bare, leaf_schema};
+use diorama_grade::measures::{bare, leaf_schema};
 
 use crate::binding::each;
 use crate::render;

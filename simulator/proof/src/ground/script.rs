@@ -1,12 +1,12 @@
 //! A candidate's conversation as a script, and whether the user of that script would have said the same.
 
+use diorama_engine::{Body, Origin};
 use diorama_seeds::ending::Answers;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
 use diorama_seeds::script::{Goal, GoalEnd, Script, Sight, When, WithheldDetail};
 use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall, Outcome};
 use diorama_simulator::conversation::{Conversation, Given};
-use diorama_simulator::engine::{Body, Origin};
 
 use super::argument::folded;
 use super::claims::is_empty;

@@ -1,12 +1,12 @@
 //! Values in words: whether a text gives a value of a parameter, where, and how it follows.
 
+use diorama_answers::prose::{Prose, Span};
+use diorama_answers::units::Unit;
+use diorama_answers::{Clock, Mention, Money, Number, NumberRole, What};
 use diorama_seeds::model::{Parameter, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
 use diorama_seeds::value::{Date, Instant, Time, Value};
-use diorama_simulator::grade::extract::prose::{Prose, Span};
-use diorama_simulator::grade::extract::units::Unit;
-use diorama_simulator::grade::extract::{Clock, Mention, Money, Number, NumberRole, What};
 
 use super::Seen;
 use super::argument::folded;
@@ -271,7 +271,7 @@ pub(crate) fn readings(prose: &Prose, span: Span, parameter: &Parameter, clock: 
 }
 
 fn days_of(what: &What, today: Date) -> Vec<Date> {
-    use diorama_simulator::grade::extract::{DayReading, Nearness};
+    use diorama_answers::{DayReading, Nearness};
     let What::Date(day) = what else { return Vec::new() };
     let mut found = Vec::new();
     for reading in day.readings.iter().flatten() {

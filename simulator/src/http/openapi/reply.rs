@@ -9,7 +9,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json, json};
 
-use crate::engine::tools::json_schema;
+use diorama_engine::tools::json_schema;
 
 /// The schema of a successful reply.
 pub fn schema(world: &World, api: &Api) -> Json {

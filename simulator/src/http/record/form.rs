@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use diorama_seeds::model::{Place, World};
 use serde_json::{Map, Value as Json, json};
 
-use crate::session::LogEntry;
+use diorama_engine::session::LogEntry;
 
 /// A request.
 pub(super) struct Form {

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::conversation::Exchange;
-use crate::engine::ENGINE_VERSION;
-use crate::fault::Rule;
 use crate::http::creation::Creation;
 use crate::http::sessions::Live;
+use diorama_engine::ENGINE_VERSION;
+use diorama_engine::fault::Rule;
 
 /// The version of the format.
 pub(super) const FORMAT: u32 = 2;

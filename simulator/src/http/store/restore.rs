@@ -13,14 +13,14 @@ use super::entry::{Event, FORMAT, Head};
 use super::error::{StoreError, damaged, json, parse, short};
 use super::opened::Opened;
 use crate::conversation::Conversation;
-use crate::engine::ENGINE_VERSION;
-use crate::engine::tools::SearchVersion;
-use crate::fault::Faults;
 use crate::http::sessions::Live;
 use crate::http::tasks::{TaskSource, TaskSpec};
 use crate::http::weight::{Scale, Weight};
 use crate::http::worlds::{Ready, Worlds};
-use crate::session::{Session, SessionOptions};
+use diorama_engine::ENGINE_VERSION;
+use diorama_engine::fault::Faults;
+use diorama_engine::session::{Session, SessionOptions};
+use diorama_engine::tools::SearchVersion;
 
 /// All sessions of a store, in the order of their ids.
 ///

@@ -12,9 +12,9 @@ use super::entry::{Head, key, snapshot_of};
 use super::error::{StoreError, json};
 use super::opened::Opened;
 use crate::conversation::Conversation;
-use crate::engine::ENGINE_VERSION;
 use crate::http::sessions::Live;
-use crate::session::KeptSession;
+use diorama_engine::ENGINE_VERSION;
+use diorama_engine::session::KeptSession;
 
 /// The version of snapshots.
 const FORMAT: u32 = 1;

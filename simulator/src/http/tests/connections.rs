@@ -150,8 +150,8 @@ struct Endless {
 impl Prover for Endless {
     fn check(
         &self,
-        _: &Arc<crate::engine::Base>,
-        _: &crate::grade::Vocabulary,
+        _: &Arc<diorama_engine::Base>,
+        _: &diorama_grade::Vocabulary,
         _: &[u8],
         gone: &AtomicBool,
     ) -> Result<Json, check::NoCandidate> {

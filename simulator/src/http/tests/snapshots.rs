@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::tests::laws::{Drawn, any_call, made};
 use crate::http::sessions::lock;
+use crate::shared::{Drawn, any_call, made};
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use diorama_engine::Base;
+use diorama_engine::session::{Session, SessionOptions};
 use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::materialise::materialised;
-use diorama_simulator::engine::Base;
-use diorama_simulator::session::{Session, SessionOptions};
 
 use super::*;
 use crate::restbench::replay::Made;

@@ -1,5 +1,5 @@
+use diorama_answers::Clock;
 use diorama_seeds::task::Ability;
-use diorama_simulator::grade::extract::Clock;
 
 use super::*;
 use crate::synthesis::domain::{ApiAgent, ScenarioApis};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin};
+use diorama_grade::evidence::{derives, parsed, tells_beforehand};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::evidence::{derives, parsed, tells_beforehand};
-use diorama_simulator::session::LogEntry;
 use serde_json::{Map, Value as Json};
 
 use crate::answer::Asked;

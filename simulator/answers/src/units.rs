@@ -1,0 +1,240 @@
+//! Units of measure and currencies: what they are called, and how they convert.
+
+use crate::remembered::Remembered;
+
+/// A unit: a dimension, and how a value in it becomes one in the dimension's base unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unit {
+    /// What it measures.
+    pub dimension: Dimension,
+    /// `base = value * factor + offset`.
+    pub factor: f64,
+    /// See `factor`; not zero for temperatures only.
+    pub offset: f64,
+}
+
+/// What a unit measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Dimension {
+    Length,
+    Mass,
+    Volume,
+    Duration,
+    Temperature,
+    Area,
+    Speed,
+    Data,
+    Share,
+    Energy,
+    Power,
+}
+
+const fn unit(dimension: Dimension, factor: f64) -> Unit {
+    Unit { dimension, factor, offset: 0.0 }
+}
+
+use Dimension::{Area, Data, Duration, Energy, Length, Mass, Power, Share, Speed, Temperature, Volume};
+
+/// Units with their names, separated by blanks. Short names that are also words (`m`, `in`) are in here too: the
+/// recogniser takes them only after a numeral.
+pub const WORDS: &[(Unit, &str)] = &[
+    (unit(Length, 1.0), "m metre metres meter meters mtr"),
+    (unit(Length, 1000.0), "km kms kilometre kilometres kilometer kilometers"),
+    (unit(Length, 0.01), "cm centimetre centimetres centimeter centimeters"),
+    (unit(Length, 0.001), "mm millimetre millimetres millimeter millimeters"),
+    (unit(Length, 1609.344), "mi mile miles"),
+    (unit(Length, 0.3048), "ft foot feet"),
+    (unit(Length, 0.0254), "inch inches"),
+    (unit(Length, 0.9144), "yd yard yards"),
+    (unit(Length, 1852.0), "nmi"),
+    (unit(Mass, 1.0), "kg kgs kilo kilos kilogram kilograms kilogramme kilogrammes"),
+    (unit(Mass, 0.001), "g gram grams gramme grammes gr"),
+    (unit(Mass, 0.000_001), "mg milligram milligrams"),
+    (unit(Mass, 1000.0), "t tonne tonnes"),
+    (unit(Mass, 0.453_592_37), "lb lbs"),
+    (unit(Mass, 0.028_349_523_125), "oz ounce ounces"),
+    (unit(Volume, 1.0), "l litre litres liter liters ltr"),
+    (unit(Volume, 0.001), "ml millilitre millilitres milliliter milliliters"),
+    (unit(Volume, 0.01), "cl centilitre centilitres"),
+    (unit(Volume, 3.785_411_784), "gal gallon gallons"),
+    (unit(Duration, 1.0), "s sec secs second seconds"),
+    (unit(Duration, 0.001), "ms millisecond milliseconds"),
+    (unit(Duration, 60.0), "min mins minute minutes"),
+    (unit(Duration, 3600.0), "h hr hrs hour hours"),
+    (unit(Duration, 86_400.0), "day days"),
+    (unit(Duration, 604_800.0), "week weeks wk wks"),
+    (unit(Duration, 2_629_746.0), "month months"),
+    (unit(Duration, 31_556_952.0), "year years yr yrs"),
+    (unit(Temperature, 1.0), "celsius centigrade c"),
+    (Unit { dimension: Temperature, factor: 5.0 / 9.0, offset: -160.0 / 9.0 }, "fahrenheit f"),
+    (unit(Area, 1.0), "sqm m2"),
+    (unit(Area, 0.092_903_04), "sqft ft2"),
+    (unit(Area, 10_000.0), "ha hectare hectares"),
+    (unit(Area, 4_046.856_422_4), "acre acres"),
+    (unit(Speed, 1.0), "kmh kph"),
+    (unit(Speed, 1.609_344), "mph"),
+    (unit(Speed, 3.6), "mps"),
+    (unit(Speed, 1.852), "kn knot knots"),
+    (unit(Data, 1.0), "mb megabyte megabytes"),
+    (unit(Data, 0.000_001), "byte bytes"),
+    (unit(Data, 0.001), "kb kilobyte kilobytes"),
+    (unit(Data, 1000.0), "gb gigabyte gigabytes"),
+    (unit(Data, 1_000_000.0), "tb terabyte terabytes"),
+    (unit(Share, 1.0), "percent pct percentage"),
+    (unit(Energy, 1.0), "kcal calorie calories kilocalories cal"),
+    (unit(Energy, 0.239_005_736), "kj kilojoule kilojoules"),
+    (unit(Energy, 860.420_65), "kwh"),
+    (unit(Energy, 860_420.65), "mwh"),
+    (unit(Power, 1.0), "w watt watts"),
+    (unit(Power, 1000.0), "kw kilowatt kilowatts"),
+];
+
+/// Percent.
+pub const PERCENT: Unit = unit(Share, 1.0);
+/// Hours.
+pub const HOUR: Unit = unit(Duration, 3600.0);
+/// Minutes.
+pub const MINUTE: Unit = unit(Duration, 60.0);
+/// Square metres.
+pub const SQUARE_METRE: Unit = unit(Area, 1.0);
+/// Kilometres an hour.
+pub const KILOMETRE_AN_HOUR: Unit = unit(Speed, 1.0);
+/// Degrees Celsius, also what a bare degree sign means.
+pub const CELSIUS: Unit = unit(Temperature, 1.0);
+
+thread_local! {
+    static NAMED: Remembered<Option<Unit>> = Remembered::default();
+}
+
+impl Unit {
+    /// Finds a unit by the name a world gives it (`km`, `minutes`, `°C`, `m²`, `km/h`, `%`).
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        NAMED.with(|known| *known.get(name, Self::read))
+    }
+
+    fn read(name: &str) -> Option<Self> {
+        let folded: String = name.trim().to_lowercase();
+        match folded.as_str() {
+            "%" => return Some(PERCENT),
+            "°c" | "degc" | "deg c" | "degrees celsius" | "°" => return Some(CELSIUS),
+            "°f" | "degf" | "degrees fahrenheit" => return find("fahrenheit"),
+            "m²" | "m^2" | "square metres" | "square meters" | "sq m" => return Some(SQUARE_METRE),
+            "km/h" => return Some(KILOMETRE_AN_HOUR),
+            "m/s" => return find("mps"),
+            _ => {}
+        }
+        find(&folded)
+    }
+
+    /// A value in this unit, in another of the same dimension.
+    #[must_use]
+    pub fn convert(self, value: f64, to: Self) -> Option<f64> {
+        (self.dimension == to.dimension).then(|| (value * self.factor + self.offset - to.offset) / to.factor)
+    }
+}
+
+fn find(name: &str) -> Option<Unit> {
+    WORDS.iter().find(|(_, words)| words.split_whitespace().any(|word| word == name)).map(|(unit, _)| *unit)
+}
+
+/// A currency as written: one code, or the codes that share a sign or a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Currency(&'static str);
+
+impl Currency {
+    /// A currency by its code, or several that share a word or sign.
+    pub const fn named(codes: &'static str) -> Self {
+        Self(codes)
+    }
+
+    /// Any currency: cents alone.
+    pub const ANY: Self = Self("");
+
+    /// Whether the written currency can mean this code.
+    #[must_use]
+    pub fn means(self, code: &str) -> bool {
+        self.0.is_empty() || self.0.split(' ').any(|one| one.eq_ignore_ascii_case(code))
+    }
+
+    /// Whether it names one currency, and not a sign or word that several share.
+    #[must_use]
+    pub fn is_one(self) -> bool {
+        self.0.len() == 3
+    }
+
+    /// Whether two ways of writing a currency can mean the same one.
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        self.0.is_empty() || other.0.split(' ').any(|code| self.means(code))
+    }
+
+    /// The currency of a sign.
+    pub fn sign(sign: char) -> Option<Self> {
+        Some(Self(match sign {
+            '€' => "EUR",
+            '$' | '＄' => DOLLARS,
+            '£' => "GBP EGP LBP SYP SDG",
+            '¥' | '￥' => "JPY CNY",
+            '₹' => "INR",
+            '₩' => "KRW",
+            '₺' => "TRY",
+            '₽' => "RUB",
+            '₴' => "UAH",
+            '₪' => "ILS",
+            '₫' => "VND",
+            '฿' => "THB",
+            '₱' => "PHP",
+            '₦' => "NGN",
+            '₡' => "CRC",
+            '₲' => "PYG",
+            '₵' => "GHS",
+            '₸' => "KZT",
+            '₿' => "XBT BTC",
+            _ => return None,
+        }))
+    }
+}
+
+const DOLLARS: &str = "USD CAD AUD NZD SGD HKD MXN TWD ARS CLP COP BRL BBD BSD BZD FJD JMD TTD UYU";
+
+/// Words and signs in letters.
+pub const CURRENCY_WORDS: &[(&str, &str)] = &[
+    ("EUR", "euro euros"),
+    (DOLLARS, "dollar dollars buck bucks"),
+    ("GBP EGP LBP", "pound pounds quid sterling"),
+    ("JPY", "yen"),
+    ("CNY", "yuan renminbi rmb"),
+    ("INR PKR LKR NPR IDR MUR", "rupee rupees rs"),
+    ("SEK NOK DKK ISK CZK", "kr krona kronor krone kroner koruna korunas"),
+    ("CHF", "franc francs sfr"),
+    ("PLN", "zloty zlotys zlotych zl"),
+    ("BRL", "reais"),
+    ("MXN ARS CLP COP PHP UYU", "peso pesos"),
+    ("KRW", "won"),
+    ("TRY", "lira liras"),
+    ("RUB", "rouble roubles ruble rubles"),
+    ("ZAR", "rand"),
+    ("HUF", "forint forints"),
+    ("RON MDL", "leu lei"),
+    ("THB", "baht"),
+    ("ILS", "shekel shekels"),
+    ("AED MAD", "dirham dirhams"),
+    ("SAR QAR", "riyal riyals"),
+];
+
+/// ISO 4217 codes. They count only in capitals, since some are words (`ALL`, `TRY`).
+pub const CODES: &[&str] = &[
+    "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD",
+    "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY",
+    "COP", "CRC", "CUP", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD", "EGP", "ERN", "ETB", "EUR", "FJD", "FKP",
+    "GBP", "GEL", "GHS", "GIP", "GMD", "GNF", "GTQ", "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR",
+    "IQD", "IRR", "ISK", "JMD", "JOD", "JPY", "KES", "KGS", "KHR", "KMF", "KRW", "KWD", "KYD", "KZT", "LAK",
+    "LBP", "LKR", "LRD", "LSL", "LYD", "MAD", "MDL", "MGA", "MKD", "MMK", "MNT", "MOP", "MRU", "MUR", "MVR",
+    "MWK", "MXN", "MYR", "MZN", "NAD", "NGN", "NIO", "NOK", "NPR", "NZD", "OMR", "PAB", "PEN", "PGK", "PHP",
+    "PKR", "PLN", "PYG", "QAR", "RON", "RSD", "RUB", "RWF", "SAR", "SBD", "SCR", "SDG", "SEK", "SGD", "SHP",
+    "SLE", "SOS", "SRD", "SSP", "STN", "SYP", "SZL", "THB", "TJS", "TMT", "TND", "TOP", "TRY", "TTD", "TWD",
+    "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VES", "VND", "VUV", "WST", "XAF", "XCD", "XOF", "XPF", "YER",
+    "ZAR", "ZMW", "ZWL",
+];

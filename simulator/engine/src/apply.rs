@@ -1,0 +1,67 @@
+//! Executes one call: from a state and a call to a reply and the next state.
+
+use diorama_seeds::task::Call;
+
+use super::base::Base;
+use super::refusal::{Outcome, Refusal};
+use super::reply::Reply;
+use super::run::Run;
+use super::state::{RecordChange, State};
+use super::tools::{self, TOOL_SEARCHER};
+use super::{arguments, contract, run};
+
+/// The result of a call.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The reply.
+    pub reply: Reply,
+    /// The state after the call: the same as before unless the call succeeded.
+    pub state: State,
+    /// The records that the call changed, one entry for each record, sorted by resource and key.
+    pub changes: Vec<RecordChange>,
+}
+
+/// Executes a call.
+///
+/// Errors are replies too: 400 (an argument is wrong), 401 (the token), 404 (no such API or record), 409 and other
+/// refusals of the world, 422 (a value that the records do not take), 500 (the world's own fault).
+#[must_use]
+pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
+    execute(base, state, call).unwrap_or_else(|refusal| Applied {
+        reply: refusal.into_reply(),
+        state: state.clone(),
+        changes: Vec::new(),
+    })
+}
+
+fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
+    let Some(id) = base.api_named(&call.api) else {
+        if call.api != TOOL_SEARCHER {
+            return Err(unknown_api(&call.api, base.world().apis.iter().map(|api| &*api.name)));
+        }
+        let arguments = arguments::parse(&base.tools.searcher, &call.arguments, &base.world().zone)?;
+        let reply = tools::search_reply(base, state.search(), &arguments);
+        return Ok(Applied { reply, state: state.clone(), changes: Vec::new() });
+    };
+    let api = base.world().api(id);
+    let sent = contract::sent(api, &call.arguments)?;
+    let arguments = arguments::parse(api, &call.arguments, &base.world().zone)?;
+    let mut run = Run::new(base, state, api, arguments);
+    run.sent = sent;
+    run.authorise()?;
+    let body = run.perform()?;
+    let Run { draft, .. } = run;
+    let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
+    Ok(Applied { reply: Reply { status: api.reply.status, body }, state, changes })
+}
+
+/// The refusal of a call to an API that is not there, with the names it may have meant.
+pub fn unknown_api<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
+    let shown: String = name.chars().take(60).collect();
+    let near = crate::search::words::nearest(name, known);
+    let hint = match near.as_slice() {
+        [] => format!("find one with {TOOL_SEARCHER}"),
+        near => format!("did you mean {}?", near.join(", ")),
+    };
+    Refusal::new(404, format!("no API has the name `{shown}`; {hint}"))
+}

@@ -1,0 +1,43 @@
+//! One call of a session with its reply and changes.
+
+use diorama_seeds::model::ApiId;
+use diorama_seeds::task::Call;
+use diorama_seeds::value::Instant;
+
+use crate::fault::Fired;
+use crate::{RecordChange, Reply};
+
+/// One call of a session, with its reply and changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// The call.
+    pub call: Call,
+    /// The API, when there is one of that name.
+    pub api: Option<ApiId>,
+    /// The clock at the call.
+    pub clock: Instant,
+    /// The reply.
+    pub reply: Reply,
+    /// The records that it changed.
+    pub changes: Vec<RecordChange>,
+    /// The faults that fired; the reply is what they left of it.
+    pub faults: Vec<Fired>,
+}
+
+impl LogEntry {
+    /// Returns true if the agent was not given a fair chance: a fault hindered the call, or the world could not compute a
+    /// reply.
+    #[must_use]
+    pub fn is_environments_fault(&self) -> bool {
+        let failed = self.faults.is_empty() && self.reply.status >= 500;
+        failed || self.faults.iter().any(|fault| fault.kind.hinders())
+    }
+
+    /// Returns true if it changed a record that another call changed too.
+    #[must_use]
+    pub fn touches(&self, other: &Self) -> bool {
+        self.changes.iter().any(|change| {
+            other.changes.iter().any(|known| (known.resource, &known.key) == (change.resource, &change.key))
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Sessions as plain data, to be written down between calls: where a session stands, without the calls that led there.
+
+use rpds::RedBlackTreeSetSync;
+use serde::{Deserialize, Serialize};
+
+use super::calls::Session;
+use super::log::Log;
+use crate::KeptState;
+
+/// Where a session stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptSession {
+    calls: usize,
+    state: KeptState,
+    /// The state that stale reads show, where there are faults.
+    before: Option<KeptState>,
+    /// The names of the APIs that may be called, unless all may.
+    visible: Option<Vec<String>>,
+}
+
+impl Session {
+    /// Where the session stands.
+    pub fn kept(&self) -> KeptSession {
+        let world = self.base.world();
+        let names = || self.visible().map(|api| world.api(api).name.to_string()).collect();
+        KeptSession {
+            calls: self.calls(),
+            state: self.state.kept(),
+            before: self.faults.as_ref().map(|_| self.before.kept()),
+            visible: self.visible.as_ref().map(|_| names()),
+        }
+    }
+
+    /// A session that goes on where another one stood that had started as this one did, and shares with this one what is
+    /// the same. It has no log: who reads it
+    /// has to make the calls again. None when what was kept does not fit.
+    pub fn resumed(&self, kept: &KeptSession) -> Option<Self> {
+        let mut session = self.clone();
+        session.state = self.state.resumed(&self.base, &kept.state)?;
+        session.before = match &kept.before {
+            Some(before) => session.state.resumed(&self.base, before)?,
+            None => session.state.clone(),
+        };
+        session.visible = match &kept.visible {
+            Some(names) => {
+                let mut visible = RedBlackTreeSetSync::new_sync();
+                for name in names {
+                    visible.insert_mut(self.base.api_named(name)?);
+                }
+                Some(visible)
+            }
+            None => None,
+        };
+        if session.visible.is_some() != self.visible_at_first.is_some() {
+            return None;
+        }
+        session.log = Log::Counted(kept.calls);
+        Some(session)
+    }
+
+    /// Returns true if the calls are known, and not only how many there were.
+    pub const fn knows_its_calls(&self) -> bool {
+        !matches!(self.log, Log::Counted(calls) if calls > 0)
+    }
+}

@@ -1,0 +1,127 @@
+use diorama_seeds::value::Instant;
+
+use super::*;
+use crate::fault::Faults;
+use crate::tests::{call, shop};
+
+fn assert_shareable<T: Send + Sync>() {}
+
+#[test]
+fn sessions_can_be_shared_between_threads() {
+    assert_shareable::<Session>();
+    assert_shareable::<LogEntry>();
+}
+
+fn session(visible: &[&str]) -> Session {
+    let base = shop();
+    let visible = visible.iter().map(|name| base.api_named(name).unwrap()).collect();
+    Session::new(base, SessionOptions { visible: Some(visible), ..SessionOptions::default() })
+}
+
+fn names(session: &Session) -> Vec<String> {
+    session.visible().map(|api| session.base().world().api(api).name.to_string()).collect()
+}
+
+#[test]
+fn an_api_becomes_callable_when_a_search_shows_it() {
+    let mut session = session(&[]);
+    let quote = call("Quote {\"product_id\": 11, \"quantity\": 1}");
+    let hidden = session.call(&quote);
+    assert_eq!(hidden.reply.status, 403);
+    assert_eq!(
+        hidden.reply.body.at("detail").and_then(|body| body.value()).and_then(|value| value.as_str()),
+        Some("`Quote` has not been shown to you yet; find it with ToolSearcher first")
+    );
+    assert_eq!(session.call(&call("ToolSearcher {\"keywords\": 3}")).reply.status, 400);
+    assert!(names(&session).is_empty());
+    let found = session.call(&call("ToolSearcher {\"keywords\": \"compute a price quote\"}"));
+    assert_eq!(found.api, None);
+    assert_eq!(session.call(&quote).reply.status, 200);
+    session.reset();
+    assert_eq!(session.call(&quote).reply.status, 403);
+    assert_eq!(session.calls(), 1);
+}
+
+#[test]
+fn a_found_api_that_needs_a_token_brings_the_sign_in_with_it() {
+    let mut session = session(&["GetProduct"]);
+    session.call(&call("ToolSearcher {\"keywords\": \"cancel my order\"}"));
+    let names = names(&session);
+    assert!(names.contains(&"CancelOrder".to_owned()) && names.contains(&"SignIn".to_owned()), "{names:?}");
+}
+
+#[test]
+fn hidden_names_are_not_given_away() {
+    let mut session = session(&["GetProduct"]);
+    let reply = session.call(&call("GetProductPag")).reply.clone();
+    assert_eq!(reply.status, 404);
+    assert_eq!(
+        reply.to_json(&session.base().world().zone),
+        r#"{"title":"Not Found","status":404,"detail":"no API has the name `GetProductPag`; did you mean GetProduct?"}"#
+    );
+}
+
+#[test]
+fn the_clock_is_the_sessions_own() {
+    let base = shop();
+    let clock = Instant(base.world().clock.0 + 86_400);
+    let mut session = Session::new(base, SessionOptions { clock: Some(clock), ..SessionOptions::default() });
+    assert_eq!(session.state().clock(), clock);
+    let digest = session.digest();
+    session.set_clock(Instant(0));
+    assert_eq!(session.call(&call("AllNames")).clock, Instant(0));
+    assert_eq!(session.digest(), digest, "time alone changes no record");
+    session.reset();
+    assert_eq!(session.state().clock(), clock);
+}
+
+/// Sessions whose clocks move, that are shown APIs on the way, and meet faults that look at earlier states.
+fn eventful(session: Session, calls: usize) -> Session {
+    let rules = serde_json::json!([
+        {"kind": "stale", "probability": 0.3},
+        {"kind": "error", "probability": 0.1, "status": 503},
+    ]);
+    let faults = Faults::new(serde_json::from_value(rules).unwrap()).unwrap();
+    let mut session = session.with_faults(faults);
+    for number in 0..calls {
+        session.set_clock(Instant(1_770_000_000 + number as i64 * 60));
+        session.call(&match number % 7 {
+            0 => call(&format!("AddProduct {{\"name\": \"Lamp {number}\", \"price\": {number}.5, \"stock\": 1, \"kind\": \"tool\"}}")),
+            1 => call("ListProducts {}"),
+            2 => call("NoSuchApi {\"a\": [1, 2.0, \"3\"]}"),
+            3 if number > 300 => call("ToolSearcher {\"keywords\": \"compute a price quote\"}"),
+            4 => call("Quote {\"product_id\": 11, \"quantity\": 2}"),
+            5 => call("DeleteProduct {\"product_id\": 14}"),
+            _ => call("GetProduct {\"product_id\": 11}"),
+        });
+    }
+    session
+}
+
+#[test]
+fn a_brief_log_reads_as_a_whole_one_from_any_call_on() {
+    let visible = ["GetProduct", "AddProduct", "ListProducts", "DeleteProduct"];
+    let whole = eventful(session(&visible), 700);
+    let brief = eventful(session(&visible).with_brief_log(), 700);
+    assert_eq!((brief.calls(), brief.digest()), (700, whole.digest()));
+    let log: Vec<_> = whole.log().collect();
+    assert_eq!(brief.log().collect::<Vec<_>>(), log);
+    assert!(log.iter().any(|entry| !entry.faults.is_empty()));
+    assert!(log.iter().any(|entry| !entry.changes.is_empty()));
+    let statuses = |api: &str| {
+        let of = log.iter().filter(|entry| entry.call.api == api);
+        of.map(|entry| entry.reply.status).collect::<std::collections::BTreeSet<u16>>()
+    };
+    assert!(statuses("Quote").is_superset(&[200, 403].into()), "{:?}", statuses("Quote"));
+    for first in [0, 1, 255, 256, 257, 511, 512, 699, 700, 5000] {
+        let rest = log.get(first..).unwrap_or_default();
+        assert_eq!(brief.log_from(first).len(), rest.len());
+        assert_eq!(brief.log_from(first).collect::<Vec<_>>(), rest, "from {first}");
+    }
+    let (mut fork, mut other) = (brief.fork_at(260), whole.fork_at(260));
+    let call = call("GetProduct {\"product_id\": 11}");
+    assert_eq!(fork.call(&call), other.call(&call));
+    assert_eq!(fork.log().collect::<Vec<_>>(), other.log().collect::<Vec<_>>());
+    fork.reset();
+    assert_eq!((fork.calls(), fork.log().count()), (0, 0));
+}

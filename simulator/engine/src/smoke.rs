@@ -1,0 +1,141 @@
+//! A smoke pass: every API called with arguments that fit the records, and with arguments that it must refuse.
+
+use diorama_seeds::model::{ApiId, Parameter};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::Call;
+use serde_json::{Map, Value as Json, json};
+
+use super::apply::{Applied, apply};
+use super::base::Base;
+use super::possible::tries;
+use super::state::State;
+
+/// Well-formed calls of one API.
+const CALLS: usize = 48;
+
+/// The result of calling one API.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Smoke {
+    /// The API.
+    pub api: String,
+    /// Well-formed calls that succeeded.
+    pub succeeded: u32,
+    /// Well-formed calls that the world's rules refused (4xx).
+    pub refused: u32,
+    /// Calls with wrong arguments, each of which was refused.
+    pub invalid: u32,
+    /// Defects, one of each kind: faults of the world (5xx), wrong arguments that were taken, refusals that
+    /// changed something.
+    pub faults: Vec<String>,
+}
+
+/// Calls every API of a world on its initial records.
+#[must_use]
+pub fn smoke(base: &Base) -> Vec<Smoke> {
+    let count = u16::try_from(base.world().apis.len()).unwrap_or(u16::MAX);
+    (0..count).map(|api| smoke_one(base, ApiId(api))).collect()
+}
+
+fn smoke_one(base: &Base, id: ApiId) -> Smoke {
+    let api = base.world().api(id);
+    let mut smoke =
+        Smoke { api: api.name.to_string(), succeeded: 0, refused: 0, invalid: 0, faults: Vec::new() };
+    let mut sound: Option<(State, Call)> = None;
+    for (state, call) in tries(base, id).take(CALLS) {
+        let applied = apply(base, &state, &call);
+        match applied.reply.status {
+            200..=299 => smoke.succeeded += 1,
+            500.. => {
+                smoke.fault(format!("a call with fitting arguments ended with {}", applied.reply.status))
+            }
+            _ => smoke.refused += 1,
+        }
+        smoke.keeps(&state, &applied);
+        if sound.is_none() && applied.reply.status != 400 {
+            sound = Some((state, call));
+        }
+    }
+    let Some((state, call)) = sound else { return smoke };
+    for (what, arguments) in wrong(&api.parameters, &call.arguments) {
+        let applied = apply(base, &state, &Call { api: call.api.clone(), arguments });
+        match applied.reply.status {
+            200..=299 => smoke.fault(format!("it took {what}")),
+            500.. => smoke.fault(format!("{what} ended with {}", applied.reply.status)),
+            _ => smoke.invalid += 1,
+        }
+        smoke.keeps(&state, &applied);
+    }
+    smoke
+}
+
+impl Smoke {
+    fn fault(&mut self, what: String) {
+        if !self.faults.contains(&what) {
+            self.faults.push(what);
+        }
+    }
+
+    fn keeps(&mut self, before: &State, applied: &Applied) {
+        if !applied.reply.is_success() && before.digest() != applied.state.digest() {
+            self.fault("a refused call changed the state".to_owned());
+        }
+    }
+}
+
+/// Arguments with one thing wrong, and what it is.
+fn wrong(parameters: &[Parameter], sound: &Map<String, Json>) -> Vec<(String, Map<String, Json>)> {
+    let with = |name: &str, value: Json| {
+        let mut arguments = sound.clone();
+        arguments.insert(name.to_owned(), value);
+        arguments
+    };
+    let unknown = (0..).map(|number| format!("not_a_parameter_{number}"));
+    let unknown = unknown.filter(|name| parameters.iter().all(|parameter| *parameter.name != **name)).take(1);
+    let mut all: Vec<_> =
+        unknown.map(|name| ("an unknown parameter".to_owned(), with(&name, json!(1)))).collect();
+    for parameter in parameters {
+        let name = &*parameter.name;
+        if parameter.required && sound.contains_key(name) {
+            let mut arguments = sound.clone();
+            arguments.remove(name);
+            all.push((format!("a call without the required `{name}`"), arguments));
+        }
+        if !matches!(parameter.schema.kind, Type::Any) {
+            // Only an object with members of its own accepts this.
+            let odd = match parameter.schema.kind {
+                Type::Object(_) => json!("text"),
+                _ => json!({ "not": "a value" }),
+            };
+            all.push((format!("a `{name}` of the wrong type"), with(name, odd)));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{base, shop};
+
+    #[test]
+    fn every_api_of_a_sound_world_succeeds_and_refuses_what_is_wrong() {
+        let base = shop();
+        let all = smoke(&base);
+        assert_eq!(all.len(), base.world().apis.len());
+        for smoke in &all {
+            assert!(smoke.faults.is_empty(), "{smoke:?}");
+            assert!(smoke.invalid > 0, "{smoke:?}");
+        }
+    }
+    #[test]
+    fn a_fault_of_the_world_is_told() {
+        let base = base(concat!(
+            "{world: 1, name: odd, clock: 2026-03-02T09:00, materialised: 0, domain: {name: odd}, apis: [",
+            "{name: Split, method: GET, path: /split, description: Divides by nothing., ",
+            "parameters: {n: {type: integer}}, behaviour: {compute: {x: '1 / (args.n - args.n)'}}}]}",
+        ));
+        let [split] = smoke(&base).try_into().unwrap();
+        assert_eq!((split.succeeded, split.refused, split.invalid), (0, 0, 3));
+        assert_eq!(split.faults, ["a call with fitting arguments ended with 500"]);
+    }
+}

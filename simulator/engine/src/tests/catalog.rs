@@ -1,0 +1,51 @@
+//! The catalog's worlds: whatever is called in them, the world is never at fault.
+
+use std::collections::BTreeSet;
+
+use diorama_seeds::model::ApiId;
+
+use crate::possible::tries;
+use crate::{Base, State, apply, never_succeeding};
+
+/// Calls of each API, made one after the other on a state that keeps their changes.
+const CALLS: usize = 60;
+
+#[test]
+fn the_catalogs_worlds_can_do_all_they_offer_and_never_fail() {
+    let mut problems = BTreeSet::new();
+    for name in diorama_catalog::names() {
+        let text = diorama_catalog::source(name).unwrap();
+        let doc =
+            diorama_seeds::world::read(name, text.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+        let made =
+            diorama_seeds::materialise::materialised(&doc, 3).unwrap_or_else(|report| panic!("{report}"));
+        let base = Base::new(made.world.clone()).unwrap();
+        for api in never_succeeding(&base) {
+            problems.insert(format!("{name}: {} never succeeds", base.world().api(api).name));
+        }
+        let apis: Vec<ApiId> = (0..base.world().apis.len()).map(|at| ApiId(at as u16)).collect();
+        let mut state = State::initial(&base, 3);
+        let mut tried: Vec<_> = apis.iter().map(|api| tries(&base, *api).take(CALLS)).collect();
+        for _ in 0..CALLS {
+            for calls in &mut tried {
+                let Some((signed_in, call)) = calls.next() else { continue };
+                // Tokens are a state's own: calls that need one are made where it was issued.
+                let needs_token = base.world().api(base.api_named(&call.api).unwrap()).token.is_some();
+                let applied = apply(&base, if needs_token { &signed_in } else { &state }, &call);
+                if applied.reply.status >= 500 {
+                    let reply = applied.reply.to_json(&base.world().zone);
+                    problems.insert(format!(
+                        "{name}: {} {} {reply}",
+                        call.api,
+                        serde_json::Value::from(call.arguments)
+                    ));
+                }
+                if !needs_token {
+                    state = applied.state;
+                }
+            }
+        }
+        assert_eq!(state.digest(), state.digest_from_scratch(&base), "{name}");
+    }
+    assert!(problems.is_empty(), "{}", problems.into_iter().collect::<Vec<_>>().join("\n"));
+}

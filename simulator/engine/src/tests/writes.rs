@@ -1,0 +1,120 @@
+use super::check;
+
+#[test]
+fn records_are_made_replaced_changed_and_deleted() {
+    check(
+        "writes",
+        r#"
+        AddProduct {"name": "Drill", "price": 60.5, "kind": "tool"}
+        AddProduct {"name": "Kazoo", "price": 3, "stock": 7, "kind": "toy", "launched": "2026-01-01", "note": "loud"}
+        ReplaceProduct {"product_id": 12, "name": "Big Hammer", "price": 30, "stock": 2, "tags": ["steel", "big"], "kind": "tool"}
+        PatchProduct {"product_id": 13, "stock": 4}
+        PatchProduct {"product_id": 13, "note": null}
+        PatchProduct {"product_id": 13}
+        PatchProduct {"product_id": 99, "stock": 4}
+        DeleteProduct {"product_id": 15}
+        GetProduct {"product_id": 15}
+        PatchSettings {"open": false}
+        PatchSettings {"greeting": "Hi"}
+        "#,
+    );
+}
+
+#[test]
+fn values_that_records_do_not_take_are_refused() {
+    check(
+        "limits",
+        r#"
+        AddProduct {"name": "A name that is longer than twenty letters", "price": 1, "kind": "toy"}
+        AddProduct {"name": "X", "price": -1, "kind": "toy"}
+        AddProduct {"name": "Y", "price": 1.239, "kind": "toy"}
+        AddProduct {"name": "Z", "price": 1e300, "kind": "toy"}
+        PatchProduct {"product_id": 11, "stock": -1}
+        AddWish {"customer_id": 101, "product_ids": [12, 14]}
+        "#,
+    );
+}
+
+#[test]
+fn what_must_be_unique_stays_unique() {
+    check(
+        "unique",
+        r#"
+        AddProduct {"name": "Bread", "price": 1, "kind": "food"}
+        AddProduct {"name": "bread", "price": 1, "kind": "food"}
+        AddProduct {"name": "bread", "price": 1, "kind": "food"}
+        PatchProduct {"product_id": 11, "name": "Hammer"}
+        PatchProduct {"product_id": 11, "name": "Apple Pie"}
+        PatchProduct {"product_id": 12, "name": "Mallet"}
+        PatchProduct {"product_id": 11, "name": "Hammer"}
+        SwapNames {"a": 13, "b": 14}
+        SwapNames {"a": 13, "b": 99}
+        "#,
+    );
+}
+
+#[test]
+fn deleting_what_is_referred_to_is_refused_or_followed() {
+    check(
+        "on_delete",
+        r#"
+        DeleteProduct {"product_id": 12}
+        DeleteProduct {"product_id": 13}
+        DeleteCustomer {"customer_id": 103}
+        DeleteCustomer {"customer_id": 102}
+        DeleteProduct {"product_id": 11}
+        "#,
+    );
+}
+
+#[test]
+fn actions_change_many_records_or_none() {
+    check(
+        "actions",
+        r#"
+        Restock {"kind": "tool", "by": 5}
+        Restock {"kind": "toy", "by": -1}
+        Restock {"kind": "tool", "by": -7}
+        Restock {"kind": "food", "by": 0}
+        "#,
+    );
+}
+
+#[test]
+fn keys_follow_from_the_seed_and_the_number_of_creates() {
+    use crate::{State, apply};
+    let base = super::shop();
+    let keys = |seed: u64, refused_between: bool| -> Vec<String> {
+        let mut state = State::initial(&base, seed);
+        let mut keys = Vec::new();
+        for n in 0..85 {
+            if refused_between {
+                state = apply(
+                    &base,
+                    &state,
+                    &super::call("AddProduct {\"name\": \"Bread\", \"price\": 1, \"kind\": \"food\"}"),
+                )
+                .state;
+            }
+            let line = format!("AddProduct {{\"name\": \"P{n}\", \"price\": 1, \"kind\": \"toy\"}}");
+            let applied = apply(&base, &state, &super::call(&line));
+            assert_eq!(applied.reply.status, 201, "{:?}", applied.reply);
+            keys.extend(applied.changes.iter().map(|change| change.key.to_text(&base.world().zone)));
+            state = applied.state;
+        }
+        let full = apply(
+            &base,
+            &state,
+            &super::call("AddProduct {\"name\": \"Last\", \"price\": 1, \"kind\": \"toy\"}"),
+        );
+        assert_eq!(full.reply.status, 500, "all 90 keys are used");
+        keys
+    };
+    let first = keys(1, false);
+    assert_eq!(first, keys(1, true), "a refused create uses no key up");
+    assert_ne!(first, keys(2, false));
+    let mut distinct = first.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), first.len());
+}

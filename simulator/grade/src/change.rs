@@ -1,0 +1,471 @@
+//! Changes: the difference an episode made against the one that was expected, and every change on the way.
+
+mod damage;
+mod matching;
+
+use std::collections::BTreeMap;
+
+use diorama_seeds::model::{FieldId, Record, ResourceId, World};
+use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher};
+use diorama_seeds::value::{Value, Zone};
+use serde_json::Value as Json;
+
+use super::answer::goal::hashes;
+use super::{ErrorClass, GradeError};
+use diorama_engine::RecordChange;
+
+pub(crate) use damage::Damage;
+
+/// Expected changes, made ready.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    pub(crate) checks: Vec<Check>,
+    /// The resource of each new record, by number.
+    pub(crate) created: Vec<(u32, ResourceId)>,
+}
+
+/// One expected change.
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) resource: ResourceId,
+    pub(crate) kind: ChangeKind,
+    pub(crate) key: Key,
+    pub(crate) fields: Vec<(FieldId, Test)>,
+    /// The goal that asks for it.
+    pub(crate) goal: u32,
+}
+
+/// Which record.
+#[derive(Debug)]
+pub(crate) enum Key {
+    Is(Value),
+    New(u32),
+}
+
+/// How a field is compared.
+#[derive(Debug)]
+pub(crate) enum Test {
+    Equals(Value),
+    Absent,
+    New(u32),
+    List(Vec<Item>),
+    Text(Vec<u64>),
+    Mentions(Vec<Vec<u64>>),
+    Any,
+}
+
+/// An item of a list.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Is(Value),
+    New(u32),
+}
+
+/// Changes that are neither asked for nor damage.
+#[derive(Debug, Default)]
+pub(crate) struct Allowed(Vec<(ResourceId, Option<FieldId>)>);
+
+/// Why an expected change can never be met.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// A resource that is not there.
+    #[error("the world has no resource `{0}`; use a qualified name")]
+    Resource(String),
+    /// A field that is not there.
+    #[error("the resource `{0}` has no field `{1}`")]
+    Field(String, String),
+    /// A value that the field cannot have.
+    #[error("`{0}.{1}` cannot be {2}: {3}")]
+    Value(String, String, String, String),
+    /// A new record that is not expected.
+    #[error(
+        "a check refers to new record {0}, but none of the changes creates it; add a created change with this number"
+    )]
+    Unknown(u32),
+    /// A new record that is expected twice.
+    #[error("new record {0} is expected twice; number new records from 0, each once")]
+    Twice(u32),
+    /// A combination without meaning.
+    #[error("{0}")]
+    Kind(&'static str),
+}
+
+impl Expected {
+    /// Resolves names and parses values by their fields' types.
+    pub(crate) fn new(checks: &[ChangeCheck], world: &World) -> Result<Self, ChangeError> {
+        let mut ready = Vec::with_capacity(checks.len());
+        let mut created: Vec<(u32, ResourceId)> = Vec::new();
+        for check in checks {
+            let resource = world
+                .resource_named(&check.resource)
+                .ok_or_else(|| ChangeError::Resource(check.resource.clone()))?;
+            let declared = world.resource(resource);
+            let key = match &check.key {
+                KeyCheck::Key(json) => {
+                    let schema = &declared.field(declared.key).schema;
+                    let name = declared.field(declared.key).name.to_string();
+                    Key::Is(schema.parse_json(json, &world.zone).map_err(|error| {
+                        ChangeError::Value(check.resource.clone(), name, json.to_string(), error.to_string())
+                    })?)
+                }
+                KeyCheck::New(number) => {
+                    if check.kind != ChangeKind::Created {
+                        return Err(ChangeError::Kind(
+                            "only a created change is about a new record; name the key of the others",
+                        ));
+                    }
+                    if created.iter().any(|(known, _)| known == number) {
+                        return Err(ChangeError::Twice(*number));
+                    }
+                    created.push((*number, resource));
+                    Key::New(*number)
+                }
+            };
+            let mut fields = Vec::with_capacity(check.fields.len());
+            for (name, matcher) in &check.fields {
+                let field = declared
+                    .field_named(name)
+                    .ok_or_else(|| ChangeError::Field(check.resource.clone(), name.clone()))?;
+                fields.push((field, Test::new(matcher, check, name, world, resource, field)?));
+            }
+            match check.kind {
+                ChangeKind::Updated if fields.is_empty() => {
+                    return Err(ChangeError::Kind(
+                        "an updated change without fields expects nothing; name the changed fields",
+                    ));
+                }
+                ChangeKind::Deleted if !fields.is_empty() => {
+                    return Err(ChangeError::Kind(
+                        "a deleted record has no fields to compare; leave them out",
+                    ));
+                }
+                _ => {}
+            }
+            ready.push(Check { resource, kind: check.kind, key, fields, goal: check.goal });
+        }
+        let mentioned = ready.iter().flat_map(|check| &check.fields).flat_map(|(_, test)| test.references());
+        for number in mentioned {
+            if !created.iter().any(|(known, _)| *known == number) {
+                return Err(ChangeError::Unknown(number));
+            }
+        }
+        Ok(Self { checks: ready, created })
+    }
+}
+
+impl Test {
+    fn new(
+        matcher: &Matcher,
+        check: &ChangeCheck,
+        name: &str,
+        world: &World,
+        resource: ResourceId,
+        field: FieldId,
+    ) -> Result<Self, ChangeError> {
+        let declared = world.resource(resource).field(field);
+        let schema = &declared.schema;
+        let wrong = |json: &Json, why: String| {
+            ChangeError::Value(check.resource.clone(), name.to_owned(), json.to_string(), why)
+        };
+        Ok(match matcher {
+            Matcher::Equals(Json::Null) => Self::Equals(Value::Null),
+            // A limit that has changed since does not matter: what is there is compared as it is.
+            Matcher::Equals(json) => {
+                let mut open = schema.clone();
+                open.limits = diorama_seeds::schema::Limits::default();
+                Self::Equals(
+                    open.parse_json(json, &world.zone).map_err(|error| wrong(json, error.to_string()))?,
+                )
+            }
+            Matcher::Absent => Self::Absent,
+            Matcher::New(number) => Self::New(*number),
+            Matcher::ListWithNew(items) => {
+                let diorama_seeds::schema::Type::List(item) = &schema.kind else {
+                    return Err(ChangeError::Kind("list_with_new is for list fields"));
+                };
+                let mut ready = Vec::with_capacity(items.len());
+                for json in items {
+                    let number = json
+                        .as_object()
+                        .filter(|object| object.len() == 1)
+                        .and_then(|object| object.get("new"))
+                        .and_then(Json::as_u64);
+                    ready.push(match number.and_then(|number| u32::try_from(number).ok()) {
+                        Some(number) => Item::New(number),
+                        None => Item::Is(
+                            item.parse_json(json, &world.zone)
+                                .map_err(|error| wrong(json, error.to_string()))?,
+                        ),
+                    });
+                }
+                Self::List(ready)
+            }
+            Matcher::Text(text) => Self::Text(hashes(text)),
+            Matcher::Mentions(parts) => {
+                let parts: Vec<Vec<u64>> =
+                    parts.iter().map(|part| hashes(part)).filter(|words| !words.is_empty()).collect();
+                if parts.is_empty() {
+                    return Err(ChangeError::Kind(
+                        "mentions without a word accept any text; use any, or name the words",
+                    ));
+                }
+                Self::Mentions(parts)
+            }
+            Matcher::Any => Self::Any,
+        })
+    }
+
+    fn references(&self) -> Vec<u32> {
+        match self {
+            Self::New(number) => vec![*number],
+            Self::List(items) => items
+                .iter()
+                .filter_map(|item| if let Item::New(number) = item { Some(*number) } else { None })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a value passes, apart from new keys, which pass here and are compared when they are known.
+    fn may_hold(&self, value: &Value) -> bool {
+        self.holds(value, &BTreeMap::new())
+    }
+
+    /// Whether a value passes; new records without a known key pass.
+    pub(crate) fn holds(&self, value: &Value, keys: &BTreeMap<u32, Value>) -> bool {
+        let is_new = |number: &u32, value: &Value| {
+            keys.get(number).is_none_or(|key| key == value) && !value.is_missing()
+        };
+        match self {
+            Self::Equals(expected) => {
+                expected == value || (!expected.is_missing() && expected.loosely_equals(value))
+            }
+            Self::Absent => matches!(value, Value::Absent),
+            Self::New(number) => is_new(number, value),
+            Self::List(items) => match value {
+                Value::List(found) => {
+                    found.len() == items.len()
+                        && items.iter().zip(found.iter()).all(|(item, value)| match item {
+                            Item::Is(expected) => expected.loosely_equals(value),
+                            Item::New(number) => is_new(number, value),
+                        })
+                }
+                _ => false,
+            },
+            Self::Text(words) => value.as_str().is_some_and(|text| hashes(text) == *words),
+            Self::Mentions(parts) => value.as_str().is_some_and(|text| {
+                let words = hashes(text);
+                parts.iter().all(|part| words.windows(part.len()).any(|window| window == part))
+            }),
+            Self::Any => !matches!(value, Value::Absent),
+        }
+    }
+
+    fn describe(&self, zone: &Zone) -> String {
+        let text =
+            |value: &Value| if value.is_missing() { value.kind().to_owned() } else { value.to_text(zone) };
+        match self {
+            Self::Equals(value) => text(value),
+            Self::Absent => "nothing".to_owned(),
+            Self::New(number) => format!("the key of new record {number}"),
+            Self::List(_) => "another list".to_owned(),
+            Self::Text(_) => "another text".to_owned(),
+            Self::Mentions(_) => "a text with all the words".to_owned(),
+            Self::Any => "a value".to_owned(),
+        }
+    }
+}
+
+impl Allowed {
+    pub(crate) fn new(allowed: &[Allowance], world: &World) -> Result<Self, ChangeError> {
+        let ready = allowed.iter().map(|allowance| {
+            let resource = world
+                .resource_named(&allowance.resource)
+                .ok_or_else(|| ChangeError::Resource(allowance.resource.clone()))?;
+            let field = match &allowance.field {
+                Some(name) => Some(
+                    world
+                        .resource(resource)
+                        .field_named(name)
+                        .ok_or_else(|| ChangeError::Field(allowance.resource.clone(), name.clone()))?,
+                ),
+                None => None,
+            };
+            Ok((resource, field))
+        });
+        ready.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether any change of a resource is allowed.
+    pub(crate) fn covers(&self, resource: ResourceId) -> bool {
+        self.0.iter().any(|(of, field)| *of == resource && field.is_none())
+    }
+
+    /// Whether a field may change.
+    pub(crate) fn covers_field(&self, resource: ResourceId, field: FieldId) -> bool {
+        self.0.iter().any(|(of, only)| *of == resource && only.is_none_or(|only| only == field))
+    }
+}
+
+/// What came of comparing the final difference with the expected one.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    /// Keys of new records.
+    pub(crate) keys: BTreeMap<u32, Value>,
+    pub(crate) errors: Vec<GradeError>,
+    /// Errors about changes that nobody asked for.
+    pub(crate) damage: Vec<GradeError>,
+}
+
+impl Expected {
+    /// Compares the difference between first and last state with the expected one.
+    pub(crate) fn compare(&self, changes: &[RecordChange], allowed: &Allowed, world: &World) -> Compared {
+        let mut compared = Compared::default();
+        let assigned = matching::assign(self, changes, world);
+        for (check, at) in self.checks.iter().zip(&assigned) {
+            if let (Key::New(number), Some(change)) = (&check.key, at.and_then(|at| changes.get(at))) {
+                compared.keys.insert(*number, change.key.clone());
+            }
+        }
+        for (check, at) in self.checks.iter().zip(&assigned) {
+            let Some(change) = at.and_then(|at| changes.get(at)) else {
+                compared
+                    .errors
+                    .push(GradeError::new(ErrorClass::MissingChange, self.missing(check, changes, world)));
+                continue;
+            };
+            self.judge(check, change, allowed, world, &mut compared);
+        }
+        for (position, change) in changes.iter().enumerate() {
+            if assigned.contains(&Some(position)) || is_harmless(change, allowed, world) {
+                continue;
+            }
+            let what = match kind(change) {
+                ChangeKind::Created => "was created",
+                ChangeKind::Updated => "was changed",
+                ChangeKind::Deleted => "was deleted",
+            };
+            compared.damage.push(GradeError::new(
+                ErrorClass::CollateralDamage,
+                format!("{} {what}, which was not asked for", named(change.resource, &change.key, world)),
+            ));
+        }
+        compared
+    }
+
+    fn missing(&self, check: &Check, changes: &[RecordChange], world: &World) -> String {
+        let name = world.resources.get(check.resource.index()).map_or("", |resource| &resource.qualified);
+        match (&check.key, check.kind) {
+            (Key::Is(key), kind) => {
+                let other =
+                    changes.iter().any(|change| change.resource == check.resource && change.key == *key);
+                let verb = match kind {
+                    ChangeKind::Created => "created",
+                    ChangeKind::Updated => "changed",
+                    ChangeKind::Deleted => "deleted",
+                };
+                let but = if other { ", though it changed in another way" } else { "" };
+                format!("{} was not {verb}{but}", named(check.resource, key, world))
+            }
+            (Key::New(_), _) => format!("no new {name} was created as expected"),
+        }
+    }
+
+    fn judge(
+        &self,
+        check: &Check,
+        change: &RecordChange,
+        allowed: &Allowed,
+        world: &World,
+        compared: &mut Compared,
+    ) {
+        let Some(resource) = world.resources.get(check.resource.index()) else { return };
+        let Some(after) = &change.after else { return };
+        for (position, field) in resource.fields.iter().enumerate() {
+            let id = FieldId(position as u16);
+            let value = after.get(position).unwrap_or(&Value::Absent);
+            let before = change.before.as_ref().map(|record| record.get(position).unwrap_or(&Value::Absent));
+            let place = || format!("{}.{}", named(check.resource, &change.key, world), field.name);
+            let show = |value: &Value| {
+                if value.is_missing() { value.kind().to_owned() } else { value.to_text(&world.zone) }
+            };
+            match check.fields.iter().find(|(of, _)| *of == id) {
+                Some((_, test)) => {
+                    if !test.holds(value, &compared.keys) {
+                        compared.errors.push(GradeError::new(
+                            ErrorClass::WrongValue,
+                            format!(
+                                "{} is {}, expected {}",
+                                place(),
+                                show(value),
+                                test.describe(&world.zone)
+                            ),
+                        ));
+                    }
+                }
+                None if field.generated || id == resource.key || allowed.covers_field(check.resource, id) => {
+                }
+                None => match before {
+                    Some(before) if before == value => {}
+                    Some(before) => compared.damage.push(GradeError::new(
+                        ErrorClass::CollateralDamage,
+                        format!(
+                            "{} changed from {} to {}, which was not asked for",
+                            place(),
+                            show(before),
+                            show(value)
+                        ),
+                    )),
+                    None if value.is_missing() || Some(value) == field.default.as_ref() => {}
+                    None => compared.errors.push(GradeError::new(
+                        ErrorClass::WrongValue,
+                        format!("{} is {}, which was not asked for", place(), show(value)),
+                    )),
+                },
+            }
+        }
+    }
+}
+
+pub(crate) fn kind(change: &RecordChange) -> ChangeKind {
+    match (&change.before, &change.after) {
+        (None, _) => ChangeKind::Created,
+        (Some(_), None) => ChangeKind::Deleted,
+        (Some(_), Some(_)) => ChangeKind::Updated,
+    }
+}
+
+/// Whether only fields that may change did.
+fn is_harmless(change: &RecordChange, allowed: &Allowed, world: &World) -> bool {
+    if allowed.covers(change.resource) {
+        return true;
+    }
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
+    changed(before, after).all(|field| may_change(change.resource, field, allowed, world))
+}
+
+/// Whether a field is made by the world or allowed to change.
+pub(crate) fn may_change(resource: ResourceId, field: FieldId, allowed: &Allowed, world: &World) -> bool {
+    let generated = world
+        .resources
+        .get(resource.index())
+        .and_then(|r| r.fields.get(field.index()))
+        .is_some_and(|f| f.generated);
+    generated || allowed.covers_field(resource, field)
+}
+
+/// Fields whose values differ.
+pub(crate) fn changed<'a>(before: &'a Record, after: &'a Record) -> impl Iterator<Item = FieldId> + 'a {
+    before
+        .iter()
+        .zip(after.iter())
+        .enumerate()
+        .filter(|(_, (a, b))| a != b)
+        .map(|(position, _)| FieldId(position as u16))
+}
+
+/// `dentist 12`, for messages.
+pub(crate) fn named(resource: ResourceId, key: &Value, world: &World) -> String {
+    let name = world.resources.get(resource.index()).map_or("record", |resource| &resource.qualified);
+    format!("{name} {}", key.to_text(&world.zone))
+}

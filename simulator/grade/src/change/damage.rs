@@ -1,0 +1,131 @@
+//! Collateral damage: changes that nobody asked for, also those that were undone before the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use diorama_seeds::model::{FieldId, ResourceId, World};
+use diorama_seeds::task::ChangeKind;
+use diorama_seeds::value::Value;
+
+use super::{Allowed, Expected, Key, changed, kind, may_change, named};
+use crate::{ErrorClass, GradeError};
+use diorama_engine::RecordChange;
+use diorama_engine::session::LogEntry;
+
+/// Everything that the calls of an episode changed, in order, each with the number of its call. Made once, judged by
+/// each variant.
+#[derive(Debug)]
+pub(crate) struct Damage<'a> {
+    changes: Vec<(usize, &'a RecordChange)>,
+    /// For each goal that has opened, how many calls there were before it.
+    opened: Vec<usize>,
+}
+
+impl<'a> Damage<'a> {
+    pub(crate) fn new(log: &'a [Arc<LogEntry>], opened: Vec<usize>) -> Self {
+        let of_call = |(call, entry): (usize, &'a Arc<LogEntry>)| {
+            entry.changes.iter().map(move |change| (call, change))
+        };
+        Self { changes: log.iter().enumerate().flat_map(of_call).collect(), opened }
+    }
+
+    /// Returns true if a call was made before a goal had opened.
+    fn premature(&self, call: usize, goal: u32) -> bool {
+        self.opened.get(goal as usize).is_none_or(|opened| call < *opened)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Errors for every change on the way that the variant does not expect. `keys` are those of its new records.
+    pub(crate) fn judge(
+        &self,
+        expected: &Expected,
+        keys: &BTreeMap<u32, Value>,
+        allowed: &Allowed,
+        world: &World,
+    ) -> Vec<GradeError> {
+        let mut found: BTreeMap<(ResourceId, Value, u8), String> = BTreeMap::new();
+        let mut created: BTreeSet<(ResourceId, Value)> = BTreeSet::new();
+        let mut history: BTreeMap<(ResourceId, Value, FieldId), Vec<&Value>> = BTreeMap::new();
+        let mut report = |change: &RecordChange, sort: u8, what: &str| {
+            found
+                .entry((change.resource, change.key.clone(), sort))
+                .or_insert_with(|| format!("{} {what}", named(change.resource, &change.key, world)));
+        };
+        let mut early: Vec<GradeError> = Vec::new();
+        let asked_for = self.changes.iter().copied().filter(|(_, change)| !allowed.covers(change.resource));
+        for (call, change) in asked_for {
+            let place = (change.resource, change.key.clone());
+            let check = expected.checks.iter().find(|check| {
+                check.resource == change.resource
+                    && match &check.key {
+                        Key::Is(key) => *key == change.key,
+                        Key::New(number) => keys.get(number) == Some(&change.key),
+                    }
+            });
+            if let Some(check) = check
+                && self.premature(call, check.goal)
+            {
+                let record = named(change.resource, &change.key, world);
+                let message = format!("{record} was changed before the user had asked for it");
+                early.push(GradeError::new(ErrorClass::PrematureChange, message));
+            }
+            match kind(change) {
+                ChangeKind::Created => {
+                    if check.is_none_or(|check| check.kind != ChangeKind::Created) {
+                        report(change, 0, "was created on the way, which was not asked for");
+                    }
+                    created.insert(place);
+                }
+                ChangeKind::Deleted => {
+                    if created.contains(&place) {
+                        report(change, 1, "was created and deleted again");
+                    } else if check.is_none_or(|check| check.kind != ChangeKind::Deleted) {
+                        report(change, 1, "was deleted on the way, which was not asked for");
+                    }
+                }
+                ChangeKind::Updated => {
+                    let (Some(before), Some(after)) = (&change.before, &change.after) else { continue };
+                    for field in changed(before, after)
+                        .filter(|field| !may_change(change.resource, *field, allowed, world))
+                    {
+                        let name = world
+                            .resources
+                            .get(change.resource.index())
+                            .and_then(|r| r.fields.get(field.index()))
+                            .map_or("", |f| &*f.name);
+                        let expected_field = created.contains(&place)
+                            || check.is_some_and(|check| {
+                                check.kind == ChangeKind::Updated
+                                    && check.fields.iter().any(|(of, _)| *of == field)
+                            });
+                        if !expected_field {
+                            report(
+                                change,
+                                2,
+                                &format!("had its {name} changed on the way, which was not asked for"),
+                            );
+                        }
+                        let seen = history.entry((change.resource, change.key.clone(), field)).or_default();
+                        let (Some(old), Some(new)) = (before.get(field.index()), after.get(field.index()))
+                        else {
+                            continue;
+                        };
+                        if seen.is_empty() {
+                            seen.push(old);
+                        }
+                        if seen.contains(&new) {
+                            report(change, 3, &format!("had its {name} changed back and forth"));
+                        }
+                        seen.push(new);
+                    }
+                }
+            }
+        }
+        early.dedup();
+        let harm = found.into_values().map(|message| GradeError::new(ErrorClass::CollateralDamage, message));
+        harm.chain(early).collect()
+    }
+}

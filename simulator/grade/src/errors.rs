@@ -1,0 +1,153 @@
+//! What can be wrong: with an attempt, and with checks.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::answer::FactError;
+use super::change::ChangeError;
+use super::evidence::EvidenceError;
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::TOOL_SEARCHER;
+
+/// What is wrong with an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GradeError {
+    /// The class.
+    pub class: ErrorClass,
+    /// What exactly, for people.
+    pub message: String,
+}
+
+/// Classes of errors. The last five are API-Bank's, diagnosed from the calls of an attempt that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    /// An expected fact is not stated.
+    MissingFact,
+    /// Something stated cannot be true beside an expected fact.
+    Contradiction,
+    /// The answer claims something that is not so, of what was asked or beside it.
+    FalseClaim,
+    /// More is stated than was asked for.
+    Dump,
+    /// A list does not come in its order.
+    WrongOrder,
+    /// No reply of the episode shows what is stated.
+    NoEvidence,
+    /// An expected change was not made.
+    MissingChange,
+    /// A changed record has another value.
+    WrongValue,
+    /// Something was changed that nobody asked to change.
+    CollateralDamage,
+    /// Something was changed before the user had asked for it.
+    PrematureChange,
+    /// A goal of the conversation was not reached.
+    MissingGoal,
+    /// The episode ended in another way.
+    WrongOutcome,
+    /// No API was called.
+    NoApiCall,
+    /// An API was called that does not exist, or that the agent had not seen.
+    ApiHallucination,
+    /// An argument is wrong.
+    InvalidInputParameters,
+    /// A required argument is missing.
+    MissInputParameters,
+    /// The API refused the call or failed.
+    HasException,
+}
+
+/// Why checks are refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CheckError {
+    /// The format is not known.
+    #[error("checks of version {found} cannot be read, expected version 1 to {expected}")]
+    Version {
+        /// What was there.
+        found: u32,
+        /// What is known.
+        expected: u32,
+    },
+    /// There is no accepted end.
+    #[error("checks without a variant pass nothing; write at least one accepted end")]
+    NoVariant,
+    /// Nothing is said of how the conversation ends.
+    #[error("variant {0} has no goal; say how each goal must end")]
+    NoGoal(usize),
+    /// A change of a goal that is not there.
+    #[error("variant {variant}: a change is asked for in goal {found}, expected a goal below {goals}")]
+    Goal {
+        /// The variant.
+        variant: usize,
+        /// The goal that was named.
+        found: u32,
+        /// How many goals there are.
+        goals: usize,
+    },
+    /// Anything would pass.
+    #[error(
+        "variant {0} expects neither a change nor a fact nor evidence, so doing nothing would pass; say what must be shown"
+    )]
+    PassesAnything(usize),
+    /// A fact without evidence.
+    #[error("variant {0}: the {1} has no evidence, so a guess would pass; name where a reply shows it")]
+    Unevidenced(usize, String),
+    /// A reason for a refusal where none is expected.
+    #[error("variant {0} gives classes of refusal, but does not end refused")]
+    Refusal(usize),
+    /// A fact that cannot be read.
+    #[error("variant {0}: {1}")]
+    Fact(usize, FactError),
+    /// A change that cannot be compared.
+    #[error("variant {0}: {1}")]
+    Change(usize, ChangeError),
+    /// Evidence that cannot be found.
+    #[error("variant {0}: {1}")]
+    Evidence(usize, EvidenceError),
+    /// An allowance that is none.
+    #[error("allowed: {0}")]
+    Allowance(ChangeError),
+}
+
+impl GradeError {
+    pub(crate) const fn new(class: ErrorClass, message: String) -> Self {
+        Self { class, message }
+    }
+}
+
+/// What the calls of a failed attempt ran into, each class once for each API.
+pub(crate) fn of_calls(log: &[Arc<LogEntry>]) -> Vec<GradeError> {
+    if log.is_empty() {
+        return vec![GradeError::new(ErrorClass::NoApiCall, "no API was called".to_owned())];
+    }
+    let mut errors: Vec<GradeError> = Vec::new();
+    for entry in log {
+        if entry.reply.is_success() {
+            continue;
+        }
+        let api = &entry.call.api;
+        let unknown = entry.api.is_none() && api != TOOL_SEARCHER;
+        let class = match entry.reply.status {
+            _ if unknown => ErrorClass::ApiHallucination,
+            400 | 422 if is_missing(entry) => ErrorClass::MissInputParameters,
+            400 => ErrorClass::InvalidInputParameters,
+            _ => ErrorClass::HasException,
+        };
+        let shown: String = api.chars().take(60).collect();
+        let message = format!("{shown} answered {}", entry.reply.status);
+        let error = GradeError::new(class, message);
+        if !errors.contains(&error) {
+            errors.push(error);
+        }
+    }
+    errors
+}
+
+/// Whether a refused call lacks an argument: the reply names a parameter that the call does not have.
+fn is_missing(entry: &LogEntry) -> bool {
+    let named =
+        entry.reply.body.member("parameter").and_then(|body| body.value()).and_then(|value| value.as_str());
+    named.is_some_and(|name| !entry.call.arguments.contains_key(name))
+}

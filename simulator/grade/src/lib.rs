@@ -1,0 +1,389 @@
+//! The grader: the only judge of an episode.
+//!
+//! A pure function of world, states, log, checks, outcome and answer. The tester, `verify`, `eval` and HTTP all
+//! call it. It must not call an API, read a clock or know who the agent is.
+
+pub mod answer;
+mod change;
+mod claims;
+pub mod deeds;
+mod errors;
+pub mod evidence;
+mod goal;
+pub mod measures;
+pub mod outcome;
+mod prepare;
+mod readings;
+mod refusal;
+pub mod stated;
+mod structured;
+mod vocabulary;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use diorama_seeds::ending::Answers;
+use diorama_seeds::task::{Checks, Fact, Outcome, RefusalClass};
+use diorama_seeds::value::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+pub use self::change::ChangeError;
+pub use self::errors::{CheckError, ErrorClass, GradeError};
+pub use self::evidence::EvidenceError;
+pub use self::prepare::Prepared;
+pub use self::readings::Readings;
+pub use self::vocabulary::Vocabulary;
+pub use diorama_answers::EXTRACTOR_VERSION;
+
+use self::change::{Compared, Damage};
+use self::evidence::NewRecords;
+use self::goal::{Goal, Held};
+use self::prepare::PreparedVariant;
+use diorama_answers::Clock;
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Base, RecordChange, State, diff};
+
+/// Version of the grader; a change that alters any verdict makes a new one.
+pub const GRADER_VERSION: &str = "grade/2";
+
+/// What an agent did in an episode.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a> {
+    /// The world.
+    pub base: &'a Base,
+    /// The state at the start.
+    pub initial: &'a State,
+    /// The state at the end.
+    pub last: &'a State,
+    /// The calls, oldest first.
+    pub log: &'a [Arc<LogEntry>],
+    /// How each goal ended, in order. A goal that was not reached is not there.
+    pub goals: &'a [Ended<'a>],
+}
+
+/// How an agent ended a goal.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'a> {
+    /// The outcome the agent gave; read from the answer when not given.
+    pub outcome: Option<Outcome>,
+    /// For refusals: the class of the reason the agent gave; read from the answer when not given.
+    pub reason: Option<RefusalClass>,
+    /// For refusals: the id or name that the agent gave for what they are about.
+    pub about: Option<&'a str>,
+    /// The facts that the agent gave, by name.
+    pub facts: Option<&'a Map<String, Json>>,
+    /// Whether what was given is judged, or the last message is read.
+    pub answers: Answers,
+    /// Its last message of the goal.
+    pub answer: &'a str,
+    /// What the user had said by then in the whole episode, oldest first.
+    pub user_turns: &'a [String],
+    /// How many calls the episode had by then.
+    pub calls: usize,
+}
+
+impl Default for Ended<'_> {
+    /// A message that says nothing.
+    fn default() -> Self {
+        Self {
+            outcome: None,
+            reason: None,
+            about: None,
+            facts: None,
+            answers: Answers::Prose,
+            answer: "",
+            user_turns: &[],
+            calls: 0,
+        }
+    }
+}
+
+/// A verdict on an episode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grade {
+    /// [`GRADER_VERSION`].
+    pub version: String,
+    /// Whether the task is solved.
+    pub success: bool,
+    /// 1 for success, else 0.
+    pub reward: f64,
+    /// Verdicts by criterion, over all goals.
+    pub components: Components,
+    /// Verdicts of each expected goal.
+    pub goals: Vec<GoalGrade>,
+    /// What is wrong, of the accepted end that is nearest. Empty for success.
+    pub errors: Vec<GradeError>,
+}
+
+/// Verdicts by criterion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Components {
+    /// The episode ended as it should.
+    pub outcome: Verdict,
+    /// The expected changes were made, with the right values.
+    pub change: Verdict,
+    /// Nothing else was changed, not even for a while.
+    pub damage: Verdict,
+    /// The answer states the expected facts and nothing against them.
+    pub answer: Verdict,
+    /// What it states, a reply of the episode holds.
+    pub evidence: Verdict,
+}
+
+/// Verdicts on one goal. Changes are judged over the whole episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GoalGrade {
+    /// It ended as it should.
+    pub outcome: Verdict,
+    /// Its last message states the expected facts and nothing against them.
+    pub answer: Verdict,
+    /// What it states, a reply of the episode up to then holds.
+    pub evidence: Verdict,
+}
+
+/// A verdict on one criterion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds.
+    Passed,
+    /// It does not.
+    Failed,
+    /// The task does not ask for it, or it cannot be judged: neither a pass nor a failure.
+    #[default]
+    NotEvaluated,
+}
+
+/// Grades an attempt once. To grade many against the same checks, make them [`Prepared`] first.
+///
+/// # Errors
+/// [`CheckError`] when the checks do not fit the world, or would pass anything.
+pub fn grade(checks: &Checks, attempt: &Attempt<'_>) -> Result<Grade, CheckError> {
+    Ok(Prepared::new(checks, attempt.base)?.grade(attempt))
+}
+
+/// What an attempt comes to, held against one variant.
+#[derive(Default)]
+struct Judgement {
+    components: Components,
+    goals: Vec<GoalGrade>,
+    errors: Vec<GradeError>,
+}
+
+impl Prepared {
+    /// Grades an attempt.
+    #[must_use]
+    pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {
+        self.grade_reading(attempt, &Readings::default())
+    }
+
+    /// [`Self::grade`], with the texts that other attempts at the task have had read.
+    #[must_use]
+    pub fn grade_reading(&self, attempt: &Attempt<'_>, readings: &Readings) -> Grade {
+        let episode = self.episode(attempt, readings);
+        let mut best: Option<Judgement> = None;
+        for variant in &self.variants {
+            let judged = self.judge(variant, &episode, false);
+            let solved = judged.components.solved();
+            if solved || best.as_ref().is_none_or(|known| judged.is_nearer(known)) {
+                best = Some(judged);
+            }
+            if solved {
+                break;
+            }
+        }
+        let Judgement { components, goals, mut errors, .. } = best.unwrap_or_default();
+        let success = components.solved();
+        if success {
+            errors.clear();
+        } else {
+            errors.extend(errors::of_calls(attempt.log));
+        }
+        Grade {
+            version: GRADER_VERSION.to_owned(),
+            success,
+            reward: if success { 1.0 } else { 0.0 },
+            components,
+            goals,
+            errors,
+        }
+    }
+
+    /// Whether an attempt succeeds: [`Grade::success`], without the reasons and without reading the answers where
+    /// what was done decides.
+    #[must_use]
+    pub fn passes(&self, attempt: &Attempt<'_>, readings: &Readings) -> bool {
+        let episode = self.episode(attempt, readings);
+        self.variants.iter().any(|variant| self.judge(variant, &episode, true).components.solved())
+    }
+
+    fn episode<'a>(&'a self, attempt: &'a Attempt<'a>, readings: &'a Readings) -> Episode<'a> {
+        let opened = std::iter::once(0).chain(attempt.goals.iter().map(|goal| goal.calls)).collect();
+        let mut seen = self.leaves.none();
+        let goals = (0..).zip(attempt.goals);
+        let goals = goals.map(|(number, ended)| Goal::new(number, attempt, ended, &self.leaves, &mut seen));
+        Episode {
+            attempt,
+            vocabulary: &self.vocabulary,
+            readings,
+            clock: Clock::at(attempt.last.clock(), &attempt.base.world().zone),
+            goals: goals.collect(),
+            changes: diff(attempt.base, attempt.initial, attempt.last),
+            damage: Damage::new(attempt.log, opened),
+        }
+    }
+
+    /// Holds an episode against a variant; where it is asked only whether it is solved, the first fault ends it.
+    fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>, only_whether: bool) -> Judgement {
+        let mut judged = Judgement::default();
+        let keys = self.judge_deeds(variant, episode, &mut judged);
+        let new = variant.new_records(episode.attempt, &keys);
+        let goals = variant.goals.iter().zip(&episode.goals);
+        let goals = goals.map(|(expected, goal)| Held { expected, goal, episode, new: &new });
+        let shown: Vec<_> = goals.map(|held| (held, held.evidence())).collect();
+        let reached = shown.len() == variant.goals.len();
+        // What was done and what replies show decides without a look at the answers.
+        let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
+        if only_whether && (!judged.errors.is_empty() || !reached || lacks()) {
+            return Judgement::default();
+        }
+        let mut shown = shown.into_iter();
+        for number in 0..variant.goals.len() {
+            let Some((held, (shown, missing))) = shown.next() else {
+                let message = format!("goal {number} of the conversation was not reached");
+                judged.errors.push(GradeError::new(ErrorClass::MissingGoal, message));
+                judged.goals.push(GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() });
+                continue;
+            };
+            let mut answer = held.answer(&mut judged.errors);
+            if only_whether && answer == Verdict::Failed {
+                judged.components.answer = Verdict::Failed;
+                return judged;
+            }
+            let lies = held.lies();
+            if !lies.is_empty() {
+                answer = Verdict::Failed;
+                judged.errors.extend(lies);
+            }
+            judged.errors.extend(missing);
+            let outcome = held.outcome(answer, &mut judged.errors);
+            // A refusal that no call leads to rests on the reason that is given for it.
+            let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
+            let evidence = if declines { outcome } else { shown };
+            judged.goals.push(GoalGrade { outcome, answer, evidence });
+        }
+        let over = |of: fn(&GoalGrade) -> Verdict| Verdict::over(judged.goals.iter().map(of));
+        judged.components.outcome = over(|goal| goal.outcome);
+        judged.components.answer = over(|goal| goal.answer);
+        judged.components.evidence = over(|goal| goal.evidence);
+        judged
+    }
+
+    /// What was changed: as expected, when it was asked for, and nothing else. Gives the keys of the new records, by
+    /// number.
+    fn judge_deeds(
+        &self,
+        variant: &PreparedVariant,
+        episode: &Episode<'_>,
+        judged: &mut Judgement,
+    ) -> BTreeMap<u32, Value> {
+        let world = episode.attempt.base.world();
+        let Compared { keys, errors: wrong, damage } =
+            variant.changes.compare(&episode.changes, &self.allowed, world);
+        if !variant.changes.checks.is_empty() {
+            judged.components.change = Verdict::of(wrong.is_empty());
+        }
+        judged.errors.extend(wrong);
+        let mut harm = damage;
+        for error in episode.damage.judge(&variant.changes, &keys, &self.allowed, world) {
+            if !harm.contains(&error) {
+                harm.push(error);
+            }
+        }
+        if self.writes || !episode.damage.is_empty() || !harm.is_empty() {
+            judged.components.damage = Verdict::of(harm.is_empty());
+        }
+        judged.errors.extend(harm);
+        keys
+    }
+}
+
+/// An attempt with what all variants read.
+struct Episode<'a> {
+    attempt: &'a Attempt<'a>,
+    vocabulary: &'a Vocabulary,
+    readings: &'a Readings,
+    clock: Clock,
+    goals: Vec<Goal<'a>>,
+    changes: Vec<RecordChange>,
+    damage: Damage<'a>,
+}
+
+impl Episode<'_> {
+    /// What the world made for a field of a new record, as a fact.
+    fn made(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
+        let (resource, key, field) = new.field(number, field)?;
+        let record = self.attempt.last.get(self.attempt.base, resource, key)?;
+        let value = record.get(field.index()).filter(|value| !value.is_missing())?;
+        Some(match value {
+            Value::Integer(number) => Fact::Number { value: *number as f64, unit: None, tolerance: 0.0 },
+            other => Fact::Entity { value: other.to_text(&new.world.zone), aliases: Vec::new(), of: None },
+        })
+    }
+}
+
+impl PreparedVariant {
+    /// Which record each new one is.
+    fn new_records<'a>(&'a self, attempt: &Attempt<'a>, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
+        let said = attempt.goals.last().map_or(&[][..], |goal| goal.user_turns);
+        NewRecords { world: attempt.base.world(), said, resources: &self.changes.created, keys }
+    }
+}
+
+impl Components {
+    /// Nothing failed, and something that had to be shown was.
+    fn solved(self) -> bool {
+        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence];
+        !all.contains(&Verdict::Failed)
+            && [self.change, self.answer, self.evidence].contains(&Verdict::Passed)
+    }
+
+    fn failed(self) -> usize {
+        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence];
+        all.into_iter().filter(|verdict| *verdict == Verdict::Failed).count()
+    }
+}
+
+impl Default for Components {
+    fn default() -> Self {
+        let not = Verdict::NotEvaluated;
+        Self { outcome: not, change: not, damage: not, answer: not, evidence: not }
+    }
+}
+
+impl Verdict {
+    const fn of(holds: bool) -> Self {
+        if holds { Self::Passed } else { Self::Failed }
+    }
+
+    /// Failed where one failed, passed where one passed and none failed.
+    fn over(verdicts: impl Iterator<Item = Self>) -> Self {
+        verdicts.fold(Self::NotEvaluated, |all, one| match (all, one) {
+            (Self::Failed, _) | (_, Self::Failed) => Self::Failed,
+            (Self::Passed, _) | (_, Self::Passed) => Self::Passed,
+            _ => Self::NotEvaluated,
+        })
+    }
+}
+
+impl Judgement {
+    /// Whether it is nearer to success than another.
+    fn is_nearer(&self, other: &Self) -> bool {
+        let distance = |judged: &Self| (judged.components.failed(), judged.errors.len());
+        distance(self) < distance(other)
+    }
+}
+
+#[cfg(test)]
+mod tests;

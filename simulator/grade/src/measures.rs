@@ -1,0 +1,257 @@
+//! Units and currencies that something visible gives: a description, a member's name, a value, a user.
+
+use std::rc::Rc;
+
+use diorama_seeds::model::{ApiId, DomainId, World};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::Value;
+
+use super::vocabulary::Vocabulary;
+use diorama_answers::prose::{Prose, measures};
+use diorama_answers::remembered::Remembered;
+use diorama_answers::units::{Currency, Dimension, Unit};
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::{Base, Body, Origin};
+
+thread_local! {
+    static NAMES: Remembered<Measures> = Remembered::default();
+}
+
+/// What is measured in, as far as it is visible.
+#[derive(Clone, Debug, Default)]
+pub struct Measures {
+    units: Vec<Unit>,
+    currencies: Vec<Currency>,
+}
+
+impl Measures {
+    /// Of the tools that are visible at the start.
+    #[must_use]
+    pub fn of_tools(base: &Base, vocabulary: &Vocabulary, visible: &[ApiId]) -> Self {
+        let mut found = Self::default();
+        visible.iter().for_each(|api| found.add_tool(base, vocabulary, *api));
+        found
+    }
+
+    /// Of the name of a member.
+    pub(crate) fn of_name(name: &str) -> Rc<Self> {
+        NAMES.with(|known| {
+            known.get(name, |name| {
+                let (units, currencies) = measures(&spaced(name));
+                Self { units, currencies }
+            })
+        })
+    }
+
+    /// Of a domain: its tools and its fields.
+    pub(crate) fn add_domain(&mut self, base: &Base, vocabulary: &Vocabulary, domain: DomainId) {
+        let known = vocabulary.domain(domain, || {
+            let world = base.world();
+            let apis = world.apis.iter().enumerate().filter(|(_, api)| api.domain == domain);
+            let apis: Vec<_> = apis.map(|(index, _)| ApiId(index as u16)).collect();
+            let mut found = Self::of_tools(base, vocabulary, &apis);
+            let resources = world.resources.iter().filter(|resource| resource.domain == domain);
+            resources.flat_map(|resource| &resource.fields).for_each(|field| found.add_schema(&field.schema));
+            found
+        });
+        known.into_iter().for_each(|known| self.add(&known.units, &known.currencies));
+    }
+
+    fn add_tool(&mut self, base: &Base, vocabulary: &Vocabulary, api: ApiId) {
+        let schema = || {
+            let mut words = String::new();
+            base.tool_schema(api).into_iter().for_each(|schema| add_words(schema, &mut words));
+            words
+        };
+        let (units, currencies) = vocabulary.measures(api, || measures(&schema()));
+        self.add(units, currencies);
+    }
+
+    fn add(&mut self, units: &[Unit], currencies: &[Currency]) {
+        self.units
+            .extend(units.iter().filter(|unit| !self.units.contains(unit)).copied().collect::<Vec<_>>());
+        let new: Vec<Currency> =
+            currencies.iter().filter(|currency| !self.currencies.contains(currency)).copied().collect();
+        self.currencies.extend(new);
+    }
+
+    /// Of what a user said.
+    pub fn add_prose(&mut self, prose: &Prose) {
+        let units: Vec<Unit> = prose.units().collect();
+        let currencies: Vec<Currency> = prose.currencies().collect();
+        self.add(&units, &currencies);
+    }
+
+    /// Of what a reply shows: the names of its members, short values that spell a measure, and the tools it shows.
+    pub fn add_reply(&mut self, base: &Base, vocabulary: &Vocabulary, entry: &LogEntry) {
+        if entry.api.is_none() && entry.call.api == TOOL_SEARCHER {
+            let names = entry.reply.body.member("tools").into_iter().flat_map(Body::leaves);
+            let apis = names.filter(|(path, ..)| path.ends_with("].name"));
+            for api in apis.filter_map(|(_, value, _)| base.world().api_named(value.as_str()?)) {
+                self.add_tool(base, vocabulary, api);
+            }
+            return;
+        }
+        let mut names: Vec<&str> = Vec::new();
+        self.add_body(&entry.reply.body, &mut names);
+        for name in names {
+            let named = Self::of_name(name);
+            self.add(&named.units, &named.currencies);
+        }
+    }
+
+    fn add_body<'a>(&mut self, body: &'a Body, names: &mut Vec<&'a str>) {
+        match body {
+            Body::Leaf(Value::String(text), _) if spells_measure(text) => {
+                let (units, currencies) = measures(text);
+                self.add(&units, &currencies);
+            }
+            Body::Leaf(..) => {}
+            Body::List(items) => items.iter().for_each(|item| self.add_body(item, names)),
+            Body::Object(members) => {
+                for (name, member) in members {
+                    if !names.contains(&&**name) {
+                        names.push(name);
+                    }
+                    self.add_body(member, names);
+                }
+            }
+        }
+    }
+
+    /// Of a schema: its unit, and its currency.
+    fn add_schema(&mut self, schema: &Schema) {
+        let unit = schema.unit.as_deref().and_then(Unit::named);
+        let code = match &schema.kind {
+            Type::Decimal { currency: Some(code), .. } => &**code,
+            _ => "",
+        };
+        self.add(unit.as_slice(), &measures(code).1);
+    }
+
+    /// The units.
+    pub(crate) fn units(&self) -> impl Iterator<Item = Unit> {
+        self.units.iter().copied()
+    }
+
+    /// Whether this very unit is visible.
+    pub(crate) fn has_exactly(&self, unit: Unit) -> bool {
+        self.units.contains(&unit)
+    }
+
+    /// Whether a currency is visible.
+    pub(crate) const fn has_any_currency(&self) -> bool {
+        !self.currencies.is_empty()
+    }
+
+    /// Whether something visible is measured in this dimension.
+    pub(crate) fn has_unit(&self, dimension: Dimension) -> bool {
+        self.units.iter().any(|unit| unit.dimension == dimension)
+    }
+
+    /// The units of a dimension that are visible.
+    pub(crate) fn units_of(&self, dimension: Dimension) -> impl Iterator<Item = Unit> {
+        self.units.iter().filter(move |unit| unit.dimension == dimension).copied()
+    }
+
+    /// Whether something visible gives this currency.
+    pub(crate) fn has_currency(&self, currency: Currency) -> bool {
+        // `dollars` are those of the one dollar that is named, where one is.
+        let named = |known: &Currency| {
+            self.currencies.iter().any(|other| other.is_one() && other != known && known.overlaps(*other))
+        };
+        self.currencies.iter().any(|known| known.overlaps(currency) && (known.is_one() || !named(known)))
+    }
+
+    /// Whether something visible gives the currency of this code.
+    #[must_use]
+    pub fn has_code(&self, code: &str) -> bool {
+        self.currencies.iter().any(|known| known.means(code))
+    }
+
+    /// Whether the unit or currency of a schema is visible; schemas without one have nothing to show.
+    #[must_use]
+    pub fn shows(&self, schema: &Schema) -> bool {
+        let unit = schema.unit.as_deref().and_then(Unit::named);
+        let currency = match &schema.kind {
+            Type::Decimal { currency: Some(code), .. } => self.has_code(code),
+            _ => true,
+        };
+        currency && (schema.unit.is_none() || unit.is_some_and(|unit| self.has_unit(unit.dimension)))
+    }
+
+    /// The schema by which a leaf is told: its field's, without a measure that nothing visible gives.
+    #[must_use]
+    pub fn leaf_schema(&self, origin: &Origin, world: &World) -> Schema {
+        self.visible(leaf_schema(origin, world))
+    }
+
+    /// A schema without a measure that nothing visible gives.
+    #[must_use]
+    pub fn visible(&self, schema: Schema) -> Schema {
+        if self.shows(&schema) { schema } else { bare(schema) }
+    }
+}
+
+/// The names and texts of a schema; a pattern is none, and its signs are no currency's.
+fn add_words(schema: &serde_json::Value, words: &mut String) {
+    match schema {
+        serde_json::Value::String(text) => {
+            words.push_str(text);
+            words.push_str(" . ");
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| add_words(item, words)),
+        serde_json::Value::Object(members) => {
+            for (name, member) in members.iter().filter(|(name, _)| *name != "pattern") {
+                words.push_str(name);
+                words.push_str(" . ");
+                add_words(member, words);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The schema without unit and currency.
+#[must_use]
+pub fn bare(mut schema: Schema) -> Schema {
+    schema.unit = None;
+    if let Type::Decimal { currency, .. } = &mut schema.kind {
+        *currency = None;
+    }
+    schema
+}
+
+/// A code such as `EUR`, or a text with a sign or with digits before letters.
+fn spells_measure(text: &str) -> bool {
+    let code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    code || (text.len() <= 24 && text.chars().any(|c| matches!(c, '€' | '$' | '£' | '¥' | '%' | '°'))
+        || (text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(' ')))
+}
+
+/// `durationMin` and `duration_min` as words; a code such as `price_eur` in the capitals that codes need.
+fn spaced(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 8);
+    let mut before_lower = false;
+    for c in name.chars() {
+        if c == '_' || (c.is_uppercase() && before_lower) {
+            words.push(' ');
+        }
+        if c != '_' {
+            words.push(c);
+        }
+        before_lower = c.is_lowercase();
+    }
+    let codes = words.split(' ').filter(|word| word.len() == 3).map(str::to_uppercase).collect::<Vec<_>>();
+    format!("{words} {}", codes.join(" "))
+}
+
+/// The schema of the field that a leaf came from.
+#[must_use]
+pub fn leaf_schema(origin: &Origin, world: &World) -> Schema {
+    match origin {
+        Origin::Field { resource, field, .. } => world.resource(*resource).field(*field).schema.clone(),
+        Origin::Computed | Origin::Constant => Schema::of(Type::Any),
+    }
+}

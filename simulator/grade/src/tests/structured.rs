@@ -1,0 +1,154 @@
+//! Structured endings: typed comparison, and what a refusal is about.
+
+use diorama_seeds::task::{Checks, Fact, GoalCheck, Variant};
+use diorama_seeds::value::Zone;
+use serde_json::{Value as Json, json};
+
+use crate::structured::{AskedFact, is_about, states};
+
+fn holds(fact: Json, given: Json) -> bool {
+    let fact: Fact = serde_json::from_value(fact).unwrap();
+    let zone = Zone::named("Europe/Berlin").unwrap();
+    states(&fact, &given, &zone)
+}
+
+#[test]
+fn facts_are_compared_by_type() {
+    let number = |value: f64| json!({"kind": "number", "value": value});
+    let cases = [
+        (number(12.0), json!(12), true),
+        (number(12.0), json!(12.0), true),
+        (number(12.0), json!(13), false),
+        (number(12.0), json!("12"), false),
+        (number(96.666_666_7), json!(96.67), true),
+        (number(96.666_666_7), json!(96.66), false),
+        // Rounded to nothing, too much is hidden.
+        (number(96.666_666_7), json!(97), false),
+        (number(-68.9), json!(68.9), false),
+        (json!({"kind": "money", "minor": 1160, "scale": 2, "currency": "EUR"}), json!(11.6), true),
+        (json!({"kind": "money", "minor": 1160, "scale": 2, "currency": "EUR"}), json!(11.61), false),
+        (json!({"kind": "count", "value": 2}), json!(2), true),
+        (json!({"kind": "count", "value": 2}), json!(3), false),
+        (json!({"kind": "date", "value": "2026-09-16"}), json!("2026-09-16"), true),
+        (json!({"kind": "date", "value": "2026-09-16"}), json!("2026-09-18"), false),
+        (json!({"kind": "date", "value": "2026-09-16"}), json!("16 September"), false),
+        (json!({"kind": "time", "value": "09:00:00"}), json!("9:00"), true),
+        (json!({"kind": "time", "value": "09:00:00"}), json!("21:00"), false),
+        (json!({"kind": "date_time", "value": "2026-09-16T09:00:00+02:00"}), json!("2026-09-16T09:00"), true),
+        (
+            json!({"kind": "date_time", "value": "2026-09-16T09:00:00+02:00"}),
+            json!("2026-09-16T07:00:00Z"),
+            true,
+        ),
+        (
+            json!({"kind": "date_time", "value": "2026-09-16T09:00:00+02:00"}),
+            json!("2026-09-16T10:00"),
+            false,
+        ),
+        (
+            json!({"kind": "entity", "value": "under_way", "aliases": ["in progress"]}),
+            json!("Under way"),
+            true,
+        ),
+        (
+            json!({"kind": "entity", "value": "under_way", "aliases": ["in progress"]}),
+            json!("in progress"),
+            true,
+        ),
+        (json!({"kind": "entity", "value": "Dr. Uroš Pavlović"}), json!("Dr. Uros Pavlovic"), true),
+        (json!({"kind": "entity", "value": "orthodontics"}), json!("orthodontics or surgery"), false),
+        (json!({"kind": "boolean", "value": true}), json!(true), true),
+        (json!({"kind": "boolean", "value": true}), json!("yes"), false),
+    ];
+    for (fact, given, expected) in cases {
+        assert_eq!(holds(fact.clone(), given.clone()), expected, "{fact} {given}");
+    }
+}
+
+#[test]
+fn lists_hold_each_item_once() {
+    let names = |names: &[&str], ordered: bool| {
+        let items: Vec<Json> = names.iter().map(|name| json!({"kind": "entity", "value": name})).collect();
+        json!({"kind": "list", "items": items, "ordered": ordered})
+    };
+    assert!(holds(names(&["a1", "b2"], false), json!(["b2", "a1"])));
+    assert!(!holds(names(&["a1", "b2"], true), json!(["b2", "a1"])));
+    assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "a1"])));
+    assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "b2", "c3"])));
+    assert!(!holds(names(&["a1", "b2"], false), json!("a1, b2")));
+    // A value that two items share may be given once.
+    assert!(holds(names(&["a1", "a1", "b2"], false), json!(["b2", "a1"])));
+    assert!(!holds(names(&["a1", "a1", "b2"], false), json!(["a1", "a1"])));
+}
+
+/// The fact that the checks of a goal ask for, as it is read from JSON.
+fn asked(answer: Json) -> GoalCheck {
+    serde_json::from_value(json!({"outcome": "done", "answer": answer})).unwrap()
+}
+
+fn value(about: &str, number: f64, names: &[&str]) -> Json {
+    json!({"about": about, "fact": {"kind": "number", "value": number}, "items": [names],
+        "evidence": [{"kind": "empty", "api": "List"}]})
+}
+
+#[test]
+fn values_of_several_items_are_one_fact() {
+    let zone = Zone::named("Europe/Berlin").unwrap();
+    let given = |goal: &GoalCheck, given: Json| {
+        let [fact] = AskedFact::of_goal(goal).try_into().unwrap();
+        let wanted: Vec<Fact> = fact.items.iter().map(|item| item.fact.clone()).collect();
+        fact.is_given(&wanted, &given, &zone)
+    };
+    let stock = asked(json!([
+        value("stock of the part", 8.0, &["Air filter", "P-1"]),
+        value("stock of the part", 3.0, &["Oil filter", "P-2"]),
+    ]));
+    assert!(given(&stock, json!({"air filter": 8, "oil filter": 3})));
+    assert!(given(&stock, json!({"P-2": 3, "the air filter (P-1)": 8})));
+    assert!(given(&stock, json!({"oil": 3, "air": 8})));
+    for wrong in [
+        json!({"air filter": 3, "oil filter": 8}),
+        json!({"air filter": 8}),
+        json!({"air filter": 8, "oil filter": 3, "fan": 1}),
+        json!({"air filter": 8, "P-1": 8}),
+        // Two items are near this key, and so is none.
+        json!({"filter": 8, "oil filter": 3}),
+        json!([8, 3]),
+        json!(8),
+    ] {
+        assert!(!given(&stock, wrong.clone()), "{wrong}");
+    }
+    let unnamed = asked(json!([value("mean minutes", 55.0, &[]), value("mean minutes", 98.0, &["Rome"])]));
+    assert!(given(&unnamed, json!([98, 55])) && !given(&unnamed, json!([98, 98])));
+    // The schema does not tell how many items fit.
+    let schema = |goal: GoalCheck| {
+        let checks = Checks {
+            variants: vec![Variant { goals: vec![goal], changes: Vec::new() }],
+            ..Checks::default()
+        };
+        diorama_seeds::ending::schema(&checks, 0)["properties"]["facts"]["properties"].clone()
+    };
+    let one = asked(json!([value("stock of the part", 8.0, &["Air filter", "P-1"])]));
+    assert_eq!(schema(one), schema(stock.clone()));
+    assert_eq!(
+        schema(stock),
+        json!({"stock_of_the_part": {
+            "type": "object",
+            "additionalProperties": {"type": "number"},
+            "description": "stock of the part, of all that are asked about, each under its item's name or id",
+        }})
+    );
+}
+
+#[test]
+fn a_refusal_is_about_what_was_asked_for() {
+    let subjects = ["ln-52823".to_owned(), "elio dupond".to_owned()];
+    assert!(is_about("LN-52823", &subjects) && is_about("loan LN-52823", &subjects));
+    assert!(is_about("Élio Dupond", &subjects));
+    assert!(
+        !is_about("LN-528230", &subjects) && !is_about("the loan", &subjects) && !is_about("", &subjects)
+    );
+    // Everything at once is about nothing.
+    assert!(!is_about("what you told me of your trip to Rome with the loan LN-52823", &subjects));
+    assert!(!is_about(&format!("{} LN-52823", "x ".repeat(80)), &subjects));
+}
