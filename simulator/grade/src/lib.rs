@@ -13,6 +13,7 @@ mod goal;
 pub mod measures;
 pub mod outcome;
 mod prepare;
+mod prose;
 mod readings;
 mod refusal;
 pub mod stated;
