@@ -251,7 +251,9 @@ impl Task {
                 .map(|message| message.content.clone().unwrap_or_default())
         };
         let episode: Episode = column(row, "episode", &row.episode)?;
-        let checks: Checks = column(row, "checks", &row.checks)?;
+        let mut checks: Checks = column(row, "checks", &row.checks)?;
+        let gold: Vec<GoldCall> = column(row, "gold_calls", &row.gold_calls)?;
+        checks.name_arguments(&gold);
         let facts: UserFacts = column(row, "user_facts", &row.user_facts)?;
         if row.first_user_turn() != Some(&row.query) {
             let what = "found another text than the first user message".to_owned();
@@ -265,7 +267,7 @@ impl Task {
             goals: goals(row, &episode, &checks),
             episode,
             checks,
-            gold: column(row, "gold_calls", &row.gold_calls)?,
+            gold,
             gold_answer: column(row, "gold_answer", &row.gold_answer)?,
             replies: said(Role::Tool).collect(),
             gates: column(row, "gates", &row.gates)?,

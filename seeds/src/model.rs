@@ -5,6 +5,7 @@
 mod behaviour;
 pub(crate) mod ids;
 mod reply;
+mod resources;
 mod security;
 
 use std::sync::Arc;

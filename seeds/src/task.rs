@@ -105,6 +105,41 @@ pub struct Checks {
     pub allowed: Vec<Allowance>,
 }
 
+impl Checks {
+    /// Names the arguments in the evidence of version 1, which named none: those of the reference call, without tokens and
+    /// what only chooses the view.
+    pub fn name_arguments(&mut self, gold: &[GoldCall]) {
+        if self.version > 1 {
+            return;
+        }
+        let goals = self.variants.iter_mut().flat_map(|variant| &mut variant.goals);
+        for goal in goals {
+            let of_facts = goal.answer.iter_mut().flat_map(|check| &mut check.evidence);
+            goal.evidence.iter_mut().chain(of_facts).for_each(|evidence| evidence.name_arguments(gold));
+        }
+    }
+}
+
+impl Evidence {
+    fn name_arguments(&mut self, gold: &[GoldCall]) {
+        let (api, arguments) = match self {
+            Self::Computed { api, arguments, .. }
+            | Self::Refused { api, arguments, .. }
+            | Self::Empty { api, arguments } => (api, arguments),
+            Self::All { of } => return of.iter_mut().for_each(|part| part.name_arguments(gold)),
+            Self::Leaf { .. } | Self::New { .. } => return,
+        };
+        let Some(call) = gold.iter().rev().find(|call| call.api == *api) else { return };
+        let lasting = |name: &str| match call.sources.get(name) {
+            Some(ArgumentSource::Reply { path, .. }) => !path.ends_with("token"),
+            Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default) => false,
+            _ => true,
+        };
+        let named = call.arguments.iter().filter(|(name, _)| lasting(name));
+        arguments.extend(named.map(|(name, value)| (name.clone(), value.clone())));
+    }
+}
+
 /// One accepted end of the whole conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "VariantForm")]

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Ended, Grade, Prepared};
 use diorama_seeds::ending;
-use diorama_seeds::ending::Answers;
+use diorama_seeds::ending::{Answers, Finish};
 use diorama_seeds::task::Call;
+use diorama_simulator::conversation::Given;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -53,6 +54,9 @@ pub struct Said {
     /// The last message.
     #[serde(default)]
     pub answer: Option<String>,
+    /// The structured final answer. Structured grading takes the reference's where it is not given.
+    #[serde(default)]
+    pub finish: Option<Finish>,
 }
 
 /// A call that was made.
@@ -108,8 +112,8 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
 }
 
 impl Labelled {
-    /// Makes the calls again and grades the episode. With structured answers, each goal ends as the reference solution
-    /// does: what is measured then is whether other calls than its own are judged rightly.
+    /// Makes the calls again and grades the episode. With structured answers, a goal without `finish` ends as the reference
+    /// solution does: then only the calls are measured.
     ///
     /// # Errors
     /// When the task does not fit its world.
@@ -124,32 +128,33 @@ impl Labelled {
             calls.push(session.calls());
         }
         let log: Vec<Arc<LogEntry>> = session.log().collect();
-        let given: Vec<Map<String, Json>> = (0..goals.len())
-            .map(|number| {
-                let check = task.checks.variants.first().and_then(|variant| variant.goals.get(number));
-                check.and_then(|check| ending::facts(check, |_, _| None)).unwrap_or_default()
+        let reference: Vec<Given> = (0..goals.len()).map(|number| reference(task, number)).collect();
+        let given: Vec<Given> = goals
+            .iter()
+            .zip(reference)
+            .map(|(said, reference)| match (&said.finish, answers) {
+                (_, Answers::Prose) => Given::default(),
+                (Some(finish), Answers::Structured) => Given::of(finish.clone()).1,
+                (None, Answers::Structured) => reference,
             })
             .collect();
-        let abouts: Vec<Option<String>> =
-            (0..goals.len()).map(|number| super::policies::about(&task.checks, number)).collect();
         let ended: Vec<Ended<'_>> = goals
             .iter()
+            .zip(&given)
             .enumerate()
-            .map(|(number, said)| {
-                let gold = task.goals.get(number);
-                let structured = gold.filter(|_| answers == Answers::Structured);
-                Ended {
-                    answers,
-                    outcome: structured.map(|gold| gold.outcome),
-                    reason: structured.and_then(|gold| gold.reason),
-                    about: abouts.get(number).and_then(Option::as_deref),
-                    facts: given.get(number),
-                    answer: said.answer.as_deref().unwrap_or_default(),
-                    user_turns: gold
-                        .and_then(|gold| task.turns.get(..gold.user_turns))
-                        .unwrap_or(&task.turns),
-                    calls: calls.get(number).copied().unwrap_or_default(),
-                }
+            .map(|(number, (said, given))| Ended {
+                answers,
+                outcome: given.outcome,
+                reason: given.reason,
+                about: given.about.as_deref(),
+                facts: Some(&given.facts),
+                answer: said.answer.as_deref().unwrap_or_default(),
+                user_turns: task
+                    .goals
+                    .get(number)
+                    .and_then(|gold| task.turns.get(..gold.user_turns))
+                    .unwrap_or(&task.turns),
+                calls: calls.get(number).copied().unwrap_or_default(),
             })
             .collect();
         let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
@@ -162,6 +167,18 @@ impl Labelled {
             log: &log,
             goals: &ended,
         }))
+    }
+}
+
+/// The structured final answer of the reference solution.
+fn reference(task: &Task, number: usize) -> Given {
+    let check = task.checks.variants.first().and_then(|variant| variant.goals.get(number));
+    let gold = task.goals.get(number);
+    Given {
+        outcome: gold.map(|gold| gold.outcome),
+        reason: gold.and_then(|gold| gold.reason),
+        about: super::policies::about(&task.checks, number),
+        facts: check.and_then(|check| ending::facts(check, |_, _| None)).unwrap_or_default(),
     }
 }
 

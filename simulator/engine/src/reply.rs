@@ -171,6 +171,25 @@ impl Body {
         })
     }
 
+    /// Returns true if a reply matched nothing: an empty list, or only zeros and nulls, and no field of any record.
+    #[must_use]
+    pub fn is_empty_result(&self) -> bool {
+        let mut nothing = false;
+        for part in self.parts() {
+            match part {
+                Self::Leaf(_, Origin::Field { .. }) => return false,
+                Self::Leaf(value, Origin::Computed) => match value.as_f64() {
+                    Some(0.0) => nothing = true,
+                    Some(_) => return false,
+                    None => nothing |= value.is_missing(),
+                },
+                Self::Leaf(..) | Self::Object(_) => {}
+                Self::List(items) => nothing |= items.is_empty(),
+            }
+        }
+        nothing
+    }
+
     /// About how many bytes of memory the body takes.
     #[must_use]
     pub fn bytes(&self) -> u64 {

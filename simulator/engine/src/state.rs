@@ -133,6 +133,20 @@ impl State {
         Merged::new(key_of(base, resource), records, table.and_then(Table::all))
     }
 
+    /// A copy in which the record of a key is another one, or gone.
+    #[must_use]
+    pub fn with_record(
+        &self,
+        base: &Base,
+        resource: ResourceId,
+        key: &Value,
+        record: Option<Record>,
+    ) -> Self {
+        let mut other = self.clone();
+        other.put(base, resource, key, record, &mut Vec::new());
+        other
+    }
+
     /// How many records a resource has.
     #[must_use]
     pub fn count(&self, _base: &Base, resource: ResourceId) -> usize {

@@ -1,14 +1,15 @@
 //! Evidence: whether a reply of the episode holds what a statement rests on.
 
-use diorama_seeds::model::{Api, BehaviourKind, FieldId, ParameterId, ResourceId, World};
-use diorama_seeds::schema::Type;
+mod settled;
+
+use diorama_seeds::model::{FieldId, ParameterId, ResourceId, World};
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Value, Zone};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use super::measures::leaf_schema;
 use diorama_engine::session::LogEntry;
+
+pub use self::settled::{Answer, History};
 use diorama_engine::{Body, Origin};
 
 /// Evidence, made ready.
@@ -84,8 +85,6 @@ fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World
 /// Which record each new one is in an episode.
 pub(crate) struct NewRecords<'a> {
     pub(crate) world: &'a World,
-    /// What the user has said.
-    pub(crate) said: &'a [String],
     /// The resource of each, by number.
     pub(crate) resources: &'a [(u32, ResourceId)],
     /// The key of each that was made.
@@ -181,50 +180,53 @@ impl Ready {
         })
     }
 
-    /// Whether the log holds it; `seen` comes from [`Leaves::see`], `new` says which record each new one is.
-    pub(crate) fn holds<'a>(
+    /// Returns true if the log holds it. `seen` comes from [`Leaves::see`], `new` says which record each new one is, and `history`
+    /// gives the same calls with their states: other replies may settle what a call was not made for.
+    pub(crate) fn holds<'h, 'a: 'h>(
         &self,
         log: &(impl Iterator<Item = &'a LogEntry> + Clone),
         seen: &[bool],
         new: &NewRecords<'_>,
+        history: &impl Fn() -> &'h History<'a>,
     ) -> bool {
-        let zone = &new.world.zone;
+        let world = new.world;
+        let direct = |api: &str, arguments: &[(ParameterId, Value)], shows: &dyn Fn(&LogEntry) -> bool| {
+            log.clone().any(|entry| {
+                entry.call.api == api
+                    && entry.api.is_some()
+                    && shows(entry)
+                    && has_all(entry, arguments, world)
+            })
+        };
+        let settled = |api: &str, arguments: &[(ParameterId, Value)], answer: Answer<'_>| {
+            let api = world.api_named(api).map(|id| world.api(id));
+            api.is_some_and(|api| history().settles(api, arguments, answer))
+        };
         match self {
             Self::Leaf(position) => seen.get(*position).copied().unwrap_or(false),
-            Self::Computed { api, path, value, arguments } => log.clone().any(|entry| {
-                entry.call.api == *api
-                    && entry.reply.is_success()
-                    && has_all(entry, arguments, new.world)
-                    && shows(&entry.reply.body, path, value, zone)
-            }) || new.world.api_named(api).zip(value.parse().ok()).is_some_and(|(api, value)| {
-                let computes = new.world.api(api);
-                log.clone().any(|entry| derives(entry, value, computes, arguments, new.said, new.world))
-            }),
-            Self::Refused { api, status, arguments } => log.clone().any(|entry| {
-                entry.call.api == *api
-                    && entry.api.is_some()
-                    && entry.reply.status == *status
-                    && has_all(entry, arguments, new.world)
-            }) || new.world.api_named(api).map(|id| new.world.api(id)).is_some_and(|refusing| {
-                *status == 404 && lists_all(log.clone(), refusing, new.world)
-                    || log.clone().any(|entry| {
-                        tells_beforehand(entry, refusing, *status, arguments, new.said, new.world)
-                    })
-            }),
-            Self::Empty { api, arguments } => log.clone().any(|entry| {
-                entry.call.api == *api
-                    && entry.reply.is_success()
-                    && is_empty(&entry.reply.body)
-                    && has_all(entry, arguments, new.world)
-            }),
+            Self::Computed { api, path, value, arguments } => {
+                let shows = |entry: &LogEntry| {
+                    entry.reply.is_success() && shows(&entry.reply.body, path, value, &world.zone)
+                };
+                direct(api, arguments, &shows)
+                    || settled(api, arguments, Answer::Value { path, text: value })
+            }
+            Self::Refused { api, status, arguments } => {
+                direct(api, arguments, &|entry| entry.reply.status == *status)
+                    || settled(api, arguments, Answer::Refused(*status))
+            }
+            Self::Empty { api, arguments } => {
+                let empty = |entry: &LogEntry| entry.reply.is_success() && entry.reply.body.is_empty_result();
+                direct(api, arguments, &empty) || settled(api, arguments, Answer::Empty)
+            }
             Self::New(number, field, value) => new.field(*number, field).is_some_and(|(resource, key, field)| {
                 let successes = log.clone().filter(|entry| entry.reply.is_success());
                 successes.flat_map(|entry| entry.reply.body.values()).any(|(leaf, origin)| {
                     let same = matches!(origin, Origin::Field { resource: of, key: whose, field: shown } if *of == resource && whose == key && *shown == field);
-                    same && value.as_ref().is_none_or(|value| leaf.to_json(zone) == *value)
+                    same && value.as_ref().is_none_or(|value| leaf.to_json(&world.zone) == *value)
                 })
             }),
-            Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new)),
+            Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new, history)),
         }
     }
 }
@@ -263,257 +265,6 @@ impl Leaves {
     }
 }
 
-/// Whether a read shows beforehand what another call is refused for: a look-up that did not find what that call names, or
-/// a reply that shows the record that it names.
-#[must_use]
-pub fn tells_beforehand(
-    entry: &LogEntry,
-    refusing: &Api,
-    status: u16,
-    arguments: &[(ParameterId, Value)],
-    said: &[String],
-    world: &World,
-) -> bool {
-    if entry.api.is_none_or(|id| world.api(id).writes()) {
-        return false;
-    }
-    if status == 404 {
-        if lists_all(std::iter::once(entry), refusing, world) {
-            return true;
-        }
-        let sent = parsed(&entry.call.api, &entry.call.arguments, world);
-        let nothing = entry.reply.is_success() && is_empty(&entry.reply.body);
-        // A search that finds nothing for a part of the name would not find the whole.
-        let looked_for = |wanted: &Value| {
-            sent.iter().any(|(_, given)| alike(given, wanted) || (nothing && is_part(given, wanted)))
-        };
-        // Without arguments in the checks: what the user named was looked for.
-        let named = |json: &serde_json::Value| json.as_str().is_some_and(|text| is_named(text, said));
-        let by_user = arguments.is_empty() && entry.call.arguments.values().any(named);
-        let absent = entry.reply.status == 404 || nothing;
-        return absent && (by_user || arguments.iter().any(|(_, wanted)| looked_for(wanted)));
-    }
-    let body = &entry.reply.body;
-    // It is about what the call names; where the checks do not say what that is, about what the user named.
-    let subject = |value: &Value| match arguments {
-        [] => is_named(&value.to_text(&world.zone), said),
-        arguments => arguments.iter().any(|(_, wanted)| wanted == value),
-    };
-    entry.reply.is_success()
-        && body.values().any(|(value, _)| subject(value))
-        && rules(refusing, status).iter().any(|rule| rule.is_shown(body, world))
-}
-
-/// What the rules say, by which an API refuses with a status, of which reads have shown what they look at.
-pub(super) fn shown_rules<'a>(
-    entries: &[Arc<LogEntry>],
-    api: &'a Api,
-    status: u16,
-    world: &World,
-) -> Vec<&'a str> {
-    let bodies = || entries.iter().filter(|entry| entry.reply.is_success()).map(|entry| &entry.reply.body);
-    let shown = rules(api, status).into_iter().filter(|rule| bodies().any(|body| rule.is_shown(body, world)));
-    shown.map(|rule| rule.message).collect()
-}
-
-impl Rule<'_> {
-    /// Whether a reply shows something that it looks at.
-    fn is_shown(&self, body: &Body, world: &World) -> bool {
-        body.values().any(|(_, origin)| match origin {
-            Origin::Field { resource, field, .. } => {
-                let declared = world.resource(*resource);
-                let names = declared.field(*field);
-                let plain = !matches!(names.schema.kind, Type::Reference { .. }) && *field != declared.key;
-                (plain && self.words.iter().any(|word| **word == *names.name))
-                    || self.folds.iter().any(|folded| *folded == &*declared.name)
-            }
-            Origin::Computed => !self.folds.is_empty(),
-            Origin::Constant => false,
-        })
-    }
-}
-
-/// Whether replies list every record of the kind that an API looks up, on one page or several.
-fn lists_all<'a>(entries: impl Iterator<Item = &'a LogEntry>, looks_up: &Api, world: &World) -> bool {
-    let (BehaviourKind::Lookup { resource, .. } | BehaviourKind::Get { resource, .. }) =
-        &looks_up.behaviour.kind
-    else {
-        return false;
-    };
-    let successes = entries.filter(|entry| entry.reply.is_success());
-    let mut keys: Vec<&Value> = successes
-        .flat_map(|entry| entry.reply.body.values())
-        .filter_map(|(_, origin)| match origin {
-            Origin::Field { resource: of, key, .. } if of == resource => Some(key),
-            _ => None,
-        })
-        .collect();
-    keys.sort_unstable();
-    keys.dedup();
-    !keys.is_empty() && keys.len() >= world.resource(*resource).records.len()
-}
-
-/// What a rule of an API looks at: the names in it, and the resources whose records it counts.
-pub(super) struct Rule<'a> {
-    /// What it says when it does not hold.
-    pub(super) message: &'a str,
-    pub(super) words: Vec<&'a str>,
-    folds: Vec<&'a str>,
-}
-
-/// The rules by which an API refuses with a status.
-pub(super) fn rules(api: &Api, status: u16) -> Vec<Rule<'_>> {
-    let of_status = api.behaviour.require.iter().filter(|rule| rule.status == status);
-    of_status
-        .map(|rule| {
-            // The names that `let` gives are looked through too.
-            let bound = api.behaviour.bindings.iter().map(|(_, bound)| &*bound.source);
-            let texts = std::iter::once(&*rule.that.source).chain(bound);
-            let mut read = Rule { message: &rule.message, words: Vec::new(), folds: Vec::new() };
-            for text in texts {
-                let mut before = "";
-                for word in
-                    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
-                {
-                    if matches!(word, "any" | "all" | "count" | "sum" | "first" | "max" | "min") {
-                        read.folds.push(before);
-                    }
-                    read.words.push(word);
-                    before = word;
-                }
-            }
-            read
-        })
-        .collect()
-}
-
-/// Whether a number follows from another read than the one that computes it: from the items of a list, or from two
-/// numbers of a record. The read must be about the same: no argument that it shares with the other differs, and each that it
-/// lacks is shown by its reply or leaves it with more items than the number counts.
-#[must_use]
-pub fn derives(
-    entry: &LogEntry,
-    wanted: f64,
-    computes: &Api,
-    arguments: &[(ParameterId, Value)],
-    said: &[String],
-    world: &World,
-) -> bool {
-    let Some(api) = entry.api.map(|id| world.api(id)).filter(|api| !api.writes()) else { return false };
-    if !entry.reply.is_success() {
-        return false;
-    }
-    let sent = parsed(&entry.call.api, &entry.call.arguments, world);
-    let shown = |body: &Body, value: &Value| body.values().any(|(known, _)| known == value);
-    let body = &entry.reply.body;
-    let met = |value: &Value| sent.iter().any(|(_, given)| alike(given, value)) || shown(body, value);
-    // Checks of the first version do not say of which arguments: then of what the user named.
-    let all = !arguments.is_empty() && arguments.iter().all(|(_, value)| met(value));
-    if !arguments.is_empty() && !arguments.iter().any(|(_, value)| met(value)) {
-        return false;
-    }
-    // What neither the call nor the reply shows cannot be told from the items, unless it is a bound.
-    let is_bound = |id: ParameterId| {
-        let kind = computes.parameters.get(id.index()).map(|parameter| &parameter.schema.kind);
-        matches!(
-            kind,
-            Some(
-                Type::Integer
-                    | Type::Number
-                    | Type::Decimal { .. }
-                    | Type::Date
-                    | Type::DateTime
-                    | Type::Time
-            )
-        )
-    };
-    if arguments.iter().any(|(id, value)| !met(value) && !is_bound(*id)) {
-        return false;
-    }
-    // What it was asked beside must not be another choice.
-    let strange =
-        |given: &Value| !arguments.iter().any(|(_, value)| alike(given, value)) && !shown(body, given);
-    let free = |id: ParameterId| api.token == Some(id) || api.chooses_view(id);
-    if !all && sent.iter().any(|(id, given)| !free(*id) && strange(given)) {
-        return false;
-    }
-    let near = |found: f64| (found - wanted).abs() <= 0.005_000_1;
-    body.parts().any(|part| match part {
-        Body::List(items) => {
-            let count = items.len() as f64;
-            let whole = wanted.fract() == 0.0 && wanted >= 1.0;
-            near(count)
-                || (whole && !all && count >= wanted)
-                || (whole && count >= wanted && shares(items, arguments, wanted))
-                || over(items).any(near)
-        }
-        Body::Object(members) => {
-            // Of one measure: nobody subtracts a year from credits.
-            let measure = |origin: &Origin| {
-                let schema = leaf_schema(origin, world);
-                let currency = match &schema.kind {
-                    Type::Decimal { currency, .. } => currency.clone(),
-                    _ => None,
-                };
-                (schema.unit, currency)
-            };
-            let leaves = members.iter().filter_map(|(_, member)| match member {
-                Body::Leaf(value, origin) => Some((value.as_f64()?, measure(origin))),
-                _ => None,
-            });
-            let numbers: Vec<_> = leaves.take(12).collect();
-            let pairs = numbers.iter().enumerate().flat_map(|(at, (a, measure))| {
-                let alike = numbers.iter().skip(at + 1).filter(move |(_, other)| other == measure);
-                alike.map(move |(b, _)| (a - b).abs())
-            });
-            let mut texts = members.iter().filter_map(|(_, member)| member.value()?.as_str());
-            let mut named = || arguments.is_empty() && texts.any(|text| is_named(text, said));
-            (all || named()) && pairs.into_iter().any(near)
-        }
-        Body::Leaf(..) => false,
-    })
-}
-
-/// Whether the user named a text, in any case.
-fn is_named(text: &str, said: &[String]) -> bool {
-    let lower = text.to_lowercase();
-    text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&lower))
-}
-
-/// Whether so many items at most show an argument's value each.
-fn shares(items: &[Body], arguments: &[(ParameterId, Value)], wanted: f64) -> bool {
-    arguments.iter().any(|(_, value)| {
-        let with = items.iter().filter(|item| item.values().any(|(known, _)| known == value));
-        with.count() as f64 >= wanted
-    })
-}
-
-/// The least, the greatest, the sum and the mean of each numeric member of a list's items.
-fn over(items: &[Body]) -> impl Iterator<Item = f64> {
-    let members = match items.first() {
-        Some(Body::Object(members)) => members.as_slice(),
-        _ => &[],
-    };
-    members.iter().flat_map(move |(name, _)| {
-        let values: Vec<f64> = items.iter().filter_map(|item| item.member(name)?.value()?.as_f64()).collect();
-        let sum: f64 = values.iter().sum();
-        let mean = if values.is_empty() { f64::NAN } else { sum / values.len() as f64 };
-        let least = values.iter().copied().fold(f64::NAN, f64::min);
-        let most = values.iter().copied().fold(f64::NAN, f64::max);
-        [sum, mean, least, most]
-    })
-}
-
-/// Whether a text is a part of another, in any case.
-fn is_part(part: &Value, whole: &Value) -> bool {
-    match (part, whole) {
-        (Value::String(part), Value::String(whole)) => {
-            part.len() > 3 && whole.to_lowercase().contains(&part.to_lowercase())
-        }
-        _ => false,
-    }
-}
-
 /// Whether two values are one, strings in any case.
 fn alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
@@ -529,23 +280,4 @@ fn shows(body: &Body, path: &str, value: &str, zone: &Zone) -> bool {
         Some(Body::Leaf(found, _)) => found.to_text(zone) == value,
         Some(other) => other.to_json(zone) == value,
     }
-}
-
-/// Whether a reply matched nothing: an empty list, or only zeros and nulls, and no field of any record.
-fn is_empty(body: &Body) -> bool {
-    let mut nothing = false;
-    for part in body.parts() {
-        match part {
-            Body::Leaf(_, Origin::Field { .. }) => return false,
-            Body::Leaf(value, Origin::Computed) => match value.as_f64() {
-                Some(0.0) => nothing = true,
-                Some(_) => return false,
-                None if value.is_missing() => nothing = true,
-                None => {}
-            },
-            Body::Leaf(..) | Body::Object(_) => {}
-            Body::List(items) => nothing |= items.is_empty(),
-        }
-    }
-    nothing
 }

@@ -9,7 +9,7 @@ use diorama_seeds::ending::Answers;
 use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
 use super::errors::{ErrorClass, GradeError};
-use super::evidence::{Leaves, NewRecords};
+use super::evidence::{History, Leaves, NewRecords};
 use super::prepare::{PreparedGoal, filled_fact};
 use super::readings::Said;
 use super::structured::AskedValue;
@@ -100,14 +100,19 @@ impl<'a> Held<'a> {
     pub(super) fn evidence(&self) -> (Verdict, Vec<GradeError>) {
         let Self { expected, goal, new, .. } = *self;
         let log = goal.log.iter().map(|entry| &**entry);
+        let made_again = OnceCell::new();
+        let history = || {
+            let attempt = self.episode.attempt;
+            made_again.get_or_init(|| History::new(attempt.base, attempt.initial, log.clone()))
+        };
         let mut missing = Vec::new();
         for (top, evidence) in expected.key.tops.iter().zip(&expected.evidence_of) {
-            if !evidence.iter().any(|one| one.holds(&log, &goal.seen, new)) {
+            if !evidence.iter().any(|one| one.holds(&log, &goal.seen, new, &history)) {
                 missing.push(format!("no reply shows the {}", top.about));
             }
         }
         if !expected.evidence.is_empty()
-            && !expected.evidence.iter().any(|one| one.holds(&log, &goal.seen, new))
+            && !expected.evidence.iter().any(|one| one.holds(&log, &goal.seen, new, &history))
         {
             missing.push("no reply shows what the ending rests on".to_owned());
         }

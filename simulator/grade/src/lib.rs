@@ -337,8 +337,7 @@ impl Episode<'_> {
 impl PreparedVariant {
     /// Which record each new one is.
     fn new_records<'a>(&'a self, attempt: &Attempt<'a>, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
-        let said = attempt.goals.last().map_or(&[][..], |goal| goal.user_turns);
-        NewRecords { world: attempt.base.world(), said, resources: &self.changes.created, keys }
+        NewRecords { world: attempt.base.world(), resources: &self.changes.created, keys }
     }
 }
 

@@ -81,7 +81,12 @@ impl Prepared {
         let mut leaves = Leaves::default();
         let mut variants = Vec::with_capacity(checks.variants.len());
         for (position, variant) in checks.variants.iter().enumerate() {
-            variants.push(PreparedVariant::new(position, variant, base, vocabulary, &mut leaves)?);
+            let mut variant = PreparedVariant::new(position, variant, base, vocabulary, &mut leaves)?;
+            // Version 1 did not ask what a refusal is about.
+            if checks.version == 1 {
+                variant.goals.iter_mut().for_each(|goal| goal.subjects.clear());
+            }
+            variants.push(variant);
         }
         Ok(Self {
             variants,

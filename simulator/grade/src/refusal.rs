@@ -14,15 +14,14 @@ use diorama_seeds::value::Value;
 
 use super::answer::is_inflected;
 use super::deeds;
-use super::evidence::{Rule, rules, shown_rules};
 use super::readings::Said;
 use diorama_answers::lexicon::Roles;
 use diorama_answers::prose::Prose;
 use diorama_answers::tokens::{Kind, Text, Token};
 use diorama_answers::{word, words};
-use diorama_engine::Origin;
 use diorama_engine::embed::{StaticEmbedder, dot, embedded};
 use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin};
 
 /// From this cosine on, words may give a reason; set on labelled episodes (docs/grading.md).
 const NEAR: f32 = 0.18;
@@ -464,4 +463,62 @@ fn has_signal(prose: &Prose) -> bool {
             .iter()
             .filter(word)
             .any(|token| denies(token) || OBSTACLES.contains(&token.hash))
+}
+
+/// What the rules say, by which an API refuses with a status, of which reads have shown what they look at.
+fn shown_rules<'a>(entries: &[Arc<LogEntry>], api: &'a Api, status: u16, world: &World) -> Vec<&'a str> {
+    let bodies = || entries.iter().filter(|entry| entry.reply.is_success()).map(|entry| &entry.reply.body);
+    let shown = rules(api, status).into_iter().filter(|rule| bodies().any(|body| rule.is_shown(body, world)));
+    shown.map(|rule| rule.message).collect()
+}
+
+impl Rule<'_> {
+    /// Whether a reply shows something that it looks at.
+    fn is_shown(&self, body: &Body, world: &World) -> bool {
+        body.values().any(|(_, origin)| match origin {
+            Origin::Field { resource, field, .. } => {
+                let declared = world.resource(*resource);
+                let names = declared.field(*field);
+                let plain = !matches!(names.schema.kind, Type::Reference { .. }) && *field != declared.key;
+                (plain && self.words.iter().any(|word| **word == *names.name))
+                    || self.folds.iter().any(|folded| *folded == &*declared.name)
+            }
+            Origin::Computed => !self.folds.is_empty(),
+            Origin::Constant => false,
+        })
+    }
+}
+
+/// What a rule of an API looks at: the names in it, and the resources whose records it counts.
+struct Rule<'a> {
+    /// What it says when it does not hold.
+    message: &'a str,
+    words: Vec<&'a str>,
+    folds: Vec<&'a str>,
+}
+
+/// The rules by which an API refuses with a status.
+fn rules(api: &Api, status: u16) -> Vec<Rule<'_>> {
+    let of_status = api.behaviour.require.iter().filter(|rule| rule.status == status);
+    of_status
+        .map(|rule| {
+            // The names that `let` gives are looked through too.
+            let bound = api.behaviour.bindings.iter().map(|(_, bound)| &*bound.source);
+            let texts = std::iter::once(&*rule.that.source).chain(bound);
+            let mut read = Rule { message: &rule.message, words: Vec::new(), folds: Vec::new() };
+            for text in texts {
+                let mut before = "";
+                for word in
+                    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+                {
+                    if matches!(word, "any" | "all" | "count" | "sum" | "first" | "max" | "min") {
+                        read.folds.push(before);
+                    }
+                    read.words.push(word);
+                    before = word;
+                }
+            }
+            read
+        })
+        .collect()
 }

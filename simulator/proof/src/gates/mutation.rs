@@ -18,6 +18,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
+use self::reach::Reached;
 use super::trial::Says;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
@@ -111,7 +112,7 @@ fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
         .filter(|(other, _)| *other != index && *other != refusing && *other < goal.calls.end)
         .map(|(_, entry)| Arc::clone(entry))
         .collect();
-    entries.get(refusing).is_some_and(|entry| reach::is_told(trial, entry, &others))
+    entries.get(refusing).is_some_and(|entry| Reached::new(trial, &others).refuses(entry))
 }
 
 /// A search that found the tools in another try is no call of the solution that has to prove itself.
@@ -215,7 +216,7 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
         .goals
         .iter()
         .zip(run.ends())
-        .all(|(goal, end)| reach::reached(trial, goal, log.get(..*end).unwrap_or(&log)))
+        .all(|(goal, end)| Reached::new(trial, log.get(..*end).unwrap_or(&log)).holds(goal))
 }
 
 /// Whether a call changed something that the reference solution leaves alone, even if it was undone later.

@@ -1,0 +1,318 @@
+//! Whether the replies of an episode settle what a call that was not made would answer.
+//!
+//! A statement is known from replies when no world that fits the replies contradicts it. So records are changed one at a
+//! time: a change that alters the answer to the call must also alter a reply that the agent got. The engine makes all calls
+//! again, so no rule of an API is interpreted here.
+
+use std::collections::BTreeSet;
+
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Base, Reply, State, apply};
+use diorama_seeds::model::{Api, FieldId, ParameterId, Record, Resource, ResourceId};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::Call;
+use diorama_seeds::value::{Date, Instant, Time, Value};
+use serde_json::Map;
+
+/// Worlds with more records than this in the resources of a call are not searched.
+const MAX_RECORDS: usize = 5_000;
+/// Other values that are tried for a field.
+const MAX_OTHER_VALUES: usize = 8;
+
+/// What a call that was not made would answer.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer<'a> {
+    /// This text at a place of the reply.
+    Value {
+        /// The place.
+        path: &'a str,
+        /// The text.
+        text: &'a str,
+    },
+    /// This status.
+    Refused(u16),
+    /// A success that matches nothing.
+    Empty,
+}
+
+/// The calls of an episode up to a point, with the state before each.
+pub struct History<'a> {
+    base: &'a Base,
+    entries: Vec<(&'a LogEntry, State)>,
+    last: State,
+}
+
+impl<'a> History<'a> {
+    /// Makes the calls of a log again.
+    #[must_use]
+    pub fn new(base: &'a Base, initial: &State, log: impl Iterator<Item = &'a LogEntry>) -> Self {
+        let mut state = initial.clone();
+        let mut entries = Vec::new();
+        for entry in log {
+            state.set_clock(entry.clock);
+            let applied = apply(base, &state, &entry.call);
+            let before = std::mem::replace(&mut state, applied.state);
+            // A reply that a fault or a hidden tool changed tells nothing of the records.
+            if applied.reply == entry.reply {
+                entries.push((entry, before));
+            }
+        }
+        Self { base, entries, last: state }
+    }
+
+    /// Returns true if the replies settle that a call gives an answer.
+    #[must_use]
+    pub fn settles(&self, api: &Api, arguments: &[(ParameterId, Value)], answer: Answer<'_>) -> bool {
+        let world = self.base.world();
+        let resources = api.resources();
+        let records: usize = resources.iter().map(|id| world.resource(*id).records.len()).sum();
+        // Only replies about the same records can settle anything.
+        let about = |entry: &LogEntry| {
+            let called = entry.api.map(|id| world.api(id));
+            called.is_some_and(|called| called.resources().iter().any(|id| resources.contains(id)))
+        };
+        let replies: Vec<(&LogEntry, &State)> = self
+            .entries
+            .iter()
+            .filter(|(entry, _)| about(entry))
+            .map(|(entry, state)| (*entry, state))
+            .collect();
+        if replies.is_empty() || records > MAX_RECORDS {
+            return false;
+        }
+        let Some(call) = self.call(api, arguments) else { return false };
+        let states = std::iter::once(&self.last).chain(self.entries.iter().rev().map(|(_, state)| state));
+        let Some(state) =
+            states.into_iter().find(|state| answer.is_given(&self.reply(state, &call), self.base))
+        else {
+            return false;
+        };
+        let search = Search { history: self, call: &call, arguments, answer, state, replies };
+        match answer {
+            Answer::Refused(status) if status != 404 => search.settles_refusal(&resources),
+            _ => search.settles_all(&resources),
+        }
+    }
+
+    fn reply(&self, state: &State, call: &Call) -> Reply {
+        apply(self.base, state, call).reply
+    }
+
+    /// The call with the token that the episode used for its domain.
+    fn call(&self, api: &Api, arguments: &[(ParameterId, Value)]) -> Option<Call> {
+        let world = self.base.world();
+        let mut given = Map::new();
+        for (id, value) in arguments {
+            given.insert(api.parameters.get(id.index())?.name.to_string(), value.to_json(&world.zone));
+        }
+        if let Some(token) = api.token.and_then(|token| api.parameters.get(token.index())) {
+            let sent = self.entries.iter().rev().find_map(|(entry, _)| {
+                let called = world.api(entry.api.filter(|id| world.api(*id).domain == api.domain)?);
+                entry.call.arguments.get(&*called.parameters.get(called.token?.index())?.name)
+            })?;
+            given.insert(token.name.to_string(), sent.clone());
+        }
+        Some(Call { api: api.name.to_string(), arguments: given })
+    }
+}
+
+impl Answer<'_> {
+    fn is_given(self, reply: &Reply, base: &Base) -> bool {
+        match self {
+            Self::Value { path, text } => {
+                reply.is_success() && super::shows(&reply.body, path, text, &base.world().zone)
+            }
+            Self::Refused(status) => reply.status == status,
+            Self::Empty => reply.is_success() && reply.body.is_empty_result(),
+        }
+    }
+}
+
+/// A search for a change that alters the answer and no reply.
+struct Search<'a> {
+    history: &'a History<'a>,
+    call: &'a Call,
+    arguments: &'a [(ParameterId, Value)],
+    answer: Answer<'a>,
+    state: &'a State,
+    /// The calls about the same resources, with the state before each.
+    replies: Vec<(&'a LogEntry, &'a State)>,
+}
+
+/// Another record in the place of one, or no record.
+struct Change {
+    resource: ResourceId,
+    key: Value,
+    record: Option<Record>,
+}
+
+impl Search<'_> {
+    /// Returns true if each change that alters the answer alters a reply.
+    fn settles_all(&self, resources: &BTreeSet<ResourceId>) -> bool {
+        let mut altered = false;
+        for id in resources {
+            let made = self.new_record(*id);
+            let records: Vec<Record> = self.state.iter(self.history.base, *id).cloned().collect();
+            let changes = records.iter().flat_map(|record| self.changes(*id, record));
+            for change in made.into_iter().chain(changes) {
+                if self.alters_answer(&change) {
+                    if !self.alters_reply(&change) {
+                        return false;
+                    }
+                    altered = true;
+                }
+            }
+        }
+        altered
+    }
+
+    /// Returns true if the reason of a refusal was shown: for each record of which a change would let the call succeed, one such
+    /// change alters a reply. Where several rules fail, a change that meets the first of them counts.
+    fn settles_refusal(&self, resources: &BTreeSet<ResourceId>) -> bool {
+        let rule = self.failed_rule(&self.history.reply(self.state, self.call));
+        self.shows_cause(resources, |reply| reply.is_success()).or_else(|| {
+            let meets = |reply: &Reply| reply.is_success() || self.failed_rule(reply) > rule;
+            rule.and_then(|_| self.shows_cause(resources, meets))
+        }) == Some(true)
+    }
+
+    /// Whether, for each record with a change after which the reply is as wanted, such a change alters a reply of the episode; none
+    /// where no record has one.
+    fn shows_cause(&self, resources: &BTreeSet<ResourceId>, wanted: impl Fn(&Reply) -> bool) -> Option<bool> {
+        let mut shown = None;
+        for id in resources {
+            let records: Vec<Record> = self.state.iter(self.history.base, *id).cloned().collect();
+            for record in &records {
+                let fits = |change: &Change| {
+                    wanted(&self.history.reply(&change.applied(self.history.base, self.state), self.call))
+                };
+                let causes: Vec<Change> = self.changes(*id, record).filter(fits).collect();
+                if causes.is_empty() {
+                    continue;
+                }
+                if !causes.iter().any(|change| self.alters_reply(change)) {
+                    return Some(false);
+                }
+                shown = Some(true);
+            }
+        }
+        shown
+    }
+
+    /// The position of the rule that a refusal states.
+    fn failed_rule(&self, reply: &Reply) -> Option<usize> {
+        let world = self.history.base.world();
+        let api = world.api(world.api_named(&self.call.api)?);
+        let detail = reply.body.member("detail")?.value()?.as_str()?;
+        api.behaviour.require.iter().position(|rule| &*rule.message == detail)
+    }
+
+    fn alters_answer(&self, change: &Change) -> bool {
+        let state = change.applied(self.history.base, self.state);
+        !self.answer.is_given(&self.history.reply(&state, self.call), self.history.base)
+    }
+
+    fn alters_reply(&self, change: &Change) -> bool {
+        self.replies.iter().any(|(entry, state)| {
+            let other = change.applied(self.history.base, state);
+            self.history.reply(&other, &entry.call) != entry.reply
+        })
+    }
+
+    /// The ways in which a record is changed: each field to other values, and the whole record gone.
+    fn changes<'r>(&'r self, resource: ResourceId, record: &'r Record) -> impl Iterator<Item = Change> + 'r {
+        let declared = self.history.base.world().resource(resource);
+        let key = &record[declared.key.index()];
+        let fields = (0..declared.fields.len()).filter(|at| *at != declared.key.index());
+        let changed = fields.flat_map(move |at| {
+            let others = self.other_values(declared, resource, FieldId(at as u16), &record[at]);
+            others.into_iter().map(move |value| {
+                let mut other: Vec<Value> = record.to_vec();
+                other[at] = value;
+                Some(Record::from(other))
+            })
+        });
+        changed.chain(std::iter::once(None)).map(move |record| Change { resource, key: key.clone(), record })
+    }
+
+    /// Other values of a field: those that the call names, those of other records, and values next to it.
+    fn other_values(
+        &self,
+        declared: &Resource,
+        resource: ResourceId,
+        field: FieldId,
+        value: &Value,
+    ) -> Vec<Value> {
+        let mut found: Vec<Value> = Vec::new();
+        let kind = &declared.field(field).schema.kind;
+        let named =
+            self.arguments.iter().map(|(_, value)| value).filter(|named| named.kind() == value.kind());
+        found.extend(named.cloned());
+        match (kind, value) {
+            (Type::Enum(values), _) => found.extend(values.iter().cloned().map(Value::String)),
+            (_, Value::Bool(flag)) => found.push(Value::Bool(!flag)),
+            (_, Value::Integer(number)) => {
+                found.extend(
+                    [number.saturating_add(1), 0, number.saturating_add(1_000_000)].map(Value::Integer),
+                );
+            }
+            (_, Value::Number(number)) => found.extend(Value::number(number + 1.0)),
+            (_, Value::Decimal(decimal)) => {
+                for minor in [decimal.minor.saturating_add(1), 0, decimal.minor.saturating_add(100_000_000)] {
+                    found.push(Value::Decimal(diorama_seeds::value::Decimal { minor, ..*decimal }));
+                }
+            }
+            (_, Value::Date(date)) => {
+                found.extend([1, -400, 400].map(|days| Value::Date(Date(date.0 + days))))
+            }
+            (_, Value::Time(time)) => found.push(Value::Time(Time((time.0 + 3_600) % 86_400))),
+            (_, Value::DateTime(instant)) => {
+                let seconds = [3_600, -400 * 86_400, 400 * 86_400];
+                found.extend(seconds.map(|seconds| Value::DateTime(Instant(instant.0 + seconds))));
+            }
+            _ => {}
+        }
+        let records = self.state.iter(self.history.base, resource);
+        found.extend(
+            records.filter_map(|record| record.get(field.index())).find(|other| *other != value).cloned(),
+        );
+        if declared.field(field).optional && !value.is_missing() {
+            found.push(Value::Absent);
+        }
+        found.dedup();
+        found.retain(|other| other != value);
+        found.truncate(MAX_OTHER_VALUES);
+        found
+    }
+
+    /// One record more, which has what the call names.
+    fn new_record(&self, resource: ResourceId) -> Option<Change> {
+        let world = self.history.base.world();
+        let declared = world.resource(resource);
+        let api = world.api(world.api_named(&self.call.api)?);
+        let mut record: Vec<Value> = self.state.iter(self.history.base, resource).last()?.to_vec();
+        let key = match &record[declared.key.index()] {
+            Value::Integer(key) => Value::Integer(key.checked_add(1)?),
+            Value::String(key) => Value::string(&format!("{key}0")),
+            _ => return None,
+        };
+        record[declared.key.index()] = key;
+        for (id, value) in self.arguments {
+            let parameter = api.parameters.get(id.index())?;
+            if let Some((of, field)) = parameter.field
+                && of == resource
+                && record[field.index()].kind() == value.kind()
+            {
+                record[field.index()] = value.clone();
+            }
+        }
+        let key = record[declared.key.index()].clone();
+        Some(Change { resource, key, record: Some(record.into()) })
+    }
+}
+
+impl Change {
+    fn applied(&self, base: &Base, state: &State) -> State {
+        state.with_record(base, self.resource, &self.key, self.record.clone())
+    }
+}
