@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use diorama_baselines::environment::EnvironmentError;
-use diorama_engine::session::{Session, SessionOptions};
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
 use diorama_engine::{Base, BaseError};
 use diorama_grade::{Ended, Vocabulary};
@@ -18,12 +18,14 @@ use diorama_output::row::{Dialogue, Role};
 use diorama_output::storage::Storage;
 use diorama_proof::{GateReport, Stop, Survey, WorldContext};
 use diorama_seeds::answer::GoldAnswer;
-use diorama_seeds::ending::Kind;
+use diorama_seeds::ending::{self, Answers, Kind};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
-use diorama_seeds::task::{Checks, Fact, GoldCall, Outcome, RefusalClass};
+use diorama_seeds::task::{Checks, Fact, GoldCall, KeyCheck, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
+use diorama_simulator::conversation::Given;
 use lru::LruCache;
+use serde_json::Value as Json;
 
 /// The licence and the source that a world states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +127,7 @@ pub struct Task {
     pub checks: Checks,
     /// The reference calls.
     pub gold: Vec<GoldCall>,
-    /// The reference answers over the reference calls.
+    /// The author's claims.
     pub gold_answer: GoldAnswer,
     /// How each goal ends in the row.
     pub goals: Vec<GoldGoal>,
@@ -181,16 +183,50 @@ impl Task {
         variant.goals.iter().flat_map(|goal| &goal.answer).map(|check| among(&check.fact)).product()
     }
 
+    /// The structured final answer of each goal of the reference solution, with the values that these calls made for new
+    /// records.
+    #[must_use]
+    pub fn final_answers(&self, world: &World, calls: &[Arc<LogEntry>]) -> Vec<Given> {
+        let given = self.goals.iter().enumerate().map(|(number, goal)| {
+            let check = self.checks.variants.first().and_then(|variant| variant.goals.get(number));
+            let made = |new: u32, field: &str| self.made(world, calls, new, field);
+            Given {
+                outcome: Some(goal.outcome),
+                reason: goal.reason,
+                about: check.and_then(ending::subject),
+                facts: check.and_then(|check| ending::facts(check, made)).unwrap_or_default(),
+            }
+        });
+        given.collect()
+    }
+
+    /// What calls made for a field of a new record.
+    fn made(&self, world: &World, calls: &[Arc<LogEntry>], new: u32, field: &str) -> Option<Json> {
+        let variant = self.checks.variants.first()?;
+        let change = variant.changes.iter().find(|change| change.key == KeyCheck::New(new))?;
+        let alike = variant.changes.iter().filter(|other| other.resource == change.resource);
+        let before = alike.take_while(|other| other.key != KeyCheck::New(new));
+        let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
+        let model = world.base.world();
+        let resource = model.resource_named(&change.resource)?;
+        let field = model.resource(resource).field_named(field)?;
+        let changes = calls.iter().flat_map(|entry| &entry.changes);
+        let mut created = changes.filter(|made| made.resource == resource && made.before.is_none());
+        Some(created.nth(before)?.after.as_ref()?.get(field.index())?.to_json(&model.zone))
+    }
+
     /// The end of each goal as the grader takes it; `calls` says how many calls there were by the end of each.
     #[must_use]
-    pub fn endings(&self, calls: impl Fn(&GoldGoal) -> usize) -> Vec<Ended<'_>> {
-        let ended = self.goals.iter().map(|goal| Ended {
-            outcome: Some(goal.outcome),
-            reason: goal.reason,
+    pub fn endings<'a>(&'a self, given: &'a [Given], calls: impl Fn(&GoldGoal) -> usize) -> Vec<Ended<'a>> {
+        let ended = self.goals.iter().zip(given).map(|(goal, given)| Ended {
+            answers: Answers::Structured,
+            outcome: given.outcome,
+            reason: given.reason,
+            about: given.about.as_deref(),
+            facts: Some(&given.facts),
             answer: &goal.answer,
             user_turns: self.turns.get(..goal.user_turns).unwrap_or(&self.turns),
             calls: calls(goal),
-            ..Ended::default()
         });
         ended.collect()
     }

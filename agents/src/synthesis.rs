@@ -18,6 +18,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod query;
 pub mod recipe;
+pub mod render;
 pub mod row;
 pub mod say;
 pub mod scenario;

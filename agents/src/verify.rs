@@ -1,8 +1,8 @@
 //! `verify`: every row again, from the files alone.
 //!
 //! Replays the reference calls of a row in its world, compares every reply, both state hashes and the dialogue's
-//! messages, makes the row again from what was said and called ([`derive`]), and grades the reference answer with the
-//! row's checks.
+//! messages, makes the row again from what was said and called ([`derive`]), and grades the reference's
+//! structured final answers with the row's checks.
 
 mod derive;
 mod error;
@@ -12,7 +12,6 @@ use diorama_grade::{Attempt, Prepared};
 use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
 use diorama_proof::GateReport;
-use diorama_seeds::answer::AnswerPart;
 use diorama_seeds::model::{self, DomainId};
 use diorama_seeds::task::{Ability, Call};
 use serde_json::Value as Json;
@@ -60,14 +59,14 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, VerifyError> {
     same("final_state_hash", &row.final_state_hash, &session.digest().to_string())?;
     messages(row, &task)?;
     same("gold_plan", row.gold_plan.as_deref().unwrap_or_default(), &nested(&task.gold))?;
-    answers(&task)?;
     gates(&task)?;
     let derived = derive::compare(row, &task, &world)?;
     labels(row, &task, base.world(), !derived)?;
     let log: Vec<_> = session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
         .map_err(|error| VerifyError::Checks(error.to_string()))?;
-    let gold = task.endings(|goal| goal.calls.end);
+    let given = task.final_answers(&world, &log);
+    let gold = task.endings(&given, |goal| goal.calls.end);
     let attempt = Attempt {
         base: &world.base,
         initial: session.initial(),
@@ -79,11 +78,11 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, VerifyError> {
         return Err(VerifyError::Checks("the reference solution does not pass them".to_owned()));
     }
     let fresh = session.initial().clone();
-    let silent = task.endings(|_| 0);
+    let silent = task.endings(&given, |_| 0);
     let idle = Attempt { last: &fresh, log: &[], goals: &silent, ..attempt };
-    // Of a request that is declined without a call, the words are the whole solution.
+    // Of a request that is declined without a call, the final answer is the whole solution.
     if !task.gold.is_empty() && prepared.grade(&idle).success {
-        return Err(VerifyError::Checks("the words pass them without a call".to_owned()));
+        return Err(VerifyError::Checks("the right facts pass them without a call".to_owned()));
     }
     Ok(derived)
 }
@@ -127,50 +126,6 @@ fn domains(
     };
     let wrong = || column("domains", format!("found {}, expected {expected}", row.domains.join(", ")));
     if holds { Ok(()) } else { Err(wrong()) }
-}
-
-/// The reference answers are what the messages say: their texts stand there in order, and their places are in replies.
-fn answers(task: &Task) -> Result<(), VerifyError> {
-    let wrong = |goal: usize, what: String| column("gold_answer", format!("goal {goal}: {what}"));
-    if task.gold_answer.goals.len() != task.goals.len() {
-        let (found, expected) = (task.gold_answer.goals.len(), task.goals.len());
-        return Err(column("gold_answer", format!("found {found} goals, expected {expected}")));
-    }
-    let replies: Vec<Option<Json>> =
-        task.replies.iter().map(|reply| serde_json::from_str(reply).ok()).collect();
-    for (number, (parts, goal)) in task.gold_answer.goals.iter().zip(&task.goals).enumerate() {
-        let mut rest = &*goal.answer;
-        for part in parts {
-            let (call, path) = match part {
-                AnswerPart::Text(text) => {
-                    let after = rest.split_once(text.trim()).map(|(_, after)| after);
-                    rest = after.ok_or_else(|| {
-                        wrong(number, format!("found `{}`, which the message does not say", text.trim()))
-                    })?;
-                    continue;
-                }
-                AnswerPart::Leaf { call, path, .. } | AnswerPart::Truth { call, path, .. } => (call, path),
-                AnswerPart::Each { call, array, .. } => (call, array),
-            };
-            let reply = replies.get(*call).and_then(Option::as_ref);
-            if reply.and_then(|reply| place(reply, path)).is_none() {
-                return Err(wrong(
-                    number,
-                    format!("found the place `{path}`, which reply {call} does not have"),
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The part of a reply at a path such as `items[0].doctor_id`.
-fn place<'a>(reply: &'a Json, path: &str) -> Option<&'a Json> {
-    if path.is_empty() {
-        return Some(reply);
-    }
-    let pointer = path.replace('[', ".").replace(']', "").replace('.', "/");
-    reply.pointer(&if pointer.starts_with('/') { pointer } else { format!("/{pointer}") })
 }
 
 /// Checks that the counts of the gates are possible for these calls.

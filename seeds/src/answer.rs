@@ -1,19 +1,14 @@
-//! Reference answers as parts, so that they can be said again over other replies, and what their author claims of each
-//! goal.
+//! The claims of a task's author about each goal: when it opens, how it ends, and which facts it asks for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::task::{Outcome, RefusalClass};
 
-/// The reference answers of a task, one for each goal.
+/// The author's claims about a task. Together with the calls and the messages, they determine all checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "GoldAnswerForm")]
 pub struct GoldAnswer {
-    /// The last message of each goal.
-    pub goals: Vec<Vec<AnswerPart>>,
-    /// The author's claims about each goal. Together with the calls and the messages, they determine all checks. Rows
-    /// of `generate/1` have none.
+    /// One for each goal. Rows of `generate/1` have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claims>,
 }
@@ -92,64 +87,4 @@ pub struct FactClaim {
     /// a map.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub several: bool,
-}
-
-/// A gold answer as it is written; rows of the first format had the parts of one goal.
-#[derive(Deserialize)]
-struct GoldAnswerForm {
-    #[serde(default)]
-    goals: Vec<Vec<AnswerPart>>,
-    #[serde(default)]
-    parts: Vec<AnswerPart>,
-    #[serde(default)]
-    claims: Vec<Claims>,
-}
-
-impl From<GoldAnswerForm> for GoldAnswer {
-    fn from(form: GoldAnswerForm) -> Self {
-        let GoldAnswerForm { goals, parts, claims } = form;
-        Self { goals: if goals.is_empty() { vec![parts] } else { goals }, claims }
-    }
-}
-
-/// A part of a last message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerPart {
-    /// Text.
-    Text(String),
-    /// A leaf of a reply, in words.
-    Leaf {
-        /// The call.
-        call: usize,
-        /// The place.
-        path: String,
-        /// Which form of words.
-        style: u32,
-        /// Without its unit or currency, which nothing visible gives.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        bare: bool,
-    },
-    /// One of two texts, as a boolean leaf of a reply says.
-    Truth {
-        /// The call.
-        call: usize,
-        /// The place.
-        path: String,
-        /// For true.
-        yes: String,
-        /// For false.
-        no: String,
-    },
-    /// The same member of every item of an array, joined.
-    Each {
-        /// The call.
-        call: usize,
-        /// The array's place.
-        array: String,
-        /// The member.
-        member: String,
-        /// Which form of words; also chooses between a sentence and bullets.
-        style: u32,
-    },
 }

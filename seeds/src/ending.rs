@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 pub use crate::ask::{Ask, Kind};
 use crate::english;
-use crate::task::{AnswerCheck, Checks, Fact, GoalCheck, Outcome, RefusalClass};
+use crate::task::{AnswerCheck, Checks, Evidence, Fact, GoalCheck, Outcome, RefusalClass};
 
 /// The name of the tool.
 pub const FINISH: &str = "finish";
@@ -351,6 +351,21 @@ pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Opti
         Some((fact.name, given))
     });
     given.collect()
+}
+
+/// What a refusal is about, as its reference would say it: an argument of the call that it rests on.
+#[must_use]
+pub fn subject(goal: &GoalCheck) -> Option<String> {
+    let argument = goal.evidence.iter().find_map(|evidence| match evidence {
+        Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),
+        _ => None,
+    });
+    match (argument, goal.evidence.first()) {
+        (Some(Json::String(text)), _) => Some(text.clone()),
+        (Some(other), _) => Some(other.to_string()),
+        (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
+        _ => None,
+    }
 }
 
 fn value(fact: &Fact, made: &impl Fn(u32, &str) -> Option<Json>) -> Option<Json> {

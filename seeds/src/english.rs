@@ -21,6 +21,16 @@ pub fn enumerate<S: std::borrow::Borrow<str>>(items: &[S]) -> String {
     }
 }
 
+/// Names of weekdays, Monday first.
+pub const WEEKDAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// The name of a date's weekday: `Monday`.
+#[must_use]
+pub fn weekday(date: crate::value::Date) -> &'static str {
+    WEEKDAYS[date.civil().weekday().to_monday_zero_offset() as usize % 7]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Ended, Grade, Prepared};
-use diorama_seeds::ending;
 use diorama_seeds::ending::{Answers, Finish};
 use diorama_seeds::task::Call;
 use diorama_simulator::conversation::Given;
@@ -128,14 +127,14 @@ impl Labelled {
             calls.push(session.calls());
         }
         let log: Vec<Arc<LogEntry>> = session.log().collect();
-        let reference: Vec<Given> = (0..goals.len()).map(|number| reference(task, number)).collect();
+        let reference = task.final_answers(world, &log).into_iter().map(Some).chain(std::iter::repeat(None));
         let given: Vec<Given> = goals
             .iter()
             .zip(reference)
             .map(|(said, reference)| match (&said.finish, answers) {
                 (_, Answers::Prose) => Given::default(),
                 (Some(finish), Answers::Structured) => Given::of(finish.clone()).1,
-                (None, Answers::Structured) => reference,
+                (None, Answers::Structured) => reference.unwrap_or_default(),
             })
             .collect();
         let ended: Vec<Ended<'_>> = goals
@@ -167,18 +166,6 @@ impl Labelled {
             log: &log,
             goals: &ended,
         }))
-    }
-}
-
-/// The structured final answer of the reference solution.
-fn reference(task: &Task, number: usize) -> Given {
-    let check = task.checks.variants.first().and_then(|variant| variant.goals.get(number));
-    let gold = task.goals.get(number);
-    Given {
-        outcome: gold.map(|gold| gold.outcome),
-        reason: gold.and_then(|gold| gold.reason),
-        about: super::policies::about(&task.checks, number),
-        facts: check.and_then(|check| ending::facts(check, |_, _| None)).unwrap_or_default(),
     }
 }
 

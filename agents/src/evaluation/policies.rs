@@ -16,7 +16,6 @@ use rand_chacha::ChaCha8Rng;
 
 use self::calls::Blind;
 use self::ends::{End, Facts};
-pub(super) use self::oracle::about;
 use super::judge::Privileged;
 
 /// A scripted policy.

@@ -7,13 +7,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::synthesis::draft::AnswerPart;
+use crate::synthesis::render::say_answer;
 use diorama_engine::Body;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER, tool_search};
 use diorama_grade::measures::Measures;
 use diorama_proof::Candidate;
-use diorama_proof::answer::{AnswerPart, Asked};
-use diorama_proof::binding::say_answer;
+use diorama_proof::answer::Asked;
 use diorama_proof::candidate::{
     AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn,
 };
@@ -150,7 +151,7 @@ impl Solving<'_> {
         }
         let replies: Vec<Option<Arc<LogEntry>>> = self.calls.iter().cloned().map(Some).collect();
         let parts: Vec<AnswerPart> = goal.answer.iter().map(|part| self.placed(part)).collect();
-        let say = say_answer(&parts, &replies, self.world.base.world(), 0).ok_or(Unsolved::NoAnswer)?;
+        let say = say_answer(&parts, &replies, self.world.base.world()).ok_or(Unsolved::NoAnswer)?;
         let facts = goal.asked.iter().map(|asked| self.claim(asked)).collect();
         let world = self.world.base.world();
         let asks = goal.asks.iter().map(|(resource, field)| {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use diorama_proof::answer::{AnswerPart, Asked};
+use diorama_proof::answer::Asked;
 use diorama_seeds::model::{ApiId, FieldId, ParameterId, ResourceId};
 use diorama_seeds::task::{Ability, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
@@ -99,4 +99,44 @@ impl DraftGoal {
     pub const fn outcome(&self) -> Outcome {
         if self.refusal.is_some() { Outcome::Refused } else { Outcome::Done }
     }
+}
+
+/// A part of a last message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerPart {
+    /// Text.
+    Text(String),
+    /// A leaf of a reply, in words.
+    Leaf {
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+        /// Which form of words.
+        style: u32,
+        /// Without its unit or currency, which nothing visible gives.
+        bare: bool,
+    },
+    /// One of two texts, as a boolean leaf of a reply says.
+    Truth {
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+        /// For true.
+        yes: String,
+        /// For false.
+        no: String,
+    },
+    /// The same member of every item of an array, joined.
+    Each {
+        /// The call.
+        call: usize,
+        /// The array's place.
+        array: String,
+        /// The member.
+        member: String,
+        /// Which form of words; also chooses between a sentence and bullets.
+        style: u32,
+    },
 }

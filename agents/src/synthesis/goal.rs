@@ -14,7 +14,8 @@ use diorama_seeds::model::{ApiId, FieldId, ParameterId, ResourceId};
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
 
-use diorama_proof::answer::{AnswerPart, Asked};
+use crate::synthesis::draft::AnswerPart;
+use diorama_proof::answer::Asked;
 
 use super::draft::Detail;
 use super::text::Segment;

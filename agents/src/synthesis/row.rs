@@ -66,7 +66,6 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
     };
     let claims = grounded.candidate.goals.iter();
     let answer = GoldAnswer {
-        goals: grounded.goals.iter().map(|goal| goal.parts.clone()).collect(),
         claims: claims.map(|goal| Claims { when: goal.when.clone(), ends: goal.end() }).collect(),
     };
     Dialogue {

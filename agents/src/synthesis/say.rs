@@ -1,6 +1,6 @@
 //! The realiser: how people and assistants say a value.
 //!
-//! Owns the words for values in requests; those in answers are [`diorama_proof::render`]'s. What reads them back shares no
+//! Owns the words for values in requests; those in answers are [`crate::synthesis::render`]'s. What reads them back shares no
 //! code with either: that is what makes grounding a check.
 
 pub use diorama_seeds::english::enumerate;
@@ -9,7 +9,9 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
 use diorama_seeds::value::{Date, Instant, Time, Value, Zone};
 
-pub use diorama_proof::render::{MONTHS, WEEKDAYS, money, plain_number, time_told, told, weekday, with_unit};
+pub use crate::synthesis::render::{
+    MONTHS, WEEKDAYS, money, plain_number, time_told, told, weekday, with_unit,
+};
 use indexmap::IndexMap;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -11,7 +11,7 @@ use diorama_output::row::parts::{Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role};
 use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateCall, CandidateGoal, Turn};
 use diorama_proof::{Candidate, ground_with};
-use diorama_seeds::answer::Claims;
+use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::script::Script;
 use serde_json::Value as Json;
 
@@ -88,7 +88,7 @@ fn columns(row: &Dialogue, again: &Dialogue) -> Vec<(&'static str, String, Strin
             ("gold_plan", row.gold_plan.clone().unwrap_or_default()),
             ("user_facts", row.user_facts.clone()),
             ("checks", row.checks.clone()),
-            ("gold_answer", row.gold_answer.clone()),
+            ("gold_answer", claims(&row.gold_answer)),
             ("depth", row.depth.to_string()),
             ("license", row.license.clone()),
             ("source", row.source.clone()),
@@ -97,6 +97,12 @@ fn columns(row: &Dialogue, again: &Dialogue) -> Vec<(&'static str, String, Strin
         ]
     };
     of(row).into_iter().zip(of(again)).map(|((name, found), (_, made))| (name, found, made)).collect()
+}
+
+/// The claims in a `gold_answer`; rows of an earlier version hold the words of the answers beside them.
+fn claims(gold_answer: &str) -> String {
+    let read: Result<GoldAnswer, _> = serde_json::from_str(gold_answer);
+    read.map_or_else(|_| gold_answer.to_owned(), |claims| serde_json::to_string(&claims).unwrap_or_default())
 }
 
 /// The first place at which two values differ, and what stands there in each.

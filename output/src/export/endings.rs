@@ -1,5 +1,6 @@
 //! Structured endings in rows: the tool `finish`, and calls of it in the place of the messages that end goals.
 
+use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, FINISH, Finish};
 use diorama_seeds::task::{Checks, Evidence, GoalCheck, KeyCheck, Outcome, Variant};
 use serde_json::{Map, Value as Json, json};
@@ -132,7 +133,7 @@ fn about(goal: &GoalCheck) -> Option<String> {
 }
 
 /// Returns the value that the world generated for a field of a new record. The value is read from the position in a
-/// reply where the reference answer takes it. New records of one resource are created in the order in which they are
+/// reply that a claimed fact names. New records of one resource are created in the order in which they are
 /// expected.
 fn made(
     row: &Dialogue,
@@ -145,15 +146,14 @@ fn made(
     let alike = variant.changes.iter().filter(|other| other.resource == change.resource);
     let before = alike.take_while(|other| other.key != KeyCheck::New(new));
     let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
-    let answer: Json = serde_json::from_str(&row.gold_answer).ok()?;
-    let parts = answer.get("goals")?.as_array()?.iter().filter_map(Json::as_array).flatten();
+    let answer: GoldAnswer = serde_json::from_str(&row.gold_answer).ok()?;
     let mut taken: Vec<Json> = Vec::new();
-    for leaf in parts.filter_map(|part| part.get("leaf")) {
-        let pointer = format!("/{}", leaf.get("path")?.as_str()?.replace(['.', '['], "/").replace(']', ""));
+    for fact in answer.claims.iter().flat_map(|goal| &goal.ends.facts) {
+        let pointer = format!("/{}", fact.path.replace(['.', '['], "/").replace(']', ""));
         if pointer.rsplit('/').next() != Some(field) {
             continue;
         }
-        let call = conversation.calls().nth(usize::try_from(leaf.get("call")?.as_u64()?).ok()?)?;
+        let call = conversation.calls().nth(fact.call)?;
         let reply: Json = serde_json::from_str(conversation.reply(call)?).ok()?;
         let value = reply.pointer(&pointer)?.clone();
         if !taken.contains(&value) {

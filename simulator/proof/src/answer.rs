@@ -1,7 +1,5 @@
 //! The facts that a goal is asked to state, by their places in replies.
 
-pub use diorama_seeds::answer::{AnswerPart, GoldAnswer};
-
 /// A fact that a goal must state, by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {

@@ -10,6 +10,7 @@ use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::{Body, Origin, RecordChange};
 use diorama_grade::measures::Measures;
 use diorama_seeds::ending::{Ask, Kind};
+use diorama_seeds::english::WEEKDAYS;
 use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
@@ -24,7 +25,6 @@ use crate::answer::Asked;
 use crate::binding::each;
 use crate::gates::Trial;
 use crate::ground::GroundedGoal;
-use crate::render::WEEKDAYS;
 
 mod items;
 mod ways;

@@ -4,6 +4,7 @@
 //! author says. A gate gives the typed reason why a candidate does not pass.
 
 mod alternatives;
+mod finish;
 mod mutation;
 mod nontrivial;
 mod trial;

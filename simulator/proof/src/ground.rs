@@ -8,7 +8,6 @@ mod argument;
 mod choice;
 mod claims;
 mod order;
-mod parts;
 mod script;
 mod text;
 
@@ -28,7 +27,7 @@ use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::value::Instant;
 
-use crate::answer::{AnswerPart, Asked};
+use crate::answer::Asked;
 use crate::candidate::{Candidate, CandidateError};
 use crate::reason::Reason;
 use crate::{WorldContext, checks};
@@ -89,8 +88,6 @@ pub struct GroundedGoal {
     pub asked: Vec<Asked>,
     /// The fields that it asks for in vain.
     pub asks: Vec<(ResourceId, FieldId)>,
-    /// Its last message, as parts.
-    pub parts: Vec<AnswerPart>,
     /// Its last message.
     pub answer: String,
 }
@@ -260,7 +257,6 @@ impl Walk {
         let asked = claims::facts(number, &end, seen, &mut self.faults);
         let asks = claims::asks(number, &end, seen, &mut self.faults);
         claims::deeds(number, &end, &calls, &last, seen, &mut self.faults);
-        let parts = parts::of(&last, &asked, seen);
         self.goals.push(GroundedGoal {
             calls,
             user_turns: seen.turns.len(),
@@ -269,7 +265,6 @@ impl Walk {
             refused_by,
             asked,
             asks,
-            parts,
             answer: goal.last_words().to_owned(),
         });
         Ok(())

@@ -17,7 +17,6 @@ pub mod checks;
 pub mod gates;
 pub mod ground;
 pub mod reason;
-pub mod render;
 pub mod survey;
 pub mod verdict;
 

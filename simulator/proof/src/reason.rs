@@ -220,13 +220,13 @@ pub enum Reason {
 
     // No-op.
     /// Doing nothing passes.
-    #[error("doing nothing and saying `{words}` passes")]
+    #[error("doing nothing and ending with `{words}` passes")]
     IdlePasses {
         /// What was said.
         words: String,
     },
     /// The right words without a call pass.
-    #[error("the words alone pass, without a call")]
+    #[error("the right facts pass without a call")]
     WordsAlonePass,
     /// A refusal without a request of the same kind that works.
     #[error("goal {goal}: no other values make {api} work, so refusing would always be right")]
@@ -334,8 +334,6 @@ pub enum Mutation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// The facts in other forms.
-    Rendering,
     /// The same calls on another session seed.
     OtherSeed,
     /// A read that nobody needs.
@@ -374,7 +372,6 @@ impl Way {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Rendering => "rendering",
             Self::OtherSeed => "other_seed",
             Self::RedundantRead => "redundant_read",
             Self::Spelling => "spelling",

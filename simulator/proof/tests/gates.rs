@@ -18,7 +18,6 @@ use diorama_proof::candidate::{Candidate, CandidateError, FactClaim, MAX_FACTS};
 use diorama_proof::ground::Grounded;
 use diorama_proof::verdict::{Verdicts, check};
 use diorama_proof::{Gate, GateReport, Stop, Survey, WorldContext, ground, prove};
-use diorama_seeds::answer::AnswerPart;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::{ArgumentSource, Derivation};
 use diorama_seeds::world;
@@ -85,8 +84,7 @@ impl World {
     }
 }
 
-/// Where the arguments come from, what brings out a held-back detail, when a goal opens, and what is said again over the
-/// replies of another run.
+/// Where the arguments come from, what brings out a held-back detail, and when a goal opens.
 fn derived(grounded: &Grounded) -> String {
     let mut text = String::new();
     for (number, call) in grounded.gold.iter().enumerate() {
@@ -101,11 +99,6 @@ fn derived(grounded: &Grounded) -> String {
         for held in &script.withheld {
             writeln!(text, "  knows {}, asked for as {:?}", held.about, held.words).unwrap();
         }
-        let parts = goal.parts.iter().map(|part| match part {
-            AnswerPart::Text(text) => text.clone(),
-            other => serde_json::to_string(other).unwrap(),
-        });
-        writeln!(text, "  says {:?}", parts.collect::<String>()).unwrap();
         if let (Some(class), by) = (goal.refusal, goal.refused_by) {
             writeln!(text, "  refused as {class:?} by {by:?}").unwrap();
         }

@@ -6,10 +6,11 @@ use diorama_baselines::environment::{
     Answer, ConversationEntry, Environment, EnvironmentError, Finish, Reply,
 };
 use diorama_engine::session::{LogEntry, Session};
-use diorama_proof::binding::{bind, say_answer};
+use diorama_proof::binding::bind;
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::WithheldDetail;
-use diorama_seeds::task::{Call, Checks, Evidence, GoalCheck, KeyCheck};
+use diorama_seeds::task::{Call, GoalCheck};
+use diorama_simulator::conversation::Given;
 use serde_json::{Map, Value as Json};
 
 use super::ends::{End, Facts};
@@ -99,35 +100,46 @@ impl Solving<'_> {
             let finish = self.end.finish(environment.view(), goal.calls.len());
             return environment.finish(&finish).await.map(Some);
         };
-        let parts = self.privileged.task.gold_answer.goals.get(number);
-        let said = parts.and_then(|parts| say_answer(parts, &self.replies, world, 0));
-        let Some(message) = said else { return Ok(None) };
-        let facts = self.facts(number, how).unwrap_or_default();
-        let about = about(&self.privileged.task.checks, number);
-        let end = Finish { outcome: goal.outcome, reason: goal.reason, about, facts, message };
+        let Some(end) = self.finish(number, how) else { return Ok(None) };
         environment.finish(&end).await.map(Some)
     }
 
-    /// The facts of a goal, with what this session made.
-    fn facts(&self, number: usize, how: Facts) -> Option<Map<String, Json>> {
-        let variant = self.privileged.task.checks.variants.first()?;
-        let made = |new: u32, field: &str| {
-            let change = variant.changes.iter().find(|change| change.key == KeyCheck::New(new))?;
-            let alike = variant.changes.iter().filter(|other| other.resource == change.resource);
-            let before = alike.take_while(|other| other.key != KeyCheck::New(new));
-            let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
-            let base = &self.privileged.world.base;
-            let resource = base.world().resource_named(&change.resource)?;
-            let field = base.world().resource(resource).field_named(field)?;
-            let entries = self.replies.iter().flatten().flat_map(|entry| &entry.changes);
-            let mut created = entries.filter(|made| made.resource == resource && made.before.is_none());
-            let record = created.nth(before)?.after.as_ref()?;
-            Some(record.get(field.index())?.to_json(&base.world().zone))
-        };
-        let goal = variant.goals.get(number)?;
-        let mut facts = ending::facts(goal, made)?;
-        vary(how, goal, &mut facts);
-        Some(facts)
+    /// The final answer of a goal, with what this session made.
+    fn finish(&self, number: usize, how: Facts) -> Option<Finish> {
+        let Privileged { task, world, .. } = self.privileged;
+        let calls: Vec<Arc<LogEntry>> = self.replies.iter().flatten().cloned().collect();
+        let given = task.final_answers(world, &calls).into_iter().nth(number)?;
+        let Given { outcome, reason, about, mut facts } = given;
+        vary(how, task.checks.variants.first()?.goals.get(number)?, &mut facts);
+        let message = self.restated(&task.goals.get(number)?.answer);
+        Some(Finish { outcome: outcome?, reason, about, facts, message })
+    }
+
+    /// The reference's words with the keys and tokens that this session made in the place of the reference's own.
+    fn restated(&self, words: &str) -> String {
+        let zone = &self.privileged.world.base.world().zone;
+        let mut words = words.to_owned();
+        for (entry, recorded) in self.replies.iter().zip(&self.privileged.task.replies) {
+            let Some(entry) = entry else { continue };
+            let Ok(recorded) = serde_json::from_str::<Json>(recorded) else { continue };
+            let (mut own, mut theirs) = (Vec::new(), Vec::new());
+            add_leaves(&entry.reply.json_tree(zone), &mut own);
+            add_leaves(&recorded, &mut theirs);
+            for (own, theirs) in own.iter().zip(&theirs).filter(|(own, theirs)| own != theirs) {
+                words = words.replace(theirs.as_str(), own);
+            }
+        }
+        words
+    }
+}
+
+/// The values of a reply as text, in document order.
+fn add_leaves(reply: &Json, found: &mut Vec<String>) {
+    match reply {
+        Json::Array(items) => items.iter().for_each(|item| add_leaves(item, found)),
+        Json::Object(members) => members.values().for_each(|member| add_leaves(member, found)),
+        Json::String(text) => found.push(text.clone()),
+        other => found.push(other.to_string()),
     }
 }
 
@@ -154,21 +166,6 @@ fn vary(how: Facts, goal: &GoalCheck, facts: &mut Map<String, Json>) {
             }
             _ => {}
         }
-    }
-}
-
-/// The subject of a refusal: an argument of the call that it rests on.
-pub(in crate::evaluation) fn about(checks: &Checks, number: usize) -> Option<String> {
-    let goal = checks.variants.first()?.goals.get(number)?;
-    let arguments = goal.evidence.iter().find_map(|evidence| match evidence {
-        Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),
-        _ => None,
-    });
-    match (arguments, goal.evidence.first()) {
-        (Some(Json::String(text)), _) => Some(text.clone()),
-        (Some(other), _) => Some(other.to_string()),
-        (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
-        _ => None,
     }
 }
 

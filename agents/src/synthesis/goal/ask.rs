@@ -1,7 +1,8 @@
 //! Questions about one record.
 
+use crate::synthesis::draft::AnswerPart;
 use diorama_engine::{Body, Origin};
-use diorama_proof::answer::{AnswerPart, Asked};
+use diorama_proof::answer::Asked;
 use diorama_seeds::english::{article, lowered};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ParameterId, Record, ResourceId};
 use diorama_seeds::schema::Type;

@@ -1,7 +1,8 @@
 //! Questions for figures that the world computes.
 
+use crate::synthesis::draft::AnswerPart;
 use diorama_engine::Origin;
-use diorama_proof::answer::{AnswerPart, Asked};
+use diorama_proof::answer::Asked;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::Value;
 use rand::RngExt;

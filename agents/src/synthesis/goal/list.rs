@@ -1,7 +1,8 @@
 //! Questions about lists: which, how many, the first in some order.
 
+use crate::synthesis::draft::AnswerPart;
 use diorama_engine::{Body, Origin};
-use diorama_proof::answer::{AnswerPart, Asked};
+use diorama_proof::answer::Asked;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ParameterId, Query, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;

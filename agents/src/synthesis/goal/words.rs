@@ -1,6 +1,6 @@
 //! The wording of single goals and of the facts that answer them.
 
-use diorama_proof::answer::AnswerPart;
+use crate::synthesis::draft::AnswerPart;
 use diorama_seeds::english::article;
 use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::schema::Type;

@@ -1,7 +1,7 @@
 //! Goals that change records.
 
+use crate::synthesis::draft::AnswerPart;
 use diorama_engine::{Body, Origin, RecordChange};
-use diorama_proof::answer::AnswerPart;
 use diorama_seeds::contract::is_over;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Record, ResourceId, World};
 use diorama_seeds::schema::Type;

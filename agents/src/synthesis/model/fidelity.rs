@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::synthesis::render::{MONTHS, WEEKDAYS};
 use diorama_answers::prose::Prose;
 use diorama_answers::{Clock, NumberRole, What};
-use diorama_proof::render::{MONTHS, WEEKDAYS};
 use diorama_seeds::english::words;
 use diorama_seeds::value::Date;
 

@@ -140,7 +140,7 @@ impl Plan {
         let tags = self.tags.iter().filter(|name| shown.contains(name));
         Brief {
             services: services.join(", "),
-            now: format!("{}, {date}, {time}", diorama_proof::render::weekday(date)),
+            now: format!("{}, {date}, {time}", crate::synthesis::render::weekday(date)),
             persona: persona.to_owned(),
             tags: tags.map(|name| name.replace('_', " ")).collect(),
             goals: (0..self.grounded.candidate.goals.len()).map(|at| told.goal(at)).collect(),

@@ -1,14 +1,15 @@
 //! The words of the assistant for calls that were made without a model: questions, and what is told in the end.
 
+use crate::synthesis::render;
 use diorama_baselines::prompts::PromptError;
 use diorama_baselines::role_model::ParseError;
 use diorama_engine::Body;
 use diorama_grade::measures::leaf_schema;
 use diorama_llm::Message;
+use diorama_proof::Grounded;
 use diorama_proof::answer::Asked;
 use diorama_proof::binding::each;
 use diorama_proof::candidate::CandidateGoal;
-use diorama_proof::{Grounded, render};
 use diorama_seeds::model::World;
 use diorama_seeds::task::Outcome;
 use serde_json::{Value as Json, json};

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use crate::synthesis::render::{MONTHS, money, plain_number, time_told, weekday};
 use diorama_engine::{Base, Body, State};
 use diorama_grade::measures::leaf_schema;
-use diorama_proof::render::{MONTHS, money, plain_number, time_told, weekday};
 use diorama_seeds::casing::Casing;
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::english::{enumerate, plural};

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use diorama_engine::session::LogEntry;
-use diorama_engine::{Base, Reply, State, apply};
-use diorama_seeds::model::{Api, FieldId, ParameterId, Record, Resource, ResourceId};
+use diorama_engine::{Base, Origin, Reply, State, apply};
+use diorama_seeds::model::{Api, BehaviourKind, FieldId, ParameterId, Record, Resource, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::{Date, Instant, Time, Value};
@@ -64,6 +64,10 @@ impl<'a> History<'a> {
     #[must_use]
     pub fn settles(&self, api: &Api, arguments: &[(ParameterId, Value)], answer: Answer<'_>) -> bool {
         let world = self.base.world();
+        // Nobody knows the formula of a calculation without asking for it.
+        if matches!((&api.behaviour.kind, answer), (BehaviourKind::Compute(_), Answer::Value { .. })) {
+            return false;
+        }
         let resources = api.resources();
         let records: usize = resources.iter().map(|id| world.resource(*id).records.len()).sum();
         // Only replies about the same records can settle anything.
@@ -87,7 +91,7 @@ impl<'a> History<'a> {
         else {
             return false;
         };
-        let search = Search { history: self, call: &call, arguments, answer, state, replies };
+        let search = Search { history: self, call: &call, api, arguments, answer, state, replies };
         match answer {
             Answer::Refused(status) if status != 404 => search.settles_refusal(&resources),
             _ => search.settles_all(&resources),
@@ -132,6 +136,7 @@ impl Answer<'_> {
 struct Search<'a> {
     history: &'a History<'a>,
     call: &'a Call,
+    api: &'a Api,
     arguments: &'a [(ParameterId, Value)],
     answer: Answer<'a>,
     state: &'a State,
@@ -143,68 +148,113 @@ struct Search<'a> {
 struct Change {
     resource: ResourceId,
     key: Value,
+    /// The field that differs; none for a record that is new or gone.
+    field: Option<FieldId>,
     record: Option<Record>,
 }
 
+/// Which of a record's changes are tried.
+#[derive(Clone, Copy)]
+enum Tried<'a> {
+    All,
+    /// These fields, and the whole record gone.
+    Fields(&'a BTreeSet<(ResourceId, FieldId)>),
+}
+
 impl Search<'_> {
-    /// Returns true if each change that alters the answer alters a reply.
+    /// Returns true if each change that alters the answer alters a reply, and one does.
     fn settles_all(&self, resources: &BTreeSet<ResourceId>) -> bool {
-        let mut altered = false;
-        for id in resources {
-            let made = self.new_record(*id);
-            let records: Vec<Record> = self.state.iter(self.history.base, *id).cloned().collect();
-            let changes = records.iter().flat_map(|record| self.changes(*id, record));
-            for change in made.into_iter().chain(changes) {
-                if self.alters_answer(&change) {
-                    if !self.alters_reply(&change) {
-                        return false;
-                    }
-                    altered = true;
-                }
-            }
+        let mut altering: Vec<Change> = resources.iter().filter_map(|id| self.new_record(*id)).collect();
+        altering.retain(|change| self.alters_answer(change));
+        let shown = self.shown_records(resources);
+        for (resource, record) in &shown {
+            altering.extend(
+                self.changes(*resource, record, Tried::All).filter(|change| self.alters_answer(change)),
+            );
         }
-        altered
+        if altering.is_empty() || !altering.iter().all(|change| self.alters_reply(change)) {
+            return false;
+        }
+        let fields: BTreeSet<_> =
+            altering.iter().filter_map(|change| Some((change.resource, change.field?))).collect();
+        self.other_records(resources, &shown).all(|(resource, record)| {
+            let mut changes = self.changes(resource, record, Tried::Fields(&fields));
+            changes.all(|change| !self.alters_answer(&change) || self.alters_reply(&change))
+        })
     }
 
     /// Returns true if the reason of a refusal was shown: for each record of which a change would let the call succeed, one such
     /// change alters a reply. Where several rules fail, a change that meets the first of them counts.
     fn settles_refusal(&self, resources: &BTreeSet<ResourceId>) -> bool {
         let rule = self.failed_rule(&self.history.reply(self.state, self.call));
-        self.shows_cause(resources, |reply| reply.is_success()).or_else(|| {
+        let shown = self.shown_records(resources);
+        self.shows_cause(resources, &shown, Reply::is_success).or_else(|| {
             let meets = |reply: &Reply| reply.is_success() || self.failed_rule(reply) > rule;
-            rule.and_then(|_| self.shows_cause(resources, meets))
+            rule.and_then(|_| self.shows_cause(resources, &shown, meets))
         }) == Some(true)
     }
 
     /// Whether, for each record with a change after which the reply is as wanted, such a change alters a reply of the episode; none
-    /// where no record has one.
-    fn shows_cause(&self, resources: &BTreeSet<ResourceId>, wanted: impl Fn(&Reply) -> bool) -> Option<bool> {
-        let mut shown = None;
-        for id in resources {
-            let records: Vec<Record> = self.state.iter(self.history.base, *id).cloned().collect();
-            for record in &records {
-                let fits = |change: &Change| {
-                    wanted(&self.history.reply(&change.applied(self.history.base, self.state), self.call))
-                };
-                let causes: Vec<Change> = self.changes(*id, record).filter(fits).collect();
-                if causes.is_empty() {
-                    continue;
-                }
-                if !causes.iter().any(|change| self.alters_reply(change)) {
-                    return Some(false);
-                }
-                shown = Some(true);
+    /// where no record that a reply shows has one.
+    fn shows_cause(
+        &self,
+        resources: &BTreeSet<ResourceId>,
+        shown: &[(ResourceId, &Record)],
+        wanted: impl Fn(&Reply) -> bool,
+    ) -> Option<bool> {
+        let fits = |change: &Change| {
+            wanted(&self.history.reply(&change.applied(self.history.base, self.state), self.call))
+        };
+        let mut fields = BTreeSet::new();
+        let mut found = false;
+        for (resource, record) in shown {
+            let causes: Vec<Change> = self.changes(*resource, record, Tried::All).filter(fits).collect();
+            found |= !causes.is_empty();
+            if !causes.is_empty() && !causes.iter().any(|change| self.alters_reply(change)) {
+                return Some(false);
             }
+            fields.extend(causes.iter().filter_map(|change| Some((change.resource, change.field?))));
         }
-        shown
+        if !found {
+            return None;
+        }
+        let hidden = self.other_records(resources, shown).any(|(resource, record)| {
+            let causes: Vec<Change> =
+                self.changes(resource, record, Tried::Fields(&fields)).filter(fits).collect();
+            !causes.is_empty() && !causes.iter().any(|change| self.alters_reply(change))
+        });
+        Some(!hidden)
+    }
+
+    /// The records that the replies show a field of.
+    fn shown_records(&self, resources: &BTreeSet<ResourceId>) -> Vec<(ResourceId, &Record)> {
+        let leaves = self.replies.iter().flat_map(|(entry, _)| entry.reply.body.values());
+        let keys: BTreeSet<(ResourceId, &Value)> = leaves
+            .filter_map(|(_, origin)| match origin {
+                Origin::Field { resource, key, .. } if resources.contains(resource) => Some((*resource, key)),
+                _ => None,
+            })
+            .collect();
+        let record = |(resource, key)| Some((resource, self.state.get(self.history.base, resource, key)?));
+        keys.into_iter().filter_map(record).collect()
+    }
+
+    /// The records that no reply shows.
+    fn other_records<'r>(
+        &'r self,
+        resources: &'r BTreeSet<ResourceId>,
+        shown: &'r [(ResourceId, &'r Record)],
+    ) -> impl Iterator<Item = (ResourceId, &'r Record)> {
+        let all = resources
+            .iter()
+            .flat_map(|id| self.state.iter(self.history.base, *id).map(|record| (*id, record)));
+        all.filter(|(id, record)| !shown.iter().any(|(of, known)| of == id && known == record))
     }
 
     /// The position of the rule that a refusal states.
     fn failed_rule(&self, reply: &Reply) -> Option<usize> {
-        let world = self.history.base.world();
-        let api = world.api(world.api_named(&self.call.api)?);
         let detail = reply.body.member("detail")?.value()?.as_str()?;
-        api.behaviour.require.iter().position(|rule| &*rule.message == detail)
+        self.api.behaviour.require.iter().position(|rule| &*rule.message == detail)
     }
 
     fn alters_answer(&self, change: &Change) -> bool {
@@ -219,20 +269,32 @@ impl Search<'_> {
         })
     }
 
-    /// The ways in which a record is changed: each field to other values, and the whole record gone.
-    fn changes<'r>(&'r self, resource: ResourceId, record: &'r Record) -> impl Iterator<Item = Change> + 'r {
+    /// The ways in which a record is changed: the whole record gone, and each field to other values.
+    fn changes<'r>(
+        &'r self,
+        resource: ResourceId,
+        record: &'r Record,
+        tried: Tried<'r>,
+    ) -> impl Iterator<Item = Change> + 'r {
         let declared = self.history.base.world().resource(resource);
         let key = &record[declared.key.index()];
-        let fields = (0..declared.fields.len()).filter(|at| *at != declared.key.index());
-        let changed = fields.flat_map(move |at| {
-            let others = self.other_values(declared, resource, FieldId(at as u16), &record[at]);
+        let fields = (0..declared.fields.len()).map(|at| FieldId(at as u16)).filter(move |field| {
+            *field != declared.key
+                && match tried {
+                    Tried::All => true,
+                    Tried::Fields(fields) => fields.contains(&(resource, *field)),
+                }
+        });
+        let changed = fields.flat_map(move |field| {
+            let others = self.other_values(declared, resource, field, &record[field.index()]);
             others.into_iter().map(move |value| {
                 let mut other: Vec<Value> = record.to_vec();
-                other[at] = value;
-                Some(Record::from(other))
+                other[field.index()] = value;
+                (Some(field), Some(Record::from(other)))
             })
         });
-        changed.chain(std::iter::once(None)).map(move |record| Change { resource, key: key.clone(), record })
+        let all = std::iter::once((None, None)).chain(changed);
+        all.map(move |(field, record)| Change { resource, key: key.clone(), field, record })
     }
 
     /// Other values of a field: those that the call names, those of other records, and values next to it.
@@ -287,9 +349,7 @@ impl Search<'_> {
 
     /// One record more, which has what the call names.
     fn new_record(&self, resource: ResourceId) -> Option<Change> {
-        let world = self.history.base.world();
-        let declared = world.resource(resource);
-        let api = world.api(world.api_named(&self.call.api)?);
+        let declared = self.history.base.world().resource(resource);
         let mut record: Vec<Value> = self.state.iter(self.history.base, resource).last()?.to_vec();
         let key = match &record[declared.key.index()] {
             Value::Integer(key) => Value::Integer(key.checked_add(1)?),
@@ -298,7 +358,7 @@ impl Search<'_> {
         };
         record[declared.key.index()] = key;
         for (id, value) in self.arguments {
-            let parameter = api.parameters.get(id.index())?;
+            let parameter = self.api.parameters.get(id.index())?;
             if let Some((of, field)) = parameter.field
                 && of == resource
                 && record[field.index()].kind() == value.kind()
@@ -307,7 +367,7 @@ impl Search<'_> {
             }
         }
         let key = record[declared.key.index()].clone();
-        Some(Change { resource, key, record: Some(record.into()) })
+        Some(Change { resource, key, field: None, record: Some(record.into()) })
     }
 }
 

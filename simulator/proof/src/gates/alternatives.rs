@@ -1,7 +1,7 @@
 //! Alternatives pass: other right ways to do the same are accepted.
 //!
 //! Commuting calls reordered, another look-up route to the same key, redundant reads, defaults left out or written
-//! out, other spellings of a value, each answer fact in several renderings.
+//! out, other spellings of a value.
 
 use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
@@ -13,7 +13,6 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
-use super::trial::Says;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
 use crate::checks::change_checks;
@@ -26,7 +25,6 @@ use crate::survey::reads;
 /// # Errors
 /// Which right way does not pass.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
-    renderings(trial, report)?;
     other_seed(trial, report)?;
     redundant_read(trial, report, rng)?;
     spellings(trial, report)?;
@@ -44,44 +42,11 @@ fn fails(way: Way, message: &str) -> Reason {
 const UNBOUND: &str = "the reference calls cannot be bound to its replies";
 
 fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Result<(), Reason> {
-    let words = trial.words(run, 0);
-    let says = Says { words: &words, structured: true };
-    if !trial.passes(run, says) {
-        return Err(fails(way, &trial.complaint(run, says)));
+    let given = trial.answers().of_run(trial, run);
+    if !trial.passes(run, &given) {
+        return Err(fails(way, &trial.complaint(run, &given)));
     }
     *report.alternatives.entry(way.name().to_owned()).or_default() += 1;
-    Ok(())
-}
-
-/// Each fact of the answers in the other forms that it has; and, once, with other words around it.
-fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
-    let goals = &trial.grounded.goals;
-    if goals.iter().all(|goal| goal.asked.is_empty()) {
-        return Ok(());
-    }
-    let run = trial.rerun(|_, _| {}).ok_or_else(|| fails(Way::Rendering, UNBOUND))?;
-    let refuses = goals.iter().any(|goal| goal.refusal.is_some());
-    let mut told = vec![trial.gold_words()];
-    for restyle in (1..6).take_while(|_| !trial.is_stopped()) {
-        let words = trial.words(&run, restyle);
-        if !told.contains(&words) {
-            told.push(words);
-        }
-    }
-    let framed = |before: &str, after: &str| -> Vec<String> {
-        let frame = |text| format!("{before}{text}{after}");
-        let last = told.last().into_iter().flatten().zip(goals);
-        last.map(|(text, goal)| if goal.asked.is_empty() { text.clone() } else { frame(text) }).collect()
-    };
-    let frames =
-        [framed("Sure! ", " Is there anything else I can do for you?"), framed("**Result**\n\n", "")];
-    for said in told.iter().skip(1).chain(&frames) {
-        let says = Says { words: said, structured: refuses };
-        if !trial.passes(&run, says) {
-            return Err(fails(Way::Rendering, &trial.complaint(&run, says)));
-        }
-        *report.alternatives.entry(Way::Rendering.name().to_owned()).or_default() += 1;
-    }
     Ok(())
 }
 
@@ -346,26 +311,7 @@ fn by_route(trial: &Trial<'_>, at: usize, other: &Call, resource: ResourceId, ke
         let call = bind(gold, &run.replies, trial.world())?;
         trial.call(&mut run, &call);
     }
-    says_no_more(trial, at, &run).then_some(run)
-}
-
-/// Whether the replies of a run show all that the answers take from the reply that it does without: else whoever goes
-/// this way words the answer otherwise.
-fn says_no_more(trial: &Trial<'_>, at: usize, run: &Run) -> bool {
-    let words = trial.gold_words();
-    let Some(entry) = trial.grounded.entries.get(at) else { return true };
-    let mut told =
-        entry.reply.body.values().map(|(value, _)| value).filter(|value| {
-            value.as_str().is_some_and(|text| words.iter().any(|words| words.contains(text)))
-        });
-    told.all(|value| {
-        run.session.log().any(|other| other.reply.body.values().any(|(shown, _)| shown == value))
-            || trial
-                .grounded
-                .user_turns
-                .iter()
-                .any(|turn| value.as_str().is_some_and(|text| turn.contains(text)))
-    })
+    Some(run)
 }
 
 /// Whether a reply shows the key of a record, in its own key field.

@@ -5,18 +5,13 @@ use diorama_seeds::model::{Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use diorama_seeds::value::{Instant, Value};
+use diorama_simulator::conversation::Given;
 use rustc_hash::FxHashSet;
+use serde_json::Map;
 
-use super::trial::Says;
 use super::{GateReport, Trial};
 use crate::ground::GroundedGoal;
 use crate::reason::Reason;
-
-/// What is said without a call.
-const IDLE: [&str; 3] = ["", "Done.", "Could you tell me more about what you need?"];
-
-/// A refusal of anything. It is right where nothing but refusing without a call is.
-const REFUSES: &str = "I'm sorry, but I can't help with that.";
 
 /// Calls that are tried in search of a twin, at most.
 const MOST_TRIES: usize = 400;
@@ -29,21 +24,21 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     let goals = trial.grounded.goals.len();
     let mut idle = trial.start();
     idle.close(goals);
+    let right = trial.answers().right(trial, &idle);
+    // Where nothing is called, to refuse for the right reason is all that is asked for.
     let only_refuses = trial.grounded.gold.is_empty()
         && trial.grounded.goals.iter().all(|goal| goal.outcome == Outcome::Refused);
-    for said in IDLE.into_iter().chain((!only_refuses).then_some(REFUSES)) {
-        let words = vec![said.to_owned(); goals];
-        // Given beside the words, the right refusal is all that is asked for.
-        for structured in [false, true].into_iter().filter(|structured| !(only_refuses && *structured)) {
-            if trial.passes(&idle, Says { words: &words, structured }) {
-                return Err(Reason::IdlePasses { words: said.to_owned() });
-            }
-            report.nontrivial += 1;
+    for (name, given) in idle_answers(&right) {
+        if only_refuses && given == right {
+            continue;
         }
+        if trial.passes(&idle, &given) {
+            return Err(Reason::IdlePasses { words: name.to_owned() });
+        }
+        report.nontrivial += 1;
     }
-    // The right words without a single call, where there is one to make.
-    let words = trial.gold_words();
-    if !trial.grounded.gold.is_empty() && trial.passes(&idle, Says { words: &words, structured: true }) {
+    // The right facts without a single call, where there is one to make.
+    if !trial.grounded.gold.is_empty() && trial.passes(&idle, &right) {
         return Err(Reason::WordsAlonePass);
     }
     report.nontrivial += 1;
@@ -54,6 +49,30 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
         }
     }
     Ok(())
+}
+
+/// Final answers that say nothing of what was asked: none, done, asking back, and each reason for a refusal.
+fn idle_answers(right: &[Given]) -> Vec<(&'static str, Vec<Given>)> {
+    let all = |outcome: Option<Outcome>, reason: Option<RefusalClass>| -> Vec<Given> {
+        let given = right.iter().map(|right| Given {
+            outcome,
+            reason,
+            about: right.about.clone().filter(|_| reason.is_some()),
+            facts: Map::new(),
+        });
+        given.collect()
+    };
+    let refused = |reason| all(Some(Outcome::Refused), Some(reason));
+    vec![
+        ("nothing", all(None, None)),
+        ("done", all(Some(Outcome::Done), None)),
+        ("need_input", all(Some(Outcome::NeedInput), None)),
+        ("refused: not_found", refused(RefusalClass::NotFound)),
+        ("refused: conflict", refused(RefusalClass::Conflict)),
+        ("refused: forbidden", refused(RefusalClass::Forbidden)),
+        ("refused: invalid", refused(RefusalClass::Invalid)),
+        ("refused: no_tool", refused(RefusalClass::NoTool)),
+    ]
 }
 
 /// The call that was refused, or came back empty, with other values: one of them must work.

@@ -8,12 +8,15 @@ use std::sync::Arc;
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
 use diorama_engine::{Digest, RecordChange, diff};
 use diorama_grade::{Attempt, Ended, Grade, Prepared, Readings, Verdict};
+use diorama_seeds::ending::Answers;
 use diorama_seeds::model::World;
-use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Outcome};
+use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
+use diorama_simulator::conversation::Given;
 
 use super::GateReport;
+use super::finish::FinalAnswers;
 use crate::WorldContext;
-use crate::binding::{bind, say_answer};
+use crate::binding::bind;
 use crate::checks::change_checks;
 use crate::ground::Grounded;
 use crate::reason::Reason;
@@ -36,6 +39,7 @@ pub struct Trial<'a> {
     memo: RefCell<Memo>,
     /// What the user and last messages say, which runs share.
     readings: Readings,
+    answers: FinalAnswers,
 }
 
 /// A run of some calls on a fresh session. Cloning forks it.
@@ -47,14 +51,6 @@ pub struct Run {
     pub replies: Vec<Option<Arc<LogEntry>>>,
     /// For each goal that has ended, how many calls the session had by then.
     ends: Vec<usize>,
-}
-
-/// The last message of each goal of a run.
-#[derive(Clone, Copy)]
-pub(super) struct Says<'a> {
-    pub(super) words: &'a [String],
-    /// Whether the outcome is given beside the words.
-    pub(super) structured: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -77,6 +73,7 @@ impl<'a> Trial<'a> {
             last: grounded.last.digest(),
             memo: RefCell::default(),
             readings: Readings::default(),
+            answers: FinalAnswers::new(grounded),
         })
     }
 
@@ -187,35 +184,52 @@ impl<'a> Trial<'a> {
         Some(run)
     }
 
-    /// Returns true if a run passes with the last messages of its goals.
+    /// The facts that goals ask for, by name.
+    pub(super) const fn answers(&self) -> &FinalAnswers {
+        &self.answers
+    }
+
+    /// Returns true if a run passes with these final answers.
     #[must_use]
-    pub(super) fn passes(&self, run: &Run, says: Says<'_>) -> bool {
-        self.attempt(run, says, |attempt| self.prepared.passes(attempt, &self.readings))
+    pub(super) fn passes(&self, run: &Run, given: &[Given]) -> bool {
+        self.attempt(run, given, Answers::Structured, |attempt| self.prepared.passes(attempt, &self.readings))
     }
 
     /// What the grader says against a run.
-    pub(super) fn complaint(&self, run: &Run, says: Says<'_>) -> String {
-        self.grade(run, says).errors.first().map(|error| error.message.clone()).unwrap_or_default()
+    pub(super) fn complaint(&self, run: &Run, given: &[Given]) -> String {
+        self.grade(run, given, Answers::Structured)
+            .errors
+            .first()
+            .map(|error| error.message.clone())
+            .unwrap_or_default()
     }
 
-    fn grade(&self, run: &Run, says: Says<'_>) -> Grade {
-        self.attempt(run, says, |attempt| self.prepared.grade_reading(attempt, &self.readings))
+    fn grade(&self, run: &Run, given: &[Given], answers: Answers) -> Grade {
+        self.attempt(run, given, answers, |attempt| self.prepared.grade_reading(attempt, &self.readings))
     }
 
-    fn attempt<T>(&self, run: &Run, says: Says<'_>, judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
+    fn attempt<T>(
+        &self,
+        run: &Run,
+        given: &[Given],
+        answers: Answers,
+        judge: impl FnOnce(&Attempt<'_>) -> T,
+    ) -> T {
         let log: Vec<Arc<LogEntry>> = run.session.log().collect();
         let turns = &self.grounded.user_turns;
-        let goals = self.grounded.goals.iter().zip(&run.ends).zip(says.words);
+        let goals = self.grounded.goals.iter().zip(&run.ends).zip(given);
         let ended: Vec<Ended<'_>> = goals
             .enumerate()
-            .map(|(number, ((goal, calls), words))| Ended {
-                outcome: says.structured.then_some(goal.outcome),
-                reason: goal.refusal.filter(|_| says.structured),
-                answer: words,
+            .map(|(number, ((goal, calls), given))| Ended {
+                answers,
+                outcome: given.outcome,
+                reason: given.reason,
+                about: given.about.as_deref(),
+                facts: Some(&given.facts),
+                answer: &goal.answer,
                 user_turns: turns.get(..goal.user_turns).unwrap_or(turns),
                 // Calls that a mutant adds at the end belong to the last goal.
                 calls: if number + 1 == run.ends.len() { log.len() } else { *calls },
-                ..Ended::default()
             })
             .collect();
         judge(&Attempt {
@@ -225,21 +239,6 @@ impl<'a> Trial<'a> {
             log: &log,
             goals: &ended,
         })
-    }
-
-    /// What is said over a run's replies; the reference words where they cannot be said over them.
-    #[must_use]
-    pub(super) fn words(&self, run: &Run, restyle: u32) -> Vec<String> {
-        let said = self.grounded.goals.iter().map(|goal| {
-            say_answer(&goal.parts, &run.replies, self.world(), restyle)
-                .unwrap_or_else(|| goal.answer.clone())
-        });
-        said.collect()
-    }
-
-    /// The reference words.
-    pub(super) fn gold_words(&self) -> Vec<String> {
-        self.grounded.goals.iter().map(|goal| goal.answer.clone()).collect()
     }
 }
 
@@ -275,14 +274,10 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
     if run.session.digest() != trial.last {
         return Err(Reason::ReplayDiffers { call: grounded.gold.len() });
     }
-    let words = trial.gold_words();
-    let refuses = grounded.goals.iter().any(|goal| goal.outcome == Outcome::Refused);
-    // Read from the words alone too; the class of a refusal is what words tell least well, so there it is given.
-    for structured in [true, false] {
-        if !structured && refuses {
-            continue;
-        }
-        let grade = trial.grade(&run, Says { words: &words, structured });
+    let given = trial.answers.of_run(trial, &run);
+    // The facts are judged, and once the words: they state each fact, and nothing against it.
+    for answers in [Answers::Structured, Answers::Prose] {
+        let grade = trial.grade(&run, &given, answers);
         if !grade.success {
             let failed = failed_goal(&grade);
             let message = grade.errors.first().map(|error| error.message.clone()).unwrap_or_default();

@@ -10,7 +10,6 @@ use diorama_seeds::value::{Date, Instant, Time, Value};
 
 use super::Seen;
 use super::argument::folded;
-use crate::render;
 
 /// Where a text gives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,11 @@ const MOST_WRONG: usize = 2;
 pub(crate) fn system_message(world: &World, clock: Instant, searches: bool) -> String {
     let (date, time) = (world.zone.date_of(clock), world.zone.time_of(clock));
     let tools = if searches { " Tools are found with ToolSearcher." } else { "" };
-    format!("It is {}, {date}, {time}, time zone {}.{tools}", render::weekday(date), world.zone.name())
+    format!(
+        "It is {}, {date}, {time}, time zone {}.{tools}",
+        diorama_seeds::english::weekday(date),
+        world.zone.name()
+    )
 }
 
 /// Where a text gives a value of a parameter.
