@@ -133,7 +133,7 @@ impl State {
         Merged::new(key_of(base, resource), records, table.and_then(Table::all))
     }
 
-    /// A copy in which the record of a key is another one, or gone.
+    /// A copy in which the record of a key is another one, or gone. Its digest stays that of this state.
     #[must_use]
     pub fn with_record(
         &self,
@@ -143,7 +143,9 @@ impl State {
         record: Option<Record>,
     ) -> Self {
         let mut other = self.clone();
-        other.put(base, resource, key, record, &mut Vec::new());
+        if let Some(table) = Arc::make_mut(&mut other.tables).get_mut(resource.index()) {
+            table.put(key, record, base.find(resource, key), |record| base.found_by(resource, record));
+        }
         other
     }
 

@@ -19,6 +19,11 @@ const MAX_RECORDS: usize = 5_000;
 /// Other values that are tried for a field.
 const MAX_OTHER_VALUES: usize = 8;
 
+/// Returns true if an API gives out or takes back tokens.
+const fn signs(api: &Api) -> bool {
+    matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
+}
+
 /// What a call that was not made would answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer<'a> {
@@ -50,10 +55,16 @@ impl<'a> History<'a> {
         let mut entries = Vec::new();
         for entry in log {
             state.set_clock(entry.clock);
-            let applied = apply(base, &state, &entry.call);
-            let before = std::mem::replace(&mut state, applied.state);
+            let before = state.clone();
+            let moves = !entry.changes.is_empty() || entry.api.is_some_and(|id| signs(base.world().api(id)));
+            let mut honest = entry.faults.is_empty();
             // A reply that a fault or a hidden tool changed tells nothing of the records.
-            if applied.reply == entry.reply {
+            if moves || !entry.reply.is_success() {
+                let applied = apply(base, &state, &entry.call);
+                honest = applied.reply == entry.reply;
+                state = applied.state;
+            }
+            if honest {
                 entries.push((entry, before));
             }
         }
@@ -314,22 +325,18 @@ impl Search<'_> {
             (Type::Enum(values), _) => found.extend(values.iter().cloned().map(Value::String)),
             (_, Value::Bool(flag)) => found.push(Value::Bool(!flag)),
             (_, Value::Integer(number)) => {
-                found.extend(
-                    [number.saturating_add(1), 0, number.saturating_add(1_000_000)].map(Value::Integer),
-                );
+                found.extend([0, number.saturating_add(1_000_000)].map(Value::Integer));
             }
             (_, Value::Number(number)) => found.extend(Value::number(number + 1.0)),
             (_, Value::Decimal(decimal)) => {
-                for minor in [decimal.minor.saturating_add(1), 0, decimal.minor.saturating_add(100_000_000)] {
+                for minor in [0, decimal.minor.saturating_add(100_000_000)] {
                     found.push(Value::Decimal(diorama_seeds::value::Decimal { minor, ..*decimal }));
                 }
             }
-            (_, Value::Date(date)) => {
-                found.extend([1, -400, 400].map(|days| Value::Date(Date(date.0 + days))))
-            }
+            (_, Value::Date(date)) => found.extend([-400, 400].map(|days| Value::Date(Date(date.0 + days)))),
             (_, Value::Time(time)) => found.push(Value::Time(Time((time.0 + 3_600) % 86_400))),
             (_, Value::DateTime(instant)) => {
-                let seconds = [3_600, -400 * 86_400, 400 * 86_400];
+                let seconds = [-400 * 86_400, 400 * 86_400];
                 found.extend(seconds.map(|seconds| Value::DateTime(Instant(instant.0 + seconds))));
             }
             _ => {}

@@ -185,12 +185,12 @@ fn judge(
     run: &Run,
 ) -> Result<bool, Reason> {
     let tally = report.mutation.entry(mutant.name().to_owned()).or_default();
-    if equivalent(trial, run) {
-        tally.equivalent += 1;
-        return Ok(false);
-    }
     // With the right facts, so that only its calls can make it fail.
     if trial.passes(run, &trial.answers().right(trial, run)) {
+        if equivalent(trial, run) {
+            tally.equivalent += 1;
+            return Ok(false);
+        }
         tally.survived += 1;
         return Err(Reason::MutantPasses { call, mutant });
     }
