@@ -97,12 +97,11 @@ impl<'a> History<'a> {
         }
         let Some(call) = self.call(api, arguments) else { return false };
         let states = std::iter::once(&self.last).chain(self.entries.iter().rev().map(|(_, state)| state));
-        let Some(state) =
-            states.into_iter().find(|state| answer.is_given(&self.reply(state, &call), self.base))
-        else {
+        let mut replied = states.map(|state| (state, self.reply(state, &call)));
+        let Some((state, reply)) = replied.find(|(_, reply)| answer.is_given(reply, self.base)) else {
             return false;
         };
-        let search = Search { history: self, call: &call, api, arguments, answer, state, replies };
+        let search = Search { history: self, call: &call, api, arguments, answer, state, reply, replies };
         match answer {
             Answer::Refused(status) if status != 404 => search.settles_refusal(&resources),
             _ => search.settles_all(&resources),
@@ -151,6 +150,8 @@ struct Search<'a> {
     arguments: &'a [(ParameterId, Value)],
     answer: Answer<'a>,
     state: &'a State,
+    /// The reply to the call in that state.
+    reply: Reply,
     /// The calls about the same resources, with the state before each.
     replies: Vec<(&'a LogEntry, &'a State)>,
 }
@@ -197,7 +198,7 @@ impl Search<'_> {
     /// Returns true if the reason of a refusal was shown: for each record of which a change would let the call succeed, one such
     /// change alters a reply. Where several rules fail, a change that meets the first of them counts.
     fn settles_refusal(&self, resources: &BTreeSet<ResourceId>) -> bool {
-        let rule = self.failed_rule(&self.history.reply(self.state, self.call));
+        let rule = self.failed_rule(&self.reply);
         let shown = self.shown_records(resources);
         self.shows_cause(resources, &shown, Reply::is_success).or_else(|| {
             let meets = |reply: &Reply| reply.is_success() || self.failed_rule(reply) > rule;
@@ -237,7 +238,14 @@ impl Search<'_> {
         Some(!hidden)
     }
 
-    /// The records that the replies show a field of.
+    /// Returns true if the reply to the call would be another one without a record.
+    fn matters(&self, resource: ResourceId, record: &Record) -> bool {
+        let key = record[self.history.base.world().resource(resource).key.index()].clone();
+        let gone = Change { resource, key, field: None, record: None };
+        self.history.reply(&gone.applied(self.history.base, self.state), self.call) != self.reply
+    }
+
+    /// The records that the replies show a field of, and that matter for the reply to the call.
     fn shown_records(&self, resources: &BTreeSet<ResourceId>) -> Vec<(ResourceId, &Record)> {
         let leaves = self.replies.iter().flat_map(|(entry, _)| entry.reply.body.values());
         let keys: BTreeSet<(ResourceId, &Value)> = leaves
@@ -247,10 +255,10 @@ impl Search<'_> {
             })
             .collect();
         let record = |(resource, key)| Some((resource, self.state.get(self.history.base, resource, key)?));
-        keys.into_iter().filter_map(record).collect()
+        keys.into_iter().filter_map(record).filter(|(id, record)| self.matters(*id, record)).collect()
     }
 
-    /// The records that no reply shows.
+    /// The other records that matter for the reply to the call.
     fn other_records<'r>(
         &'r self,
         resources: &'r BTreeSet<ResourceId>,
@@ -259,7 +267,9 @@ impl Search<'_> {
         let all = resources
             .iter()
             .flat_map(|id| self.state.iter(self.history.base, *id).map(|record| (*id, record)));
-        all.filter(|(id, record)| !shown.iter().any(|(of, known)| of == id && known == record))
+        all.filter(|(id, record)| {
+            !shown.iter().any(|(of, known)| of == id && known == record) && self.matters(*id, record)
+        })
     }
 
     /// The position of the rule that a refusal states.
