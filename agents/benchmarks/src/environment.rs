@@ -4,6 +4,7 @@ use diorama_baselines::environment::{
     Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 use diorama_baselines::meter::Meter;
+use diorama_baselines::question::is_question;
 use diorama_baselines::trace::Note;
 use diorama_seeds::task::Call;
 use serde_json::Value as Json;
@@ -23,10 +24,11 @@ pub trait Counterpart: Send {
     fn reply_schema(&self, api: &str) -> Option<Json>;
 }
 
-/// Returns the answer of a user who has said all they know: it says so to a question, and anything else ends the task.
+/// Returns the answer of a user who has said all they know. A question is told so; any other message ends the task, one
+/// with a closing offer too.
 #[must_use]
 pub fn told_all(words: &str) -> Answer {
-    let asks = words.trim_end().ends_with('?');
+    let asks = is_question(words);
     Answer { words: asks.then(|| "I have told you all I know.".to_owned()), over: !asks }
 }
 
