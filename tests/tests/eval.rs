@@ -257,6 +257,8 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     assert!(ran.out.contains("note: one of these agents is scripted"), "{}", ran.out);
     let page = std::fs::read_to_string(&html).unwrap();
     assert!(page.contains("Note: one of these agents is scripted") && page.contains("some &lt;model&gt;"));
+    // It never searched, so no search missed.
+    assert!(none["attribution"]["retriever_missed"].is_null(), "{}", none["attribution"]);
     drawn(&html, folder.path());
 }
 

@@ -60,7 +60,7 @@ const FIGURES: [(&str, &str, Form); 24] = [
     ("under faults, excluded counted", "/faults/counting_excluded", Form::Interval),
     ("partial credit", "/partial_credit", Form::Percent),
     ("correct path", "/correct_path", Form::Percent),
-    ("Δ length", "/delta_len", Form::Fixed(2)),
+    ("Δ solution length", "/delta_solution_length", Form::Fixed(2)),
     ("call accuracy", "/call_accuracy", Form::Percent),
     ("ROUGE-L", "/rouge_l", Form::Fixed(3)),
     ("recall@1", "/retrieval/recall/1", Form::Percent),

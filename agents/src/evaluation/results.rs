@@ -6,7 +6,7 @@ use diorama_llm::Usage;
 use serde::{Deserialize, Serialize};
 
 use super::attribution::Attribution;
-use super::measures::{CUTS, Measured};
+use super::measures::{EpisodeMeasures, RECALL_CUTOFFS};
 use super::shares::{Rate, Share, ratio};
 
 /// Results of an agent over a set of tasks. Shares are from 0 to 1; unfinished and excluded episodes are in none.
@@ -21,8 +21,8 @@ pub struct Results {
     /// Share whose calls hold the reference APIs in order (RestGPT's correct-path rate).
     pub correct_path: f64,
     /// Mean of calls made beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
-    pub delta_len: f64,
-    /// Share of reference calls that were made with the same arguments.
+    pub delta_solution_length: f64,
+    /// Share of reference calls that were made with the same arguments, up to renaming of tokens and keys of new records.
     pub call_accuracy: f64,
     /// Mean ROUGE-L (F1) of the final answer against the reference answer.
     pub rouge_l: f64,
@@ -56,7 +56,7 @@ pub struct Results {
     pub partial_credit: f64,
     /// The results of searches, where APIs have to be searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retrieval: Option<Retrieved>,
+    pub retrieval: Option<RetrievalMeasures>,
     /// Tokens of the episodes, excluded and unfinished ones too.
     pub tokens: u64,
     /// Calls, tokens and seconds of an episode.
@@ -81,7 +81,7 @@ pub struct CellRate {
 
 /// The results of searches, over the episodes in which APIs have to be searched for. Shares are from 0 to 1, by k.
 #[derive(Clone, Debug, Serialize)]
-pub struct Retrieved {
+pub struct RetrievalMeasures {
     /// Episodes in which APIs have to be searched for, and the reference calls some.
     pub episodes: u64,
     /// Searches of an episode, the mean.
@@ -111,19 +111,19 @@ pub struct Effort {
     pub seconds_p95: Option<f64>,
 }
 
-type Episodes<'a> = [&'a Measured];
+type Episodes<'a> = [&'a EpisodeMeasures];
 
 impl Results {
     /// Groups and averages episodes; the trials of a task stand together.
     #[must_use]
-    pub fn of(all: &[Measured]) -> Self {
-        let counted: Vec<&Measured> = all.iter().filter(|episode| episode.counts()).collect();
-        let only = |keep: fn(&Measured) -> bool| -> Vec<&Measured> {
+    pub fn of(all: &[EpisodeMeasures]) -> Self {
+        let counted: Vec<&EpisodeMeasures> = all.iter().filter(|episode| episode.counts()).collect();
+        let only = |keep: fn(&EpisodeMeasures) -> bool| -> Vec<&EpisodeMeasures> {
             counted.iter().copied().filter(|episode| keep(episode)).collect()
         };
         let (cell, usage) = (CellRate::of(&counted), usage(all));
         let answer_only = only(|episode| episode.chance.is_some());
-        let mut groups: BTreeMap<&'static str, BTreeMap<String, Vec<&Measured>>> = BTreeMap::new();
+        let mut groups: BTreeMap<&'static str, BTreeMap<String, Vec<&EpisodeMeasures>>> = BTreeMap::new();
         for episode in &counted {
             for (dimension, name) in &episode.groups {
                 groups.entry(dimension).or_default().entry(name.clone()).or_default().push(episode);
@@ -150,7 +150,9 @@ impl Results {
             success: cell.rate.share,
             success_rate: cell.rate,
             correct_path: mean(&counted, |episode| f64::from(episode.correct_path)),
-            delta_len: mean(&only(|episode| episode.success), |episode| episode.extra_calls as f64),
+            delta_solution_length: mean(&only(|episode| episode.success), |episode| {
+                episode.extra_calls as f64
+            }),
             call_accuracy: ratio(
                 sum(&counted, |episode| episode.matched_calls as f64),
                 sum(&counted, |episode| episode.reference_calls as f64),
@@ -158,8 +160,9 @@ impl Results {
             rouge_l: mean(&counted, |episode| episode.rouge_l),
             errors: counts(counted.iter().flat_map(|episode| episode.errors.iter().cloned())),
             pass_k: pass_k(&counted),
-            recall_at_5: (!searching.is_empty()).then(|| {
-                let shown = |episode: &Measured| episode.searched.map_or(0, |found| found.shown_calls) as f64;
+            shown_calls: (!searching.is_empty()).then(|| {
+                let shown =
+                    |episode: &EpisodeMeasures| episode.searched.map_or(0, |found| found.shown_calls) as f64;
                 sum(&searching, shown) / sum(&searching, |episode| episode.reference_calls as f64)
             }),
             success_by_ability: by_ability.map(|(name, cell)| (name.clone(), cell.rate.share)).collect(),
@@ -174,7 +177,7 @@ impl Results {
             unfinished: all.iter().filter(|episode| episode.unfinished).count() as u64,
             excluded: all.iter().filter(|episode| !episode.unfinished && episode.excluded).count() as u64,
             partial_credit: mean(&counted, |episode| episode.credit),
-            retrieval: retrieved(&searching),
+            retrieval: retrieval_measures(&searching),
             tokens: usage.total(),
             effort: Effort {
                 calls: cell.calls,
@@ -201,21 +204,21 @@ impl CellRate {
 }
 
 /// The share of solved episodes.
-pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a Measured>) -> Rate {
+pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a EpisodeMeasures>) -> Rate {
     episodes.map(|episode| episode.success).collect::<Share>().into()
 }
 
 /// The tokens of all episodes.
 #[must_use]
-pub fn usage(all: &[Measured]) -> Usage {
+pub fn usage(all: &[EpisodeMeasures]) -> Usage {
     all.iter().map(|episode| episode.usage).fold(Usage::default(), Usage::plus)
 }
 
-fn sum(episodes: &Episodes<'_>, value: impl Fn(&Measured) -> f64) -> f64 {
+fn sum(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64 {
     episodes.iter().fold(0.0, |sum, episode| sum + value(episode))
 }
 
-fn mean(episodes: &Episodes<'_>, value: impl Fn(&Measured) -> f64) -> f64 {
+fn mean(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64 {
     ratio(sum(episodes, value), episodes.len() as f64)
 }
 
@@ -252,9 +255,9 @@ fn retrieved(searching: &Episodes<'_>) -> Option<Retrieved> {
                 value(episode.searched.and_then(|found| found.recall).map_or(0.0, |recall| recall[at]))
             })
         };
-        CUTS.into_iter().enumerate().map(|(index, cut)| (cut, at(index))).collect()
+        RECALL_CUTOFFS.into_iter().enumerate().map(|(index, cut)| (cut, at(index))).collect()
     };
-    (!searching.is_empty()).then(|| Retrieved {
+    (!searching.is_empty()).then(|| RetrievalMeasures {
         episodes: searching.len() as u64,
         searches: mean(searching, |episode| episode.searched.map_or(0, |found| found.searches) as f64),
         recall: by_cut(|recall| recall),

@@ -132,7 +132,7 @@ impl Report {
         }
         line("partial credit", format!("{:.4}", results.partial_credit));
         line("correct path", format!("{:.4}", results.correct_path));
-        line("Δ length", format!("{:.3}", results.delta_len));
+        line("Δ solution length", format!("{:.3}", results.delta_solution_length));
         line("call accuracy", format!("{:.4}", results.call_accuracy));
         line("ROUGE-L", format!("{:.4}", results.rouge_l));
         if let Some(found) = &results.retrieval {
