@@ -28,11 +28,12 @@ pub struct Results {
     pub rouge_l: f64,
     /// Errors by class, counted once per episode.
     pub errors: BTreeMap<String, u64>,
-    /// pass^k: how likely k trials of a task are all solved, estimated from all trials of each task without bias, as in
-    /// τ-bench: with c of n trials solved, the share of the ways to choose k of the n that are all among the c.
-    pub pass_k: BTreeMap<String, f64>,
-    /// Share of reference APIs that the agent's searches showed; none without searches.
-    pub recall_at_5: Option<f64>,
+    /// pass^k: how likely k trials of a task are all solved, estimated without bias from all trials in shares, as in τ-bench:
+    /// with c of n trials solved, the share of the ways to choose k of the n that are all among the c. The mean is over the
+    /// tasks of at least k such trials.
+    pub pass_k: BTreeMap<String, PassRate>,
+    /// Share of reference calls whose API some search of the agent showed; none where APIs need not be searched for.
+    pub shown_calls: Option<f64>,
     /// Success by ability.
     pub success_by_ability: BTreeMap<String, f64>,
     /// Success of tasks whose reference outcome is not a refusal.
@@ -65,6 +66,15 @@ pub struct Results {
     pub malformed: BTreeMap<String, u64>,
     /// Ways that were taken because another did not work, by role and way.
     pub fell_back: BTreeMap<String, u64>,
+}
+
+/// pass^k for one k.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PassRate {
+    /// From 0 to 1.
+    pub share: f64,
+    /// Tasks of at least k trials in shares, which it is a mean over.
+    pub tasks: u64,
 }
 
 /// The success of a group of episodes, and their calls and tokens.
@@ -230,25 +240,34 @@ fn counts<K: Ord>(names: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
     counts
 }
 
-fn pass_k(counted: &Episodes<'_>) -> BTreeMap<String, f64> {
-    let tasks: Vec<(usize, usize)> = counted
+fn pass_k(counted: &Episodes<'_>) -> BTreeMap<String, PassRate> {
+    let tasks = counted
         .chunk_by(|a, b| a.task == b.task)
-        .map(|trials| (trials.iter().filter(|trial| trial.success).count(), trials.len()))
-        .collect();
-    let most = tasks.iter().map(|(_, trials)| *trials).max().unwrap_or(0);
-    let passed = |k: usize| -> f64 {
-        let enough = tasks.iter().filter(|(_, trials)| *trials >= k);
-        enough.map(|(solved, trials)| chosen_solved(k, *solved, *trials)).sum()
+        .map(|trials| (trials.iter().filter(|trial| trial.success).count(), trials.len()));
+    pass_rates(&tasks.collect::<Vec<_>>())
+}
+
+/// pass^k by k, from the solved trials and all trials of each task. Tasks of fewer than k trials say nothing of pass^k.
+fn pass_rates(tasks: &[(usize, usize)]) -> BTreeMap<String, PassRate> {
+    let max_trials = tasks.iter().map(|(_, trials)| *trials).max().unwrap_or(0);
+    let rate = |k: usize| {
+        let enough: Vec<f64> = tasks
+            .iter()
+            .filter(|(_, trials)| *trials >= k)
+            .map(|(solved, trials)| all_solved_share(k, *solved, *trials))
+            .collect();
+        let share = ratio(enough.iter().sum(), enough.len() as f64);
+        PassRate { share, tasks: enough.len() as u64 }
     };
-    (1..=most).map(|k| (k.to_string(), passed(k) / tasks.len() as f64)).collect()
+    (1..=max_trials).map(|k| (k.to_string(), rate(k))).collect()
 }
 
 /// The share of the ways to choose `k` of `n` trials that choose solved ones only.
-fn chosen_solved(k: usize, solved: usize, n: usize) -> f64 {
+fn all_solved_share(k: usize, solved: usize, n: usize) -> f64 {
     (0..k).map(|at| solved.saturating_sub(at) as f64 / (n - at).max(1) as f64).product()
 }
 
-fn retrieved(searching: &Episodes<'_>) -> Option<Retrieved> {
+fn retrieval_measures(searching: &Episodes<'_>) -> Option<RetrievalMeasures> {
     let by_cut = |value: fn(f64) -> f64| {
         let at = |at: usize| {
             mean(searching, |episode| {
@@ -267,13 +286,21 @@ fn retrieved(searching: &Episodes<'_>) -> Option<Retrieved> {
 
 #[cfg(test)]
 mod tests {
-    use super::chosen_solved;
+    use super::{PassRate, all_solved_share, pass_rates};
 
     #[test]
     fn pass_k_takes_all_trials_into_account() {
-        assert_eq!(chosen_solved(1, 3, 4), 0.75);
-        assert_eq!(chosen_solved(2, 3, 4), 0.5);
-        assert_eq!(chosen_solved(4, 3, 4), 0.0);
-        assert_eq!(chosen_solved(2, 2, 2), 1.0);
+        assert_eq!(all_solved_share(1, 3, 4), 0.75);
+        assert_eq!(all_solved_share(2, 3, 4), 0.5);
+        assert_eq!(all_solved_share(4, 3, 4), 0.0);
+        assert_eq!(all_solved_share(2, 2, 2), 1.0);
+    }
+
+    #[test]
+    fn pass_k_is_over_tasks_with_enough_trials() {
+        // Trials that are in no share leave two and one; the others of those tasks are solved.
+        let rates = pass_rates(&[(3, 3), (2, 2), (1, 1), (0, 3)]);
+        let expect = [(0.75, 4), (2.0 / 3.0, 3), (0.5, 2)].map(|(share, tasks)| PassRate { share, tasks });
+        assert_eq!(rates.into_values().collect::<Vec<_>>(), expect);
     }
 }

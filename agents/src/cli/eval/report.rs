@@ -11,7 +11,7 @@ use super::run::Outcome;
 use crate::evaluation::measures::word_of;
 use crate::evaluation::page::in_order;
 use crate::evaluation::paired::Difference;
-use crate::evaluation::results::{Results, success_rate, usage};
+use crate::evaluation::results::{PassRate, Results, success_rate, usage};
 use crate::evaluation::shares::Rate;
 
 /// The report of a run.
@@ -142,8 +142,8 @@ impl Report {
             line("recall", by_k(&found.recall));
             line("completeness", by_k(&found.completeness));
         }
-        for (k, share) in &results.pass_k {
-            line(&format!("pass^{k}"), format!("{share:.4}"));
+        for (k, PassRate { share, tasks }) in &results.pass_k {
+            line(&format!("pass^{k}"), format!("{share:.4} over {tasks} tasks of {k} trials and more"));
         }
         line("without refusals", format!("{:.4}", results.success_without_refusals));
         line("calls", format!("{:.2} an episode", effort.calls));
