@@ -3,8 +3,9 @@
 //! Benchmarks have no user who could say more: they answer a question, and take any other message as the last one.
 
 /// Phrases of something beyond what was asked.
-const BEYOND: [&str; 24] = [
+const BEYOND: [&str; 36] = [
     "additional details",
+    "additional help",
     "additional information",
     "anything else",
     "anything further",
@@ -16,6 +17,7 @@ const BEYOND: [&str; 24] = [
     "further details",
     "further help",
     "further information",
+    "hear about",
     "hear more",
     "help you further",
     "how else",
@@ -23,14 +25,24 @@ const BEYOND: [&str; 24] = [
     "learn more",
     "more about",
     "more details",
+    "more examples",
     "more help",
     "more information",
+    "more options",
+    "more recommendations",
+    "more suggestions",
     "other information",
+    "other way",
+    "other ways",
+    "see more",
     "something else",
+    "something more",
+    "tell you more",
     "what else",
+    "would you like more",
 ];
 /// Phrases in which the assistant offers what it could do.
-const OFFERING: [&str; 16] = [
+const OFFERING: [&str; 19] = [
     "can i",
     "could i",
     "feel free",
@@ -42,6 +54,9 @@ const OFFERING: [&str; 16] = [
     "may i",
     "shall i",
     "should i",
+    "want me to",
+    "want to",
+    "would you be interested in",
     "would you like",
     "you need",
     "you want",
@@ -49,17 +64,22 @@ const OFFERING: [&str; 16] = [
     "you'd like",
 ];
 /// Phrases that close a conversation by themselves.
-const CLOSING: [&str; 14] = [
+const CLOSING: [&str; 19] = [
     "answer your question",
     "answers your question",
     "any questions",
     "did that help",
+    "did this help",
     "does that help",
     "does this help",
     "further questions",
     "is that all",
+    "is that helpful",
+    "is this helpful",
     "more questions",
     "other questions",
+    "was that helpful",
+    "was this helpful",
     "what you are looking for",
     "what you were looking for",
     "will that be all",
@@ -155,6 +175,9 @@ mod tests {
             "Booked. Do you have any other questions?",
             "Booked. What else can I do for you?",
             "Booked. Shall I look up anything else?",
+            "Booked. Is there any other way I can help?",
+            "Booked. Would you like more recommendations?",
+            "Booked. Was that helpful?",
             "He was born in 1954. If you’d like more details, I can look them up.",
         ] {
             assert!(!is_question(words), "{words}");
