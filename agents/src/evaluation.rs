@@ -35,6 +35,7 @@
 
 pub mod attribution;
 pub mod batch;
+mod call_matching;
 pub mod judge;
 pub mod labelled;
 pub mod measures;

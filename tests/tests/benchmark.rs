@@ -100,6 +100,34 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
         r#"{"boat_name": {"value": "Sea Otter"}}"#,
     ];
     check("reverse-chain", chain, ("right", 1.0, 3));
+    // It chose the final API and gave up inside the chain: the final API is not missing.
+    let stopped: &[&str] = &[r#"{"api": "RentBoat"}"#, "I cannot tell."];
+    check("reverse-chain", stopped, ("wrong_argument_api", 0.0, 3));
+}
+
+#[test]
+fn labels_given_verbatim_are_right() {
+    let Some(data) = shared_data("reverse-chain/sample_155.json") else { return };
+    let instances: Vec<Json> = serde_json::from_slice(&std::fs::read(&data).unwrap()).unwrap();
+    let script = Script::new(move |body: &Json| {
+        let asked = body["messages"].to_string();
+        let label = instances.iter().find_map(|instance| {
+            let query = instance["Query"].to_string();
+            asked.contains(query.trim_matches('"').trim()).then(|| instance["Label"].as_str().unwrap())
+        });
+        Answer::text(label.unwrap_or_default())
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(ModelServer::start(script)).unwrap();
+    let url = server.url();
+    let line =
+        ["bench", "reverse-chain", path(&data), "--agent", "zero-shot", "--base-url", &url, "--model", "m"];
+    let found = report(&line);
+    // Those without a verdict have a label that is no nested call.
+    for outcome in found[0]["outcomes"].as_array().unwrap().iter().filter(|one| !one["verdict"].is_null()) {
+        assert_eq!(outcome["verdict"], "right", "{outcome:#}");
+    }
+    assert!(all(&found[0], "label_match")["solved"].as_u64() >= Some(154), "{:#}", found[0]["errors"]);
 }
 
 #[test]
@@ -329,4 +357,10 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
     ];
     let found = report(&talk);
     assert_eq!((&all(&found[0], "correct_path")["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
+    // An answer with a closing offer is the last message, as one without is.
+    let (_runtime, server) = scripted(&["Here are the tracks. Is there anything else I can help you with?"]);
+    let url = server.url();
+    let offering = talk.map(|word| if word.starts_with("http://") { url.as_str() } else { word });
+    let found = report(&offering);
+    assert_eq!((&all(&found[0], "delta_length")["mean"], server.counts().calls), (&json!(-1.0), 2));
 }

@@ -200,6 +200,8 @@ fn faults_cost_what_the_report_says() {
     let passing = run("429=0.3,503=0.2,latency=10");
     assert_eq!((&passing["success"], &passing["excluded"]), (&json!(1.0), &json!(0)), "{passing}");
     assert_eq!(passing["faults"]["drop"]["difference"], 0.0);
+    // The oracle makes the reference calls, with the tokens and the new keys of its own sessions.
+    assert_eq!(passing["call_accuracy"], 1.0);
     // Lists that are cut short are not: those episodes say nothing of the agent, and are counted apart.
     let cut = run("partial=1");
     let excluded = cut["excluded"].as_u64().unwrap();
@@ -211,6 +213,15 @@ fn faults_cost_what_the_report_says() {
         (&faults["drop"]["first_only"], &faults["drop"]["second_only"]),
         (&json!(excluded), &json!(0))
     );
+    // pass^k is over the tasks that have so many of the other trials.
+    let trials =
+        eval(&["--agent", "oracle", "--tasks", &dataset, "--faults", "partial=0.3", "--trials", "3"]);
+    let tasks = ["1", "2", "3"].map(|k| {
+        assert_eq!(trials["pass_k"][k]["share"], 1.0, "{k}: {:#}", trials["pass_k"]);
+        trials["pass_k"][k]["tasks"].as_u64().unwrap()
+    });
+    assert!(tasks.is_sorted_by(|a, b| a >= b) && tasks[2] < tasks[0] && tasks[2] > 0, "{tasks:?}");
+    assert_eq!((&trials["tasks"], &trials["call_accuracy"]), (&json!(tasks[0]), &json!(1.0)));
     let ran = diorama(["eval", "--agent", "oracle", "--tasks", &dataset, "--faults", "404=0.1"]);
     assert!(ran.code == 2 && ran.err.contains("404"), "{}", ran.err);
 }
@@ -246,6 +257,8 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     assert_eq!((&all["partial_credit"], &found["completeness"]["10"]), (&json!(1.0), &json!(1.0)), "{all}");
     assert!(none["partial_credit"].as_f64().unwrap() < 0.3, "{none}");
     assert_eq!(none["retrieval"]["recall"]["10"], 0.0);
+    // It never searched, so no search missed.
+    assert!(none["attribution"]["retriever_missed"].is_null(), "{}", none["attribution"]);
     let recall: Vec<f64> = ["1", "3", "5", "10"].map(|k| found["recall"][k].as_f64().unwrap()).into();
     assert!(recall.is_sorted() && recall[0] < 1.0 && recall[3] == 1.0, "{recall:?}");
     // A model's run beside a scripted agent's says so.

@@ -1,7 +1,8 @@
 //! The agents under test.
 //!
 //! Owns the [`environment`] that an agent acts in, the [`trace`] of an episode, the [`prompts`], the methods of the papers
-//! ([`Method`]), which share one engine of roles, and the counts that evaluations share ([`meter`], [`shares`], [`rouge`]). It
+//! ([`Method`]), which share one engine of roles, the reading of [`question`]s to the user, and the counts that evaluations
+//! share ([`meter`], [`shares`], [`rouge`]). It
 //! knows no task, no check and no judge: those are in a package above it, so that no agent can name them.
 
 mod baseline;
@@ -15,6 +16,7 @@ pub mod plan;
 mod planned;
 mod prompted;
 pub mod prompts;
+pub mod question;
 mod react;
 mod restgpt;
 mod reverse_chain;

@@ -1,4 +1,5 @@
-//! Owns the notes of an episode beside actions: requests to a model, malformed replies, fallbacks, and giving up.
+//! Owns the notes of an episode beside actions: requests to a model, malformed replies, the final API of a plan, fallbacks, and
+//! giving up.
 
 use diorama_llm::{FinishReason, Message, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,11 @@ pub enum Note {
         role: String,
         /// Found and expected form.
         what: String,
+    },
+    /// The API whose call is to carry out the request, chosen before the calls that it needs.
+    FinalApi {
+        /// Its name.
+        api: String,
     },
     /// One way failed, and the next was taken.
     FellBack {

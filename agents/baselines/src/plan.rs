@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 
 use diorama_seeds::task::Call;
-use serde_json::Map;
+use serde_json::{Map, Value as Json};
 
 use crate::environment::Reply;
 use crate::episode::Episode;
 use crate::role_model::Stop;
 use crate::toolbox::{Document, only_value};
+use crate::types::{ValueType, converted, value_type};
 
 pub use self::nested::{Plan, PlanArgument};
 pub use self::read::parse;
@@ -44,13 +45,17 @@ fn call<'a>(
         }
         let document = documents.iter().find(|document| document.name == plan.api);
         let parameters = document.map(Document::positions).unwrap_or_default();
+        let schema_of = |name: &str| {
+            let mut parameters = document.into_iter().flat_map(Document::parameters);
+            parameters.find(|(own, ..)| *own == name).map(|(_, schema, _)| schema.clone()).unwrap_or_default()
+        };
         let mut arguments = Map::new();
         for (name, filled) in plan.named(&parameters) {
             let value = match filled {
                 PlanArgument::Value(value) => Some(value.clone()),
                 PlanArgument::Call(inner) => {
                     let reply = call(episode, inner, documents, made).await?;
-                    let value = only_value(&reply.body, name);
+                    let value = given_value(&reply, &name, &schema_of(&name));
                     if value.is_none() {
                         let because = format!("the reply of {} does not give {name}", inner.api);
                         episode.fall_back("plan", "leaving the argument out", because)?;
@@ -58,7 +63,7 @@ fn call<'a>(
                     value
                 }
             };
-            arguments.extend(value.map(|value| (name.to_owned(), value)));
+            arguments.extend(value.map(|value| (name.into_owned(), value)));
         }
         let reply = episode.call(&Call { api: plan.api.clone(), arguments }).await?;
         made.insert(key, reply.clone());
@@ -66,12 +71,37 @@ fn call<'a>(
     })
 }
 
+/// The value of an argument in the reply of the call that gives it. An argument whose schema does not exclude an object takes
+/// the whole reply where no single value of it is meant: coordinates of a latitude and a longitude.
+fn given_value(reply: &Reply, name: &str, schema: &Json) -> Option<Json> {
+    if let Some(value) = only_value(&reply.body, name) {
+        return Some(converted(value, schema));
+    }
+    let is_whole = (200..300).contains(&reply.status) && value_type(schema) == ValueType::Other;
+    (is_whole && reply.body.is_object()).then(|| reply.body.clone())
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn check(text: &str, expect: &str) {
         assert_eq!(parse(text).map(|plan| plan.to_string()).unwrap(), expect, "{text}");
+    }
+
+    #[test]
+    fn the_whole_reply_is_given_where_no_single_value_is_meant() {
+        let reply = Reply { status: 200, body: json!({"latitude": 1.5, "longitude": 2.5}) };
+        let check = |reply: &Reply, name: &str, schema: Json, expect: Option<Json>| {
+            assert_eq!(given_value(reply, name, &schema), expect, "{name}: {schema}");
+        };
+        check(&reply, "latitude", json!({"type": "string"}), Some(json!("1.5")));
+        check(&reply, "coordinates", json!({"title": "Coordinates"}), Some(reply.body.clone()));
+        check(&reply, "coordinates", json!({"type": "number"}), None);
+        let failed = Reply { status: 404, body: json!({"status": 404, "detail": "there is none"}) };
+        check(&failed, "coordinates", json!({}), None);
     }
 
     #[test]
@@ -88,6 +118,7 @@ mod tests {
         check("Price(of=Orders(user=Id(name='J'))['The Kite'])", "Price(of=Orders(user=Id(name='J')))");
         assert!(parse("Ride(to='x') if (Find(a='y'))").is_err());
         assert!(parse("Ride(to='x'").is_err());
+        assert!(parse("Ride(to='x', by=Bus(no=1), to='y')").is_err());
     }
 
     #[test]
@@ -112,9 +143,12 @@ mod tests {
     #[test]
     fn places_stand_for_the_parameters_that_are_not_named() {
         let plan = parse("Book('Rome', nights=2, 'Ada')").unwrap();
-        let named: Vec<&str> =
-            plan.named(&["city", "nights", "guest"]).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(named, ["city", "nights", "guest"]);
+        let named = |parameters: &[&'static str]| -> Vec<String> {
+            plan.named(parameters).into_iter().map(|(name, _)| name.into_owned()).collect()
+        };
+        assert_eq!(named(&["city", "nights", "guest"]), ["city", "nights", "guest"]);
+        // An argument that no parameter is left for is not lost.
+        assert_eq!(named(&["city", "nights"]), ["city", "nights", "#3"]);
         assert_eq!(plan.depth(), 1);
     }
 }

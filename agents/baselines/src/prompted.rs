@@ -7,6 +7,7 @@ use minijinja::context;
 use serde::Serialize;
 
 use crate::episode::{Episode, Role};
+use crate::note::Note;
 use crate::plan::{ApiSignature, carry_out, find};
 use crate::role_model::{ParseError, Stop};
 use crate::toolbox::Document;
@@ -42,6 +43,7 @@ pub(crate) async fn answer(
             .ok_or_else(|| ParseError::expected("a call such as Outer(a=Inner(b='x'), n=2)", reply))
     };
     let plan = episode.ask(role, context! { apis, thoughts => has_steps }, parse).await?;
+    episode.note(Note::FinalApi { api: plan.api.clone() })?;
     let reply = carry_out(episode, &plan, &documents).await?;
     Ok(format!("{} answered {}: {}", plan.api, reply.status, reply.body))
 }

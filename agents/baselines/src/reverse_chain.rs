@@ -18,9 +18,10 @@ use self::replies::{
 };
 use crate::environment::Reply;
 use crate::episode::{Episode, Role};
+use crate::note::Note;
 use crate::role_model::Stop;
 use crate::toolbox::{Document, only_value, shorten};
-use crate::types::can_supply;
+use crate::types::{can_supply, converted};
 
 const SELECT: Role = Role { name: "select", prompt: "reverse-chain/select" };
 const COMPLETE: Role = Role { name: "complete", prompt: "reverse-chain/complete" };
@@ -62,6 +63,7 @@ pub(crate) async fn answer(episode: &mut Episode<'_>, completion: Completion) ->
     let Some(document) = chain.select(&candidates, &request, true).await? else {
         return Ok("There is no function that does this.".to_owned());
     };
+    chain.episode.note(Note::FinalApi { api: document.name.clone() })?;
     let reply = chain.fulfil(&document, None, 0).await?;
     let body = shorten(&reply.body, MAX_REPLY_CHARS);
     Ok(format!("{} answered {}: {body}", document.name, reply.status))
@@ -131,7 +133,7 @@ impl Chain<'_, '_> {
         let others = self.others(document);
         let candidates_of = |(name, schema, _): (&str, &Json, bool)| Candidates {
             name: name.to_owned(),
-            apis: candidates(&others, schema).cloned().collect(),
+            apis: candidates(&others, (name, schema)).cloned().collect(),
         };
         let candidates: Vec<Candidates> = document.parameters().map(candidates_of).collect();
         let known = self.episode.findings();
@@ -154,7 +156,7 @@ impl Chain<'_, '_> {
             if !must || sources.contains_key(name) {
                 continue;
             }
-            let candidates: Vec<Document> = candidates(&others, schema).cloned().collect();
+            let candidates: Vec<Document> = candidates(&others, (name, schema)).cloned().collect();
             let task = describe_argument(document, name, schema);
             // Without candidates, the user is asked: an argument that is missing is asked for.
             if !candidates.is_empty()
@@ -177,11 +179,14 @@ impl Chain<'_, '_> {
         let Some(inner) = all.into_iter().find(|document| document.name == api) else { return Ok(None) };
         let wanted = describe_argument(document, name, schema);
         let reply = self.fulfil(&inner, Some(&wanted), depth + 1).await?;
-        if let Some(value) = only_value(&reply.body, name) {
-            return Ok(Some(value));
-        }
-        let input = context! { wanted, api, reply => shorten(&reply.body, MAX_REPLY_CHARS) };
-        self.episode.ask(PICK, input, parse_value).await
+        let value = match only_value(&reply.body, name) {
+            Some(value) => Some(value),
+            None => {
+                let input = context! { wanted, api, reply => shorten(&reply.body, MAX_REPLY_CHARS) };
+                self.episode.ask(PICK, input, parse_value).await?
+            }
+        };
+        Ok(value.map(|value| converted(value, schema)))
     }
 
     /// The value of an argument, from the user's answer.
@@ -218,12 +223,12 @@ impl Chain<'_, '_> {
     }
 }
 
-/// The APIs whose replies may hold a value of an argument's type.
+/// The APIs whose replies may hold a value for an argument: its name and schema.
 fn candidates<'a>(
     others: &'a [(Document, Option<Json>)],
-    schema: &'a Json,
+    argument: (&'a str, &'a Json),
 ) -> impl Iterator<Item = &'a Document> {
-    let fits = move |reply: &Option<Json>| reply.as_ref().is_none_or(|reply| can_supply(reply, schema));
+    let fits = move |reply: &Option<Json>| reply.as_ref().is_none_or(|reply| can_supply(reply, argument));
     others.iter().filter(move |(_, reply)| fits(reply)).map(|(api, _)| api)
 }
 

@@ -1,5 +1,6 @@
 //! Types of arguments and of replies' properties, from their JSON Schemas.
 
+use diorama_seeds::english::split_identifier;
 use serde_json::Value as Json;
 
 /// A type, as coarse as one value can stand in for another.
@@ -54,10 +55,48 @@ pub fn value_type(schema: &Json) -> ValueType {
     }
 }
 
-/// Returns true where a reply of the first schema holds a value for an argument of the second.
-pub(crate) fn can_supply(reply: &Json, argument: &Json) -> bool {
-    let wanted = value_type(argument);
-    leaves(reply).iter().any(|(_, schema)| fits(value_type(schema), wanted))
+/// Words in the names of texts that tell several values, of any types.
+const VALUE_TEXTS: [&str; 4] = ["info", "information", "detail", "details"];
+/// Words in the names of texts that are written to someone, and may say any value.
+const WRITTEN_TEXTS: [&str; 7] = ["body", "comment", "content", "message", "note", "notes", "text"];
+
+/// Returns true where a reply of the first schema may hold a value for an argument: its name and schema.
+///
+/// Types exclude only what cannot be. A list takes what one of its items can be. Lists and objects whose content is not
+/// described may hold any value, and so may a text such as `flight_info`. A text such as `message` can say any value.
+pub(crate) fn can_supply(reply: &Json, (argument, schema): (&str, &Json)) -> bool {
+    let wanted = content_type(schema);
+    let is_written = wanted == ValueType::String && has_word_of(argument, &WRITTEN_TEXTS);
+    leaves(reply).iter().any(|(name, schema)| {
+        let given = content_type(schema);
+        is_written || fits(given, wanted) || (given == ValueType::String && has_word_of(name, &VALUE_TEXTS))
+    })
+}
+
+/// The type of a value, or of a list's items.
+fn content_type(schema: &Json) -> ValueType {
+    match (value_type(schema), schema.get("items")) {
+        (ValueType::List, Some(items)) => value_type(items),
+        (ValueType::List, None) => ValueType::Other,
+        (other, _) => other,
+    }
+}
+
+/// Returns true where one of some words stands in an identifier.
+fn has_word_of(identifier: &str, words: &[&str]) -> bool {
+    split_identifier(identifier).iter().any(|word| words.contains(&word.as_str()))
+}
+
+/// Converts a value into what an argument takes: a number into its text, a single value into a list of it.
+pub(crate) fn converted(value: Json, argument: &Json) -> Json {
+    match (value_type(argument), value) {
+        (ValueType::String, value @ (Json::Number(_) | Json::Bool(_))) => Json::from(value.to_string()),
+        (ValueType::List, value) if !value.is_array() => {
+            let items = argument.get("items").cloned().unwrap_or_default();
+            Json::Array(vec![converted(value, &items)])
+        }
+        (_, value) => value,
+    }
 }
 
 const fn fits(given: ValueType, wanted: ValueType) -> bool {
@@ -89,4 +128,53 @@ pub(crate) fn leaves(schema: &Json) -> Vec<(&str, &Json)> {
     let mut found = Vec::new();
     walk("", schema, 0, &mut found);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn types_exclude_only_what_cannot_be() {
+        let check = |reply: Json, argument: Json, expect: bool| {
+            let reply = json!({"type": "object", "properties": {"flight": reply}});
+            assert_eq!(can_supply(&reply, ("seat", &argument)), expect, "{reply} for {argument}");
+        };
+        let named = |name: &str| json!({"type": name});
+        check(named("integer"), named("number"), true);
+        check(named("string"), named("integer"), false);
+        check(named("boolean"), named("integer"), false);
+        check(named("number"), named("string"), false);
+        // An object or a list without a description of its content may hold anything.
+        check(named("object"), named("integer"), true);
+        check(named("array"), named("integer"), true);
+        check(json!({}), named("boolean"), true);
+        check(named("integer"), json!({"title": "Coordinates"}), true);
+        // A list takes what its items can be.
+        let numbers = json!({"type": "array", "items": {"type": "number"}});
+        check(named("integer"), numbers.clone(), true);
+        check(named("string"), numbers.clone(), false);
+        check(numbers, named("boolean"), false);
+        let text = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}});
+        let supplies = |name: &str| can_supply(&text(name), ("price", &named("number")));
+        assert!(supplies("flight_info") && supplies("flightDetails") && !supplies("flight_name"));
+        let price = json!({"type": "object", "properties": {"price": {"type": "number"}}});
+        let takes_price = |argument: &str| can_supply(&price, (argument, &named("string")));
+        assert!(takes_price("message") && takes_price("emailBody") && !takes_price("name"));
+    }
+
+    #[test]
+    fn values_are_converted_to_what_an_argument_takes() {
+        let check = |value: Json, argument: Json, expect: Json| {
+            assert_eq!(converted(value.clone(), &argument), expect, "{value} for {argument}");
+        };
+        check(json!(7), json!({"type": "string"}), json!("7"));
+        check(json!("x"), json!({"type": "string"}), json!("x"));
+        check(json!(7), json!({"type": "integer"}), json!(7));
+        check(json!(7), json!({"type": "array", "items": {"type": "string"}}), json!(["7"]));
+        check(json!([7]), json!({"type": "array"}), json!([7]));
+        check(json!(7), json!({}), json!(7));
+    }
 }

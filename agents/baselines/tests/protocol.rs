@@ -401,6 +401,7 @@ async fn reverse_chain_goes_from_the_last_call_backwards() {
         ["FindPatient({\"name\":\"Ana Reis\"}) 200", "GetBalance({\"patient_id\":7}) 200"]
     );
     assert_eq!(ran.roles(), ["select", "complete", "complete", "ending"]);
+    assert_eq!(ran.steps[1], Step::Noted(Note::FinalApi { api: "GetBalance".to_owned() }));
     // A patient's id is a whole number, which the reply of FindPatient holds; a name is none that GetBalance gives.
     assert!(ran.text(1).contains("- FindPatient: Finds"));
     assert!(!ran.text(2).contains("- GetBalance: Gets"));

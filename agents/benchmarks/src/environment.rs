@@ -4,6 +4,7 @@ use diorama_baselines::environment::{
     Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 use diorama_baselines::meter::Meter;
+use diorama_baselines::question::is_question;
 use diorama_baselines::trace::Note;
 use diorama_seeds::task::Call;
 use serde_json::Value as Json;
@@ -23,10 +24,11 @@ pub trait Counterpart: Send {
     fn reply_schema(&self, api: &str) -> Option<Json>;
 }
 
-/// Returns the answer of a user who has said all they know: it says so to a question, and anything else ends the task.
+/// Returns the answer of a user who has said all they know. A question is told so; any other message ends the task, one
+/// with a closing offer too.
 #[must_use]
 pub fn told_all(words: &str) -> Answer {
-    let asks = words.trim_end().ends_with('?');
+    let asks = is_question(words);
     Answer { words: asks.then(|| "I have told you all I know.".to_owned()), over: !asks }
 }
 
@@ -40,6 +42,8 @@ pub struct BenchmarkEnvironment<C> {
     pub malformed: u32,
     /// Reason of the agent for giving up.
     pub gave_up: Option<String>,
+    /// The API that the agent chose to carry out the request, where it noted one.
+    pub final_api: Option<String>,
     /// Tokens of the model.
     pub tokens: u64,
     meter: Meter,
@@ -48,7 +52,15 @@ pub struct BenchmarkEnvironment<C> {
 impl<C: Counterpart> BenchmarkEnvironment<C> {
     /// An environment with a view and a budget.
     pub fn new(view: View, counterpart: C, budget: Budget) -> Self {
-        Self { view, counterpart, malformed: 0, gave_up: None, tokens: 0, meter: Meter::new(budget) }
+        Self {
+            view,
+            counterpart,
+            malformed: 0,
+            gave_up: None,
+            final_api: None,
+            tokens: 0,
+            meter: Meter::new(budget),
+        }
     }
 
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
@@ -96,8 +108,25 @@ impl<C: Counterpart> Environment for BenchmarkEnvironment<C> {
             Note::Asked(asked) => self.tokens += asked.tokens(),
             Note::Malformed { .. } => self.malformed += 1,
             Note::GaveUp { because } => self.gave_up = Some(because.clone()),
+            Note::FinalApi { api } => self.final_api = Some(api.clone()),
             Note::FellBack { .. } => {}
         }
         self.meter.note(&note)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told_all;
+
+    #[test]
+    fn a_closing_offer_ends_a_task_and_a_question_does_not() {
+        let check = |words: &str, over: bool| {
+            let answer = told_all(words);
+            assert_eq!((answer.over, answer.words.is_none()), (over, over), "{words}");
+        };
+        check("It is Heat. Is there anything else I can help you with?", true);
+        check("It is Heat.", true);
+        check("Which year do you mean?", false);
     }
 }

@@ -15,11 +15,11 @@ use serde_json::Value as Json;
 pub enum Verdict {
     /// The same.
     Right,
-    /// Another last API, or none (the paper's Wrong Final Tool).
+    /// The final API is missing (the paper's Wrong Final Tool, section 4.3).
     WrongFinalTool,
-    /// An argument that another API gives has a value, or another API, or the other way round (Wrong Argument_API).
+    /// An argument of the label is what another API gives, and the plan does not call that API for it (Wrong Argument_API).
     WrongArgumentApi,
-    /// An argument has another value, or one too many (Wrong Argument_Value).
+    /// Any other difference of an argument: another value, none, or one too many (Wrong Argument_Value).
     WrongArgumentValue,
 }
 
@@ -62,10 +62,6 @@ fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Op
     let mut worst = None;
     let mut found =
         |verdict: Verdict| worst = Some(worst.map_or(verdict, |known: Verdict| known.min(verdict)));
-    // Arguments that can be told apart neither by name nor by place.
-    if wanted.len() < label.arguments.len() || given.len() < plan.arguments.len() {
-        return Some(Verdict::WrongArgumentValue);
-    }
     for (name, filled) in &wanted {
         let other = given.iter().find(|(own, _)| folded(own) == folded(name)).map(|(_, other)| *other);
         match (filled, other) {
@@ -74,9 +70,7 @@ fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Op
                     found(verdict);
                 }
             }
-            (PlanArgument::Call(_), _) | (PlanArgument::Value(_), Some(PlanArgument::Call(_))) => {
-                found(Verdict::WrongArgumentApi)
-            }
+            (PlanArgument::Call(_), _) => found(Verdict::WrongArgumentApi),
             (PlanArgument::Value(value), Some(PlanArgument::Value(other))) if is_same(value, other) => {}
             (PlanArgument::Value(value), None) if is_empty(value) => {}
             (PlanArgument::Value(_), _) => found(Verdict::WrongArgumentValue),
@@ -87,9 +81,8 @@ fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Op
             continue;
         }
         match filled {
-            PlanArgument::Call(_) => found(Verdict::WrongArgumentApi),
             PlanArgument::Value(value) if is_empty(value) => {}
-            PlanArgument::Value(_) => found(Verdict::WrongArgumentValue),
+            _ => found(Verdict::WrongArgumentValue),
         }
     }
     worst
@@ -220,5 +213,58 @@ fn is_same_what(one: &What, other: &What) -> bool {
         }
         (What::None, What::None) => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_baselines::plan::parse;
+
+    use super::*;
+
+    #[test]
+    fn each_class_is_what_the_paper_defines() {
+        let label = "Book(room=Room(at=Campus(name='Tower')), person=Person(name='Jack'), day='Monday')";
+        let check = |plan: &str, expect: Verdict| {
+            let places = |api: &str| match api {
+                "Book" => vec!["room".to_owned(), "person".to_owned(), "day".to_owned()],
+                _ => Vec::new(),
+            };
+            let verdict = compare(&parse(label).unwrap(), &parse(plan).unwrap(), &places);
+            assert_eq!(verdict, expect, "{plan}");
+        };
+        check(label, Verdict::Right);
+        check("Book(Room(at=Campus('tower')), Person('Jack'), 'monday')", Verdict::Right);
+        // The final API is missing.
+        check("Room(at=Campus(name='Tower'))", Verdict::WrongFinalTool);
+        // Another API gives the argument, and the plan bypasses it: with a value, with nothing, with another API.
+        for plan in [
+            "Book(room=Room(at=Campus(name='Tower')), person='Jack', day='Monday')",
+            "Book(room=Room(at=Campus(name='Tower')), day='Monday')",
+            "Book(room=Room(at=Campus(name='Tower')), person=Campus(name='Jack'), day='Monday')",
+            "Book(room=Room(at='Tower'), person=Person(name='Jack'), day='Tuesday')",
+        ] {
+            check(plan, Verdict::WrongArgumentApi);
+        }
+        // A value differs: another one, none, one that an API gives instead, one too many.
+        for plan in [
+            "Book(room=Room(at=Campus(name='Tower')), person=Person(name='Jim'), day='Monday')",
+            "Book(room=Room(at=Campus(name='Tower')), person=Person(name='Jack'))",
+            "Book(room=Room(at=Campus(name='Tower')), person=Person(name='Jack'), day=Today(zone='utc'))",
+            "Book(room=Room(at=Campus(name='Tower')), person=Person(name='Jack'), day='Monday', hour=9)",
+        ] {
+            check(plan, Verdict::WrongArgumentValue);
+        }
+    }
+
+    #[test]
+    fn a_call_beyond_the_parameters_has_to_be_there() {
+        let label = parse("Plan('Paris', Reserve(city='Paris'))").unwrap();
+        let check = |plan: &str, expect: Verdict| {
+            let places = |_: &str| vec!["city".to_owned()];
+            assert_eq!(compare(&label, &parse(plan).unwrap(), &places), expect, "{plan}");
+        };
+        check("Plan(city='Paris', Reserve(city='Paris'))", Verdict::Right);
+        check("Plan(city='Paris')", Verdict::WrongArgumentApi);
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use diorama_baselines::environment::{ConversationEntry, View};
 use diorama_baselines::plan::{Plan, parse};
+use diorama_baselines::role_model::ParseError;
 use diorama_baselines::shares::{Rate, Share};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,7 @@ impl Benchmark for Plans {
         let mut outcome = Outcome::new(instance.index.to_string());
         outcome.detail("query", instance.query.as_str());
         outcome.detail("label", instance.label.as_str());
-        let label = match parse(&instance.label) {
+        let label = match usable_label(instance, done.counterpart.apis()) {
             Ok(label) => label,
             Err(error) => {
                 outcome.detail("because", error.to_string());
@@ -67,8 +68,8 @@ impl Benchmark for Plans {
         };
         let level = label.depth().saturating_sub(1).clamp(1, 3);
         outcome.groups.push(("level", level.to_string()));
-        let (plan, verdict) = judged(&label, &done.counterpart, instance);
-        outcome.detail("plan", plan.map(ToString::to_string));
+        let (plan, verdict) = judged(&label, done);
+        outcome.detail("plan", plan.map(|plan| plan.to_string()));
         outcome.detail("verdict", verdict.name());
         outcome.share("label_match", verdict == Verdict::Right);
         if verdict != Verdict::Right {
@@ -78,18 +79,39 @@ impl Benchmark for Plans {
     }
 }
 
+/// The label as a plan.
+///
+/// # Errors
+/// When no agent could come to it: it is no nested call, gives an argument twice, or calls an API that is not described.
+fn usable_label(instance: &Instance, apis: &[Api]) -> Result<Plan, ParseError> {
+    let label = parse(&instance.label)?;
+    let unknown = label.calls().into_iter().find(|call| !apis.iter().any(|api| api.name == call.api));
+    match unknown.map(|call| call.api.clone()) {
+        Some(api) => Err(ParseError::expected("APIs that the material describes", &api)),
+        None => Ok(label),
+    }
+}
+
 /// The plan that an agent came to, and the verdict on it. As in the paper, a call that is made several times need be right once;
-/// otherwise the last call of the label's final API is looked at, or the last one.
-fn judged<'a>(label: &Plan, made: &'a PlanOnly, instance: &Instance) -> (Option<&'a Plan>, Verdict) {
+/// otherwise the last call of the label's final API is looked at, or the last one. An agent that chose the final API and
+/// stopped before it called it has not missed the final API: it lacks that API's arguments.
+fn judged(label: &Plan, done: &BenchmarkEnvironment<PlanOnly>) -> (Option<Plan>, Verdict) {
+    let made = &done.counterpart;
     let places = |api: &str| -> Vec<String> {
-        let known = instance.apis.iter().find(|known| known.name == api);
+        let known = made.apis().iter().find(|known| known.name == api);
         known.map(|known| known.input_params.keys().cloned().collect()).unwrap_or_default()
     };
     let right = made.plans().find(|plan| compare(label, plan, &places) == Verdict::Right);
-    let last = right
-        .or_else(|| made.plans().filter(|plan| plan.api == label.api).last())
-        .or_else(|| made.plans().last());
-    (last, last.map_or(Verdict::WrongFinalTool, |plan| compare(label, plan, &places)))
+    let with_final = || made.plans().filter(|plan| plan.api == label.api).last();
+    if let Some(plan) = right.or_else(with_final) {
+        return (Some(plan.clone()), compare(label, plan, &places));
+    }
+    if done.final_api.as_ref() == Some(&label.api) {
+        let chosen = Plan { api: label.api.clone(), arguments: Vec::new() };
+        let verdict = compare(label, &chosen, &places);
+        return (Some(chosen), if verdict == Verdict::Right { Verdict::WrongFinalTool } else { verdict });
+    }
+    (made.plans().last().cloned(), Verdict::WrongFinalTool)
 }
 
 /// A pair of plans that a person has judged.
@@ -128,4 +150,72 @@ pub fn agreement(path: &Path) -> Result<Agreement, BenchmarkError> {
         }
     }
     Ok(Agreement { agreement: share.into(), disagreements })
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_baselines::environment::{Budget, Environment};
+    use diorama_baselines::trace::Note;
+    use diorama_seeds::task::Call;
+    use indexmap::IndexMap;
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+
+    fn api(name: &str, input: &str, output: &str) -> Api {
+        let one = |name: &str| IndexMap::from([(name.to_owned(), json!({"type": "String"}))]);
+        Api {
+            name: name.to_owned(),
+            description: String::new(),
+            input_params: one(input),
+            output_params: one(output),
+        }
+    }
+
+    /// The class of an agent that made calls after it chose a final API; `<id 1>` stands for what the first call gives.
+    async fn class(label: &str, calls: &[(&str, Json)], chosen: Option<&str>) -> String {
+        let apis =
+            vec![api("Rent", "boat", "status"), api("Boat2Id", "name", "id"), api("Sell", "boat", "price")];
+        let instance = Instance { apis, query: String::new(), label: label.to_owned(), index: 0 };
+        let material = Arc::new(Material::new(vec![instance.clone()]));
+        let plans = Plans { material, candidates: Candidates::All, seed: 0 };
+        let (view, counterpart) = plans.open(&instance);
+        let mut environment = BenchmarkEnvironment::new(view, counterpart, Budget::USUAL);
+        if let Some(api) = chosen {
+            environment.note(Note::FinalApi { api: api.to_owned() }).unwrap();
+        }
+        for (api, arguments) in calls {
+            let call = Call { api: (*api).to_owned(), arguments: arguments.as_object().unwrap().clone() };
+            environment.call(&call).await.unwrap();
+        }
+        let outcome = plans.measure(&instance, &environment);
+        outcome.errors.get("error").cloned().unwrap_or_else(|| "right".to_owned())
+    }
+
+    #[tokio::test]
+    async fn an_agent_that_stops_inside_the_chain_has_not_missed_the_final_api() {
+        let label = "Rent(boat=Boat2Id(name='Sea Otter'))";
+        let find = ("Boat2Id", json!({"name": "Sea Otter"}));
+        let rent = |boat: &str| ("Rent", json!({ "boat": boat }));
+        let check = async |calls: &[(&str, Json)], chosen: Option<&str>, expect: &str| {
+            assert_eq!(class(label, calls, chosen).await, expect, "{calls:?} {chosen:?}");
+        };
+        check(&[find.clone(), rent("<id 1>")], None, "right").await;
+        check(&[rent("Sea Otter")], None, "wrong_argument_api").await;
+        check(&[("Boat2Id", json!({"name": "Sea Otters"})), rent("<id 1>")], None, "wrong_argument_value")
+            .await;
+        check(std::slice::from_ref(&find), None, "wrong_final_tool").await;
+        check(std::slice::from_ref(&find), Some("Sell"), "wrong_final_tool").await;
+        check(&[find, ("Sell", json!({"boat": "<id 1>"}))], Some("Sell"), "wrong_final_tool").await;
+        check(&[], Some("Rent"), "wrong_argument_api").await;
+    }
+
+    #[tokio::test]
+    async fn a_label_that_no_agent_can_come_to_is_unreadable() {
+        for label in
+            ["Rent(boat='Sea Otter'", "Rent(boat=Boat2Id(name='x'), boat='y')", "Rent(boat=Dream(of='x'))"]
+        {
+            assert_eq!(class(label, &[], None).await, "unreadable_label", "{label}");
+        }
+    }
 }

@@ -13,13 +13,14 @@ use diorama_baselines::environment::EnvironmentError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribution {
-    /// No search showed an API of the reference calls.
+    /// The agent searched, and no search showed an API of the reference calls.
     RetrieverMissed,
     /// It gave up, or its replies could not be read.
     GaveUp,
     /// Steps, calls, tokens or time ran out, or a goal was left open.
     StoppedEarly,
-    /// An API of the reference calls was not called although it was visible, or another changed something.
+    /// An API of the reference calls was not called, or less often, although it was visible or could be searched for; or
+    /// another API changed something.
     WrongApi,
     /// The right API was called with other arguments.
     WrongArgument,
@@ -47,18 +48,8 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     let task = judge.task();
     let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER).collect();
     let made: Vec<&Call> = judged.log.iter().map(|entry| &entry.call).collect();
-    let missing: Vec<&&GoldCall> =
-        wanted.iter().filter(|gold| !made.iter().any(|call| call.api == gold.api)).collect();
-    let found: Vec<&String> = steps
-        .iter()
-        .filter_map(|step| match step {
-            Step::Called { found, .. } => Some(found),
-            _ => None,
-        })
-        .flatten()
-        .collect();
-    let searches = task.episode.visible.is_empty();
-    if searches && missing.iter().any(|gold| !found.contains(&&gold.api)) {
+    let missing = missing_apis(wanted.iter().map(|gold| &*gold.api), made.iter().map(|call| &*call.api));
+    if task.episode.visible.is_empty() && has_missed_search(&missing, steps) {
         return Some(Attribution::RetrieverMissed);
     }
     if steps.iter().any(|step| matches!(step, Step::Noted(Note::GaveUp { .. }))) {
@@ -100,8 +91,70 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     Some(Attribution::MisreadReply)
 }
 
+/// The APIs of the wanted calls that no call is left for: one that is wanted twice has to be called twice.
+fn missing_apis<'a>(
+    wanted: impl Iterator<Item = &'a str>,
+    made: impl Iterator<Item = &'a str>,
+) -> Vec<&'a str> {
+    let mut unused: Vec<&str> = made.collect();
+    let mut is_missing = |api: &&str| match unused.iter().position(|made| made == api) {
+        Some(at) => {
+            unused.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    wanted.filter(|api| is_missing(api)).collect()
+}
+
+/// Returns true where an agent searched, and no search showed one of these APIs.
+fn has_missed_search(apis: &[&str], steps: &[Step]) -> bool {
+    let searches = steps.iter().filter_map(|step| match step {
+        Step::Called { call, found, .. } if call.api == TOOL_SEARCHER => Some(found),
+        _ => None,
+    });
+    let searches: Vec<&Vec<String>> = searches.collect();
+    let is_shown = |api: &&str| searches.iter().any(|found| found.iter().any(|name| name == api));
+    !searches.is_empty() && !apis.iter().all(is_shown)
+}
+
 /// Returns true where a question names all words of a withheld detail.
 fn asks_for(question: &str, about: &str) -> bool {
     let question = question.to_lowercase();
     about.split(['_', ' ']).all(|word| question.contains(&word.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    fn called(api: &str, found: &[&str]) -> Step {
+        let call = Call { api: api.to_owned(), arguments: Map::new() };
+        let found = found.iter().map(|name| (*name).to_owned()).collect();
+        Step::Called { call, status: 200, body: json!({}), found }
+    }
+
+    #[test]
+    fn a_search_misses_only_where_there_was_one() {
+        let check = |steps: &[Step], expect: bool| {
+            assert_eq!(has_missed_search(&["GetRoom", "BookRoom"], steps), expect, "{steps:?}");
+        };
+        check(&[], false);
+        check(&[called("GetRoom", &[])], false);
+        check(&[called(TOOL_SEARCHER, &["GetRoom", "ListRooms"])], true);
+        check(&[called(TOOL_SEARCHER, &["GetRoom"]), called(TOOL_SEARCHER, &["BookRoom"])], false);
+        assert!(!has_missed_search(&[], &[called(TOOL_SEARCHER, &[])]));
+    }
+
+    #[test]
+    fn an_api_that_is_wanted_twice_has_to_be_called_twice() {
+        let check = |wanted: &[&str], made: &[&str], expect: &[&str]| {
+            assert_eq!(missing_apis(wanted.iter().copied(), made.iter().copied()), expect, "{made:?}");
+        };
+        check(&["Get", "Get", "Book"], &["Book", "Get"], &["Get"]);
+        check(&["Get", "Get"], &["Get", "Book", "Get", "Get"], &[]);
+        check(&["Get"], &[], &["Get"]);
+    }
 }

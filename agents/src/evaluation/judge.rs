@@ -176,6 +176,11 @@ impl Judge {
         &self.task.gold
     }
 
+    /// The world that episodes run in.
+    pub(super) fn world(&self) -> &diorama_seeds::model::World {
+        self.world.base.world()
+    }
+
     /// The task, for measures and reports.
     #[must_use]
     pub(super) const fn task(&self) -> &Task {

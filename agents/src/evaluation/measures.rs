@@ -16,15 +16,16 @@ use serde::Serialize;
 
 use super::attribution::Attribution;
 use super::batch::Episode;
+use super::call_matching::count_matched_calls;
 use super::judge::{Judge, Judged};
 
 /// The lengths at which the lists of searches are cut. A search finds five APIs, and adds the API that issues a token
 /// after each that needs one, so that 10 is the whole list.
-pub const CUTS: [usize; 4] = [1, 3, 5, 10];
+pub const RECALL_CUTOFFS: [usize; 4] = [1, 3, 5, 10];
 
 /// One graded episode in figures.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct EpisodeMeasures {
     /// The id of the task's row.
     pub task: String,
     /// The groups that the episode counts in: dimension and name.
@@ -57,14 +58,14 @@ pub struct Measured {
     pub extra_calls: i64,
     /// Reference calls without searches.
     pub reference_calls: u64,
-    /// Reference calls that were made with the same arguments.
+    /// Reference calls that were made with the same arguments, up to renaming of tokens and keys of new records.
     pub matched_calls: u64,
     /// ROUGE-L of the final answers against the reference's.
     pub rouge_l: f64,
     /// Classes of errors, each once.
     pub errors: BTreeSet<String>,
     /// The results of searches, where APIs have to be searched for.
-    pub searched: Option<Searched>,
+    pub searched: Option<SearchMeasures>,
     /// Roles whose replies could not be read, one entry a reply.
     pub malformed: Vec<String>,
     /// Ways that were taken because another did not work, as `role: way`.
@@ -73,26 +74,23 @@ pub struct Measured {
 
 /// The APIs that the searches of an episode showed, held against those that the reference calls.
 #[derive(Clone, Copy, Debug)]
-pub struct Searched {
+pub struct SearchMeasures {
     /// Searches.
     pub searches: u64,
     /// Reference calls whose API some search showed.
     pub shown_calls: u64,
-    /// recall@k at each of [`CUTS`]: the share of the reference's APIs among the first k of any search; none where the
+    /// recall@k at each of [`RECALL_CUTOFFS`]: the share of the reference's APIs among the first k of any search; none where the
     /// reference calls no API.
-    pub recall: Option<[f64; CUTS.len()]>,
+    pub recall: Option<[f64; RECALL_CUTOFFS.len()]>,
 }
 
-impl Measured {
+impl EpisodeMeasures {
     /// Measures an episode of a row.
     #[must_use]
     pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &Judged) -> Self {
         let task = judge.task();
         let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER).collect();
-        let made = || judged.log.iter().map(|entry| &entry.call);
-        let mut rest = made();
-        let matches =
-            |gold: &&&GoldCall| made().any(|call| call.api == gold.api && call.arguments == gold.arguments);
+        let mut later_calls = judged.log.iter().map(|entry| &entry.call);
         let reference: Vec<&str> = task.goals.iter().map(|goal| &*goal.answer).collect();
         let refused = |outcome: Outcome| outcome == Outcome::Refused;
         let notes = |name: fn(&Note) -> Option<String>| {
@@ -116,13 +114,13 @@ impl Measured {
             has_refusal: task.goals.iter().any(|goal| refused(goal.outcome)),
             is_refused: task.goals.iter().all(|goal| refused(goal.outcome)),
             chance: task.is_answer_only().then(|| task.chance()),
-            correct_path: wanted.iter().all(|gold| rest.any(|call| call.api == gold.api)),
+            correct_path: wanted.iter().all(|gold| later_calls.any(|call| call.api == gold.api)),
             extra_calls: judged.log.len() as i64 - task.gold.len() as i64,
             reference_calls: wanted.len() as u64,
-            matched_calls: wanted.iter().filter(matches).count() as u64,
+            matched_calls: count_matched_calls(judge.world(), &task.gold, &task.replies, &judged.log),
             rouge_l: rouge_l(&judged.answers.join(" "), &reference.join(" ")),
             errors: episode.grade.errors.iter().map(|error| class_name(error.class)).collect(),
-            searched: task.episode.visible.is_empty().then(|| searched(&wanted, episode, judged)),
+            searched: task.episode.visible.is_empty().then(|| search_measures(&wanted, episode, judged)),
             malformed: notes(|note| match note {
                 Note::Malformed { role, .. } => Some(role.clone()),
                 _ => None,
@@ -157,19 +155,20 @@ fn groups(row: &Dialogue, judge: &Judge) -> Vec<(&'static str, String)> {
 }
 
 /// Upper ends of the ranges that pools are told apart by.
-const POOLS: [usize; 6] = [5, 10, 25, 50, 100, 250];
+const POOL_LIMITS: [usize; 6] = [5, 10, 25, 50, 100, 250];
 
 /// The range of a number of APIs: `6-10`.
 fn pool_range(apis: usize) -> String {
-    let above = POOLS.iter().position(|most| apis <= *most);
-    let from = |at: usize| at.checked_sub(1).and_then(|before| POOLS.get(before)).map_or(1, |most| most + 1);
-    match above.and_then(|at| Some((at, POOLS.get(at)?))) {
+    let above = POOL_LIMITS.iter().position(|most| apis <= *most);
+    let from =
+        |at: usize| at.checked_sub(1).and_then(|before| POOL_LIMITS.get(before)).map_or(1, |most| most + 1);
+    match above.and_then(|at| Some((at, POOL_LIMITS.get(at)?))) {
         Some((at, most)) => format!("{}-{most}", from(at)),
-        None => format!("{} and more", from(POOLS.len())),
+        None => format!("{} and more", from(POOL_LIMITS.len())),
     }
 }
 
-fn searched(wanted: &[&GoldCall], episode: &Episode, judged: &Judged) -> Searched {
+fn search_measures(wanted: &[&GoldCall], episode: &Episode, judged: &Judged) -> SearchMeasures {
     let listed = |step: &'_ Step| match step {
         Step::Called { call, found, .. } if call.api == TOOL_SEARCHER => Some(found.clone()),
         _ => None,
@@ -186,10 +185,10 @@ fn searched(wanted: &[&GoldCall], episode: &Episode, judged: &Judged) -> Searche
         let names = entry.reply.body.leaves().filter(|(path, ..)| path.ends_with("].name"));
         shown.extend(names.filter_map(|(_, value, _)| value.as_str().map(str::to_owned)));
     }
-    Searched {
+    SearchMeasures {
         searches: lists.len() as u64,
         shown_calls: wanted.iter().filter(|gold| shown.contains(&gold.api)).count() as u64,
-        recall: (!apis.is_empty()).then(|| CUTS.map(recall)),
+        recall: (!apis.is_empty()).then(|| RECALL_CUTOFFS.map(recall)),
     }
 }
 

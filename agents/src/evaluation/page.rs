@@ -48,6 +48,8 @@ enum Form {
     Plain,
     Percent,
     Interval,
+    /// The share and the tasks that it is over.
+    PassRate,
     /// Digits after the point.
     Fixed(usize),
 }
@@ -60,7 +62,7 @@ const FIGURES: [(&str, &str, Form); 24] = [
     ("under faults, excluded counted", "/faults/counting_excluded", Form::Interval),
     ("partial credit", "/partial_credit", Form::Percent),
     ("correct path", "/correct_path", Form::Percent),
-    ("Δ length", "/delta_len", Form::Fixed(2)),
+    ("Δ solution length", "/delta_solution_length", Form::Fixed(2)),
     ("call accuracy", "/call_accuracy", Form::Percent),
     ("ROUGE-L", "/rouge_l", Form::Fixed(3)),
     ("recall@1", "/retrieval/recall/1", Form::Percent),
@@ -118,6 +120,7 @@ impl Shown {
         Some(match form {
             Form::Plain => value.to_string(),
             Form::Percent => percent(value.as_f64()?),
+            Form::PassRate => format!("{} of {} tasks", percent(value["share"].as_f64()?), value["tasks"]),
             Form::Interval => serde_json::from_value::<Rate>(value.clone()).ok()?.percent(),
             Form::Fixed(digits) => format!("{:.digits$}", value.as_f64()?),
         })
@@ -212,7 +215,7 @@ fn figures(runs: &[Shown]) -> Rows {
     let trials =
         runs.iter().filter_map(|run| run.json.get("pass_k")?.as_object().map(serde_json::Map::len)).max();
     let pass_k =
-        (2..=trials.unwrap_or(0)).map(|k| (format!("pass^{k}"), format!("/pass_k/{k}"), Form::Percent));
+        (2..=trials.unwrap_or(0)).map(|k| (format!("pass^{k}"), format!("/pass_k/{k}"), Form::PassRate));
     let fixed = FIGURES.map(|(name, pointer, form)| (name.to_owned(), pointer.to_owned(), form));
     let rows = fixed.into_iter().chain(pass_k).map(|(name, pointer, form)| {
         (name, runs.iter().map(|run| run.figure(&pointer, form)).collect::<Vec<_>>())

@@ -6,7 +6,7 @@ use diorama_llm::Usage;
 use serde::{Deserialize, Serialize};
 
 use super::attribution::Attribution;
-use super::measures::{CUTS, Measured};
+use super::measures::{EpisodeMeasures, RECALL_CUTOFFS};
 use super::shares::{Rate, Share, ratio};
 
 /// Results of an agent over a set of tasks. Shares are from 0 to 1; unfinished and excluded episodes are in none.
@@ -21,18 +21,19 @@ pub struct Results {
     /// Share whose calls hold the reference APIs in order (RestGPT's correct-path rate).
     pub correct_path: f64,
     /// Mean of calls made beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
-    pub delta_len: f64,
-    /// Share of reference calls that were made with the same arguments.
+    pub delta_solution_length: f64,
+    /// Share of reference calls that were made with the same arguments, up to renaming of tokens and keys of new records.
     pub call_accuracy: f64,
     /// Mean ROUGE-L (F1) of the final answer against the reference answer.
     pub rouge_l: f64,
     /// Errors by class, counted once per episode.
     pub errors: BTreeMap<String, u64>,
-    /// pass^k: how likely k trials of a task are all solved, estimated from all trials of each task without bias, as in
-    /// τ-bench: with c of n trials solved, the share of the ways to choose k of the n that are all among the c.
-    pub pass_k: BTreeMap<String, f64>,
-    /// Share of reference APIs that the agent's searches showed; none without searches.
-    pub recall_at_5: Option<f64>,
+    /// pass^k: how likely k trials of a task are all solved, estimated without bias from all trials in shares, as in τ-bench:
+    /// with c of n trials solved, the share of the ways to choose k of the n that are all among the c. The mean is over the
+    /// tasks of at least k such trials.
+    pub pass_k: BTreeMap<String, PassRate>,
+    /// Share of reference calls whose API some search of the agent showed; none where APIs need not be searched for.
+    pub shown_calls: Option<f64>,
     /// Success by ability.
     pub success_by_ability: BTreeMap<String, f64>,
     /// Success of tasks whose reference outcome is not a refusal.
@@ -56,7 +57,7 @@ pub struct Results {
     pub partial_credit: f64,
     /// The results of searches, where APIs have to be searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retrieval: Option<Retrieved>,
+    pub retrieval: Option<RetrievalMeasures>,
     /// Tokens of the episodes, excluded and unfinished ones too.
     pub tokens: u64,
     /// Calls, tokens and seconds of an episode.
@@ -65,6 +66,15 @@ pub struct Results {
     pub malformed: BTreeMap<String, u64>,
     /// Ways that were taken because another did not work, by role and way.
     pub fell_back: BTreeMap<String, u64>,
+}
+
+/// pass^k for one k.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PassRate {
+    /// From 0 to 1.
+    pub share: f64,
+    /// Tasks of at least k trials in shares, which it is a mean over.
+    pub tasks: u64,
 }
 
 /// The success of a group of episodes, and their calls and tokens.
@@ -81,7 +91,7 @@ pub struct CellRate {
 
 /// The results of searches, over the episodes in which APIs have to be searched for. Shares are from 0 to 1, by k.
 #[derive(Clone, Debug, Serialize)]
-pub struct Retrieved {
+pub struct RetrievalMeasures {
     /// Episodes in which APIs have to be searched for, and the reference calls some.
     pub episodes: u64,
     /// Searches of an episode, the mean.
@@ -111,19 +121,19 @@ pub struct Effort {
     pub seconds_p95: Option<f64>,
 }
 
-type Episodes<'a> = [&'a Measured];
+type Episodes<'a> = [&'a EpisodeMeasures];
 
 impl Results {
     /// Groups and averages episodes; the trials of a task stand together.
     #[must_use]
-    pub fn of(all: &[Measured]) -> Self {
-        let counted: Vec<&Measured> = all.iter().filter(|episode| episode.counts()).collect();
-        let only = |keep: fn(&Measured) -> bool| -> Vec<&Measured> {
+    pub fn of(all: &[EpisodeMeasures]) -> Self {
+        let counted: Vec<&EpisodeMeasures> = all.iter().filter(|episode| episode.counts()).collect();
+        let only = |keep: fn(&EpisodeMeasures) -> bool| -> Vec<&EpisodeMeasures> {
             counted.iter().copied().filter(|episode| keep(episode)).collect()
         };
         let (cell, usage) = (CellRate::of(&counted), usage(all));
         let answer_only = only(|episode| episode.chance.is_some());
-        let mut groups: BTreeMap<&'static str, BTreeMap<String, Vec<&Measured>>> = BTreeMap::new();
+        let mut groups: BTreeMap<&'static str, BTreeMap<String, Vec<&EpisodeMeasures>>> = BTreeMap::new();
         for episode in &counted {
             for (dimension, name) in &episode.groups {
                 groups.entry(dimension).or_default().entry(name.clone()).or_default().push(episode);
@@ -150,7 +160,9 @@ impl Results {
             success: cell.rate.share,
             success_rate: cell.rate,
             correct_path: mean(&counted, |episode| f64::from(episode.correct_path)),
-            delta_len: mean(&only(|episode| episode.success), |episode| episode.extra_calls as f64),
+            delta_solution_length: mean(&only(|episode| episode.success), |episode| {
+                episode.extra_calls as f64
+            }),
             call_accuracy: ratio(
                 sum(&counted, |episode| episode.matched_calls as f64),
                 sum(&counted, |episode| episode.reference_calls as f64),
@@ -158,8 +170,9 @@ impl Results {
             rouge_l: mean(&counted, |episode| episode.rouge_l),
             errors: counts(counted.iter().flat_map(|episode| episode.errors.iter().cloned())),
             pass_k: pass_k(&counted),
-            recall_at_5: (!searching.is_empty()).then(|| {
-                let shown = |episode: &Measured| episode.searched.map_or(0, |found| found.shown_calls) as f64;
+            shown_calls: (!searching.is_empty()).then(|| {
+                let shown =
+                    |episode: &EpisodeMeasures| episode.searched.map_or(0, |found| found.shown_calls) as f64;
                 sum(&searching, shown) / sum(&searching, |episode| episode.reference_calls as f64)
             }),
             success_by_ability: by_ability.map(|(name, cell)| (name.clone(), cell.rate.share)).collect(),
@@ -174,7 +187,7 @@ impl Results {
             unfinished: all.iter().filter(|episode| episode.unfinished).count() as u64,
             excluded: all.iter().filter(|episode| !episode.unfinished && episode.excluded).count() as u64,
             partial_credit: mean(&counted, |episode| episode.credit),
-            retrieval: retrieved(&searching),
+            retrieval: retrieval_measures(&searching),
             tokens: usage.total(),
             effort: Effort {
                 calls: cell.calls,
@@ -201,21 +214,21 @@ impl CellRate {
 }
 
 /// The share of solved episodes.
-pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a Measured>) -> Rate {
+pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a EpisodeMeasures>) -> Rate {
     episodes.map(|episode| episode.success).collect::<Share>().into()
 }
 
 /// The tokens of all episodes.
 #[must_use]
-pub fn usage(all: &[Measured]) -> Usage {
+pub fn usage(all: &[EpisodeMeasures]) -> Usage {
     all.iter().map(|episode| episode.usage).fold(Usage::default(), Usage::plus)
 }
 
-fn sum(episodes: &Episodes<'_>, value: impl Fn(&Measured) -> f64) -> f64 {
+fn sum(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64 {
     episodes.iter().fold(0.0, |sum, episode| sum + value(episode))
 }
 
-fn mean(episodes: &Episodes<'_>, value: impl Fn(&Measured) -> f64) -> f64 {
+fn mean(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64 {
     ratio(sum(episodes, value), episodes.len() as f64)
 }
 
@@ -227,34 +240,43 @@ fn counts<K: Ord>(names: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
     counts
 }
 
-fn pass_k(counted: &Episodes<'_>) -> BTreeMap<String, f64> {
-    let tasks: Vec<(usize, usize)> = counted
+fn pass_k(counted: &Episodes<'_>) -> BTreeMap<String, PassRate> {
+    let tasks = counted
         .chunk_by(|a, b| a.task == b.task)
-        .map(|trials| (trials.iter().filter(|trial| trial.success).count(), trials.len()))
-        .collect();
-    let most = tasks.iter().map(|(_, trials)| *trials).max().unwrap_or(0);
-    let passed = |k: usize| -> f64 {
-        let enough = tasks.iter().filter(|(_, trials)| *trials >= k);
-        enough.map(|(solved, trials)| chosen_solved(k, *solved, *trials)).sum()
+        .map(|trials| (trials.iter().filter(|trial| trial.success).count(), trials.len()));
+    pass_rates(&tasks.collect::<Vec<_>>())
+}
+
+/// pass^k by k, from the solved trials and all trials of each task. Tasks of fewer than k trials say nothing of pass^k.
+fn pass_rates(tasks: &[(usize, usize)]) -> BTreeMap<String, PassRate> {
+    let max_trials = tasks.iter().map(|(_, trials)| *trials).max().unwrap_or(0);
+    let rate = |k: usize| {
+        let enough: Vec<f64> = tasks
+            .iter()
+            .filter(|(_, trials)| *trials >= k)
+            .map(|(solved, trials)| all_solved_share(k, *solved, *trials))
+            .collect();
+        let share = ratio(enough.iter().sum(), enough.len() as f64);
+        PassRate { share, tasks: enough.len() as u64 }
     };
-    (1..=most).map(|k| (k.to_string(), passed(k) / tasks.len() as f64)).collect()
+    (1..=max_trials).map(|k| (k.to_string(), rate(k))).collect()
 }
 
 /// The share of the ways to choose `k` of `n` trials that choose solved ones only.
-fn chosen_solved(k: usize, solved: usize, n: usize) -> f64 {
+fn all_solved_share(k: usize, solved: usize, n: usize) -> f64 {
     (0..k).map(|at| solved.saturating_sub(at) as f64 / (n - at).max(1) as f64).product()
 }
 
-fn retrieved(searching: &Episodes<'_>) -> Option<Retrieved> {
+fn retrieval_measures(searching: &Episodes<'_>) -> Option<RetrievalMeasures> {
     let by_cut = |value: fn(f64) -> f64| {
         let at = |at: usize| {
             mean(searching, |episode| {
                 value(episode.searched.and_then(|found| found.recall).map_or(0.0, |recall| recall[at]))
             })
         };
-        CUTS.into_iter().enumerate().map(|(index, cut)| (cut, at(index))).collect()
+        RECALL_CUTOFFS.into_iter().enumerate().map(|(index, cut)| (cut, at(index))).collect()
     };
-    (!searching.is_empty()).then(|| Retrieved {
+    (!searching.is_empty()).then(|| RetrievalMeasures {
         episodes: searching.len() as u64,
         searches: mean(searching, |episode| episode.searched.map_or(0, |found| found.searches) as f64),
         recall: by_cut(|recall| recall),
@@ -264,13 +286,21 @@ fn retrieved(searching: &Episodes<'_>) -> Option<Retrieved> {
 
 #[cfg(test)]
 mod tests {
-    use super::chosen_solved;
+    use super::{PassRate, all_solved_share, pass_rates};
 
     #[test]
     fn pass_k_takes_all_trials_into_account() {
-        assert_eq!(chosen_solved(1, 3, 4), 0.75);
-        assert_eq!(chosen_solved(2, 3, 4), 0.5);
-        assert_eq!(chosen_solved(4, 3, 4), 0.0);
-        assert_eq!(chosen_solved(2, 2, 2), 1.0);
+        assert_eq!(all_solved_share(1, 3, 4), 0.75);
+        assert_eq!(all_solved_share(2, 3, 4), 0.5);
+        assert_eq!(all_solved_share(4, 3, 4), 0.0);
+        assert_eq!(all_solved_share(2, 2, 2), 1.0);
+    }
+
+    #[test]
+    fn pass_k_is_over_tasks_with_enough_trials() {
+        // Trials that are in no share leave two and one; the others of those tasks are solved.
+        let rates = pass_rates(&[(3, 3), (2, 2), (1, 1), (0, 3)]);
+        let expect = [(0.75, 4), (2.0 / 3.0, 3), (0.5, 2)].map(|(share, tasks)| PassRate { share, tasks });
+        assert_eq!(rates.into_values().collect::<Vec<_>>(), expect);
     }
 }

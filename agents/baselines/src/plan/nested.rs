@@ -1,5 +1,6 @@
 //! Nested calls as data: their depth, the names of their arguments, and the notation.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value as Json;
@@ -43,13 +44,33 @@ impl Plan {
         self == whole || whole.inner().any(|inner| self.is_part_of(inner))
     }
 
-    /// Its arguments with names. `parameters` are the API's, in the order of positional arguments.
-    pub fn named<'a>(&'a self, parameters: &[&'a str]) -> Vec<(&'a str, &'a PlanArgument)> {
+    /// It and every call inside of it.
+    #[must_use]
+    pub fn calls(&self) -> Vec<&Self> {
+        std::iter::once(self).chain(self.inner().flat_map(Self::calls)).collect()
+    }
+
+    /// The name of an argument that one of its calls is given twice.
+    #[must_use]
+    pub fn repeated_argument(&self) -> Option<&str> {
+        self.calls().into_iter().find_map(|call| {
+            let names: Vec<&str> = call.arguments.iter().filter_map(|(name, _)| name.as_deref()).collect();
+            names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| *name)
+        })
+    }
+
+    /// Its arguments with names. `parameters` are the API's, in the order of positional arguments; an argument beyond them
+    /// is named by its place among all arguments, from 1: `#3`.
+    pub fn named<'a>(&'a self, parameters: &[&'a str]) -> Vec<(Cow<'a, str>, &'a PlanArgument)> {
         let named: Vec<&str> = self.arguments.iter().filter_map(|(name, _)| name.as_deref()).collect();
         let mut places = parameters.iter().filter(|name| !named.contains(name)).copied();
         self.arguments
             .iter()
-            .filter_map(|(name, filled)| Some((name.as_deref().or_else(|| places.next())?, filled)))
+            .enumerate()
+            .map(|(at, (name, filled))| {
+                let name = name.as_deref().or_else(|| places.next());
+                (name.map_or_else(|| Cow::Owned(format!("#{}", at + 1)), Cow::Borrowed), filled)
+            })
             .collect()
     }
 }

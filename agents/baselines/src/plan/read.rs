@@ -22,12 +22,17 @@ pub(crate) struct ApiSignature {
 /// Parses a text that is one nested call and nothing else. Quotes inside quotes need no escape where they do not end a value.
 ///
 /// # Errors
-/// When the text is something else.
+/// When the text is something else, or gives an argument twice.
 pub fn parse(text: &str) -> Result<Plan, ParseError> {
     let mut reader = Reader::of(text.trim());
     let plan = reader.name().and_then(|name| reader.call(name, 0));
     match plan {
-        Some(plan) if reader.rest().trim_end_matches(['.', ';']).trim().is_empty() => Ok(plan),
+        Some(plan) if reader.rest().trim_end_matches(['.', ';']).trim().is_empty() => {
+            match plan.repeated_argument() {
+                Some(name) => Err(ParseError::expected("each argument once", &format!("{name} given twice"))),
+                None => Ok(plan),
+            }
+        }
         _ => Err(ParseError::expected("one nested call such as Outer(a=Inner(b='x'), n=2)", text)),
     }
 }

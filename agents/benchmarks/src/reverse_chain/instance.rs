@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use diorama_baselines::plan::{Plan, parse};
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -103,21 +104,30 @@ impl Material {
         if instances.is_empty() {
             return Err(BenchmarkError::form(path, "found no instances, expected a .json file with some"));
         }
+        Ok(Self::new(instances))
+    }
+
+    /// The material of some instances. Of two APIs of one name, the first is taken.
+    #[must_use]
+    pub fn new(instances: Vec<Instance>) -> Self {
         let mut pool = IndexMap::new();
         for api in instances.iter().flat_map(|instance| &instance.apis) {
             pool.entry(api.name.clone()).or_insert_with(|| api.clone());
         }
-        Ok(Self { instances, pool })
+        Self { instances, pool }
     }
 
-    /// The APIs that an agent may choose from.
+    /// The APIs that an agent may choose from. Where the label calls an API that does not stand beside it, the description of
+    /// another instance is taken.
     #[must_use]
     pub fn candidates(&self, instance: &Instance, candidates: Candidates, seed: u64) -> Vec<Api> {
         let needed = instance.called();
         let own = |api: &&Api| needed.is_empty() || needed.contains(&api.name);
         let mut seen = BTreeSet::new();
-        let mut chosen: Vec<Api> =
-            instance.apis.iter().filter(own).filter(|api| seen.insert(api.name.clone())).cloned().collect();
+        let label = parse(&instance.label).ok();
+        let elsewhere = needed.iter().filter_map(|name| self.described(name, label.as_ref()));
+        let described = instance.apis.iter().filter(own).chain(elsewhere);
+        let mut chosen: Vec<Api> = described.filter(|api| seen.insert(api.name.clone())).cloned().collect();
         let most = match candidates {
             Candidates::Gold => return chosen,
             Candidates::Among(count) => count,
@@ -135,6 +145,17 @@ impl Material {
         chosen.extend(others.into_iter().take(room).cloned());
         chosen.sort_by_key(|api| place(&api.name));
         chosen
+    }
+
+    /// The description of an API with the most arguments of a label's call, the first of several.
+    fn described(&self, name: &str, label: Option<&Plan>) -> Option<&Api> {
+        let calls = label.into_iter().flat_map(Plan::calls).filter(|call| call.api == name);
+        let arguments = calls.flat_map(|call| &call.arguments).filter_map(|(name, _)| name.as_ref());
+        let arguments: BTreeSet<&String> = arguments.collect();
+        let unknown =
+            |api: &&Api| arguments.iter().filter(|name| !api.input_params.contains_key(**name)).count();
+        let all = self.instances.iter().flat_map(|instance| &instance.apis);
+        all.filter(|api| api.name == name).min_by_key(unknown)
     }
 }
 
@@ -166,6 +187,37 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_api_of_the_label_is_found_beside_another_instance() {
+        let api = |name: &str, argument: &str| Api {
+            name: name.to_owned(),
+            description: String::new(),
+            input_params: IndexMap::from([(argument.to_owned(), Json::Null)]),
+            output_params: IndexMap::new(),
+        };
+        let instance = |apis: &[(&str, &str)], label: &str| Instance {
+            apis: apis.iter().map(|(name, argument)| api(name, argument)).collect(),
+            query: String::new(),
+            label: label.to_owned(),
+            index: 0,
+        };
+        let material = Material::new(vec![
+            instance(&[("B", "x"), ("C", "x")], "A(b=B(x=1))"),
+            instance(&[("A", "a")], "A(a=1)"),
+            instance(&[("A", "b"), ("B", "y")], "A(b=1)"),
+        ]);
+        let shown = |candidates: Candidates| -> Vec<String> {
+            let chosen = material.candidates(&material.instances[0], candidates, 0);
+            chosen
+                .iter()
+                .map(|api| format!("{}({})", api.name, api.input_params.keys().next().unwrap()))
+                .collect()
+        };
+        // Its own description comes first; of several others, the one that has the label's arguments.
+        assert_eq!(shown(Candidates::Gold), ["B(x)", "A(b)"]);
+        assert_eq!(shown(Candidates::All).len(), 3);
+    }
 
     #[test]
     fn a_label_tells_the_apis_that_it_calls() {

@@ -11,7 +11,7 @@ use super::run::Outcome;
 use crate::evaluation::measures::word_of;
 use crate::evaluation::page::in_order;
 use crate::evaluation::paired::Difference;
-use crate::evaluation::results::{Results, success_rate, usage};
+use crate::evaluation::results::{PassRate, Results, success_rate, usage};
 use crate::evaluation::shares::Rate;
 
 /// The report of a run.
@@ -132,7 +132,7 @@ impl Report {
         }
         line("partial credit", format!("{:.4}", results.partial_credit));
         line("correct path", format!("{:.4}", results.correct_path));
-        line("Δ length", format!("{:.3}", results.delta_len));
+        line("Δ solution length", format!("{:.3}", results.delta_solution_length));
         line("call accuracy", format!("{:.4}", results.call_accuracy));
         line("ROUGE-L", format!("{:.4}", results.rouge_l));
         if let Some(found) = &results.retrieval {
@@ -142,8 +142,8 @@ impl Report {
             line("recall", by_k(&found.recall));
             line("completeness", by_k(&found.completeness));
         }
-        for (k, share) in &results.pass_k {
-            line(&format!("pass^{k}"), format!("{share:.4}"));
+        for (k, PassRate { share, tasks }) in &results.pass_k {
+            line(&format!("pass^{k}"), format!("{share:.4} over {tasks} tasks of {k} trials and more"));
         }
         line("without refusals", format!("{:.4}", results.success_without_refusals));
         line("calls", format!("{:.2} an episode", effort.calls));

@@ -17,7 +17,7 @@ use crate::episode::{Task, Worlds};
 use crate::evaluation::batch::{self, Arena, Episode, Setup};
 use crate::evaluation::environment::{Answers, Budget};
 use crate::evaluation::judge::{Judge, Judged};
-use crate::evaluation::measures::{Measured, class_name};
+use crate::evaluation::measures::{EpisodeMeasures, class_name};
 use crate::evaluation::results::success_rate;
 use crate::evaluation::stored::{Key, RunFolder};
 
@@ -44,9 +44,9 @@ pub(super) struct Plan {
 /// The outcome of rows: of one, or of all so far.
 #[derive(Default)]
 pub(super) struct Outcome {
-    pub(super) episodes: Vec<Measured>,
+    pub(super) episodes: Vec<EpisodeMeasures>,
     /// The same episodes without faults, where they were switched on.
-    pub(super) without: Vec<Measured>,
+    pub(super) without: Vec<EpisodeMeasures>,
     pub(super) shown: Vec<String>,
     pub(super) first_unfinished: Option<String>,
 }
@@ -60,7 +60,7 @@ impl Outcome {
     }
 
     /// The episodes that say something of the agent.
-    pub(super) fn counted(episodes: &[Measured]) -> impl Iterator<Item = &Measured> {
+    pub(super) fn counted(episodes: &[EpisodeMeasures]) -> impl Iterator<Item = &EpisodeMeasures> {
         episodes.iter().filter(|episode| episode.counts())
     }
 }
@@ -165,7 +165,7 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
             if let Some(error) = episode.stopped.as_ref().filter(|error| error.is_outage()) {
                 outcome.first_unfinished.get_or_insert_with(|| error.to_string());
             }
-            let measured = Measured::of(row, &judge, &episode, &judged);
+            let measured = EpisodeMeasures::of(row, &judge, &episode, &judged);
             if arena.faults.rules().is_empty() && plan.arenas.len() > 1 {
                 outcome.without.push(measured);
                 continue;
