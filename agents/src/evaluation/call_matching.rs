@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::{Body, Origin};
 use diorama_seeds::model::{BehaviourKind, ResourceId, World};
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::session::LogEntry;
 use serde_json::Value as Json;
 
 /// The reference calls, without searches, that an episode made with the same arguments up to renaming. `replies` are the
