@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use diorama_engine::session::LogEntry;
 
-pub use self::settled::{Answer, History};
+pub use self::settled::{Answer, History, could_succeed};
 use diorama_engine::{Body, Origin};
 
 /// Evidence, made ready.

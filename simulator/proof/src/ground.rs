@@ -255,6 +255,8 @@ impl Walk {
         let calls = first..self.gold.len();
         let (refusal, refused_by) = claims::refusal(number, &end, &calls, seen, &mut self.faults);
         let asked = claims::facts(number, &end, seen, &mut self.faults);
+        claims::left_out(number, &asked, &last, seen, &mut self.faults);
+        claims::repeated(&calls, seen, &mut self.faults);
         let asks = claims::asks(number, &end, seen, &mut self.faults);
         claims::deeds(number, &end, &calls, &last, seen, &mut self.faults);
         self.goals.push(GroundedGoal {
@@ -325,6 +327,5 @@ pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
 
 pub(crate) use self::argument::folded;
 pub use self::argument::places;
-pub(crate) use self::claims::is_empty;
 pub(crate) use self::order::{Sought, asks_for_extreme};
 pub(crate) use self::text::{readings, told};

@@ -179,6 +179,24 @@ pub enum Reason {
         /// What it shows.
         shown: Json,
     },
+    /// A value of a list is told and not claimed, although others of the list are claimed as all that fit.
+    #[error("goal {goal}: the words tell `{path}` of call {call}, which is not among the facts claimed")]
+    FactLeftOut {
+        /// The goal.
+        goal: usize,
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+    },
+    /// The same write is made again, although it was asked for once.
+    #[error("call {call}, {api}: the same change was made before, and the user asks for one")]
+    RepeatedWrite {
+        /// The call.
+        call: usize,
+        /// Its API.
+        api: String,
+    },
     /// The goal ends refused, but no reply refuses or comes back empty.
     #[error("goal {goal} ends refused, but no reply says why")]
     RefusedWithoutReason {
@@ -413,6 +431,8 @@ impl Reason {
             Self::FactNotThere { .. } => ("fact_not_there", Gate::Solvable),
             Self::AskNotThere { .. } => ("ask_not_there", Gate::Solvable),
             Self::FactTooEarly { .. } => ("fact_too_early", Gate::Solvable),
+            Self::FactLeftOut { .. } => ("fact_left_out", Gate::Solvable),
+            Self::RepeatedWrite { .. } => ("repeated_write", Gate::Grounded),
             Self::NotATool { .. } => ("not_a_tool", Gate::Solvable),
             Self::ReplayDiffers { .. } => ("replay_differs", Gate::Solvable),
             Self::ProvesNothing => ("proves_nothing", Gate::Solvable),
@@ -449,6 +469,7 @@ impl Reason {
             | Self::FactNotThere { goal, .. }
             | Self::AskNotThere { goal, .. }
             | Self::FactTooEarly { goal, .. }
+            | Self::FactLeftOut { goal, .. }
             | Self::DoneThoughRefused { goal, .. }
             | Self::ReplySaysOtherwise { goal, .. }
             | Self::WordsSayOtherwise { goal, .. }
@@ -470,6 +491,7 @@ impl Reason {
             | Self::ArgumentTooEarly { call, .. }
             | Self::KeywordsFromNowhere { call, .. }
             | Self::NotATool { call, .. }
+            | Self::RepeatedWrite { call, .. }
             | Self::MutantPasses { call, .. }
             | Self::Unprovable { call, .. }
             | Self::SeveralReadings { call, .. }

@@ -91,8 +91,8 @@ impl At<'_> {
         let Some(prose) = self.turns.prose.get(*turn as usize) else { return Ok(()) };
         let words = prose.source().get(*start as usize..*end as usize).unwrap_or_default();
         let span = Span { start: *start as usize, end: *end as usize };
-        let meant = readings(prose, span, self.parameter(), &self.turns.clock);
         let Some(value) = self.value() else { return Ok(()) };
+        let meant = readings(prose, span, &value, self.parameter(), &self.turns.clock);
         let others: Vec<&Value> = meant.iter().filter(|other| **other != value).collect();
         if others.is_empty() || !meant.contains(&value) {
             return Ok(());
@@ -119,7 +119,7 @@ impl At<'_> {
         let mut call = recorded.call.clone();
         call.arguments.insert(self.parameter().name.to_string(), value.to_json(&self.trial.world().zone));
         let entry = self.trial.call_aside(&mut run, &call);
-        let shows = !reads(self.api) || !crate::ground::is_empty(&entry.reply.body);
+        let shows = !reads(self.api) || !entry.reply.body.is_empty_result();
         entry.reply.is_success() && shows
     }
 
@@ -214,7 +214,7 @@ impl At<'_> {
             let as_good = rivals.clone().filter(|(_, score)| **score >= own).count();
             let best = rivals.map(|(_, score)| *score).max().unwrap_or(best);
             if own < best || own == 0 || as_good > 1 {
-                // Items that the same value stands in are no choice: any of them gives it.
+                // Items that the same value stands in are no choice, and items for which the call is refused are none.
                 let value = |item: &Body| {
                     if member.is_empty() {
                         item.value().cloned()
@@ -229,9 +229,9 @@ impl At<'_> {
                     .filter(|(item, (_, score))| {
                         **score >= own && (*item == index || !spoken_for.contains(item))
                     })
-                    .filter_map(|(_, (item, _))| {
-                        value(item).map(|value| value.to_text(&self.trial.world().zone))
-                    })
+                    .filter_map(|(at, (item, _))| value(item).map(|value| (at, value)))
+                    .filter(|(at, value)| *at == index || reads(self.api) || self.works(value))
+                    .map(|(_, value)| value.to_text(&self.trial.world().zone))
                     .collect();
                 if distinct.len() > 1 {
                     return Err(Reason::SeveralItems {

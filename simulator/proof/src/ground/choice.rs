@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::{Body, Origin, State};
+use diorama_seeds::model::Parameter;
+use diorama_seeds::schema::Type;
 use diorama_seeds::task::GoldCall;
 
 use super::argument::{Unsourced, places};
@@ -21,6 +23,17 @@ pub(super) fn is_choice(
     let Some(entry) = seen.entries.get(left.call).filter(|entry| entry.reply.is_success()) else {
         return false;
     };
+    // A number or an hour that nobody said is a guess, apart from whether there is any at all.
+    let api = entry.api.map(|id| seen.context.base.world().api(id));
+    let parameter = api.and_then(|api| api.parameters.get(api.parameter_named(&left.name)?.index()));
+    let any = matches!(entry.call.arguments.get(&left.name).and_then(serde_json::Value::as_i64), Some(0 | 1));
+    let is_guess = |parameter: &Parameter| {
+        let number = matches!(parameter.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
+        (number && !any) || matches!(parameter.schema.kind, Type::Time)
+    };
+    if parameter.is_none_or(is_guess) {
+        return false;
+    }
     // The state before the call: the changes before it are made again.
     let mut session = Session::new(
         seen.context.base.clone(),
@@ -59,12 +72,16 @@ pub(super) fn is_choice(
     wider.reply.is_success()
         && by_arguments
         && by_facts
-        && !takes_list(left.call, goals, &entry.reply.body, &wider.reply.body)
+        && !takes_list(left.call, gold, goals, &entry.reply.body, &wider.reply.body)
 }
 
-/// Whether all items of a list are asked for, of which there are others without the argument: that is no closer look.
-fn takes_list(call: usize, goals: &[GroundedGoal], body: &Body, wider: &Body) -> bool {
+/// Whether all items of a list are asked for or taken by later calls, of which there are others without the argument: that is no closer look.
+fn takes_list(call: usize, gold: &[GoldCall], goals: &[GroundedGoal], body: &Body, wider: &Body) -> bool {
     let mut told: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let sources = gold.iter().flat_map(|later| later.sources.values()).flat_map(places);
+    for place in sources.filter(|(of, _)| *of as usize == call).filter_map(|(_, path)| item(path)) {
+        *told.entry(place).or_default() += 1;
+    }
     for asked in goals.iter().flat_map(|goal| &goal.asked) {
         if let Asked::Leaf { path, .. } = asked
             && asked.call() == call

@@ -35,6 +35,87 @@ pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Re
     asked
 }
 
+/// A value of a list that the last message states beside those that the goal claims of all items: then it claims too few.
+pub(crate) fn left_out(
+    goal: usize,
+    asked: &[Asked],
+    prose: &Prose,
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+) {
+    let mut lists: Vec<(usize, &str, &str)> = Vec::new();
+    let mut told: Vec<(usize, &str)> = Vec::new();
+    for fact in asked {
+        if let Asked::Leaf { call, path, several, .. } = fact {
+            told.push((*call, path));
+            if *several
+                && let Some((array, member)) = item_of(path)
+                && !lists.contains(&(*call, array, member))
+            {
+                lists.push((*call, array, member));
+            }
+        }
+    }
+    let words = std::slice::from_ref(prose);
+    for (call, array, member) in lists {
+        let Some(entry) = seen.entries.get(call) else { continue };
+        let Some(items) = crate::binding::each(&entry.reply.body, array, member) else { continue };
+        let path = |at: usize| match member {
+            "" => format!("{array}[{at}]"),
+            member => format!("{array}[{at}].{member}"),
+        };
+        let claimed = |at: usize| told.iter().any(|(of, known)| *of == call && *known == path(at));
+        let known: Vec<&Value> = items
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| claimed(*at))
+            .filter_map(|(_, leaf)| leaf.value())
+            .collect();
+        let stated = items.iter().enumerate().find(|(at, leaf)| {
+            let value = leaf.value().filter(|value| !known.contains(value));
+            // A number can stand there for something else.
+            let is_stated = |value: &Value| match value {
+                Value::String(text) => text.len() > 3 && !prose.find(text).is_empty(),
+                Value::Date(_) | Value::Time(_) => super::text::told(value, words, &seen.clock) > 0,
+                _ => false,
+            };
+            !claimed(*at) && value.is_some_and(is_stated)
+        });
+        if let Some((at, _)) = stated {
+            faults.push(Reason::FactLeftOut { goal, call, path: path(at) });
+        }
+    }
+}
+
+/// The array and the member of a path such as `items[3].name`.
+fn item_of(path: &str) -> Option<(&str, &str)> {
+    let (array, rest) = path.rsplit_once('[')?;
+    let (_, member) = rest.split_once(']')?;
+    Some((array, member.trim_start_matches('.')))
+}
+
+/// Writes that are made twice with the same arguments in one goal, although the user asks for one.
+pub(crate) fn repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<Reason>) {
+    let world = seen.context.base.world();
+    let writes: Vec<(usize, &LogEntry)> = calls
+        .clone()
+        .filter_map(|call| Some((call, &**seen.entries.get(call)?)))
+        .filter(|(_, entry)| !entry.changes.is_empty() && entry.api.is_some_and(|id| world.api(id).writes()))
+        .collect();
+    for (at, (call, entry)) in writes.iter().enumerate() {
+        let times = 1 + writes[..at].iter().filter(|(_, before)| before.call == entry.call).count();
+        let stated = || {
+            let numbers = seen.turns.iter().flat_map(|turn| turn.numbers());
+            numbers.into_iter().any(|(number, _)| number >= times as f64)
+                || seen.turns.iter().any(|turn| !turn.find("twice").is_empty())
+        };
+        if times > 1 && !stated() {
+            faults.push(Reason::RepeatedWrite { call: *call, api: entry.call.api.clone() });
+            return;
+        }
+    }
+}
+
 /// The fields that a refused goal asks for in vain.
 pub(crate) fn asks(
     goal: usize,
@@ -126,8 +207,9 @@ pub(crate) fn refusal(
         }
         return (Some(class), Some(call));
     }
-    let empty = of_goal()
-        .find(|(_, entry)| entry.api.is_some() && entry.reply.is_success() && is_empty(&entry.reply.body));
+    let empty = of_goal().find(|(_, entry)| {
+        entry.api.is_some() && entry.reply.is_success() && entry.reply.body.is_empty_result()
+    });
     if let (Some((call, _)), None | Some(RefusalClass::NotFound)) = (empty, end.reason) {
         return (Some(RefusalClass::NotFound), Some(call));
     }
@@ -145,22 +227,6 @@ pub(crate) fn refusal(
     }
     faults.push(Reason::RefusedWithoutReason { goal });
     (end.reason, None)
-}
-
-/// Whether a reply matched nothing.
-pub(crate) fn is_empty(body: &Body) -> bool {
-    let no_record = !body.values().any(|(_, origin)| matches!(origin, Origin::Field { .. }));
-    let lists = match body {
-        Body::List(items) => items.is_empty(),
-        Body::Object(members) => {
-            members.iter().any(|(_, member)| matches!(member, Body::List(items) if items.is_empty()))
-        }
-        Body::Leaf(..) => false,
-    };
-    let zero = body
-        .values()
-        .any(|(value, origin)| matches!(origin, Origin::Computed) && value.as_f64() == Some(0.0));
-    no_record && (lists || zero)
 }
 
 /// A goal that ends done must have done it, as its replies tell.

@@ -9,7 +9,6 @@ use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall, Outcome};
 use diorama_simulator::conversation::{Conversation, Given};
 
 use super::argument::folded;
-use super::claims::is_empty;
 use super::{GroundedGoal, Seen};
 use crate::candidate::{Candidate, CandidateGoal, Opening};
 use crate::reason::Reason;
@@ -151,7 +150,7 @@ fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, 
             let (status, arguments) = (entry.reply.status, serde_json::Map::new());
             Sight { place: Evidence::Refused { api, status, arguments }, value: None }
         }
-        None if is_empty(&entry.reply.body) => {
+        None if entry.reply.body.is_empty_result() => {
             Sight { place: Evidence::Empty { api, arguments: serde_json::Map::new() }, value: None }
         }
         None => return Err(format!("call {call} was neither refused nor came back empty; name a path")),

@@ -121,9 +121,10 @@ fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Found> {
         }
     };
     let amount = |money: &Money| {
+        // `7 pounds` of weight are no money.
         let currency = match &schema.kind {
             Type::Decimal { currency: Some(code), .. } => money.currency.means(code),
-            _ => true,
+            _ => schema.unit.is_none(),
         };
         currency && (near(money.amount.as_f64()) || money.other.is_some_and(|other| near(other.as_f64())))
     };
@@ -253,12 +254,29 @@ fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
 
 /// The values of a parameter that words can mean in a request: a bare weekday is the coming one, and today's own name
 /// is today or in a week; an hour without its half of the day is both.
-pub(crate) fn readings(prose: &Prose, span: Span, parameter: &Parameter, clock: &Clock) -> Vec<Value> {
+pub(crate) fn readings(
+    prose: &Prose,
+    span: Span,
+    value: &Value,
+    parameter: &Parameter,
+    clock: &Clock,
+) -> Vec<Value> {
     let today = clock.today;
     let inside =
         || prose.mentions().iter().filter(|mention| mention.start >= span.start && mention.end <= span.end);
-    let days = || inside().flat_map(|mention| days_of(&mention.what, today));
-    let hours = || inside().flat_map(|mention| hours_of(&mention.what));
+    // Of several days or hours in the words, the others are spoken of and not asked for.
+    let day = |found: &Vec<Date>| match value {
+        Value::Date(day) => found.contains(day),
+        Value::DateTime(instant) => found.contains(&clock.zone.date_of(*instant)),
+        _ => true,
+    };
+    let hour = |found: &Vec<Time>| match value {
+        Value::Time(time) => found.contains(time),
+        Value::DateTime(instant) => found.contains(&clock.zone.time_of(*instant)),
+        _ => true,
+    };
+    let days = || inside().map(|mention| days_of(&mention.what, today)).filter(day).flatten();
+    let hours = || inside().map(|mention| hours_of(&mention.what)).filter(hour).flatten();
     let mut found: Vec<Value> = match parameter.schema.kind {
         Type::Date => days().map(Value::Date).collect(),
         Type::Time => hours().map(Value::Time).collect(),
