@@ -25,6 +25,22 @@ pub fn enumerate<S: std::borrow::Borrow<str>>(items: &[S]) -> String {
 pub const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
+/// Names of months.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 /// The name of a date's weekday: `Monday`.
 #[must_use]
 pub fn weekday(date: crate::value::Date) -> &'static str {

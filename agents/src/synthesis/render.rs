@@ -7,26 +7,10 @@ use diorama_engine::Body;
 use diorama_grade::measures::{self, leaf_schema};
 use diorama_proof::binding::{Replies, each};
 use diorama_seeds::english::enumerate;
-pub use diorama_seeds::english::{WEEKDAYS, weekday};
+pub use diorama_seeds::english::{MONTHS, WEEKDAYS, weekday};
 use diorama_seeds::model::World;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Decimal, Time, Value, Zone};
-
-/// Names of months.
-pub const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// An assistant's words for a value: one form for each `style` number.
 #[must_use]

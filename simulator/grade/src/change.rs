@@ -5,7 +5,8 @@ mod matching;
 
 use std::collections::BTreeMap;
 
-use diorama_seeds::model::{FieldId, Record, ResourceId, World};
+use diorama_seeds::model::{Api, BehaviourKind, FieldId, Record, ResourceId, World};
+use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher};
 use diorama_seeds::value::{Value, Zone};
 use serde_json::Value as Json;
@@ -46,6 +47,8 @@ pub(crate) enum Key {
 #[derive(Debug)]
 pub(crate) enum Test {
     Equals(Value),
+    /// These items in any order, sorted.
+    Set(Vec<Value>),
     Absent,
     New(u32),
     List(Vec<Item>),
@@ -173,9 +176,16 @@ impl Test {
             Matcher::Equals(json) => {
                 let mut open = schema.clone();
                 open.limits = diorama_seeds::schema::Limits::default();
-                Self::Equals(
-                    open.parse_json(json, &world.zone).map_err(|error| wrong(json, error.to_string()))?,
-                )
+                let value =
+                    open.parse_json(json, &world.zone).map_err(|error| wrong(json, error.to_string()))?;
+                match value {
+                    Value::List(items) if is_set(world, resource, field) => {
+                        let mut items = items.to_vec();
+                        items.sort_unstable();
+                        Self::Set(items)
+                    }
+                    value => Self::Equals(value),
+                }
             }
             Matcher::Absent => Self::Absent,
             Matcher::New(number) => Self::New(*number),
@@ -240,6 +250,11 @@ impl Test {
             Self::Equals(expected) => {
                 expected == value || (!expected.is_missing() && expected.loosely_equals(value))
             }
+            Self::Set(expected) => matches!(value, Value::List(items) if {
+                let mut items = items.to_vec();
+                items.sort_unstable();
+                items == *expected
+            }),
             Self::Absent => matches!(value, Value::Absent),
             Self::New(number) => is_new(number, value),
             Self::List(items) => match value {
@@ -268,7 +283,7 @@ impl Test {
             Self::Equals(value) => text(value),
             Self::Absent => "nothing".to_owned(),
             Self::New(number) => format!("the key of new record {number}"),
-            Self::List(_) => "another list".to_owned(),
+            Self::Set(_) | Self::List(_) => "another list".to_owned(),
             Self::Text(_) => "another text".to_owned(),
             Self::Mentions(_) => "a text with all the words".to_owned(),
             Self::Any => "a value".to_owned(),
@@ -425,6 +440,19 @@ impl Expected {
             }
         }
     }
+}
+
+/// Returns true if a list of references has no order: no API shows or places its members in one.
+fn is_set(world: &World, resource: ResourceId, field: FieldId) -> bool {
+    let references = matches!(&world.resource(resource).field(field).schema.kind, Type::List(item) if matches!(item.kind, Type::Reference { .. }));
+    let is_ordered = |api: &Api| {
+        matches!(
+            &api.behaviour.kind,
+            BehaviourKind::Members { resource: of, field: list, .. }
+            | BehaviourKind::AddMembers { resource: of, field: list, .. } if (*of, *list) == (resource, field)
+        )
+    };
+    references && !world.apis.iter().any(is_ordered)
 }
 
 pub(crate) fn kind(change: &RecordChange) -> ChangeKind {

@@ -3,7 +3,7 @@
 //! Values are compared by type; prose is not read.
 
 use diorama_seeds::ending::{self, ItemValue, Kind};
-use diorama_seeds::english::fold;
+use diorama_seeds::english::{MONTHS, fold};
 use diorama_seeds::model::{Record, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Evidence, Fact, GoalCheck};
@@ -17,6 +17,8 @@ use diorama_engine::Base;
 const ROUNDED: u32 = 2;
 /// An `about` of more characters is no id or name.
 const LONGEST_ABOUT: usize = 120;
+/// References that are followed from a record to the names of what it is about: a loan's copy, and the copy's book.
+const MAX_REFERENCES: u8 = 2;
 /// Words that may stand around the id or name that an `about` gives: `the loan of Elio Dupond, LN-52823`.
 const MAX_WORDS_AROUND_SUBJECT: usize = 6;
 
@@ -190,7 +192,7 @@ fn add_subjects(evidence: &Evidence, base: &Base, found: &mut Vec<String>) {
             let declared = world.resource(resource);
             let key = declared.field(declared.key).schema.parse_text(key, &world.zone);
             if let Ok(key) = key {
-                add_names(resource, &key, base, found);
+                add_names(resource, &key, base, MAX_REFERENCES, found);
             }
         }
         Evidence::All { of } => of.iter().for_each(|part| add_subjects(part, base, found)),
@@ -204,22 +206,37 @@ fn add_value(value: &Value, kind: &Type, base: &Base, found: &mut Vec<String>) {
         return;
     }
     found.push(fold(&value.to_text(&base.world().zone)));
+    match value {
+        Value::Date(date) => found.extend(spoken(*date)),
+        Value::DateTime(instant) => found.extend(spoken(base.world().zone.date_of(*instant))),
+        _ => {}
+    }
     if let Type::Reference { resource, .. } = kind {
-        add_names(*resource, value, base, found);
+        add_names(*resource, value, base, MAX_REFERENCES, found);
     }
 }
 
-/// The texts of a record: one of them is its name.
-fn add_names(resource: ResourceId, key: &Value, base: &Base, found: &mut Vec<String>) {
+/// A day as people name it.
+fn spoken(date: Date) -> [String; 2] {
+    let civil = date.civil();
+    let month = fold(MONTHS[(civil.month() as usize - 1) % 12]);
+    [format!("{} {month}", civil.day()), format!("{month} {}", civil.day())]
+}
+
+/// The texts of a record, one of which is its name, and those of the records that it refers to: the book of a loan.
+fn add_names(resource: ResourceId, key: &Value, base: &Base, references: u8, found: &mut Vec<String>) {
     let declared = base.world().resource(resource);
     let own = |record: &&Record| record.get(declared.key.index()) == Some(key);
     let Some(record) = declared.records.iter().find(own) else { return };
-    let texts = declared
-        .fields
-        .iter()
-        .zip(record.iter())
-        .filter(|(field, _)| matches!(field.schema.kind, Type::String));
-    found.extend(texts.filter_map(|(_, value)| value.as_str()).map(fold));
+    for (field, value) in declared.fields.iter().zip(record.iter()) {
+        match &field.schema.kind {
+            Type::String => found.extend(value.as_str().map(fold)),
+            Type::Reference { resource, .. } if references > 0 => {
+                add_names(*resource, value, base, references - 1, found);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Returns true if an `about` names one of the subjects: it is one, or has one in it as whole words, with few others around it.
