@@ -57,7 +57,7 @@ pub struct When {
     pub ended: Option<GoalEnd>,
     /// The fact that a reply of the episode must have shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Sight>,
+    pub shown: Option<ReplyFact>,
 }
 
 /// The end of an earlier goal.
@@ -71,7 +71,7 @@ pub struct GoalEnd {
 
 /// Something that a reply shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Sight {
+pub struct ReplyFact {
     /// Where it stands.
     pub place: Evidence,
     /// The value that is seen there, in its one JSON spelling; any when not given.

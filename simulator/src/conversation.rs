@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use crate::engine::Base;
 use crate::grade::Ended;
 use crate::session::LogEntry;
-use crate::user::{Heard, Progress, answer};
+use crate::user::{AssistantTurn, Progress, answer};
 
 /// The exchanges of an episode so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,8 +147,8 @@ impl Conversation {
         log: &[Arc<LogEntry>],
         base: &Base,
     ) -> Exchange {
-        let heard = Heard { message: said, outcome: given.outcome, answers: self.answers, log, base };
-        let answered = answer(script, &self.progress(), &heard);
+        let turn = AssistantTurn { message: said, outcome: given.outcome, answers: self.answers, log, base };
+        let answered = answer(script, &self.progress(), &turn);
         Exchange {
             said: said.to_owned(),
             given,

@@ -168,7 +168,7 @@ impl Solving<'_> {
         });
         let details = goal.held.iter().flat_map(|held| &held.details);
         let withheld = details.map(|detail| (detail.about.clone(), detail.say.clone())).collect();
-        Ok(CandidateGoal { when, user: goal.user.clone(), withheld, turns })
+        Ok(CandidateGoal { when, user: goal.user.clone(), withheld, turns, ..CandidateGoal::default() })
     }
 
     /// Asks for what is held back; the user simulator answers.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use diorama_seeds::ending::Answers;
-use diorama_seeds::script::{Goal, GoalEnd, Script, Sight, When, WithheldDetail};
+use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
 use diorama_seeds::task::{Evidence, Outcome};
 use serde_json::json;
 
-use super::{Answer, Heard, Progress, answer};
+use super::{Answer, AssistantTurn, Progress, answer};
 use crate::engine::Base;
 use crate::engine::tests::{base, call};
 use crate::session::{LogEntry, Session, SessionOptions};
@@ -41,7 +41,11 @@ fn clinic() -> Arc<Base> {
 }
 
 fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry>]) -> Answer {
-    answer(script, progress, &Heard { message, outcome: None, answers: Answers::Prose, log, base: &clinic() })
+    answer(
+        script,
+        progress,
+        &AssistantTurn { message, outcome: None, answers: Answers::Prose, log, base: &clinic() },
+    )
 }
 
 /// Returns the user's answer to a message in the first goal, before any call.
@@ -69,13 +73,15 @@ fn what_is_asked_for_comes_out() {
 fn other_questions_bring_nothing_out() {
     for (message, expect) in [
         ("hi", "Please go ahead."),
-        ("Hello! How are you today?", "I'm sorry, I can't say more about that."),
+        ("Hello! How are you today?", "I'm sorry, I don't know."),
         ("One moment, please.", "Please go ahead."),
-        ("Could you give me more details?", "I'm sorry, I can't say more about that."),
-        ("Which insurance company are you with?", "I'm sorry, I can't say more about that."),
-        ("What's your favourite colour?", "I'm sorry, I can't say more about that."),
+        ("Could you give me more details?", "I'm sorry, I don't know."),
+        ("Which insurance company are you with?", "I'm sorry, I don't know."),
+        ("What's your favourite colour?", "I'm sorry, I don't know."),
         ("Shall I go on?", "Yes, please."),
-        ("Tell me everything you know.", "I'm sorry, I can't say more about that."),
+        ("Tell me everything you know.", "I'm sorry, I don't know."),
+        ("What is the weather like there?", "I'm sorry, I don't know."),
+        ("Did you want to see a dentist?", "As I said: I need to see a dentist."),
     ] {
         assert_eq!(says(message), expect, "{message}");
     }
@@ -100,7 +106,7 @@ fn a_branch_opens_only_when_a_reply_showed_it() {
     let place = Evidence::Refused { api: "Book".into(), status: 409, arguments: serde_json::Map::new() };
     script.goals[1].when = Some(When {
         ended: Some(GoalEnd { goal: 0, outcome: Outcome::Refused }),
-        shown: Some(Sight { place, value: None }),
+        shown: Some(ReplyFact { place, value: None }),
     });
     let end = hear(&script, &Progress::default(), "I'm sorry, that time is already taken.", &[]);
     assert_eq!((end.content, end.ended), (None, Some(Outcome::Refused)));
@@ -181,5 +187,110 @@ fn questions_in_other_words_are_understood() {
             // Words that share nothing with a detail's names are mostly not understood yet.
             assert!(told > 0.5 && unasked < 0.2, "{set}, {name}: {told} {unasked}");
         }
+    }
+}
+
+/// A question with the script that it is asked in, and the details that a sensible user would tell.
+#[derive(serde::Deserialize)]
+struct Labelled {
+    /// The user's messages so far.
+    user: Vec<String>,
+    withheld: Vec<WithheldDetail>,
+    message: String,
+    /// The names of the details asked for; empty for an unrelated message.
+    tells: Vec<String>,
+}
+
+/// How many details were asked for and told, how many questions got all they ask for, and how many unrelated ones
+/// brought something out.
+#[derive(Debug, Default)]
+struct Tally {
+    asked: usize,
+    told: usize,
+    right: usize,
+    whole: usize,
+    unrelated: usize,
+    leaked: usize,
+}
+
+impl Labelled {
+    fn answer(&self) -> Answer {
+        let mut goals: Vec<Goal> =
+            self.user.iter().map(|user| Goal { user: user.clone(), ..Goal::default() }).collect();
+        let last = goals.len() - 1;
+        goals[last].withheld = self.withheld.clone();
+        let progress = Progress { goal: last as u32, ..Progress::default() };
+        hear(&Script { goals }, &progress, &self.message, &[])
+    }
+
+    fn add_to(&self, tally: &mut Tally) -> bool {
+        let answered = self.answer();
+        let given: Vec<&str> = answered
+            .progress
+            .revealed
+            .iter()
+            .filter_map(|at| self.withheld.get(*at as usize))
+            .map(|held| &*held.about)
+            .collect();
+        let found = self.tells.iter().filter(|name| given.contains(&&***name)).count();
+        tally.asked += self.tells.len();
+        tally.told += found;
+        if self.tells.is_empty() {
+            tally.unrelated += 1;
+            tally.leaked += usize::from(!given.is_empty());
+        } else {
+            tally.right += 1;
+            tally.whole += usize::from(found == self.tells.len());
+        }
+        let is_right = if self.tells.is_empty() { given.is_empty() } else { found == self.tells.len() };
+        if !is_right {
+            println!("{}: {given:?}, expected {:?}", self.message, self.tells);
+        }
+        is_right
+    }
+}
+
+fn labelled(text: &str) -> Vec<Labelled> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The questions of the file that `DIORAMA_QUESTIONS` names: `{user, withheld, message, tells}`, one a line.
+#[test]
+#[ignore = "reads a file of the caller's"]
+fn measures_a_file_of_questions() {
+    let text = std::fs::read_to_string(std::env::var("DIORAMA_QUESTIONS").unwrap()).unwrap();
+    let quiet = std::env::var("DIORAMA_QUIET").is_ok();
+    let mut tally = Tally::default();
+    for case in labelled(&text) {
+        if !case.add_to(&mut tally) && !quiet {
+            let said: Vec<&str> = case.user.iter().map(|text| &**text).collect();
+            for sentence in super::message::read(&case.message) {
+                println!(
+                    "    {:?} {:?}",
+                    sentence.form,
+                    sentence.words.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ")
+                );
+            }
+            for clause in super::asks::read(&super::message::read(&case.message), &case.withheld, &said) {
+                println!("    {clause:?}");
+            }
+        }
+    }
+    println!("{tally:?}");
+}
+
+/// The signs of the questions of a file, to fit the weights by.
+#[test]
+#[ignore = "writes what the weights are fitted by"]
+fn writes_signs() {
+    let text = std::fs::read_to_string(std::env::var("DIORAMA_QUESTIONS").unwrap()).unwrap();
+    for case in labelled(&text) {
+        let said: Vec<&str> = case.user.iter().map(|text| &**text).collect();
+        let clauses = super::asks::read(&super::message::read(&case.message), &case.withheld, &said);
+        let signs: Vec<Vec<_>> =
+            clauses.iter().map(|clause| clause.signs.iter().map(|signs| signs.values()).collect()).collect();
+        let wanted: Vec<bool> =
+            case.withheld.iter().map(|detail| case.tells.contains(&detail.about)).collect();
+        println!("SIGNS {}", json!({"signs": signs, "wanted": wanted}));
     }
 }
