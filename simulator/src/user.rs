@@ -20,6 +20,7 @@ use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
 
 use self::message::Form;
+pub use self::reply::tells_nothing;
 use crate::engine::{Base, Body, Origin};
 use crate::grade::extract::tokens::Text;
 use crate::grade::outcome::read;

@@ -4,6 +4,7 @@ use diorama_baselines::trace::{Note, Step};
 use diorama_seeds::task::{Call, GoldCall, Outcome};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::ErrorClass;
+use diorama_simulator::user::tells_nothing;
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judge, Judged};
@@ -30,9 +31,6 @@ pub enum Attribution {
     /// The model, the server, or a fault of the simulator.
     Environment,
 }
-
-/// The user's answer to a question that they do not understand.
-const NOT_UNDERSTOOD: &str = "I'm sorry, I can't say more about that.";
 
 /// Where a failed episode went wrong first; none where it did not fail.
 #[must_use]
@@ -69,7 +67,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     }
     let has = |class: ErrorClass| judged.grade.errors.iter().any(|error| error.class == class);
     let puzzled = steps.iter().any(|step| match step {
-        Step::Said { words, answer: Some(answer), .. } if answer == NOT_UNDERSTOOD => {
+        Step::Said { words, answer: Some(answer), .. } if tells_nothing(answer) => {
             task.script.goals.iter().flat_map(|goal| &goal.withheld).any(|held| asks_for(words, &held.about))
         }
         _ => false,

@@ -182,7 +182,7 @@ impl Solving<'_> {
             about: detail.about.clone(),
             words: detail.words.clone(),
             say: detail.say.clone(),
-            any: false,
+            ..WithheldDetail::default()
         });
         let script = Script { goals: vec![Goal { withheld: details.collect(), ..Goal::default() }] };
         let exchange = conversation.hear(&script, &held.question, Given::default(), &[], &self.world.base);

@@ -1,7 +1,7 @@
 //! Which withheld details a message asks for: by name, or by meaning.
 //!
-//! Each clause of a sentence that asks is weighed against each detail. The weights were fitted, by logistic regression,
-//! on the tuned half of the questions in `data`; `tests` measures the other half.
+//! Each clause of a sentence that asks is weighed against each detail. The weights were fitted by logistic regression
+//! (`recipes/user_questions`) on the questions beside this file that are not marked `held_out`; `tests` measures both.
 
 use std::sync::LazyLock;
 

@@ -37,7 +37,8 @@ impl Detail {
             answer_kinds: Kinds::of_answer(&answer),
             answer: Topic::of(&answer),
         };
-        for text in std::iter::once(&withheld.about).chain(&withheld.words) {
+        let texts = std::iter::once(&withheld.about).chain(&withheld.words).chain(&withheld.questions);
+        for text in texts {
             detail.add(text);
         }
         detail

@@ -197,8 +197,16 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         let confirms = words.iter().any(|word| word.text.starts_with("confirm") || word.text == "sure");
         return if confirms && !asks_word && !names_thing(words) { Form::Check } else { Form::Request };
     }
+    // `Would you like a brochure?`
+    if is_marked && !asks_word && !has_choice && asks_wish(lead) {
+        return Form::Extra;
+    }
     if is_marked {
         if lead[0].is_one_of(&AUXILIARIES) {
+            // `Is that what you want?`
+            if asks_leave(words) {
+                return Form::Check;
+            }
             let possesses = lead[0].text.starts_with("do") && lead.iter().any(|word| word.text == "have");
             return match asks_word || has_choice || possesses {
                 true => Form::Question,
@@ -292,6 +300,12 @@ fn is_offer(lead: &[Word]) -> bool {
     }
 }
 
+/// Returns true if a question is about something that the user may want.
+fn asks_wish(lead: &[Word]) -> bool {
+    let text = |at: usize| lead.get(at).map_or("", |word| &*word.text);
+    matches!(text(0), "do" | "would") && text(1) == "you" && matches!(text(2), "want" | "like" | "care")
+}
+
 /// Returns true if a verb asks for something.
 fn asks_for(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
@@ -367,6 +381,11 @@ fn clauses(words: &[Word]) -> Vec<Range<usize>> {
     found
 }
 
+/// Returns true if no word names anything but leave: `Is that right?`
+fn asks_leave(words: &[Word]) -> bool {
+    words.iter().all(|word| word.is_one_of(&LEAVE) || word.is_one_of(&FILLERS))
+}
+
 impl Word {
     /// Returns true if it is one of these words.
     pub(super) fn is_one_of(&self, words: &[&str]) -> bool {
@@ -377,7 +396,6 @@ impl Word {
 impl Sentence {
     /// Returns true if it asks for leave by a question without a subject of its own: `Is that right?`
     pub(super) fn asks_leave(&self) -> bool {
-        let empty = |word: &Word| word.is_one_of(&LEAVE) || word.is_one_of(&FILLERS);
-        self.is_marked && self.words.iter().all(empty)
+        self.is_marked && asks_leave(&self.words)
     }
 }

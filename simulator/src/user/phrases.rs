@@ -134,7 +134,7 @@ pub(super) const CONSENTS: [&str; 13] = [
 pub(super) const FINISHED: [&str; 9] = ["done", "set", "gone", "made", "sent", "paid", "off", "put", "taken"];
 
 /// Words that say nothing about what a question is for.
-pub(super) const FILLERS: [&str; 127] = [
+pub(super) const FILLERS: [&str; 129] = [
     "a",
     "an",
     "the",
@@ -262,6 +262,8 @@ pub(super) const FILLERS: [&str; 127] = [
     "n",
     "e",
     "g",
+    "one",
+    "ones",
 ];
 
 /// Words between a question word and what it asks for: `which kind of`.

@@ -14,9 +14,17 @@ const CONSENT: &str = "Yes, please.";
 const CONFIRMATION: &str = "Yes, that's right.";
 const REFUSAL: &str = "No, thank you.";
 const UNKNOWN: &str = "I'm sorry, I don't know.";
+/// Before what was said already.
+const REPEATED: &str = "As I said: ";
 
 /// From this cosine on, a question is about what a sentence of the user says.
 const MIN_NEARNESS: f32 = 0.4;
+
+/// Returns true if an answer tells nothing new: the user did not understand the question, or has no answer to it.
+#[must_use]
+pub fn tells_nothing(answer: &str) -> bool {
+    answer == UNKNOWN || answer.starts_with(REPEATED)
+}
 
 /// The answer to the questions of a message; nothing where it asks none.
 pub(super) fn to_question(sentences: &[Sentence], said: &[&str]) -> Option<String> {
@@ -61,13 +69,21 @@ fn confirms(question: &Sentence, said: &[&str]) -> Option<bool> {
         .then(|| words().filter(is_value).all(|(_, word)| said.iter().any(|known| known.text == word.text)))
 }
 
-/// The sentence of the user that a question is about.
+/// The sentence of the user that a question is about: the nearest of those that are near, name what it asks for, or
+/// share half of its words.
 fn repeated(question: &Sentence, said: &[&str]) -> Option<String> {
     let topic = Topic::of(&question.words);
+    let head = Topic::of_head(&question.words);
     let sentences = said.iter().flat_map(|text| text.split_inclusive(['.', '!', '?', '\n']));
-    let near = |text: &str| topic.nearness(&Topic::of(&message::words(text)));
-    let (nearest, nearness) = sentences
-        .map(|text| (text.trim(), near(text)))
-        .max_by(|(_, one), (_, other)| one.total_cmp(other))?;
-    (nearness >= MIN_NEARNESS).then(|| format!("As I said: {nearest}"))
+    let is_about = |known: &Topic| {
+        let shared = topic.stems.iter().filter(|stem| known.stems.contains(stem)).count();
+        topic.nearness(known) >= MIN_NEARNESS
+            || head.as_ref().is_some_and(|head| head.is_within(&known.stems))
+            || (shared > 0 && 2 * shared >= topic.stems.len())
+    };
+    let (nearest, _) = sentences
+        .map(|text| (text.trim(), Topic::of(&message::words(text))))
+        .filter(|(_, known)| is_about(known))
+        .max_by(|(_, one), (_, other)| topic.nearness(one).total_cmp(&topic.nearness(other)))?;
+    Some(format!("{REPEATED}{nearest}"))
 }

@@ -80,7 +80,6 @@ fn withheld(
                 }
             }
         }
-        goal.questions.get(about).into_iter().flatten().for_each(|question| add(question));
         // How it was asked for here is an example of how it is asked for.
         for pair in goal.turns.windows(2) {
             let [asked, answered] = pair else { continue };
@@ -90,7 +89,9 @@ fn withheld(
                 add(question);
             }
         }
-        found.push(WithheldDetail { about: about.clone(), words, say: say.clone(), any: false });
+        let mut questions = goal.questions.get(about).cloned().unwrap_or_default();
+        questions.retain(|question| !words.contains(question));
+        found.push(WithheldDetail { about: about.clone(), words, questions, say: say.clone(), any: false });
     }
     found
 }
