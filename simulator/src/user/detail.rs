@@ -3,6 +3,7 @@
 use diorama_seeds::script::WithheldDetail;
 
 use super::message::{self, Form, Word};
+use super::phrases::PREPOSITIONS;
 use super::topic::{AskedKinds, Kinds, Topic};
 
 /// Words of a text that can be a name; longer ones are descriptions.
@@ -59,9 +60,12 @@ impl Detail {
             for range in whole.chain(sentence.clauses.iter().cloned()) {
                 let clause: &[Word] = sentence.words.get(range).unwrap_or_default();
                 let topic = Topic::of(clause);
-                let head = is_question.then(|| Topic::of_head(clause)).flatten();
                 self.asked = self.asked.or(AskedKinds::of(clause).kinds);
-                push(&mut self.targets, head.unwrap_or_else(|| topic.clone()));
+                let target = match is_question {
+                    true => Topic::of_head(clause).unwrap_or_else(|| topic.clone()),
+                    false => Topic::of(subject(clause)),
+                };
+                push(&mut self.targets, target);
                 push(&mut self.texts, topic);
             }
         }
@@ -86,6 +90,16 @@ impl Detail {
     pub(super) fn shares_target(&self, topic: &Topic) -> bool {
         self.targets.iter().any(|target| target.meets(&topic.stems))
     }
+}
+
+/// A description up to its first preposition: `[Amount] for the whole recipe`. A short one stays whole.
+fn subject(words: &[Word]) -> &[Word] {
+    if words.len() <= MAX_NAME_WORDS {
+        return words;
+    }
+    let ends = |word: &Word| word.is_one_of(&PREPOSITIONS) && word.text != "of";
+    let end = words.iter().position(ends).unwrap_or(words.len());
+    words.get(..end).unwrap_or_default()
 }
 
 fn push(topics: &mut Vec<Topic>, topic: Topic) {

@@ -177,7 +177,10 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
     let lead = &words[begins..];
     let asks_word = words.iter().any(|word| word.is_one_of(&QUESTION_WORDS));
     let has_auxiliary = words.iter().any(|word| word.is_one_of(&AUXILIARIES));
-    let is_marked = part.is_marked;
+    // `do you have the code` is a question without its mark.
+    let inverts =
+        lead[0].is_one_of(&AUXILIARIES) && lead.get(1).is_some_and(|next| next.is_one_of(&PRONOUNS));
+    let is_marked = part.is_marked || inverts;
     if is_marked && has_tag(words) {
         return Form::Check;
     }
@@ -213,7 +216,9 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
                 false => Form::Check,
             };
         }
-        let is_leave = words.iter().any(|word| matches!(&*word.text, "it" | "them" | "ahead" | "that"));
+        // `Cancel it?`, `Go ahead?`
+        let object = lead.get(1).map_or("", |word| &*word.text);
+        let is_leave = matches!(object, "it" | "them" | "ahead" | "all" | "both" | "that");
         return match (asks_word, has_auxiliary, lead[0].is_one_of(&PRONOUNS)) {
             (true, ..) => Form::Question,
             (_, false, false) if is_leave => Form::Offer,

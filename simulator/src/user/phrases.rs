@@ -88,8 +88,8 @@ pub(super) const NEEDS: [&str; 11] = [
 ];
 
 /// Words that ask for something at the beginning of a clause, after `please`, or before `me`.
-pub(super) const IMPERATIVES: [&str; 11] =
-    ["tell", "give", "send", "share", "enter", "type", "state", "name", "confirm", "let", "describe"];
+pub(super) const IMPERATIVES: [&str; 12] =
+    ["tell", "give", "send", "share", "enter", "type", "state", "name", "confirm", "let", "describe", "ask"];
 
 /// Words of politeness, which ask for something together with a noun.
 pub(super) const POLITE: [&str; 4] = ["please", "pls", "plz", "kindly"];
