@@ -49,7 +49,7 @@ pub(super) struct Signs {
 
 /// The weights of the signs, in the order of [`Signs::values`], and the constant.
 const WEIGHTS: [f32; 14] =
-    [1.59, 0.74, 1.65, 2.43, -0.73, -0.74, -0.55, 0.8, 1.36, -1.83, 1.71, -0.88, -2.32, -1.88];
+    [1.53, 1.2, 2.02, 2.5, -0.67, -0.56, -0.33, 0.97, 1.22, -1.55, 1.33, -1.23, -2.11, -2.16];
 
 impl Signs {
     /// The signs as numbers: flags as 0 or 1, and 1 for the constant.

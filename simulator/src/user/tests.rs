@@ -330,11 +330,11 @@ fn questions_about_generated_goals_are_understood() {
     assert!(told >= 0.85 && leaked <= 0.08, "held out: {told} told, {leaked} leaked");
 }
 
-/// The same for the file that `DIORAMA_QUESTIONS` names.
+/// The same for questions from standard input.
 #[test]
-#[ignore = "reads a file of the caller's"]
-fn measures_a_file_of_questions() {
-    let text = std::fs::read_to_string(std::env::var("DIORAMA_QUESTIONS").unwrap()).unwrap();
+#[ignore = "reads standard input"]
+fn measures_questions_of_the_caller() {
+    let text = std::io::read_to_string(std::io::stdin()).unwrap();
     tally(labelled(&text).iter());
 }
 
