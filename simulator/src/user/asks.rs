@@ -43,17 +43,14 @@ pub(super) struct Signs {
     pub(super) near_answer: f32,
     /// No other detail is withheld.
     pub(super) only_detail: bool,
-    /// The sentence can be answered by yes or no.
-    pub(super) is_check: bool,
 }
 
 /// The weights of the signs, in the order of [`Signs::values`], and the constant.
-const WEIGHTS: [f32; 14] =
-    [1.53, 1.2, 2.02, 2.5, -0.67, -0.56, -0.33, 0.97, 1.22, -1.55, 1.33, -1.23, -2.11, -2.16];
+const WEIGHTS: [f32; 13] = [1.73, 1.23, 2.17, 2.5, -0.64, -0.96, -0.56, 1.09, 1.21, -1.6, 1.22, -1.09, -2.16];
 
 impl Signs {
     /// The signs as numbers: flags as 0 or 1, and 1 for the constant.
-    pub(super) fn values(&self) -> [f32; 14] {
+    pub(super) fn values(&self) -> [f32; 13] {
         let flag = |is: bool| if is { 1.0 } else { 0.0 };
         [
             flag(self.named),
@@ -68,7 +65,6 @@ impl Signs {
             flag(self.other_kind),
             self.near_answer,
             flag(self.only_detail),
-            flag(self.is_check),
             1.0,
         ]
     }
@@ -129,7 +125,8 @@ pub(super) fn asked(
 pub(super) fn read(sentences: &[Sentence], withheld: &[WithheldDetail], said: &[&str]) -> Vec<Clause> {
     let details: Vec<Detail> = withheld.iter().map(Detail::of).collect();
     let said: Vec<String> = said.iter().flat_map(|text| Topic::of(&words(text)).stems).collect();
-    let asking = sentences.iter().filter(|sentence| sentence.form.asks());
+    // What can be answered by yes or no gets no detail.
+    let asking = sentences.iter().filter(|one| one.form.asks() && one.form != Form::Check);
     let clauses = asking.flat_map(|sentence| {
         sentence.clauses.iter().map(|range| (sentence.form, sentence.words.get(range.clone())))
     });
@@ -160,7 +157,7 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &[String]) -> Opt
         let strict = asked.strict.any() && !asked.strict.and(detail.answer_kinds).any();
         let other_kind = strict || asked.reason;
         Signs {
-            named: named[at],
+            named: named[at] && strange.is_none(),
             near: near[at],
             near_head,
             margin: near[at] - others().map(|other| near[other]).fold(0.0, f32::max),
@@ -172,11 +169,16 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &[String]) -> Opt
             other_kind,
             near_answer: topic.nearness(&detail.answer),
             only_detail: details.len() == 1,
-            is_check: form == Form::Check,
         }
     });
     let signs = signs.collect();
-    let wonders = words.iter().any(|word| word.is_one_of(&["what", "which", "whats", "wich"]));
     let joins = words.iter().any(|word| word.text == "and");
-    Some(Clause { signs, is_bare: topic.is_empty() && wonders && form != Form::Check, joins })
+    let is_bare = head.is_none() && asks_barely(words, &topic);
+    Some(Clause { signs, is_bare, joins })
+}
+
+/// Returns true if a clause asks and names nothing that it asks for: `What should it be?`, `Which one shall I take?`
+fn asks_barely(words: &[Word], topic: &Topic) -> bool {
+    let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
+    has(&["which", "wich"]) || (has(&["what", "whats"]) && topic.is_empty() && !has(&["do", "did", "you"]))
 }

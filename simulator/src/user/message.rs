@@ -47,7 +47,7 @@ pub(super) struct Word {
     pub(super) text: String,
     /// True if its first letter is a capital.
     pub(super) capital: bool,
-    /// True if a comma, plus sign or ampersand stands between it and the word before.
+    /// True if a comma, a plus sign, an ampersand, a slash or a bracket stands before it.
     after_comma: bool,
 }
 
@@ -160,7 +160,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
             Word {
                 text: word.to_lowercase(),
                 capital: word.chars().next().is_some_and(char::is_uppercase),
-                after_comma: between.contains([',', '+', '&', '/']),
+                after_comma: between.contains([',', '+', '&', '/', '(']),
             }
         })
         .collect()
@@ -197,7 +197,7 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         };
     }
     if asks_for(words) {
-        let confirms = words.iter().any(|word| word.text.starts_with("confirm") || word.text == "sure");
+        let confirms = words.iter().any(|word| word.text.starts_with("confirm"));
         return if confirms && !asks_word && !names_thing(words) { Form::Check } else { Form::Request };
     }
     // `Would you like a brochure?`

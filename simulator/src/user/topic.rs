@@ -57,6 +57,7 @@ impl Topic {
             counts || word.is_one_of(&["which", "what", "whats", "wich"])
         })?;
         let mut head: Vec<Word> = Vec::new();
+        let mut follows_of = false;
         for word in words.get(begins + 1..)? {
             let skipped = ["your", "the", "s", "is", "are", "was", "of"];
             let ends = word.is_one_of(&AUXILIARIES)
@@ -65,9 +66,12 @@ impl Topic {
                 || word.is_one_of(&IMPERATIVES[..4])
                 || word.is_one_of(&PREPOSITIONS)
                 || word.is_one_of(&["your", "the", "suit", "suits"]);
-            if ends && !word.is_one_of(&skipped) || ends && !head.is_empty() && word.text != "of" {
+            // `the name of the course`.
+            let goes_on = word.text == "of" || (follows_of && word.is_one_of(&["the", "your"]));
+            if ends && !goes_on && (!head.is_empty() || !word.is_one_of(&skipped)) {
                 break;
             }
+            follows_of = word.text == "of";
             let counts = matches!(&*word.text, "many" | "much");
             if !ends && !counts && !word.is_one_of(&KINDS_OF) && !word.is_one_of(&FILLERS) {
                 head.push(word.clone());
@@ -209,6 +213,8 @@ impl AskedKinds {
             match &*word.text {
                 "when" => (asked.kinds.day, asked.kinds.clock) = (true, true),
                 "day" | "days" | "date" | "dates" | "deadline" => asked.kinds.day = true,
+                // `an hour`, `per hour` is a rate.
+                "hour" if matches!(before, "an" | "per" | "a") => asked.kinds.number = true,
                 "time" | "times" | "hour" | "clock" => asked.kinds.clock = true,
                 "who" | "whos" | "whom" | "whose" => {
                     (asked.kinds.person, asked.strict.person) = (true, true);
