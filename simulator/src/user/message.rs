@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::phrases::{
-    AUXILIARIES, CONJUNCTIONS, EXTRAS, FILLERS, FINISHED, IMPERATIVES, LEAVE, NEEDS, OPENERS, POLITE,
-    PREPOSITIONS, PRONOUNS, QUESTION_WORDS, TAGS, TAKING,
+    AUXILIARIES, CONFIRMING, CONJUNCTIONS, EXTRAS, FILLERS, FINISHED, IMPERATIVES, LEAVE, NEEDS, OPENERS,
+    POLITE, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, TAGS, TAKING,
 };
 use crate::search::words::split;
 
@@ -196,8 +196,11 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
             (false, false) => Form::Offer,
         };
     }
+    if !asks_word && invites(words) {
+        return Form::Offer;
+    }
     if asks_for(words) {
-        let confirms = words.iter().any(|word| word.text.starts_with("confirm"));
+        let confirms = words.iter().any(|word| word.is_one_of(&CONFIRMING));
         return if confirms && !asks_word && !names_thing(words) { Form::Check } else { Form::Request };
     }
     // `Would you like a brochure?`
@@ -341,6 +344,17 @@ fn asks_for(words: &[Word]) -> bool {
             _ => false,
         }
     })
+}
+
+/// Returns true if a sentence asks for a yes to what the assistant is about to do: `Please confirm and I'll book it`,
+/// `Let me know if you'd like me to go on`.
+fn invites(words: &[Word]) -> bool {
+    let proposes = words.windows(3).any(|three| {
+        three[0].is_one_of(&["like", "want"]) && three[1].is_one_of(&["me", "us"]) && three[2].text == "to"
+    });
+    let confirms = words.iter().any(|word| word.is_one_of(&CONFIRMING)) && asks_for(words);
+    let acts = words.iter().any(|word| word.is_one_of(&["i", "we", "proceed", "ahead", "permission"]));
+    proposes || (confirms && (asks_leave(words) || (acts && !names_thing(words))))
 }
 
 /// Returns true if a request to confirm names what is to be told: `confirm your customer number`.

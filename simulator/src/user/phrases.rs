@@ -108,10 +108,42 @@ pub(super) const TAGS: [&str; 34] = [
 pub(super) const EXTRAS: [&str; 7] = ["also", "rather", "instead", "well", "too", "another", "additionally"];
 
 /// Words by which leave is asked, and nothing else.
-pub(super) const LEAVE: [&str; 16] = [
-    "right", "correct", "okay", "ok", "fine", "ahead", "proceed", "sure", "confirm", "good", "alright",
-    "continue", "want", "go", "agree", "so",
+pub(super) const LEAVE: [&str; 30] = [
+    "right",
+    "correct",
+    "okay",
+    "ok",
+    "fine",
+    "ahead",
+    "proceed",
+    "sure",
+    "confirm",
+    "good",
+    "alright",
+    "continue",
+    "want",
+    "go",
+    "agree",
+    "so",
+    "everything",
+    "details",
+    "above",
+    "information",
+    "look",
+    "looks",
+    "sound",
+    "sounds",
+    "work",
+    "works",
+    "reply",
+    "proceeding",
+    "confirmation",
+    "still",
 ];
+
+/// Words by which an assistant asks for a yes.
+pub(super) const CONFIRMING: [&str; 6] =
+    ["confirm", "confirmation", "approval", "approve", "permission", "consent"];
 
 /// Words with which a user agrees.
 pub(super) const CONSENTS: [&str; 13] = [
