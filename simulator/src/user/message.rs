@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::phrases::{
-    AUXILIARIES, CONFIRMING, CONJUNCTIONS, EXTRAS, FILLERS, FINISHED, IMPERATIVES, LEAVE, NEEDS, OPENERS,
-    POLITE, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, TAGS, TAKING,
+    AUXILIARIES, CONFIRMING, CONJUNCTIONS, EXTRAS, FILLERS, FINISHED, IMPERATIVES, LACKS, LEAVE, NEEDS,
+    OPENERS, POLITE, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, TAGS, TAKING,
 };
 use crate::search::words::split;
 
@@ -20,6 +20,8 @@ const MAX_BYTES: usize = 20_000;
 pub(super) enum Form {
     /// It asks nothing.
     Statement,
+    /// It may say that something is missing: `The ticket needs a name.`
+    Hint,
     /// It reports that something was done.
     Report,
     /// It is polite, and asks for something only where it names it: `card number, please`.
@@ -67,6 +69,11 @@ impl Form {
     pub(super) const fn asks(self) -> bool {
         matches!(self, Self::Polite | Self::Question | Self::Request | Self::Fragment | Self::Check)
     }
+
+    /// Returns true if a withheld detail may answer the sentence. One that can be answered by yes or no gets none.
+    pub(super) const fn may_ask(self) -> bool {
+        matches!(self, Self::Polite | Self::Question | Self::Request | Self::Fragment | Self::Hint)
+    }
 }
 
 /// Reads a message.
@@ -87,7 +94,7 @@ pub(super) fn read(message: &str) -> Vec<Sentence> {
         if !part.is_item {
             list_asks = part.opens_list && matches!(form, Form::Question | Form::Request | Form::Polite);
         }
-        let clauses = if form.asks() { clauses(&words) } else { Vec::new() };
+        let clauses = if form.may_ask() { clauses(&words) } else { Vec::new() };
         found.push(Sentence { form, clauses, is_marked: part.is_marked, words });
     }
     found
@@ -208,6 +215,11 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         return Form::Extra;
     }
     if is_marked {
+        // `And the grade is...?`
+        let breaks_off = words.last().is_some_and(|word| word.is_one_of(&["is", "are", "be"]));
+        if breaks_off && words.len() > 1 {
+            return Form::Question;
+        }
         if lead[0].is_one_of(&AUXILIARIES) {
             // `Is that what you want?`
             if asks_leave(words) {
@@ -244,7 +256,7 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
     if is_short && words.len() <= MAX_FRAGMENT_WORDS && !has_auxiliary && !has_subject {
         return Form::Polite;
     }
-    Form::Statement
+    if words.iter().any(|word| word.is_one_of(&LACKS)) { Form::Hint } else { Form::Statement }
 }
 
 /// `which room is it` asks without a question mark; `when you arrive` and `what a surprise` do not.
@@ -403,6 +415,8 @@ fn clauses(words: &[Word]) -> Vec<Range<usize>> {
 /// Returns true if no word names anything but leave: `Is that right?`
 fn asks_leave(words: &[Word]) -> bool {
     words.iter().all(|word| word.is_one_of(&LEAVE) || word.is_one_of(&FILLERS))
+        && words.iter().any(|word| word.is_one_of(&LEAVE))
+        && !words.first().is_some_and(|word| word.is_one_of(&QUESTION_WORDS))
 }
 
 impl Word {

@@ -94,6 +94,12 @@ pub(super) const IMPERATIVES: [&str; 12] =
 /// Words of politeness, which ask for something together with a noun.
 pub(super) const POLITE: [&str; 4] = ["please", "pls", "plz", "kindly"];
 
+/// Words of statements by which something is missing.
+pub(super) const LACKS: [&str; 15] = [
+    "needs", "wants", "depends", "left", "without", "once", "soon", "yet", "help", "helps", "first", "if",
+    "have", "still", "would",
+];
+
 /// Verbs after `may I`, `can we`.
 pub(super) const TAKING: [&str; 7] = ["have", "get", "ask", "know", "see", "take", "trouble"];
 

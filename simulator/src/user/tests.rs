@@ -331,7 +331,7 @@ fn tally<'a>(cases: impl Iterator<Item = &'a Labelled>) -> (f64, f64) {
 fn questions_about_generated_goals_are_understood() {
     let cases = labelled(include_str!("questions_scenarios.jsonl"));
     let (told, leaked) = tally(cases.iter().filter(|case| !case.held_out));
-    assert!(told >= 0.97 && leaked <= 0.04, "worked on: {told} told, {leaked} leaked");
+    assert!(told >= 0.95 && leaked <= 0.05, "worked on: {told} told, {leaked} leaked");
     // Written to be hard: bare nouns, other words than the scenarios', what the user has just said asked again.
     let (told, leaked) = tally(cases.iter().filter(|case| case.held_out));
     assert!(told >= 0.85 && leaked <= 0.08, "held out: {told} told, {leaked} leaked");

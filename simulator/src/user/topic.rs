@@ -219,7 +219,7 @@ impl AskedKinds {
                 "who" | "whos" | "whom" | "whose" => {
                     (asked.kinds.person, asked.strict.person) = (true, true);
                 }
-                "name" | "names" => asked.kinds.person = true,
+                "name" | "names" | "where" | "city" | "country" | "town" => asked.kinds.person = true,
                 "amount" | "sum" | "price" | "percent" | "minutes" | "hours" | "kilometres" => {
                     asked.kinds.number = true;
                 }
