@@ -33,7 +33,7 @@ pub struct Goal {
     pub lines: Vec<String>,
 }
 
-/// A detail held back until the assistant asks for it.
+/// A detail that the user withholds until the assistant asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WithheldDetail {
     /// The detail, in the author's word: `patient`, `starting time`.
@@ -41,6 +41,9 @@ pub struct WithheldDetail {
     /// Other words for it: the label and description of the parameter it becomes, and an example.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
+    /// Example questions for it, besides those among `words`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
     /// The user's words for the detail.
     pub say: String,
     /// True if any question brings it out. This holds in rows of the first format, which kept one text for all
@@ -57,7 +60,7 @@ pub struct When {
     pub ended: Option<GoalEnd>,
     /// The fact that a reply of the episode must have shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Sight>,
+    pub shown: Option<ReplyFact>,
 }
 
 /// The end of an earlier goal.
@@ -71,7 +74,7 @@ pub struct GoalEnd {
 
 /// Something that a reply shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Sight {
+pub struct ReplyFact {
     /// Where it stands.
     pub place: Evidence,
     /// The value that is seen there, in its one JSON spelling; any when not given.

@@ -11,7 +11,7 @@ use diorama_seeds::task::{Outcome, RefusalClass};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::user::{Heard, Progress, answer};
+use crate::user::{AssistantTurn, Progress, answer};
 use diorama_engine::Base;
 use diorama_engine::session::LogEntry;
 use diorama_grade::Ended;
@@ -147,8 +147,8 @@ impl Conversation {
         log: &[Arc<LogEntry>],
         base: &Base,
     ) -> Exchange {
-        let heard = Heard { message: said, outcome: given.outcome, answers: self.answers, log, base };
-        let answered = answer(script, &self.progress(), &heard);
+        let turn = AssistantTurn { message: said, outcome: given.outcome, answers: self.answers, log, base };
+        let answered = answer(script, &self.progress(), &turn);
         Exchange {
             said: said.to_owned(),
             given,

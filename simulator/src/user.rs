@@ -5,25 +5,33 @@
 //! It must not see checks, gold calls or the records.
 
 mod asks;
+mod detail;
+mod message;
+mod phrases;
+mod reply;
+mod topic;
 
 use std::sync::Arc;
 
 use diorama_seeds::ending::Answers;
-use diorama_seeds::script::{Goal, Script, Sight, When};
+use diorama_seeds::script::{Goal, ReplyFact, Script, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
 
-use self::asks::{Message, Question};
+use self::message::Form;
+pub use self::reply::tells_nothing;
+use diorama_answers::tokens::Text;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, Body, Origin};
+use diorama_grade::outcome::read;
 
 /// How far a user has come in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The goal that is open.
     pub goal: u32,
-    /// Which of its held-back details were said, by position.
+    /// The withheld details that were told, by position.
     pub revealed: Vec<u32>,
     /// How many of its own lines were said.
     pub lines: u32,
@@ -37,7 +45,7 @@ pub struct Progress {
 
 /// A message of the assistant, with the state of the episode.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard<'a> {
+pub struct AssistantTurn<'a> {
     /// The assistant's words.
     pub message: &'a str,
     /// The outcome it gave with them; read from the words when it gave none.
@@ -61,109 +69,105 @@ pub struct Answer {
     pub ended: Option<Outcome>,
 }
 
-const GO_ON: &str = "Please go ahead.";
-const YES: &str = "Yes, please.";
-const UNKNOWN: &str = "I'm sorry, I can't say more about that.";
-
 /// Returns the user's answer to an assistant's message.
 #[must_use]
-pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer {
-    let stay = |content: &str, progress: Progress| Answer {
-        content: Some(content.to_owned()),
-        progress,
-        ended: None,
-    };
+pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) -> Answer {
+    let stay = |content: String, progress: Progress| Answer { content: Some(content), progress, ended: None };
     let Some(goal) = script.goals.get(progress.goal as usize).filter(|_| !progress.over) else {
         let progress = Progress { over: true, ..progress.clone() };
         return Answer { content: None, progress, ended: None };
     };
     // An outcome ends the goal, whatever the words are.
-    if let Some(outcome) = heard.outcome.filter(|outcome| *outcome != Outcome::NeedInput) {
-        return close(script, progress, heard, outcome);
+    if let Some(outcome) = turn.outcome.filter(|outcome| *outcome != Outcome::NeedInput) {
+        return close(script, progress, turn, outcome);
     }
-    let message = Message::read(heard.message);
-    let asked = message.asked(&goal.withheld);
-    let line = own_line(goal, progress, &message, heard);
-    // Details that were given before yield to the lines that the user still has to say.
+    let said = said(script, goal, progress);
+    let sentences = message::read(turn.message);
+    let asked = asks::asked(&sentences, &goal.withheld, &progress.revealed, &said);
+    let worked = worked(progress, turn);
+    let line = goal.lines.get(progress.lines as usize).filter(|line| reply::suits(line, &sentences, worked));
+    // Details that were told before yield to the lines that the user still has to say.
     let is_new = asked.iter().any(|at| !progress.revealed.contains(&(*at as u32)));
     if is_new || (!asked.is_empty() && line.is_none()) {
         let say: Vec<&str> =
-            asked.iter().filter_map(|at| goal.withheld.get(*at)).map(|held| &*held.say).collect();
+            asked.iter().filter_map(|at| goal.withheld.get(*at)).map(|detail| &*detail.say).collect();
         let mut next = progress.clone();
         next.revealed.extend(asked.iter().map(|at| *at as u32));
         next.revealed.sort_unstable();
         next.revealed.dedup();
-        return stay(&joined(&say), next);
+        return stay(joined(&say), next);
     }
     if let Some(line) = line {
-        return stay(line, Progress { lines: progress.lines + 1, ..progress.clone() });
+        return stay(line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
     }
-    match message.question {
-        Question::Consent => stay(YES, progress.clone()),
-        Question::Open => stay(UNKNOWN, progress.clone()),
-        Question::Courtesy | Question::None if heard.answers == Answers::Structured => {
-            stay(GO_ON, progress.clone())
-        }
-        // A first message that neither asks, nor did anything, nor declines has yielded nothing yet.
-        Question::Courtesy | Question::None => {
-            match message.ends(worked(progress, heard) || progress.goal > 0) {
-                Some(outcome) => close(script, progress, heard, outcome),
-                None => stay(GO_ON, progress.clone()),
-            }
-        }
+    if let Some(words) = reply::to_question(&sentences, &said) {
+        return stay(words, progress.clone());
     }
+    // Prose without a question ends a goal. A first message that neither did anything nor declines has yielded nothing.
+    if turn.answers == Answers::Prose
+        && let Some(outcome) = outcome(turn.message, worked || progress.goal > 0)
+    {
+        return close(script, progress, turn, outcome);
+    }
+    let is_report = |form: Form| matches!(form, Form::Report | Form::Closing);
+    let thanks = worked && sentences.iter().any(|sentence| is_report(sentence.form));
+    stay((if thanks { reply::THANKS } else { reply::GO_ON }).to_owned(), progress.clone())
 }
 
-/// The next line of the user's own, where it is time for one: after something was done or found, or where the
-/// assistant asks what the line may answer.
-fn own_line<'a>(
-    goal: &'a Goal,
-    progress: &Progress,
-    message: &Message,
-    heard: &Heard<'_>,
-) -> Option<&'a str> {
-    let line = goal.lines.get(progress.lines as usize)?;
-    let asks = !matches!(message.question, Question::None | Question::Courtesy);
-    (worked(progress, heard) || asks).then_some(line)
+/// The user's messages so far that a question may be about: what opened the goals, the details told and the lines.
+fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a str> {
+    let openings = script.goals.iter().take(progress.goal as usize + 1).map(|goal| &*goal.user);
+    let details = progress.revealed.iter().filter_map(|at| goal.withheld.get(*at as usize));
+    let lines = goal.lines.iter().take(progress.lines as usize).map(|line| &**line);
+    openings.chain(details.map(|detail| &*detail.say)).chain(lines).collect()
+}
+
+/// How prose ends a goal: declined, or done where something was done.
+fn outcome(message: &str, worked: bool) -> Option<Outcome> {
+    let ending = read(&Text::read(message));
+    if ending.is_refusal() {
+        return Some(Outcome::Refused);
+    }
+    (worked || ending.done).then_some(Outcome::Done)
 }
 
 /// Returns true if a call of the assistant has succeeded since the goal opened.
-fn worked(progress: &Progress, heard: &Heard<'_>) -> bool {
-    heard.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
+fn worked(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
+    turn.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
 
 /// The goal has ended; the next one whose condition holds opens.
-fn close(script: &Script, progress: &Progress, heard: &Heard<'_>, outcome: Outcome) -> Answer {
+fn close(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>, outcome: Outcome) -> Answer {
     let mut ended = progress.ended.clone();
     ended.push(outcome);
     let next = progress.goal as usize + 1;
     // A goal that does not open ends the conversation: those behind it follow from it.
-    let opens = script.goals.get(next).filter(|goal| holds(goal.when.as_ref(), &ended, heard));
+    let opens = script.goals.get(next).filter(|goal| holds(goal.when.as_ref(), &ended, turn));
     let goal = progress.goal + u32::from(opens.is_some());
     let progress = Progress {
         goal,
         revealed: Vec::new(),
         lines: 0,
-        opened_at: heard.log.len(),
+        opened_at: turn.log.len(),
         ended,
         over: opens.is_none(),
     };
     Answer { content: opens.map(|goal| goal.user.clone()), progress, ended: Some(outcome) }
 }
 
-fn holds(when: Option<&When>, ended: &[Outcome], heard: &Heard<'_>) -> bool {
+fn holds(when: Option<&When>, ended: &[Outcome], turn: &AssistantTurn<'_>) -> bool {
     let Some(when) = when else { return true };
     when.ended.is_none_or(|end| ended.get(end.goal as usize) == Some(&end.outcome))
-        && when.shown.as_ref().is_none_or(|sight| shows(sight, heard))
+        && when.shown.as_ref().is_none_or(|fact| shows(fact, turn))
 }
 
-/// Returns true if a reply of the log shows the sight: a value, a refusal or an empty result.
-fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
-    let world = heard.base.world();
-    let successes = || heard.log.iter().filter(|entry| entry.reply.is_success());
+/// Returns true if a reply of the log shows a fact: a value, a refusal or an empty result.
+fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
+    let world = turn.base.world();
+    let successes = || turn.log.iter().filter(|entry| entry.reply.is_success());
     let is_value =
-        |value: &Value| sight.value.as_ref().is_none_or(|wanted| value.to_json(&world.zone) == *wanted);
-    match &sight.place {
+        |value: &Value| fact.value.as_ref().is_none_or(|wanted| value.to_json(&world.zone) == *wanted);
+    match &fact.place {
         Evidence::Leaf { resource, key, field, .. } => {
             let Some(resource) = world.resource_named(resource) else { return false };
             let Some(field) = world.resource(resource).field_named(field) else { return false };
@@ -175,13 +179,13 @@ fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
         Evidence::Computed { api, path, value, .. } => successes().any(|entry| {
             let leaf = entry.reply.body.at(path).and_then(Body::value);
             entry.call.api == *api
-                && leaf.is_some_and(|leaf| match sight.value {
+                && leaf.is_some_and(|leaf| match fact.value {
                     Some(_) => is_value(leaf),
                     None => leaf.to_text(&world.zone) == *value,
                 })
         }),
         Evidence::Refused { api, status, .. } => {
-            heard.log.iter().any(|entry| entry.call.api == *api && entry.reply.status == *status)
+            turn.log.iter().any(|entry| entry.call.api == *api && entry.reply.status == *status)
         }
         Evidence::Empty { api, .. } => successes().any(|entry| {
             let shows_record = |(_, origin): (&Value, &Origin)| matches!(origin, Origin::Field { .. });
@@ -190,7 +194,7 @@ fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
         // The keys of new records are not known to a user.
         Evidence::New { .. } => false,
         Evidence::All { of } => {
-            of.iter().all(|place| shows(&Sight { place: place.clone(), value: sight.value.clone() }, heard))
+            of.iter().all(|place| shows(&ReplyFact { place: place.clone(), value: fact.value.clone() }, turn))
         }
     }
 }

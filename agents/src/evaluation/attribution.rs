@@ -4,6 +4,7 @@ use diorama_baselines::trace::{Note, Step};
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_grade::ErrorClass;
 use diorama_seeds::task::{Call, GoldCall, Outcome};
+use diorama_simulator::user::tells_nothing;
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judge, Judged};
@@ -32,9 +33,6 @@ pub enum Attribution {
     Environment,
 }
 
-/// The user's answer to a question that they do not understand.
-const NOT_UNDERSTOOD: &str = "I'm sorry, I can't say more about that.";
-
 /// Where a failed episode went wrong first; none where it did not fail.
 #[must_use]
 pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attribution> {
@@ -60,7 +58,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     }
     let has = |class: ErrorClass| judged.grade.errors.iter().any(|error| error.class == class);
     let puzzled = steps.iter().any(|step| match step {
-        Step::Said { words, answer: Some(answer), .. } if answer == NOT_UNDERSTOOD => {
+        Step::Said { words, answer: Some(answer), .. } if tells_nothing(answer) => {
             task.script.goals.iter().flat_map(|goal| &goal.withheld).any(|held| asks_for(words, &held.about))
         }
         _ => false,

@@ -169,7 +169,7 @@ impl Solving<'_> {
         });
         let details = goal.held.iter().flat_map(|held| &held.details);
         let withheld = details.map(|detail| (detail.about.clone(), detail.say.clone())).collect();
-        Ok(CandidateGoal { when, user: goal.user.clone(), withheld, turns })
+        Ok(CandidateGoal { when, user: goal.user.clone(), withheld, turns, ..CandidateGoal::default() })
     }
 
     /// Asks for what is held back; the user simulator answers.
@@ -183,7 +183,7 @@ impl Solving<'_> {
             about: detail.about.clone(),
             words: detail.words.clone(),
             say: detail.say.clone(),
-            any: false,
+            ..WithheldDetail::default()
         });
         let script = Script { goals: vec![Goal { withheld: details.collect(), ..Goal::default() }] };
         let exchange = conversation.hear(&script, &held.question, Given::default(), &[], &self.world.base);

@@ -173,8 +173,11 @@ fn goal<'a>(
 ) -> Result<CandidateGoal, VerifyError> {
     let wrong = |what: &str| column("episode", format!("events: {what}"));
     let mut goal = CandidateGoal::default();
-    if let Some(held) = script.goals.get(number) {
-        goal.withheld = held.withheld.iter().map(|held| (held.about.clone(), held.say.clone())).collect();
+    for detail in script.goals.get(number).into_iter().flat_map(|goal| &goal.withheld) {
+        goal.withheld.insert(detail.about.clone(), detail.say.clone());
+        if !detail.questions.is_empty() {
+            goal.questions.insert(detail.about.clone(), detail.questions.clone());
+        }
     }
     let mut opened = false;
     while events.next_if(|event| matches!(event, Event::End(_))).is_none() {

@@ -102,9 +102,9 @@ impl UserFacts {
             Self::Turns(turns) => {
                 let held = |turn: LaterTurn| WithheldDetail {
                     about: "the details".to_owned(),
-                    words: Vec::new(),
                     say: turn.text,
                     any: true,
+                    ..WithheldDetail::default()
                 };
                 let withheld = turns.into_iter().map(held).collect();
                 Script { goals: vec![Goal { user: opening.to_owned(), withheld, ..Goal::default() }] }

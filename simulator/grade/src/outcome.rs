@@ -60,29 +60,6 @@ pub fn read(text: &Text) -> Ending {
     ending
 }
 
-/// The sentences outside questions that ask the user for something: `I'll need your card number.`
-pub fn requests(text: &Text) -> Vec<u32> {
-    let (phrases, index) = &*PHRASES;
-    let asks = |(at, token): (usize, &Token)| {
-        let mut candidates = index.get(&token.hash)?.iter().filter_map(|at| phrases.get(usize::from(*at)));
-        let found = candidates.any(|phrase| {
-            phrase.cue == Cue::Ask
-                && phrase.words.len() > 1
-                && is_request(&phrase.words)
-                && spells(text, at, &phrase.words)
-        });
-        (found && !text.asks(token) && !courtesy(text, at, token)).then_some(token.sentence)
-    };
-    let mut found: Vec<u32> = text.tokens.iter().enumerate().filter_map(asks).collect();
-    found.dedup();
-    found
-}
-
-/// Whether the question of a sentence asks for leave: `Shall I book it?`
-pub fn asks_leave(text: &Text, sentence: u32) -> bool {
-    offered(text, sentence)
-}
-
 impl Ending {
     /// Whether the text refuses, and says of nothing that it was carried out.
     pub const fn is_refusal(&self) -> bool {

@@ -62,6 +62,9 @@ pub struct CandidateGoal {
     /// What the user knows and says only when asked: a name for it, and the words.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub withheld: IndexMap<String, String>,
+    /// Other ways to ask for what is withheld, by its name. The user understands questions that are like them.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub questions: IndexMap<String, Vec<String>>,
     /// The turns, in order. The last one ends the goal.
     pub turns: Vec<Turn>,
 }
@@ -219,7 +222,9 @@ impl Candidate {
         let of_turns = turns().flat_map(|turn| [&turn.user, &turn.say]).flatten();
         let held =
             self.goals.iter().flat_map(|goal| goal.withheld.iter().flat_map(|(about, say)| [about, say]));
-        let said = self.goals.iter().map(|goal| &goal.user).chain(of_turns).chain(held).chain(&self.system);
+        let questions = self.goals.iter().flat_map(|goal| goal.questions.values().flatten());
+        let openings = self.goals.iter().map(|goal| &goal.user);
+        let said = openings.chain(of_turns).chain(held).chain(questions).chain(&self.system);
         for (what, found, most) in [
             ("goals", self.goals.len(), MAX_GOALS),
             ("turns", turns().count(), MAX_TURNS),

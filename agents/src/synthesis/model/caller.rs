@@ -141,8 +141,13 @@ fn conversation(
                     let Some(of_plan) = planned.candidate.goals.get(goals.len()) else { break };
                     turns.push(Turn { ends: Some(ends(planned, of_plan.end(), log)?), ..say });
                     let when = of_plan.when.as_ref().map(|when| opening(planned, when, log)).transpose()?;
-                    let (user, withheld) = (of_plan.user.clone(), of_plan.withheld.clone());
-                    goals.push(CandidateGoal { when, user, withheld, turns: std::mem::take(&mut turns) });
+                    goals.push(CandidateGoal {
+                        when,
+                        user: of_plan.user.clone(),
+                        withheld: of_plan.withheld.clone(),
+                        questions: of_plan.questions.clone(),
+                        turns: std::mem::take(&mut turns),
+                    });
                 } else {
                     turns.push(say);
                     turns.extend(answer.clone().map(|user| Turn { user: Some(user), ..Turn::default() }));

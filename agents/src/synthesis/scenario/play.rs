@@ -298,6 +298,7 @@ impl Goal<'_> {
         self.said.push(user.clone());
         let mut turns = Vec::new();
         let mut withheld = indexmap::IndexMap::new();
+        let mut questions: indexmap::IndexMap<String, Vec<String>> = indexmap::IndexMap::new();
         let goal =
             doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
         // What the user wants is looked for first, before anything is asked; then, call by call, what it needs.
@@ -317,6 +318,9 @@ impl Goal<'_> {
                 self.said.push(told.clone());
                 turns.push(Turn { say: Some(question), ..Turn::default() });
                 turns.push(Turn { user: Some(told.clone()), ..Turn::default() });
+                // What this moment can tell of other wordings is an example of them too.
+                let others = step.say.iter().filter_map(|wording| self.scene.say(wording).ok());
+                questions.entry(about.replace('_', " ")).or_default().extend(others);
                 withheld.insert(about.replace('_', " "), told);
             } else if !step.user.is_empty() {
                 let say = self.words(&step.say)?;
@@ -337,7 +341,7 @@ impl Goal<'_> {
         let outcome = if doc.refused.is_some() { Outcome::Refused } else { Outcome::Done };
         let ends = End { outcome, reason: doc.refused, facts, asks: asks? };
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
-        Ok(CandidateGoal { when, user, withheld, turns })
+        Ok(CandidateGoal { when, user, withheld, questions, turns })
     }
 
     fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {

@@ -60,7 +60,7 @@ fn split_camel_case(word: &str) -> Vec<&str> {
 
 /// A light plural stemmer: `cities` to `city`, `boxes` to `box`, `rooms` to `room`; `bus`, `glass`, `this` stay, and
 /// `movie` meets `movies` at `movy`.
-fn stem(word: &str) -> String {
+pub fn stem(word: &str) -> String {
     let long_enough = word.chars().count() > 3;
     if !long_enough {
         return word.to_owned();

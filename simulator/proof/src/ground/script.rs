@@ -4,7 +4,7 @@ use diorama_engine::{Body, Origin};
 use diorama_seeds::ending::Answers;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
-use diorama_seeds::script::{Goal, GoalEnd, Script, Sight, When, WithheldDetail};
+use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
 use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall, Outcome};
 use diorama_simulator::conversation::{Conversation, Given};
 
@@ -42,7 +42,7 @@ pub(crate) fn of(
         script.goals.push(Goal {
             user: goal.user.clone(),
             when,
-            withheld: held(goal, first_turn, gold, seen),
+            withheld: withheld(goal, first_turn, gold, seen),
             lines,
         });
     }
@@ -51,7 +51,12 @@ pub(crate) fn of(
 }
 
 /// The details that a goal holds back, each with the words of the parameters that it becomes.
-fn held(goal: &CandidateGoal, first_turn: usize, gold: &[GoldCall], seen: &Seen<'_>) -> Vec<WithheldDetail> {
+fn withheld(
+    goal: &CandidateGoal,
+    first_turn: usize,
+    gold: &[GoldCall],
+    seen: &Seen<'_>,
+) -> Vec<WithheldDetail> {
     let world = seen.context.base.world();
     let mut found: Vec<WithheldDetail> = Vec::new();
     for (about, say) in &goal.withheld {
@@ -83,7 +88,9 @@ fn held(goal: &CandidateGoal, first_turn: usize, gold: &[GoldCall], seen: &Seen<
                 add(question);
             }
         }
-        found.push(WithheldDetail { about: about.clone(), words, say: say.clone(), any: false });
+        let mut questions = goal.questions.get(about).cloned().unwrap_or_default();
+        questions.retain(|question| !words.contains(question));
+        found.push(WithheldDetail { about: about.clone(), words, questions, say: say.clone(), any: false });
     }
     found
 }
@@ -145,13 +152,13 @@ fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, 
     let entry = seen.entries.get(call).ok_or_else(|| format!("call {call} is not made"))?;
     let world = seen.context.base.world();
     let api = entry.call.api.clone();
-    let sight = match &opening.path {
+    let fact = match &opening.path {
         None if !entry.reply.is_success() => {
             let (status, arguments) = (entry.reply.status, serde_json::Map::new());
-            Sight { place: Evidence::Refused { api, status, arguments }, value: None }
+            ReplyFact { place: Evidence::Refused { api, status, arguments }, value: None }
         }
         None if entry.reply.body.is_empty_result() => {
-            Sight { place: Evidence::Empty { api, arguments: serde_json::Map::new() }, value: None }
+            ReplyFact { place: Evidence::Empty { api, arguments: serde_json::Map::new() }, value: None }
         }
         None => return Err(format!("call {call} was neither refused nor came back empty; name a path")),
         Some(path) => match entry.reply.body.at(path) {
@@ -163,20 +170,20 @@ fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, 
                     field: described.field(*field).name.to_string(),
                     value: None,
                 };
-                Sight { place, value: Some(value.to_json(&world.zone)) }
+                ReplyFact { place, value: Some(value.to_json(&world.zone)) }
             }
             Some(Body::Leaf(value, _)) => {
                 let (path, text) = (path.clone(), value.to_text(&world.zone));
                 let arguments = serde_json::Map::new();
-                Sight { place: Evidence::Computed { api, path, value: text, arguments }, value: None }
+                ReplyFact { place: Evidence::Computed { api, path, value: text, arguments }, value: None }
             }
             Some(Body::List(items)) if items.is_empty() => {
-                Sight { place: Evidence::Empty { api, arguments: serde_json::Map::new() }, value: None }
+                ReplyFact { place: Evidence::Empty { api, arguments: serde_json::Map::new() }, value: None }
             }
             _ => return Err(format!("call {call} shows no single value at `{path}`")),
         },
     };
-    Ok(When { ended, shown: Some(sight) })
+    Ok(When { ended, shown: Some(fact) })
 }
 
 /// Has the script's user hear the assistant's words, and compares what they answer with the candidate's.

@@ -1,0 +1,113 @@
+//! A withheld detail as questions meet it: what it is called, how it is asked for, and what kind of answer it is.
+
+use diorama_seeds::script::WithheldDetail;
+
+use super::message::{self, Form, Word};
+use super::phrases::PREPOSITIONS;
+use super::topic::{AskedKinds, Kinds, Topic};
+
+/// Words of a text that can be a name; longer ones are descriptions.
+const MAX_NAME_WORDS: usize = 4;
+
+/// A withheld detail, read.
+#[derive(Debug)]
+pub(super) struct Detail {
+    /// Its names: short texts that are no questions.
+    pub(super) names: Vec<Topic>,
+    /// All texts about it, by sentence and clause.
+    pub(super) texts: Vec<Topic>,
+    /// Its names and descriptions, and what its example questions ask for.
+    pub(super) targets: Vec<Topic>,
+    /// The kinds of answer that these texts call for.
+    pub(super) asked: Kinds,
+    /// What the user says for it.
+    pub(super) answer: Topic,
+    /// The kinds of answer that the user's words hold.
+    pub(super) answer_kinds: Kinds,
+}
+
+impl Detail {
+    /// Reads a detail.
+    pub(super) fn of(withheld: &WithheldDetail) -> Self {
+        let answer = message::words(&withheld.say);
+        let mut detail = Self {
+            names: Vec::new(),
+            texts: Vec::new(),
+            targets: Vec::new(),
+            asked: Kinds::default(),
+            answer_kinds: Kinds::of_answer(&answer),
+            answer: Topic::of(&answer),
+        };
+        let texts = std::iter::once(&withheld.about).chain(&withheld.words).chain(&withheld.questions);
+        for text in texts {
+            detail.add(text);
+        }
+        detail
+    }
+
+    fn add(&mut self, text: &str) {
+        let all = message::words(text);
+        if all.len() <= MAX_NAME_WORDS && !text.contains('?') {
+            push(&mut self.names, Topic::of(&all));
+        }
+        for sentence in message::read(text) {
+            let is_question = sentence.is_marked || sentence.form == Form::Request;
+            // A greeting before an example question says nothing about the detail.
+            if !is_question && text.contains('?') {
+                continue;
+            }
+            let whole = std::iter::once(0..sentence.words.len());
+            for range in whole.chain(sentence.clauses.iter().cloned()) {
+                let clause: &[Word] = sentence.words.get(range).unwrap_or_default();
+                let topic = Topic::of(clause);
+                self.asked = self.asked.or(AskedKinds::of(clause).kinds);
+                let target = match is_question {
+                    true => Topic::of_head(clause).unwrap_or_else(|| topic.clone()),
+                    false => Topic::of(subject(clause)),
+                };
+                push(&mut self.targets, target);
+                push(&mut self.texts, topic);
+            }
+        }
+    }
+
+    /// The nearest of its texts to a topic.
+    pub(super) fn nearness(&self, topic: &Topic) -> f32 {
+        nearest(&self.texts, topic)
+    }
+
+    /// The nearest of its names and of what its questions ask for.
+    pub(super) fn target_nearness(&self, topic: &Topic) -> f32 {
+        nearest(&self.targets, topic)
+    }
+
+    /// Returns true if a topic has all words of a name.
+    pub(super) fn is_named(&self, topic: &Topic) -> bool {
+        self.names.iter().any(|name| name.is_within(&topic.stems))
+    }
+
+    /// Returns true if a topic shares a word with its names or with what its questions ask for.
+    pub(super) fn shares_target(&self, topic: &Topic) -> bool {
+        self.targets.iter().any(|target| target.meets(&topic.stems))
+    }
+}
+
+/// A description up to its first preposition: `[Amount] for the whole recipe`. A short one stays whole.
+fn subject(words: &[Word]) -> &[Word] {
+    if words.len() <= MAX_NAME_WORDS {
+        return words;
+    }
+    let ends = |word: &Word| word.is_one_of(&PREPOSITIONS) && word.text != "of";
+    let end = words.iter().position(ends).unwrap_or(words.len());
+    words.get(..end).unwrap_or_default()
+}
+
+fn push(topics: &mut Vec<Topic>, topic: Topic) {
+    if !topic.is_empty() && !topics.contains(&topic) {
+        topics.push(topic);
+    }
+}
+
+fn nearest(topics: &[Topic], topic: &Topic) -> f32 {
+    topics.iter().map(|known| known.nearness(topic)).fold(0.0, f32::max)
+}
