@@ -40,6 +40,15 @@ impl Mention {
     pub const fn span(&self) -> Span {
         Span { start: self.start, end: self.end }
     }
+
+    /// Returns true if it is told in a unit or a currency.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        match &self.what {
+            What::Number(number) => number.unit.is_some(),
+            what => matches!(what, What::Money(_)),
+        }
+    }
 }
 
 impl Prose {
@@ -189,6 +198,16 @@ impl Prose {
         sentences.filter_map(|tokens| {
             Some(Span { start: tokens.first()?.start as usize, end: tokens.last()?.end as usize })
         })
+    }
+
+    /// The sentence that a place is in.
+    pub fn sentence_at(&self, span: Span) -> Span {
+        self.sentences().find(|sentence| sentence.overlaps(span)).unwrap_or(span)
+    }
+
+    /// Returns true if the sentence at a place is a question.
+    pub fn is_question(&self, span: Span) -> bool {
+        self.text.tokens.iter().find(|token| token.start as usize >= span.start).is_some_and(|token| self.text.asks(token))
     }
 
     /// Whether a word that denies stands shortly before a place, in its sentence.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::FactError;
+use super::prose::FactError;
 use super::change::ChangeError;
 use super::evidence::EvidenceError;
 use diorama_engine::session::LogEntry;

@@ -5,7 +5,6 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Value, Zone};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::measures::leaf_schema;
 use diorama_engine::session::LogEntry;
@@ -304,18 +303,6 @@ pub fn tells_beforehand(
         && rules(refusing, status).iter().any(|rule| rule.is_shown(body, world))
 }
 
-/// What the rules say, by which an API refuses with a status, of which reads have shown what they look at.
-pub(super) fn shown_rules<'a>(
-    entries: &[Arc<LogEntry>],
-    api: &'a Api,
-    status: u16,
-    world: &World,
-) -> Vec<&'a str> {
-    let bodies = || entries.iter().filter(|entry| entry.reply.is_success()).map(|entry| &entry.reply.body);
-    let shown = rules(api, status).into_iter().filter(|rule| bodies().any(|body| rule.is_shown(body, world)));
-    shown.map(|rule| rule.message).collect()
-}
-
 impl Rule<'_> {
     /// Whether a reply shows something that it looks at.
     fn is_shown(&self, body: &Body, world: &World) -> bool {
@@ -354,22 +341,20 @@ fn lists_all<'a>(entries: impl Iterator<Item = &'a LogEntry>, looks_up: &Api, wo
 }
 
 /// What a rule of an API looks at: the names in it, and the resources whose records it counts.
-pub(super) struct Rule<'a> {
-    /// What it says when it does not hold.
-    pub(super) message: &'a str,
-    pub(super) words: Vec<&'a str>,
+struct Rule<'a> {
+    words: Vec<&'a str>,
     folds: Vec<&'a str>,
 }
 
 /// The rules by which an API refuses with a status.
-pub(super) fn rules(api: &Api, status: u16) -> Vec<Rule<'_>> {
+fn rules(api: &Api, status: u16) -> Vec<Rule<'_>> {
     let of_status = api.behaviour.require.iter().filter(|rule| rule.status == status);
     of_status
         .map(|rule| {
             // The names that `let` gives are looked through too.
             let bound = api.behaviour.bindings.iter().map(|(_, bound)| &*bound.source);
             let texts = std::iter::once(&*rule.that.source).chain(bound);
-            let mut read = Rule { message: &rule.message, words: Vec::new(), folds: Vec::new() };
+            let mut read = Rule { words: Vec::new(), folds: Vec::new() };
             for text in texts {
                 let mut before = "";
                 for word in

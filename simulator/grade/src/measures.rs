@@ -1,6 +1,7 @@
 //! Units and currencies that something visible gives: a description, a member's name, a value, a user.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_seeds::schema::{Schema, Type};
@@ -56,6 +57,16 @@ impl Measures {
             found
         });
         known.into_iter().for_each(|known| self.add(&known.units, &known.currencies));
+    }
+
+    /// Of calls: the domains of their APIs, and their replies.
+    pub(crate) fn add_calls(&mut self, base: &Base, vocabulary: &Vocabulary, entries: &[Arc<LogEntry>]) {
+        let mut domains: Vec<DomainId> =
+            entries.iter().filter_map(|entry| Some(base.world().api(entry.api?).domain)).collect();
+        domains.sort_unstable();
+        domains.dedup();
+        domains.into_iter().for_each(|domain| self.add_domain(base, vocabulary, domain));
+        entries.iter().for_each(|entry| self.add_reply(base, vocabulary, entry));
     }
 
     fn add_tool(&mut self, base: &Base, vocabulary: &Vocabulary, api: ApiId) {
@@ -130,19 +141,9 @@ impl Measures {
         self.add(unit.as_slice(), &measures(code).1);
     }
 
-    /// The units.
-    pub(crate) fn units(&self) -> impl Iterator<Item = Unit> {
-        self.units.iter().copied()
-    }
-
-    /// Whether this very unit is visible.
+    /// Returns true if this very unit is visible.
     pub(crate) fn has_exactly(&self, unit: Unit) -> bool {
         self.units.contains(&unit)
-    }
-
-    /// Whether a currency is visible.
-    pub(crate) const fn has_any_currency(&self) -> bool {
-        !self.currencies.is_empty()
     }
 
     /// Whether something visible is measured in this dimension.

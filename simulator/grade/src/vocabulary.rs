@@ -6,11 +6,10 @@ use diorama_answers::names::{Builder, Names};
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::{Currency, Unit};
 use diorama_engine::Base;
-use diorama_seeds::model::{ApiId, DomainId, FieldId, ResourceId, World};
+use diorama_seeds::model::{ApiId, DomainId, FieldId, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
-use super::deeds::words_for;
 use super::measures::Measures;
 
 /// The names of all text fields of a world, each made when it is first asked for. Share one between all tasks of
@@ -25,8 +24,6 @@ struct Words {
     measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
     /// What each domain's tools and fields are measured in.
     domains: Vec<OnceLock<Measures>>,
-    /// The words for what each API does.
-    deeds: Vec<OnceLock<Vec<String>>>,
 }
 
 impl Vocabulary {
@@ -38,8 +35,7 @@ impl Vocabulary {
             resources.iter().map(|resource| resource.fields.iter().map(|_| OnceLock::new()).collect());
         let measures = base.world().apis.iter().map(|_| OnceLock::new()).collect();
         let domains = base.world().domains.iter().map(|_| OnceLock::new()).collect();
-        let deeds = base.world().apis.iter().map(|_| OnceLock::new()).collect();
-        Self(Arc::new(Words { fields: fields.collect(), measures, domains, deeds }))
+        Self(Arc::new(Words { fields: fields.collect(), measures, domains }))
     }
 
     /// The units and currencies of an API's description.
@@ -60,13 +56,6 @@ impl Vocabulary {
     /// What a domain's tools and fields are measured in.
     pub(crate) fn domain(&self, id: DomainId, read: impl FnOnce() -> Measures) -> Option<&Measures> {
         self.0.domains.get(id.index()).map(|slot| slot.get_or_init(read))
-    }
-
-    /// The words for what an API does.
-    pub(crate) fn deeds(&self, world: &World, api: &str) -> &[String] {
-        let Some(id) = world.api_named(api) else { return &[] };
-        let slot = self.0.deeds.get(id.index());
-        slot.map_or(&[], |slot| slot.get_or_init(|| words_for(world.api(id))))
     }
 
     /// The names of a field.

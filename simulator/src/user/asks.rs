@@ -9,7 +9,7 @@ use diorama_answers::lexicon::Roles;
 use diorama_answers::tokens::{Text, Token};
 use diorama_answers::words;
 use diorama_engine::embed::{dot, embedded};
-use diorama_grade::outcome::{asks_leave, read, requests};
+use diorama_grade::prose::{Ending, is_offer, is_request};
 
 /// From this cosine on, a question may mean a detail that it does not name; and so much nearer than the others the
 /// detail must be. Both were set on one half of `questions.json`; `tests` measures the other half.
@@ -46,17 +46,16 @@ const ASKING: [u64; 5] = words!("when who whom where whose");
 impl Message {
     pub(super) fn read(message: &str) -> Self {
         let text = Text::read(message);
-        let mut asking = requests(&text);
-        let questions = (0..).zip(&text.questions).filter(|(_, asks)| **asks).map(|(sentence, _)| sentence);
-        asking.extend(questions);
-        asking.sort_unstable();
-        asking.dedup();
+        let said = |sentence: &u32| sentence_of(&text, message, *sentence).unwrap_or_default();
+        let sentences = (0..).zip(&text.questions);
+        let asks = sentences.filter(|(sentence, asks)| **asks || is_request(said(sentence)));
+        let mut asking: Vec<u32> = asks.map(|(sentence, _)| sentence).collect();
         let courteous = |sentence: &u32| is_courtesy(&text, *sentence);
         let question = if asking.is_empty() {
             Question::None
         } else if asking.iter().all(courteous) {
             Question::Courtesy
-        } else if asking.iter().any(|sentence| asks_leave(&text, *sentence)) {
+        } else if asking.iter().any(|sentence| is_offer(said(sentence))) {
             Question::Consent
         } else {
             Question::Open
@@ -90,11 +89,12 @@ impl Message {
 
     /// How the message ends a goal: declined, or done where something was done.
     pub(super) fn ends(&self, worked: bool) -> Option<Outcome> {
-        let ending = read(&self.text);
+        let sentences = (0..).zip(&self.text.questions);
+        let ending = Ending::of(sentences.filter_map(|(number, asks)| Some((self.sentence(number)?, *asks))));
         if ending.is_refusal() {
             return Some(Outcome::Refused);
         }
-        (worked || ending.done).then_some(Outcome::Done)
+        (worked || ending.is_claim()).then_some(Outcome::Done)
     }
 
     fn stems(&self, sentence: u32) -> HashSet<u64> {
@@ -122,11 +122,15 @@ impl Message {
     }
 
     fn sentence(&self, number: u32) -> Option<&str> {
-        let mut tokens = self.text.tokens.iter().filter(|token| token.sentence == number);
-        let first = tokens.next()?;
-        let end = tokens.next_back().unwrap_or(first).end;
-        self.source.get(first.start as usize..end as usize)
+        sentence_of(&self.text, &self.source, number)
     }
+}
+
+fn sentence_of<'a>(text: &Text, source: &'a str, number: u32) -> Option<&'a str> {
+    let mut tokens = text.tokens.iter().filter(|token| token.sentence == number);
+    let first = tokens.next()?;
+    let end = tokens.next_back().unwrap_or(first).end;
+    source.get(first.start as usize..end as usize)
 }
 
 /// Sentences that ask without a question mark: `I just need your PIN`, `Your card number, please`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
 use diorama_engine::{Digest, RecordChange, diff};
-use diorama_grade::{Attempt, Ended, Grade, Prepared, Readings, Verdict};
+use diorama_grade::{Attempt, Ended, Grade, Prepared, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Outcome};
 
@@ -34,8 +34,6 @@ pub struct Trial<'a> {
     pub(super) last: Digest,
     /// The calls of faults and variants, most of which are the reference solution's.
     memo: RefCell<Memo>,
-    /// What the user and last messages say, which runs share.
-    readings: Readings,
 }
 
 /// A run of some calls on a fresh session. Cloning forks it.
@@ -76,7 +74,6 @@ impl<'a> Trial<'a> {
             expected_checks,
             last: grounded.last.digest(),
             memo: RefCell::default(),
-            readings: Readings::default(),
         })
     }
 
@@ -190,7 +187,7 @@ impl<'a> Trial<'a> {
     /// Returns true if a run passes with the last messages of its goals.
     #[must_use]
     pub(super) fn passes(&self, run: &Run, says: Says<'_>) -> bool {
-        self.attempt(run, says, |attempt| self.prepared.passes(attempt, &self.readings))
+        self.attempt(run, says, |attempt| self.prepared.passes(attempt))
     }
 
     /// What the grader says against a run.
@@ -199,7 +196,7 @@ impl<'a> Trial<'a> {
     }
 
     fn grade(&self, run: &Run, says: Says<'_>) -> Grade {
-        self.attempt(run, says, |attempt| self.prepared.grade_reading(attempt, &self.readings))
+        self.attempt(run, says, |attempt| self.prepared.grade(attempt))
     }
 
     fn attempt<T>(&self, run: &Run, says: Says<'_>, judge: impl FnOnce(&Attempt<'_>) -> T) -> T {

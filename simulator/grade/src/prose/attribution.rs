@@ -1,0 +1,400 @@
+//! Attribution: whose value it is that a message states. A value belongs to the record or item that its sentence names.
+
+use std::cell::{OnceCell, RefCell};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rustc_hash::FxHashMap;
+
+use diorama_answers::prose::{Prose, Span};
+use diorama_answers::{Mention, NumberRole, Stance, What};
+use diorama_seeds::english;
+use diorama_seeds::model::ResourceId;
+use diorama_seeds::task::{AnswerCheck, Evidence};
+
+use super::cues::{CORRECTION, pattern};
+use super::facts::Atom;
+use super::value::{Content, Target};
+use super::visible::{Leaf, Visible};
+
+/// `or` behind a value, perhaps with a unit between.
+static OR_AFTER: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^[^\w\s.;:!?]*(?: \w{1,9}\b)??[^\w\s.;:!?]*,? or (?:(?:maybe|perhaps|possibly|rather|even|the|on|at|in|from|to) )*[*"“_]*"#));
+/// `or` before a value.
+static OR_BEFORE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\w[^\w\s.;:!?]*,? or (?:(?:maybe|perhaps|possibly|rather|even|the|on|at|in|from|to) )*[^\w\s]*$"#));
+
+/// A message beside what was visible when it was written.
+pub(super) struct Speech<'a> {
+    pub(super) message: &'a Prose,
+    pub(super) visible: &'a Visible<'a>,
+    /// Where texts stand in the message.
+    places: RefCell<FxHashMap<String, Vec<Span>>>,
+    claims: OnceCell<Vec<Claim<'a>>>,
+}
+
+/// A value that the message asserts.
+struct Claim<'a> {
+    span: Span,
+    sentence: Span,
+    said: Said<'a>,
+    /// Positions in [`Visible::leaves`] of the values that it is.
+    leaves: Vec<usize>,
+}
+
+/// A value as the message gives it.
+#[derive(Clone, Copy)]
+enum Said<'a> {
+    Value(&'a Mention),
+    Text(&'a str),
+}
+
+/// Where records are named: the place, and the position in [`Visible::subjects`].
+type Named = (Span, usize);
+
+impl<'a> Speech<'a> {
+    pub(super) fn new(message: &'a Prose, visible: &'a Visible<'a>) -> Self {
+        Self { message, visible, places: RefCell::default(), claims: OnceCell::new() }
+    }
+
+    /// Where a text stands, with `_` read as a blank.
+    pub(super) fn places(&self, text: &str) -> Vec<Span> {
+        if let Some(known) = self.places.borrow().get(text) {
+            return known.clone();
+        }
+        let spaced = text.replace('_', " ");
+        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+        let mut places = self.message.find(&spaced);
+        if places.is_empty() && digits.len() > 6 && !text.contains(char::is_alphabetic) {
+            places.extend(self.message.find_digits(&digits));
+        }
+        self.places.borrow_mut().insert(text.to_owned(), places.clone());
+        places
+    }
+
+    pub(super) fn is_asserted(&self, span: Span) -> bool {
+        matches!(self.message.stance(span), Stance::Asserted | Stance::Compared) && !self.message.is_denied(span)
+    }
+
+    /// Returns true if another value is offered in place of this: `60 or 116`, `either Ana or Rui`.
+    pub(super) fn is_alternative(&self, span: Span) -> bool {
+        let source = self.message.source();
+        let (before, after) = (source.get(..span.start).unwrap_or_default(), source.get(span.end..).unwrap_or_default());
+        let next = OR_AFTER.find(after).is_some_and(|joint| self.has_value_at(span.end + joint.end()));
+        next || OR_BEFORE.is_match(before)
+    }
+
+    /// Returns true if a typed value or a visible text starts here.
+    fn has_value_at(&self, at: usize) -> bool {
+        let rest = self.message.source().get(at..).unwrap_or_default();
+        let starts = |text: &str| text.len() > 2 && rest.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text));
+        self.message.mentions().iter().any(|mention| mention.start.abs_diff(at) <= 1) || self.visible.texts().any(starts)
+    }
+
+    /// Values in the message that another record has and the one that its sentence names has not.
+    pub(super) fn misattributed(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let names = self.names();
+        for claim in self.claims() {
+            let named: Vec<Named> = names.iter().filter(|(span, _)| claim.sentence.overlaps(*span)).copied().collect();
+            let leaves = || claim.leaves.iter().map(|at| &self.visible.leaves[*at]);
+            let about_others = english::words(self.message.words_at(claim.sentence)).any(|word| word.starts_with("other"));
+            if named.is_empty() || about_others || self.is_known_otherwise(claim) {
+                continue;
+            }
+            let is_of_another = |owners: &Vec<usize>| {
+                let has_another = |owner: &usize| {
+                    let record = self.visible.subjects[*owner].record;
+                    let is_own = |own: &&Leaf<'_>| match claim.said {
+                        // A text may be the name of one of many that belong to the record.
+                        Said::Text(_) => own.main == Some(record),
+                        Said::Value(_) => own.subjects.contains(owner),
+                    };
+                    let own = self.visible.leaves.iter().filter(is_own);
+                    let kind = record.0;
+                    own.into_iter().any(|own| leaves().any(|leaf| is_same_field(own, leaf)))
+                        || leaves().all(|leaf| leaf.field.is_some_and(|((resource, _), _)| resource == kind))
+                };
+                !owners.iter().any(|owner| leaves().any(|leaf| self.is_linked(*owner, leaf))) && owners.iter().any(has_another)
+            };
+            if let Some(owner) = self.owners(&named, claim).iter().find(|owners| is_of_another(owners)).and_then(|owners| owners.first()) {
+                let name = self.visible.subjects[*owner].names.first().map_or("", |name| name);
+                found.push(format!("{}: {name} has another", self.message.words_at(claim.span)));
+            }
+        }
+        found
+    }
+
+    /// Returns true if replies show a value of a record, or of one that they show together with it.
+    fn is_linked(&self, owner: usize, leaf: &Leaf<'_>) -> bool {
+        let record = leaf.field.map(|(record, _)| record);
+        let together = |other: &Leaf<'_>| other.field.map(|(record, _)| record) == record && other.subjects.contains(&owner);
+        leaf.subjects.contains(&owner) || self.visible.leaves.iter().any(together)
+    }
+
+    /// Where records are named, in order.
+    fn names(&self) -> Vec<Named> {
+        let subjects = &self.visible.subjects;
+        let mut found: Vec<Named> = Vec::new();
+        for (at, subject) in subjects.iter().enumerate() {
+            for name in &subject.names {
+                let shared = subjects.iter().enumerate().any(|(other, subject)| other != at && subject.names.contains(name));
+                if !shared {
+                    found.extend(self.places(name).into_iter().map(|span| (span, at)));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The visible values that the message asserts, in order.
+    fn claims(&self) -> &[Claim<'a>] {
+        self.claims.get_or_init(|| {
+            let plain = |mention: &&Mention| {
+                matches!(mention.stance, Stance::Asserted | Stance::Compared)
+                    && match &mention.what {
+                        What::Number(number) => {
+                            matches!(number.role, NumberRole::Plain | NumberRole::Identifier)
+                                && self.message.words_at(mention.span()).contains(|c: char| c.is_ascii_digit())
+                        }
+                        What::None => false,
+                        _ => true,
+                    }
+            };
+            let mentions = self.message.mentions().iter().filter(plain);
+            let mut said: Vec<(Span, Said<'a>)> =
+                mentions.map(|mention| (mention.span(), Said::Value(mention))).collect();
+            let mut texts: Vec<&'a str> = self.visible.texts().filter(|text| text.len() > 2).collect();
+            texts.sort_unstable();
+            texts.dedup();
+            for text in texts {
+                let places = self.places(text).into_iter().filter(|span| self.is_asserted(*span));
+                said.extend(places.map(|span| (span, Said::Text(text))));
+            }
+            // The longest text at a place is meant.
+            let spans: Vec<Span> = said.iter().map(|(span, _)| *span).collect();
+            let is_part = |span: Span| {
+                spans.iter().any(|other| other.overlaps(span) && other.end - other.start > span.end - span.start)
+            };
+            said.retain(|(span, _)| !is_part(*span));
+            said.sort_by_key(|(span, _)| *span);
+            let claim = |(span, said): (Span, Said<'a>)| {
+                let gives = |at: &usize| self.is_target(said, &self.visible.leaves[*at].target);
+                let leaves: Vec<usize> = (0..self.visible.leaves.len()).filter(gives).collect();
+                (!leaves.is_empty()).then(|| Claim { span, sentence: self.message.sentence_at(span), said, leaves })
+            };
+            said.into_iter().filter_map(claim).collect()
+        })
+    }
+
+    /// Returns true if the user said it, or it is no field's value.
+    fn is_known_otherwise(&self, claim: &Claim<'_>) -> bool {
+        claim.leaves.iter().any(|at| self.visible.leaves[*at].is_free)
+            || match claim.said {
+                Said::Value(mention) => self.visible.is_said(mention),
+                Said::Text(text) => self.visible.is_text_said(text),
+            }
+    }
+
+    /// Returns true if two claims are of one field.
+    fn is_alike(&self, one: &Claim<'_>, other: &Claim<'_>) -> bool {
+        let leaves = |claim: &Claim<'_>| claim.leaves.clone().into_iter().map(|at| &self.visible.leaves[at]);
+        leaves(one).any(|leaf| leaves(other).any(|other| is_same_field(leaf, other)))
+    }
+
+    /// The records that a value is said of: for each kind that its sentence names, all that it names; where it gives as many
+    /// values of the field as it names records of the kind, the one of the same rank.
+    fn owners(&self, named: &[Named], claim: &Claim<'_>) -> Vec<Vec<usize>> {
+        let subjects = &self.visible.subjects;
+        let kind_of = |subject: usize| subjects[subject].record.0;
+        let own_kinds: Vec<ResourceId> = match claim.said {
+            Said::Text(text) => {
+                let of_text = |subject: &usize| subjects[*subject].names.iter().any(|name| name == text);
+                (0..subjects.len()).filter(of_text).map(kind_of).collect()
+            }
+            Said::Value(_) => Vec::new(),
+        };
+        let mut kinds: Vec<ResourceId> = named.iter().map(|(_, subject)| kind_of(*subject)).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds.retain(|kind| !own_kinds.contains(kind));
+        let alike: Vec<Span> = self
+            .claims()
+            .iter()
+            .filter(|other| other.sentence == claim.sentence && self.is_alike(claim, other))
+            .map(|other| other.span)
+            .collect();
+        let rank = alike.iter().position(|span| *span == claim.span).unwrap_or(0);
+        let of_kind = |kind: ResourceId| {
+            let mut own: Vec<usize> =
+                named.iter().map(|(_, subject)| *subject).filter(|subject| kind_of(*subject) == kind).collect();
+            own.dedup();
+            match own.get(rank) {
+                Some(owner) if own.len() == alike.len() => vec![*owner],
+                _ => own,
+            }
+        };
+        kinds.into_iter().map(of_kind).collect()
+    }
+
+    /// Values of other records in the place of those asked for: the fact's position, and the words.
+    pub(super) fn rivals(&self, checks: &[AnswerCheck], atoms: &[Atom<'_>], context: &[Target<'_>]) -> Vec<(usize, String)> {
+        let mut found = self.corrected(atoms);
+        let Some((base, _)) = self.visible.world else {
+            found.extend(self.unlisted(atoms, context));
+            return found;
+        };
+        let world = base.world();
+        let names = self.names();
+        for (position, check) in checks.iter().enumerate() {
+            let asked: Vec<(&str, &str, &str)> = check.evidence.iter().flat_map(leaves_asked).collect();
+            let own = || atoms.iter().filter(|atom| atom.check == position);
+            let is_rival = |leaf: &Leaf<'_>| {
+                leaf.field.is_some_and(|((resource, key), field)| {
+                    let declared = world.resource(resource);
+                    let of_field = |asked: &&(&str, &str, &str)| {
+                        asked.0 == &*declared.qualified && asked.2 == &*declared.field(field).name
+                    };
+                    let key = key.to_text(&world.zone);
+                    let mut same = asked.iter().filter(of_field).peekable();
+                    same.peek().is_some() && same.all(|asked| asked.1 != key)
+                })
+            };
+            for claim in self.claims() {
+                let like = own().any(|atom| match claim.said {
+                    Said::Value(mention) => atom.target.is_like(&mention.what),
+                    Said::Text(_) => matches!(atom.target.content, Content::Text(..)),
+                });
+                let expected = atoms.iter().any(|atom| self.is_target(claim.said, &atom.target));
+                let beside = context.iter().any(|target| self.is_target(claim.said, target));
+                let rivals = claim.leaves.iter().all(|at| is_rival(&self.visible.leaves[*at]));
+                let is_text = matches!(claim.said, Said::Text(_));
+                let listed = is_text && self.is_listed(claim);
+                if !like || expected || (beside && !listed) || !rivals || self.is_known_otherwise(claim) {
+                    continue;
+                }
+                if is_text {
+                    found.extend(listed.then(|| (position, self.message.words_at(claim.span).to_owned())));
+                    continue;
+                }
+                let of_other = names.iter().any(|(name, subject)| {
+                    let own = || claim.leaves.iter().any(|at| self.is_linked(*subject, &self.visible.leaves[*at]));
+                    claim.sentence.overlaps(*name) && !name.overlaps(claim.span) && own()
+                });
+                if !of_other {
+                    found.push((position, self.message.words_at(claim.span).to_owned()));
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns true if a text stands in a list with other values of its field.
+    fn is_listed(&self, claim: &Claim<'_>) -> bool {
+        let joins = |between: &str| {
+            let mut words = between.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            between.len() < 12 && words.all(|word| word == "and")
+        };
+        self.claims().iter().any(|other| {
+            let between = if other.span.start < claim.span.start {
+                Span { start: other.span.end, end: claim.span.start }
+            } else {
+                Span { start: claim.span.end, end: other.span.start }
+            };
+            other.span != claim.span && matches!(other.said, Said::Text(_)) && self.is_alike(claim, other) && joins(self.message.words_at(between))
+        })
+    }
+
+    /// Facts whose value a later sentence takes back: it denies it, or gives another of its kind with a word that corrects.
+    fn corrected(&self, atoms: &[Atom<'_>]) -> Vec<(usize, String)> {
+        let mut found = Vec::new();
+        for atom in atoms {
+            let stated = self.stating(atom);
+            let Some(first) = stated.first() else { continue };
+            let after = |span: Span| span.start > first.start && !self.message.sentence_at(*first).overlaps(span);
+            let mentions = self.message.mentions().iter().filter(|mention| after(mention.span()));
+            for mention in mentions {
+                let sentence = self.message.words_at(self.message.sentence_at(mention.span())).to_lowercase();
+                let own = atom.target.is(&mention.what, self.visible.clock);
+                let denied = own && mention.stance == Stance::Negated;
+                let others = || atoms.iter().any(|other| other.target.is(&mention.what, self.visible.clock));
+                let replaced = atom.target.is_like(&mention.what) && self.states(mention) && !others() && CORRECTION.is_match(&sentence);
+                if denied || replaced {
+                    found.push((atom.check, self.message.words_at(mention.span()).to_owned()));
+                }
+            }
+            if let Content::Text(text, _) = atom.target.content {
+                let denied = |span: &Span| after(*span) && self.message.stance(*span) == Stance::Negated;
+                let place = self.places(text).into_iter().find(denied);
+                found.extend(place.map(|span| (atom.check, self.message.words_at(span).to_owned())));
+            }
+        }
+        found
+    }
+
+    /// Without a world: every asserted value of a fact's kind that nothing gives.
+    fn unlisted(&self, atoms: &[Atom<'_>], context: &[Target<'_>]) -> Vec<(usize, String)> {
+        let unknown = |mention: &&Mention| {
+            let mut known = atoms.iter().map(|atom| &atom.target).chain(context);
+            self.states(mention)
+                && !known.any(|target| target.is(&mention.what, self.visible.clock))
+                && !self.visible.is_said(mention)
+        };
+        let mentions = self.message.mentions().iter().filter(unknown);
+        let found = mentions.filter_map(|mention| {
+            let atom = atoms.iter().find(|atom| atom.target.is_like(&mention.what))?;
+            Some((atom.check, self.message.words_at(mention.span()).to_owned()))
+        });
+        found.collect()
+    }
+
+    fn is_target(&self, said: Said<'_>, target: &Target<'_>) -> bool {
+        match (said, &target.content) {
+            (Said::Value(mention), _) => target.is(&mention.what, self.visible.clock),
+            (Said::Text(text), Content::Text(own, aliases)) => *own == text || aliases.iter().any(|alias| alias == text),
+            (Said::Text(_), _) => false,
+        }
+    }
+}
+
+/// Items of which one is given the value of another: in a sentence, the values come in another order than the names of the items.
+pub(super) fn swapped_items(checks: &[AnswerCheck], atoms: &[Atom<'_>], served: &[Option<Span>], message: &Prose) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for sentence in message.sentences() {
+        let about = |at: usize| checks.get(at).map_or("", |check| &check.about);
+        // For each item, the place of a name of its own that is nearest to its value, and the place of that.
+        let placed = |(at, (atom, value)): (usize, (&Atom<'_>, &Option<Span>))| {
+            let value = value.filter(|value| sentence.overlaps(*value))?;
+            let names = atom.items.iter().flat_map(|name| message.find(name));
+            let name = names.filter(|span| sentence.overlaps(*span)).min_by_key(|span| span.start.abs_diff(value.start))?;
+            Some((about(atom.check), name, value, at))
+        };
+        let mut by_name: Vec<_> = atoms.iter().zip(served).enumerate().filter_map(placed).collect();
+        let mut by_value = by_name.clone();
+        by_name.sort_by_key(|(about, name, ..)| (*about, *name));
+        by_value.sort_by_key(|(about, _, value, _)| (*about, *value));
+        let differs = |((.., one), (.., other)): &(&(&str, Span, Span, usize), &(&str, Span, Span, usize))| {
+            atoms[*one].target != atoms[*other].target
+        };
+        if let Some((_, (.., value, at))) = by_name.iter().zip(&by_value).find(differs) {
+            found.push((atoms[*at].check, message.words_at(*value).to_owned()));
+        }
+    }
+    found
+}
+
+/// Resource, key and field of the leaves that evidence asks for.
+fn leaves_asked(evidence: &Evidence) -> Vec<(&str, &str, &str)> {
+    match evidence {
+        Evidence::Leaf { resource, key, field, .. } => vec![(resource, key, field)],
+        Evidence::All { of } => of.iter().flat_map(leaves_asked).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_same_field(one: &Leaf<'_>, other: &Leaf<'_>) -> bool {
+    match (one.field, other.field) {
+        (Some(((resource, _), field)), Some(((of, _), other))) => (resource, field) == (of, other),
+        _ => false,
+    }
+}
