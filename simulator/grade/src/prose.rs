@@ -141,9 +141,10 @@ impl<'a> Held<'a> {
                     Kind::Name => format!("{words}: no reply names it"),
                 }
             });
-            let states = states::unshown(&message.prose, &visible).into_iter();
+            let speech = Speech::new(&message.prose, &visible);
+            let states = states::unshown(&speech).into_iter();
             let states = states.map(|span| format!("{}: no reply shows this state", message.prose.words_at(span)));
-            unsupported.chain(states).chain(Speech::new(&message.prose, &visible).misattributed()).collect()
+            unsupported.chain(states).chain(speech.misattributed()).collect()
         });
         let done = expected.outcome == Outcome::Done;
         let denied = done.then(|| message.ending.denied_write(goal.own, self.new.world)).flatten();
@@ -155,7 +156,7 @@ impl<'a> Held<'a> {
         let mut writes = goal.own.iter().filter(|entry| !entry.changes.is_empty() && entry.reply.is_success());
         let only = writes.next().filter(|_| writes.next().is_none() && done);
         let states = only.and_then(of_state);
-        let negated = message.prose.mentions().iter().filter(|mention| mention.stance == Stance::Negated);
+        let negated = message.prose.mentions().iter().filter(|mention| mention.stance == Stance::Negated && mention.what.is_amount());
         let of_reply = |mention: &&Mention| {
             only.is_some_and(|entry| entry.reply.body.values().any(|(value, _)| {
                 let target = value::Target::of_value(value, None, &episode.clock.zone);

@@ -48,7 +48,7 @@ enum Said<'a> {
 }
 
 /// Where records are named: the place, and the position in [`Visible::subjects`].
-type Named = (Span, usize);
+pub(super) type Named = (Span, usize);
 
 impl<'a> Speech<'a> {
     pub(super) fn new(message: &'a Prose, visible: &'a Visible<'a>) -> Self {
@@ -127,11 +127,16 @@ impl<'a> Speech<'a> {
     fn is_linked(&self, owner: usize, leaf: &Leaf<'_>) -> bool {
         let record = leaf.field.map(|(record, _)| record);
         let together = |other: &Leaf<'_>| other.field.map(|(record, _)| record) == record && other.subjects.contains(&owner);
-        leaf.subjects.contains(&owner) || self.visible.leaves.iter().any(together)
+        let (_, key) = self.visible.subjects[owner].record;
+        let changes = || self.visible.entries.iter().flat_map(|entry| &entry.changes);
+        let refers = || changes().any(|change| {
+            record == Some((change.resource, &change.key)) && change.after.iter().flat_map(|after| after.iter()).any(|value| value == key)
+        });
+        leaf.subjects.contains(&owner) || self.visible.leaves.iter().any(together) || refers()
     }
 
     /// Where records are named, in order.
-    fn names(&self) -> Vec<Named> {
+    pub(super) fn names(&self) -> Vec<Named> {
         let subjects = &self.visible.subjects;
         let mut found: Vec<Named> = Vec::new();
         for (at, subject) in subjects.iter().enumerate() {
@@ -231,6 +236,8 @@ impl<'a> Speech<'a> {
             own.dedup();
             match own.get(rank) {
                 Some(owner) if own.len() == alike.len() => vec![*owner],
+                // More values than records: some belong to what is not named.
+                _ if own.len() < alike.len() => Vec::new(),
                 _ => own,
             }
         };

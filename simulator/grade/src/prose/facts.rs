@@ -35,6 +35,8 @@ pub struct FactReading {
 pub(super) struct Atom<'a> {
     /// The answer check that it is of.
     pub(super) check: usize,
+    /// What it is, in words.
+    pub(super) about: &'a str,
     pub(super) fact: &'a Fact,
     pub(super) target: Target<'a>,
     /// The names of the item that has it.
@@ -47,7 +49,12 @@ pub fn read_facts(checks: &[AnswerCheck], context: &[Fact], message: &Prose, vis
     let atoms = atoms(checks, visible);
     let context = context.iter().filter_map(|fact| Target::of_fact(fact, &visible.clock.zone)).collect::<Vec<_>>();
     let speech = Speech::new(message, visible);
-    let candidates: Vec<Vec<Span>> = atoms.iter().map(|atom| speech.stating(atom)).collect();
+    let mut candidates: Vec<Vec<Span>> = atoms.iter().map(|atom| speech.stating(atom)).collect();
+    for (atom, places) in atoms.iter().zip(&mut candidates) {
+        // Where several values are asked for, one may be told beside another with `or`.
+        let several = atoms.iter().filter(|other| checks[other.check].about == checks[atom.check].about).count() > 1;
+        places.retain(|span| several || !speech.is_alternative(*span));
+    }
     let served = assign(&atoms, &candidates, message);
     let mut reading =
         FactReading { facts: Vec::new(), contradictions: Vec::new(), out_of_order: Vec::new() };
@@ -85,7 +92,7 @@ fn atoms<'a>(checks: &'a [AnswerCheck], visible: &Visible<'_>) -> Vec<Atom<'a>> 
     for (check, asked) in checks.iter().enumerate() {
         for item in diorama_seeds::ending::item_values(asked) {
             let Some(target) = Target::of_fact(item.fact, &visible.clock.zone) else { continue };
-            atoms.push(Atom { check, fact: item.fact, target, items: item.names });
+            atoms.push(Atom { check, about: &asked.about, fact: item.fact, target, items: item.names });
         }
     }
     atoms
@@ -117,7 +124,7 @@ impl Speech<'_> {
     /// Where a message states a value.
     pub(super) fn stating(&self, atom: &Atom<'_>) -> Vec<Span> {
         let message = self.message;
-        let mut places: Vec<Span> = match (&atom.target.content, atom.fact) {
+        let places: Vec<Span> = match (&atom.target.content, atom.fact) {
             (Content::Text(text, aliases), _) => {
                 let names = std::iter::once(*text).chain(aliases.iter().map(|alias| &**alias));
                 let mut places: Vec<Span> = names.flat_map(|name| self.places(name)).collect();
@@ -134,7 +141,13 @@ impl Speech<'_> {
             }
             (Content::Truth(truth), Fact::Boolean { when_true, when_false, .. }) => {
                 let (own, other) = if *truth { (when_true, when_false) } else { (when_false, when_true) };
-                self.truth(own, other, *truth)
+                if own.is_empty() && other.is_empty() {
+                    let asked = [atom.about.split(" of ").next().unwrap_or_default().to_owned()];
+                    let (own, other) = if *truth { (&asked[..], &[][..]) } else { (&[][..], &asked[..]) };
+                    self.truth(own, other, *truth)
+                } else {
+                    self.truth(own, other, *truth)
+                }
             }
             (Content::Instant(date, time), _) => {
                 let is = |mention: &Mention, target: &Target<'_>| target.is(&mention.what, self.visible.clock);
@@ -153,7 +166,6 @@ impl Speech<'_> {
                 found.into_iter().map(Mention::span).collect()
             }
         };
-        places.retain(|span| !self.is_alternative(*span));
         places
     }
 

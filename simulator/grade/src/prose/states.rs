@@ -9,8 +9,8 @@ use diorama_seeds::model::{Field, World};
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
+use super::attribution::Speech;
 use super::cues::{PREDICATE, RELATIVE};
-use super::visible::Visible;
 
 /// A state that a message claims and a reply shows to be another.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,29 +45,42 @@ pub fn contradicts(message: &Prose, entry: &LogEntry, world: &World) -> Option<C
     })
 }
 
-/// Returns the states that a message claims and no reply shows, of fields that replies show in other states.
-pub(super) fn unshown(message: &Prose, visible: &Visible<'_>) -> Vec<Span> {
+/// Returns the states that a message claims and no reply shows, of fields that replies show in other states. A sentence that
+/// names records is about those.
+pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
+    let (message, visible) = (speech.message, speech.visible);
     let Some((base, _)) = visible.world else { return Vec::new() };
-    let mut fields: Vec<_> = visible.leaves.iter().filter_map(|leaf| leaf.field).map(|((resource, _), field)| (resource, field)).collect();
+    let world = base.world();
+    let mut fields: Vec<_> =
+        visible.leaves.iter().filter_map(|leaf| leaf.field).map(|((resource, _), field)| (resource, field)).collect();
     fields.sort_unstable();
     fields.dedup();
-    let ruled = |state: &str| {
-        let apis = visible.entries.iter().filter_map(|entry| entry.api);
-        let mut rules = apis.flat_map(|api| &base.world().api(api).behaviour.require);
-        rules.any(|rule| rule.message.split(' ').any(|word| word == state))
+    let described = |state: &str| {
+        let has = |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == state);
+        let mut apis = visible.entries.iter().filter_map(|entry| Some(world.api(entry.api?)));
+        apis.any(|api| has(&api.description) || api.behaviour.require.iter().any(|rule| has(&rule.message)))
     };
+    let names = speech.names();
     let mut found = Vec::new();
     for (resource, field) in fields {
-        let Type::Enum(states) = &base.world().resource(resource).field(field).schema.kind else { continue };
+        let Type::Enum(states) = &world.resource(resource).field(field).schema.kind else { continue };
         for state in states.iter() {
             let spaced = state.replace('_', " ");
-            let is_visible = visible.texts().any(|text| text == &**state) || visible.is_text_said(&spaced) || ruled(&spaced);
-            let places = if is_visible { Vec::new() } else { message.find(&spaced) };
+            if visible.texts().any(|text| text == &**state) || visible.is_text_said(&spaced) || described(&spaced) {
+                continue;
+            }
             let said = |span: &Span| {
                 let before = message.source().get(..span.start).unwrap_or_default();
-                is_claimed(message, *span) && PREDICATE.is_match(before) && !RELATIVE.is_match(before)
+                let sentence = message.sentence_at(*span);
+                let mut named = names.iter().filter(|(name, _)| sentence.overlaps(*name)).peekable();
+                let of_kind = named.peek().is_none() || named.any(|(_, at)| visible.subjects[*at].record.0 == resource);
+                is_claimed(message, *span) && of_kind && PREDICATE.is_match(before) && !RELATIVE.is_match(before)
             };
-            found.extend(places.into_iter().filter(said));
+            let longer = |span: Span| {
+                let mut texts = visible.texts().filter(|text| text.len() > state.len());
+                texts.any(|text| speech.places(text).iter().any(|place| place.overlaps(span)))
+            };
+            found.extend(message.find(&spaced).into_iter().filter(said).filter(|span| !longer(*span)));
         }
     }
     found

@@ -287,7 +287,8 @@ fn fits_unit(leaf: &Leaf<'_>, what: &What, visible: &Visible<'_>) -> bool {
         return leaf.is_free && visible.measures.is_none_or(|known| known.has_exactly(*unit));
     }
     let number = leaf.target.number();
-    own.any(|own| unit.convert(*value, own).zip(number).is_some_and(|(said, known)| (said - known).abs() <= 0.005 + known.abs() * 1e-9))
+    let near = |(said, known): (f64, f64)| (said - known).abs() <= known.abs() * MAX_CONVERSION_ERROR;
+    own.any(|own| own == *unit || unit.convert(*value, own).zip(number).is_some_and(near))
 }
 
 /// How many items a list has, how many share a value, and the sum and mean of each member.
