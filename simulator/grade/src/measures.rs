@@ -1,6 +1,5 @@
 //! Units and currencies that something visible gives: a description, a member's name, a value, a user.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use diorama_seeds::model::{ApiId, DomainId, World};
@@ -9,15 +8,10 @@ use diorama_seeds::value::Value;
 
 use super::vocabulary::Vocabulary;
 use diorama_answers::prose::{Prose, measures};
-use diorama_answers::remembered::Remembered;
 use diorama_answers::units::{Currency, Dimension, Unit};
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Base, Body, Origin};
-
-thread_local! {
-    static NAMES: Remembered<Measures> = Remembered::default();
-}
 
 /// What is measured in, as far as it is visible.
 #[derive(Clone, Debug, Default)]
@@ -36,13 +30,9 @@ impl Measures {
     }
 
     /// Of the name of a member.
-    pub(crate) fn of_name(name: &str) -> Rc<Self> {
-        NAMES.with(|known| {
-            known.get(name, |name| {
-                let (units, currencies) = measures(&spaced(name));
-                Self { units, currencies }
-            })
-        })
+    pub(crate) fn of_name(name: &str) -> Self {
+        let (units, currencies) = measures(&spaced(name));
+        Self { units, currencies }
     }
 
     /// Of a domain: its tools and its fields.

@@ -130,7 +130,7 @@ impl<'a> Held<'a> {
             let claimed = |one: &Unsupported| {
                 let mut mentions = message.prose.mentions().iter();
                 let mention = mentions.find(|mention| mention.span() == one.span);
-                mention.is_none_or(|mention| matches!(mention.stance, Stance::Asserted | Stance::Limit | Stance::Bound))
+                mention.is_none_or(|mention| matches!(mention.stance, Stance::Asserted | Stance::Hypothetical))
             };
             let unsupported = unsupported(&message.prose, &visible).into_iter().filter(claimed).map(|Unsupported { kind, span }| {
                 let words = message.prose.words_at(span);
@@ -156,7 +156,7 @@ impl<'a> Held<'a> {
         let mut writes = goal.own.iter().filter(|entry| !entry.changes.is_empty() && entry.reply.is_success());
         let only = writes.next().filter(|_| writes.next().is_none() && done);
         let states = only.and_then(of_state);
-        let negated = message.prose.mentions().iter().filter(|mention| mention.stance == Stance::Negated && mention.what.is_amount());
+        let negated = message.prose.mentions().iter().filter(|mention| mention.stance == Stance::Denied && mention.what.is_amount());
         let of_reply = |mention: &&Mention| {
             only.is_some_and(|entry| entry.reply.body.values().any(|(value, _)| {
                 let target = value::Target::of_value(value, None, &episode.clock.zone);

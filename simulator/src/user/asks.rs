@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use diorama_seeds::script::WithheldDetail;
 use diorama_seeds::task::Outcome;
 
-use diorama_answers::lexicon::Roles;
-use diorama_answers::tokens::{Text, Token};
-use diorama_answers::words;
+use diorama_answers::lexicon::Role;
+use diorama_answers::text::{Text, Token};
 use diorama_engine::embed::{dot, embedded};
 use diorama_grade::prose::{Ending, is_offer, is_request};
 
@@ -41,7 +40,7 @@ pub(super) struct Message {
 }
 
 /// Words that ask, and that a detail may be known by.
-const ASKING: [u64; 5] = words!("when who whom where whose");
+const ASKING: [&str; 5] = ["when", "who", "whom", "where", "whose"];
 
 impl Message {
     pub(super) fn read(message: &str) -> Self {
@@ -100,7 +99,7 @@ impl Message {
     fn stems(&self, sentence: u32) -> HashSet<u64> {
         let tokens = self.text.tokens.iter().filter(|token| token.sentence == sentence);
         tokens
-            .filter(|token| token.has_content() || ASKING.contains(&token.hash))
+            .filter(|token| token.has_content() || ASKING.contains(&self.text.word(token)))
             .map(|token| token.stem)
             .collect()
     }
@@ -135,9 +134,10 @@ fn sentence_of<'a>(text: &Text, source: &'a str, number: u32) -> Option<&'a str>
 
 /// Sentences that ask without a question mark: `I just need your PIN`, `Your card number, please`.
 fn urged(text: &Text) -> impl Iterator<Item = u32> {
-    const URGING: [u64; 12] =
-        words!("please need require provide share give tell send enter specify missing lack");
-    text.tokens.iter().filter(|token| URGING.contains(&token.stem)).map(|token| token.sentence)
+    const URGING: [&str; 12] = [
+        "please", "need", "require", "provide", "share", "give", "tell", "send", "enter", "specify", "missing", "lack",
+    ];
+    text.tokens.iter().filter(|token| URGING.contains(&text.word(token))).map(|token| token.sentence)
 }
 
 fn names(held: &WithheldDetail) -> impl Iterator<Item = &str> {
@@ -164,12 +164,12 @@ fn name_stems(name: &str) -> Vec<u64> {
     let spaced = name.replace(['_', '-'], " ");
     let text = Text::of_value(&spaced);
     let tells =
-        |token: &&Token| token.has_content() || ASKING.contains(&token.hash) || token.is(Roles::IDENTIFIER);
+        |token: &&Token| token.has_content() || ASKING.contains(&text.word(token)) || token.is(Role::Identifier);
     text.tokens.iter().filter(|token| token.is_word()).filter(tells).map(|token| token.stem).collect()
 }
 
 /// `Is there anything else I can do for you?`
 fn is_courtesy(text: &Text, sentence: u32) -> bool {
     let mut tokens = text.tokens.iter().filter(|token| token.sentence == sentence);
-    tokens.any(|token| words!("else anything further otherwise").contains(&token.hash))
+    tokens.any(|token| matches!(text.word(token), "else" | "anything" | "further" | "otherwise"))
 }

@@ -71,15 +71,18 @@ impl<'a> Speech<'a> {
     }
 
     pub(super) fn is_asserted(&self, span: Span) -> bool {
-        matches!(self.message.stance(span), Stance::Asserted | Stance::Compared) && !self.message.is_denied(span)
+        self.message.stance(span) == Stance::Asserted
     }
 
-    /// Returns true if another value is offered in place of this: `60 or 116`, `either Ana or Rui`.
+    /// The place where another value starts that is offered in place of this: `60 or 116`, `either Ana or Rui`.
+    pub(super) fn alternative_after(&self, span: Span) -> Option<usize> {
+        let joint = OR_AFTER.find(self.message.source().get(span.end..)?)?;
+        Some(span.end + joint.end()).filter(|at| self.has_value_at(*at))
+    }
+
+    /// Returns true if a value stands behind `or`.
     pub(super) fn is_alternative(&self, span: Span) -> bool {
-        let source = self.message.source();
-        let (before, after) = (source.get(..span.start).unwrap_or_default(), source.get(span.end..).unwrap_or_default());
-        let next = OR_AFTER.find(after).is_some_and(|joint| self.has_value_at(span.end + joint.end()));
-        next || OR_BEFORE.is_match(before)
+        OR_BEFORE.is_match(self.message.source().get(..span.start).unwrap_or_default())
     }
 
     /// Returns true if a typed value or a visible text starts here.
@@ -156,7 +159,7 @@ impl<'a> Speech<'a> {
     fn claims(&self) -> &[Claim<'a>] {
         self.claims.get_or_init(|| {
             let plain = |mention: &&Mention| {
-                matches!(mention.stance, Stance::Asserted | Stance::Compared)
+                mention.stance == Stance::Asserted
                     && match &mention.what {
                         What::Number(number) => {
                             matches!(number.role, NumberRole::Plain | NumberRole::Identifier)
@@ -323,7 +326,7 @@ impl<'a> Speech<'a> {
             for mention in mentions {
                 let sentence = self.message.words_at(self.message.sentence_at(mention.span())).to_lowercase();
                 let own = atom.target.is(&mention.what, self.visible.clock);
-                let denied = own && mention.stance == Stance::Negated;
+                let denied = own && mention.stance == Stance::Denied;
                 let others = || atoms.iter().any(|other| other.target.is(&mention.what, self.visible.clock));
                 let replaced = atom.target.is_like(&mention.what) && self.states(mention) && !others() && CORRECTION.is_match(&sentence);
                 if denied || replaced {
@@ -331,7 +334,7 @@ impl<'a> Speech<'a> {
                 }
             }
             if let Content::Text(text, _) = atom.target.content {
-                let denied = |span: &Span| after(*span) && self.message.stance(*span) == Stance::Negated;
+                let denied = |span: &Span| after(*span) && self.message.stance(*span) == Stance::Denied;
                 let place = self.places(text).into_iter().find(denied);
                 found.extend(place.map(|span| (atom.check, self.message.words_at(span).to_owned())));
             }

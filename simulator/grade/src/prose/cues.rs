@@ -24,9 +24,8 @@ cues! {
     /// Says that an attempt failed.
     FAILURE = r"(?x)\b(?: can't | cannot | can\ not | couldn't | could\ not | unable | not\ able | failed | didn't\ work | not\ possible )\b | n't\ able\b";
     /// Denies, or names something in the way.
-    OBJECTION = r"(?x) n't\b | \b(?: not | no | none | nothing | nobody | never | nor | neither | cannot | unknown | missing | all | already | only | instead | must
-        | needs? | requires? | required | too | exceeds? | over | above | below | limit | off | out | full | taken | than | against | beyond
-        | rules? | policy )\b";
+    OBJECTION = r"(?x) n't\b | \b(?: not | no | none | nothing | nobody | never | nor | neither | cannot | unknown | missing | already | only | instead | must
+        | needs? | requires? | required | too | exceeds? | limit | full | taken | against | beyond | rules? | policy | have\ to )\b";
     /// Denies that a write was made.
     DENIAL = r"(?x)\b(?: (?:didn't|did\ not|doesn't|hasn't|has\ not|haven't|have\ not|wasn't|was\ not|weren't|were\ not|isn't|aren't|not)\ (?:\w+\ ){0,2}?
           (?:go\ through|gone\ through|done|do\ (?:that|it|this|so)|work(?:ed)?|happen(?:ed)?|succeed(?:ed)?|made\ any|complete[d]?|carried\ out)

@@ -50,10 +50,15 @@ pub fn read_facts(checks: &[AnswerCheck], context: &[Fact], message: &Prose, vis
     let context = context.iter().filter_map(|fact| Target::of_fact(fact, &visible.clock.zone)).collect::<Vec<_>>();
     let speech = Speech::new(message, visible);
     let mut candidates: Vec<Vec<Span>> = atoms.iter().map(|atom| speech.stating(atom)).collect();
-    for (atom, places) in atoms.iter().zip(&mut candidates) {
-        // Where several values are asked for, one may be told beside another with `or`.
-        let several = atoms.iter().filter(|other| checks[other.check].about == checks[atom.check].about).count() > 1;
-        places.retain(|span| several || !speech.is_alternative(*span));
+    // A choice states none of its values, unless all of them are asked for.
+    let all = candidates.concat();
+    let asked = |at: usize| all.iter().any(|span| span.start.abs_diff(at) <= 1);
+    let chosen_before = |span: Span| all.iter().any(|one| speech.alternative_after(*one).is_some_and(|at| at.abs_diff(span.start) <= 1));
+    for places in &mut candidates {
+        places.retain(|span| {
+            let next = speech.alternative_after(*span).is_none_or(asked);
+            next && (!speech.is_alternative(*span) || chosen_before(*span))
+        });
     }
     let served = assign(&atoms, &candidates, message);
     let mut reading =
@@ -160,7 +165,7 @@ impl Speech<'_> {
             _ => {
                 let mut found: Vec<&Mention> = message.mentions().iter().filter(|mention| self.states(mention) && atom.target.is(&mention.what, self.visible.clock)).collect();
                 if matches!(atom.target.content, Content::Count(_)) {
-                    found.retain(|mention| mention.stance != Stance::Limit);
+                    found.retain(|mention| !matches!(&mention.what, What::Number(number) if matches!(number.role, NumberRole::Limit | NumberRole::Subset)));
                 }
                 found.sort_by_key(|mention| weakness(mention));
                 found.into_iter().map(Mention::span).collect()
@@ -171,7 +176,7 @@ impl Speech<'_> {
 
     /// Returns true if a mention is said to be so.
     pub(super) fn states(&self, mention: &Mention) -> bool {
-        matches!(mention.stance, Stance::Asserted | Stance::Compared | Stance::Limit)
+        mention.stance == Stance::Asserted
     }
 
     /// The last name of a person alone, where no other visible text has it.
@@ -221,7 +226,7 @@ pub(super) fn weakness(mention: &Mention) -> usize {
     match &mention.what {
         What::Number(number) => match number.role {
             NumberRole::Plain => 0,
-            NumberRole::Subset => 1,
+            NumberRole::Limit | NumberRole::Subset => 1,
             NumberRole::Identifier => 2,
             NumberRole::Weak => 3,
         },

@@ -40,7 +40,7 @@ impl Refusal<'_> {
     /// Why a message is no right refusal, where it is not.
     pub(crate) fn fault(&self, message: &Prose, ending: &Ending) -> Option<String> {
         let verbs: Vec<String> = self.refusing().flat_map(|(api, _)| verbs_of(api)).collect();
-        if ending.claims(&verbs) && !ending.is_unable() {
+        if ending.claims(&verbs) && !ending.objects() {
             return Some("the answer says that it was done".to_owned());
         }
         let failed = self.entries.iter().any(|entry| entry.reply.status >= 500);

@@ -87,7 +87,7 @@ pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
 }
 
 fn is_claimed(message: &Prose, span: Span) -> bool {
-    message.stance(span) == Stance::Asserted && !message.is_denied(span) && !is_remark(message, span)
+    message.stance(span) == Stance::Asserted && !is_remark(message, span)
 }
 
 /// The field of a changed record that a leaf shows: its origin, or the field of the same name where the world computed it.

@@ -59,7 +59,7 @@ pub fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsupported> {
     let Some((base, vocabulary)) = visible.world else { return found };
     let codes = CODE.find_iter(message.source()).map(|code| Span { start: code.start(), end: code.end() });
     found.extend(codes.filter(|span| !is_visible_text(message.words_at(*span), visible)).map(|span| Unsupported { kind: Kind::Name, span }));
-    let names = vocabulary.proper_names(message, base).into_iter().map(|(span, _)| span);
+    let names = vocabulary.proper_names(message, base).into_iter();
     let strange = names.filter(|span| !is_visible_text(message.words_at(*span), visible));
     found.extend(strange.map(|span| Unsupported { kind: Kind::Name, span }));
     found
