@@ -66,6 +66,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
         let named = cue.capital && text.before(start - at).is_some_and(Token::is_word);
         let stance = match own {
             // A part of a name denies nothing, and `nothing else` sets the rest aside.
+            "without" if at > 2 => None,
             _ if cue.is(Role::Negator) && !named && at <= MAX_DENIED => {
                 let mild = matches!(next, "only" | "just" | "more" | "else" | "other" | "problem" | "longer than");
                 (!mild && !ends).then_some(Stance::Denied)

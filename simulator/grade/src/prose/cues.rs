@@ -25,7 +25,7 @@ cues! {
     FAILURE = r"(?x)\b(?: can't | cannot | can\ not | couldn't | could\ not | unable | not\ able | failed | didn't\ work | not\ possible )\b | n't\ able\b";
     /// Denies, or names something in the way.
     OBJECTION = r"(?x) n't\b | \b(?: not | no | none | nothing | nobody | never | nor | neither | cannot | unknown | missing | already | only | instead | must
-        | needs? | requires? | required | too | exceeds? | limit | full | taken | against | beyond | rules? | policy | have\ to )\b";
+        | needs? | requires? | required | too | exceeds? | limit | full | against | beyond | rules? | policy | have\ to )\b";
     /// Denies that a write was made.
     DENIAL = r"(?x)\b(?: (?:didn't|did\ not|doesn't|hasn't|has\ not|haven't|have\ not|wasn't|was\ not|weren't|were\ not|isn't|aren't|not)\ (?:\w+\ ){0,2}?
           (?:go\ through|gone\ through|done|do\ (?:that|it|this|so)|work(?:ed)?|happen(?:ed)?|succeed(?:ed)?|made\ any|complete[d]?|carried\ out)
@@ -41,7 +41,7 @@ cues! {
         | (?:i|i'll|i\ will|i\ just|we)\ need | let\ me\ know\ (?:which|what|when|whether|who|where|how) | need\ to\ know | tell\ me\ (?:which|what|when|who|where|how) )\b";
     /// Offers to do something.
     OFFER = r"(?x)\b(?: would\ you\ like | shall\ i | should\ i | do\ you\ want | want\ me\ to | is\ that\ (?:ok|okay|correct|right) | is\ this\ correct
-        | go\ ahead | proceed | anything\ else | can\ i | may\ i | could\ i | help\ you | interested\ in | that\ work )\b";
+        | go\ ahead | proceed | anything\ else | can\ i | may\ i | could\ i | are\ you\ sure | help\ you | interested\ in | that\ work )\b";
     /// Says what would have to come first.
     CONDITION = r"^(?:before|once|if|as soon as|when|unless)\b";
     /// Stands before a value that is only near.
@@ -53,9 +53,9 @@ cues! {
     /// Blames the system.
     BREAKDOWN = r"(?x)\b(?: try\ again\ later | system\ is\ down | went\ wrong | technical | internal\ error )\b";
     /// Stands before a state that is said of a subject.
-    PREDICATE = r"(?i)\b(?:is|are|was|were|it's|stays|switched|turned|now|currently|a|an)\s+(?:now\s+|still\s+|currently\s+|switched\s+|turned\s+)?$";
+    PREDICATE = r"(?i)\b(?:is|are|was|were|be|it's|stays|switched|turned|now|currently|a|an)\s+(?:now\s+|still\s+|currently\s+|switched\s+|turned\s+)?$";
     /// Stands before a state that only some may be in.
-    RELATIVE = r"(?i)\b(?:that|which|who|be|if|only)\s+(?:\w+\s+){1,2}$";
+    RELATIVE = r"(?i)\b(?:that|which|who|can\s+be|could\s+be|if|only)\s+(?:\w+\s+){0,2}$";
     /// Asks for one of several, and not for leave.
     CHOICE = r"\b(?:which|who|whom|whose|when|where)\b";
     /// A courtesy that needs no answer.

@@ -52,7 +52,7 @@ impl Refusal<'_> {
             _ if self.refusing().next().is_none() => ending.is_unable() || (ending.objects() && !ending.asks()),
             [] => ending.objects(),
             [RefusalClass::NotFound] => self.denies_existence(ending),
-            _ => ending.objects() && !self.is_missed(ending) && self.gives_reason(message),
+            _ => !self.is_missed(ending) && self.gives_reason(message),
         };
         (!right).then(|| "the answer does not give the reason for which it could not be done".to_owned())
     }

@@ -175,7 +175,8 @@ impl Numbers<'_, '_> {
                     || self.is_of_a_date(number.value)
             }
         };
-        known || self.stands_in_a_text(number.value, words)
+        let exactly = |unit| self.visible.measures.is_none_or(|known| known.has_exactly(unit));
+        known || (number.unit.is_none_or(exactly) && self.stands_in_a_text(number.value, words))
     }
 
     fn known(&mut self) -> &Known {
