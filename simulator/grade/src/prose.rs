@@ -144,7 +144,7 @@ impl<'a> Held<'a> {
             let speech = Speech::new(&message.prose, &visible);
             let states = states::unshown(&speech).into_iter();
             let states = states.map(|span| format!("{}: no reply shows this state", message.prose.words_at(span)));
-            unsupported.chain(states).chain(speech.misattributed()).collect()
+            unsupported.chain(states).chain(speech.misattributed()).chain(speech.taken_back()).collect()
         });
         let done = expected.outcome == Outcome::Done;
         let denied = done.then(|| message.ending.denied_write(goal.own, self.new.world)).flatten();

@@ -85,10 +85,28 @@ impl<'a> Speech<'a> {
         OR_BEFORE.is_match(self.message.source().get(..span.start).unwrap_or_default())
     }
 
+    /// The last value of the same field or kind before a value, in its sentence.
+    pub(super) fn alike_before(&self, span: Span) -> Option<Span> {
+        let own = self.claims().iter().find(|claim| claim.span == span)?;
+        let alike = |other: &&Claim<'_>| {
+            let kinds = match (own.said, other.said) {
+                (Said::Value(one), Said::Value(other)) => {
+                    (one.what.is_amount() && other.what.is_amount()) || std::mem::discriminant(&one.what) == std::mem::discriminant(&other.what)
+                }
+                _ => self.is_alike(own, other),
+            };
+            other.span.end <= span.start && other.sentence == own.sentence && kinds
+        };
+        self.claims().iter().rev().find(alike).map(|claim| claim.span)
+    }
+
     /// Returns true if a typed value or a visible text starts here.
     fn has_value_at(&self, at: usize) -> bool {
         let rest = self.message.source().get(at..).unwrap_or_default();
-        let starts = |text: &str| text.len() > 2 && rest.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text));
+        let starts = |text: &str| {
+            let spaced = text.replace('_', " ");
+            text.len() > 2 && rest.get(..spaced.len()).is_some_and(|start| start.eq_ignore_ascii_case(&spaced))
+        };
         self.message.mentions().iter().any(|mention| mention.start.abs_diff(at) <= 1) || self.visible.texts().any(starts)
     }
 
@@ -124,6 +142,26 @@ impl<'a> Speech<'a> {
             }
         }
         found
+    }
+
+    /// Values that the message asserts first and denies in a later sentence that corrects.
+    pub(super) fn taken_back(&self) -> Vec<String> {
+        let message = self.message;
+        let denied = self.claims().iter().filter_map(|claim| {
+            let later = |span: Span| {
+                let sentence = message.words_at(message.sentence_at(span)).to_lowercase();
+                span.start > claim.sentence.end && message.stance(span) == Stance::Denied && CORRECTION.is_match(&sentence)
+            };
+            let place = match claim.said {
+                Said::Text(text) => self.places(text).into_iter().find(|span| later(*span)),
+                Said::Value(mention) => {
+                    let mut same = message.mentions().iter().filter(|other| other.what == mention.what).map(Mention::span);
+                    same.find(|span| later(*span))
+                }
+            };
+            place.map(|span| format!("{}: said, and taken back", message.words_at(span)))
+        });
+        denied.collect()
     }
 
     /// Returns true if replies show a value of a record, or of one that they show together with it.

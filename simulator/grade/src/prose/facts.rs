@@ -9,8 +9,8 @@ use super::attribution::{self, Speech};
 use super::value::{Content, Target};
 use super::visible::Visible;
 
-/// A value behind `or` starts so soon: the time of an instant stands behind its day.
-const MAX_BYTES_TO_VALUE: usize = 24;
+/// The time of an instant starts so soon behind its day.
+const MAX_BYTES_TO_TIME: usize = 24;
 
 /// What a message does with one expected fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,12 @@ pub fn read_facts(checks: &[AnswerCheck], context: &[Fact], message: &Prose, vis
     let mut candidates: Vec<Vec<Span>> = atoms.iter().map(|atom| speech.stating(atom)).collect();
     // A choice states none of its values, unless all of them are asked for.
     let all = candidates.concat();
-    let asked = |at: usize| all.iter().any(|span| (at.saturating_sub(1)..at + MAX_BYTES_TO_VALUE).contains(&span.start));
-    let chosen_before = |span: Span| {
-        let sentence = message.sentence_at(span);
-        all.iter().any(|one| one.end <= span.start && sentence.overlaps(*one))
+    let asked = |at: usize| {
+        let near = |one: usize| one.abs_diff(at) <= 1;
+        let is_day = message.mentions().iter().any(|mention| near(mention.start) && matches!(mention.what, What::Date(_)));
+        all.iter().any(|span| near(span.start) || (is_day && (at..at + MAX_BYTES_TO_TIME).contains(&span.start)))
     };
+    let chosen_before = |span: Span| speech.alike_before(span).is_some_and(|before| all.contains(&before));
     for places in &mut candidates {
         places.retain(|span| {
             let next = speech.alternative_after(*span).is_none_or(asked);
