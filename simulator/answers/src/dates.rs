@@ -16,7 +16,8 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
     if let Some(Figure::Instant(date, time, has_offset)) = token.figure() {
         let written = text.word(token).to_uppercase().replace(' ', "T");
         let moved = has_offset.then(|| clock.zone.parse_instant(&written)).flatten();
-        let (date, time) = moved.map_or((date, time), |instant| (clock.zone.date_of(instant), clock.zone.time_of(instant)));
+        let (date, time) =
+            moved.map_or((date, time), |instant| (clock.zone.date_of(instant), clock.zone.time_of(instant)));
         let also = Some(What::Time(Clocktime { time, other: None }));
         return Some(Found { also, ..Found::new(at, at + 1, What::Date(exact(date))) });
     }
@@ -30,7 +31,9 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
     match text.word(token) {
         "today" | "tonight" => Some(ahead(0, at + 1)),
         "tomorrow" => {
-            let after = at.checked_sub(2).is_some_and(|from| text.word(&text.tokens[from]) == "day" && text.word_before(at) == "after");
+            let after = at.checked_sub(2).is_some_and(|from| {
+                text.word(&text.tokens[from]) == "day" && text.word_before(at) == "after"
+            });
             Some(ahead(if after { 2 } else { 1 }, at + 1))
         }
         "yesterday" => Some(ahead(-1, at + 1)),
@@ -38,9 +41,8 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
             if let Some((day, end)) = calendar(text, at + 1, clock) {
                 return Some(Found::new(at + 1, end, What::Date(day)));
             }
-            let (day, end) = day_of_month(text, at + 1).filter(|(_, end)| {
-                *end > at + 2 || text.tokens[at + 1].lex.ordinal > 0
-            })?;
+            let (day, end) = day_of_month(text, at + 1)
+                .filter(|(_, end)| *end > at + 2 || text.tokens[at + 1].lex.ordinal > 0)?;
             let free = text.next(end).is_none_or(|next| !next.has_content());
             free.then(|| Found::new(at + 1, end, What::Date(of_month(day, clock.today))))
         }
@@ -58,38 +60,56 @@ fn calendar(text: &Text, at: usize, clock: &Clock) -> Option<(Day, usize)> {
     if let Some(figure) = token.figure() {
         match figure {
             Figure::Date(date, other) => {
-                return Some((Day { readings: [Some(date), other], form: DayForm::Exact, derived: false }, at + 1));
+                return Some((
+                    Day { readings: [Some(date), other], form: DayForm::Exact, derived: false },
+                    at + 1,
+                ));
             }
             Figure::Slash(a, b) => {
                 let padded = text.word(token).len() == 5;
-                let announced = matches!(text.word_before(at), "on" | "by" | "until" | "since" | "from" | "due");
-                let weekday = text.tokens[..at].iter().rev().find(|before| !matches!(before.kind, Kind::Sign(_)));
+                let announced =
+                    matches!(text.word_before(at), "on" | "by" | "until" | "since" | "from" | "due");
+                let weekday =
+                    text.tokens[..at].iter().rev().find(|before| !matches!(before.kind, Kind::Sign(_)));
                 let dated = padded || announced || weekday.is_some_and(|before| before.lex.weekday > 0);
                 let day = |day: u32, month: u32| nearest(month as i16, day as i16, clock.today);
                 let readings = [day(a, b), day(b, a)];
                 let first = readings[0].or(readings[1]).filter(|_| dated)?;
                 let other = readings[1].filter(|other| *other != first);
-                return Some((Day { readings: [Some(first), other], form: DayForm::MonthDay, derived: false }, at + 1));
+                return Some((
+                    Day { readings: [Some(first), other], form: DayForm::MonthDay, derived: false },
+                    at + 1,
+                ));
             }
             _ => {}
         }
     }
     if token.is_word() && token.lex.month > 0 {
         // `March 5th, 2026`
-        let from = at + 1 + usize::from(token.lex.short && text.next(at + 1).is_some_and(|next| next.is_sign('.')));
+        let from =
+            at + 1 + usize::from(token.lex.short && text.next(at + 1).is_some_and(|next| next.is_sign('.')));
         let from = from + usize::from(text.next_word(from) == "the");
         let (day, end) = day_of_month(text, from)?;
         // `May 5 km`
-        let measured = text.next(end).is_some_and(|next| next.lex.unit.is_some() || matches!(next.kind, Kind::Sign('%' | '€' | '$')));
+        let measured = text
+            .next(end)
+            .is_some_and(|next| next.lex.unit.is_some() || matches!(next.kind, Kind::Sign('%' | '€' | '$')));
         return (!measured || token.capital).then(|| dated(text, token, day, end, clock)).flatten();
     }
     // `5 March 2026`, `the 5th of March`
     let (day, end) = day_of_month(text, at)?;
-    let end = end + usize::from(text.next_word(end) == "of" || text.next(end).is_some_and(|next| next.is_sign('.')));
+    let end = end
+        + usize::from(text.next_word(end) == "of" || text.next(end).is_some_and(|next| next.is_sign('.')));
     // `may` and `march` are verbs in small letters.
     let verb = |month: &&Token| !month.capital && matches!(text.word(month), "may" | "march");
     let month = text.next(end).filter(|month| month.is_word() && month.lex.month > 0 && !verb(month))?;
-    let end = end + 1 + usize::from(month.lex.short && text.next(end + 1).is_some_and(|next| next.is_sign('.') && next.glued) && year(text, end + 2).is_some());
+    let end = end
+        + 1
+        + usize::from(
+            month.lex.short
+                && text.next(end + 1).is_some_and(|next| next.is_sign('.') && next.glued)
+                && year(text, end + 2).is_some(),
+        );
     dated(text, month, day, end, clock)
 }
 
@@ -107,7 +127,9 @@ fn dated(text: &Text, month: &Token, day: i16, end: usize, clock: &Clock) -> Opt
 /// A year in figures.
 fn year(text: &Text, at: usize) -> Option<i16> {
     match text.next(at)?.figure()? {
-        Figure::Number(number) if number.is_plain && number.digits == 4 && (1900..2101).contains(&number.mantissa) => {
+        Figure::Number(number)
+            if number.is_plain && number.digits == 4 && (1900..2101).contains(&number.mantissa) =>
+        {
             i16::try_from(number.mantissa).ok()
         }
         _ => None,
@@ -130,9 +152,12 @@ fn day_of_month(text: &Text, at: usize) -> Option<(i16, usize)> {
         return (1..10).contains(&ones).then(|| (tens + i16::from(ones), from + 1));
     }
     let Some(Figure::Number(number)) = token.figure() else { return None };
-    let glued = token.glued && text.before(at).is_some_and(|before| !matches!(before.kind, Kind::Sign('(' | ',')));
+    let glued =
+        token.glued && text.before(at).is_some_and(|before| !matches!(before.kind, Kind::Sign('(' | ',')));
     let day = number.small().filter(|day| (1..=31).contains(day) && !glued)? as i16;
-    let ordinal = text.next(at + 1).is_some_and(|next| next.glued && matches!(text.word(next), "st" | "nd" | "rd" | "th"));
+    let ordinal = text
+        .next(at + 1)
+        .is_some_and(|next| next.glued && matches!(text.word(next), "st" | "nd" | "rd" | "th"));
     Some((day, at + 1 + usize::from(ordinal)))
 }
 
@@ -163,8 +188,11 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
     }
     let of = |date: &Date| date.civil().weekday().to_monday_one_offset() as u8 == weekday;
     let same_line = text.next(from).is_some();
-    let dated = calendar(text, from, clock)
-        .or_else(|| day_of_month(text, from).filter(|(_, end)| *end > from + 1).map(|(day, end)| (of_month(day, today), end)));
+    let dated = calendar(text, from, clock).or_else(|| {
+        day_of_month(text, from)
+            .filter(|(_, end)| *end > from + 1)
+            .map(|(day, end)| (of_month(day, today), end))
+    });
     if let Some((mut day, end)) = dated.filter(|_| same_line) {
         // A weekday that the date is not makes it no day.
         let fitting: Vec<Date> = day.readings.into_iter().flatten().filter(of).collect();
@@ -178,7 +206,10 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
     let (form, readings) = match text.word_before(at) {
         "next" if later_this_week => (DayForm::Exact, [Some(coming), Some(Date(coming.0 + 7))]),
         "next" => (DayForm::Exact, [Some(coming), None]),
-        "last" => (DayForm::Exact, [Some(Date(coming.0 - 7)), Some(Date(coming.0 - 14)).filter(|_| !later_this_week)]),
+        "last" => (
+            DayForm::Exact,
+            [Some(Date(coming.0 - 7)), Some(Date(coming.0 - 14)).filter(|_| !later_this_week)],
+        ),
         _ if ahead == 0 => (DayForm::Weekday, [Some(today), Some(coming)]),
         _ => (DayForm::Weekday, [Some(coming), None]),
     };
@@ -187,7 +218,9 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
 
 /// The day that a number of days or weeks gives: `in 3 days`, `two weeks ago`.
 pub(crate) fn derived(text: &Text, start: usize, end: usize, number: &Number, clock: &Clock) -> Option<Day> {
-    let unit = number.unit.filter(|unit| unit.dimension == Dimension::Duration && (86_400.0..700_000.0).contains(&unit.factor))?;
+    let unit = number.unit.filter(|unit| {
+        unit.dimension == Dimension::Duration && (86_400.0..700_000.0).contains(&unit.factor)
+    })?;
     let days = (number.value * unit.factor / 86_400.0) as i32;
     let ahead = match (text.word_before(start), text.next_word(end)) {
         ("in", _) | (_, "later") => days,

@@ -62,24 +62,29 @@ static FIGURE: LazyLock<Regex> = LazyLock::new(|| {
         | (?P<y>\d{4})[/.](?P<ym>\d\d)[/.](?P<yd>\d\d)\b
         | (?P<a>\d{1,2})(?P<sep>[./])(?P<b>\d{1,2})[./](?P<year>\d{4}|\d{2})\b
         | (?P<time>\d{1,2}:\d\d(?::\d\d)?)
-        | (?P<num>\d{1,2}(?:,\d{2})+,\d{3}\b | \d{1,3}(?:[,.'’\u{a0}\u{202f}]\d{3})+(?:[.,]\d{1,2})?\b | \d{1,3}(?:\ \d{3})+\b | \d+(?:[.,]\d+)?)
+        | (?P<num>\d{1,2}(?:,\d{2})+,\d{3}\b | \d{1,3}(?:[,.'’\u{a0}\u{202f}]\d{3})+(?:[.,]\d{1,2})?\b | \d{1,3}(?:\ \d{3})+(?:[.,]\d{1,2})?\b | \d+(?:[.,]\d+)?)
         )",
     )
     .expect("a constant pattern")
 });
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test compiles it")]
-static SLASH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(\d{1,2})/(\d{1,2})\b").expect("a constant pattern"));
+static SLASH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(\d{1,2})/(\d{1,2})\b").expect("a constant pattern"));
 
 /// Reads the figure at the start of a text that starts with a digit; gives its length in bytes. None for a code.
 pub(crate) fn read(text: &str) -> (Option<Figure>, usize) {
     let run = text.bytes().take_while(u8::is_ascii_digit).count();
     let next = text.as_bytes().get(run).copied().unwrap_or(b' ');
     // Most runs stand alone.
-    let is_plain = matches!(next, b' ' | b'\n' | b')' | b'?' | b'!' | b';') && (next != b' ' || run > 3 || !goes_on(text, run));
+    let is_plain = matches!(next, b' ' | b'\n' | b')' | b'?' | b'!' | b';')
+        && (next != b' ' || run > 3 || !goes_on(text, run));
     if is_plain || next.is_ascii_alphabetic() {
         return (plain(&text[..run]), run);
     }
-    if next == b'/' && let Some(found) = SLASH.captures(text) && text.as_bytes().get(found[0].len()) != Some(&b'/') {
+    if next == b'/'
+        && let Some(found) = SLASH.captures(text)
+        && text.as_bytes().get(found[0].len()) != Some(&b'/')
+    {
         let part = |at: usize| found.get(at).and_then(|part| part.as_str().parse().ok()).unwrap_or(0);
         return (Some(Figure::Slash(part(1), part(2))), found[0].len());
     }

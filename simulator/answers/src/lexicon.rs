@@ -208,7 +208,9 @@ fn build() -> FxHashMap<&'static str, Lex> {
         names.split_whitespace().for_each(|word| at(word, &|lex| lex.unit = Some(*unit)));
     }
     for (currency, names) in units::CURRENCY_WORDS {
-        names.split_whitespace().for_each(|word| at(word, &|lex| lex.currency = Some(Currency::named(currency))));
+        names
+            .split_whitespace()
+            .for_each(|word| at(word, &|lex| lex.currency = Some(Currency::named(currency))));
     }
     for (code, lower) in units::codes() {
         at(lower, &|lex| {

@@ -197,7 +197,8 @@ impl Day {
     /// Returns true if two texts can mean the same day.
     #[must_use]
     pub fn meets(&self, other: &Self, today: Date) -> bool {
-        let means = |one: &Self, two: &Self| two.readings.iter().flatten().any(|date| one.means(*date, today));
+        let means =
+            |one: &Self, two: &Self| two.readings.iter().flatten().any(|date| one.means(*date, today));
         means(self, other) || means(other, self)
     }
 }
@@ -239,7 +240,9 @@ pub(crate) fn mentions(text: &Text, clock: &Clock) -> Vec<Mention> {
         };
         let mut push = |what: What| {
             let stance = stance::stance(text, start, end);
-            if let (Some(first), Some(last)) = (text.tokens.get(start), text.tokens.get(end.saturating_sub(1))) {
+            if let (Some(first), Some(last)) =
+                (text.tokens.get(start), text.tokens.get(end.saturating_sub(1)))
+            {
                 found.push(Mention { start: first.start as usize, end: last.end as usize, what, stance });
             }
         };

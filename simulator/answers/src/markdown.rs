@@ -17,7 +17,9 @@ pub(crate) fn plain(source: &str) -> Cow<'_, str> {
     let mut plain = vec![b' '; source.len()];
     let mut struck = 0_usize;
     let mut items: Vec<usize> = Vec::new();
-    for (event, range) in Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH).into_offset_iter() {
+    for (event, range) in
+        Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH).into_offset_iter()
+    {
         let mut mark = |at: usize, with: u8| {
             if let Some(byte) = plain.get_mut(at).filter(|byte| **byte == b' ') {
                 *byte = with;
@@ -35,14 +37,25 @@ pub(crate) fn plain(source: &str) -> Cow<'_, str> {
                 }
             }
             Event::SoftBreak | Event::HardBreak => mark(range.start, b'\n'),
-            Event::Html(tag) | Event::InlineHtml(tag) if tag.starts_with("<br") => mark(range.start, b'\n'),
+            Event::InlineHtml(tag) if tag.starts_with("<br") => mark(range.start, b'\n'),
+            Event::Html(_) => {
+                // The text between tags stays; each tag ends a line.
+                let mut inside = false;
+                for (at, byte) in source.as_bytes().iter().enumerate().take(range.end).skip(range.start) {
+                    inside |= *byte == b'<';
+                    plain[at] = if inside { b'\n' } else { *byte };
+                    inside &= *byte != b'>';
+                }
+            }
             Event::End(TagEnd::TableCell) => {
                 mark(range.end.min(source.len().saturating_sub(1)), CELL as u8);
             }
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead) => {
+            Event::End(
+                TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead,
+            ) => {
                 // The last byte of a block is its line end, or its own text.
-                mark(range.end.saturating_sub(1), b'\n');
-                mark(range.end, b'\n');
+                let own = source.as_bytes().get(range.end.saturating_sub(1)).is_some_and(u8::is_ascii_whitespace);
+                mark(if own { range.end - 1 } else { range.end }, b'\n');
             }
             _ => {}
         }
@@ -65,7 +78,7 @@ mod tests {
             ("**Ana** costs *80*", "  Ana   costs  80 "),
             ("1. Ana\n2. Rui", "   Ana\n   Rui"),
             ("it was ~~80~~ 90", "it was        90"),
-            ("[Room 5](https://x.example/12) is free", " Room 5                         is free"),
+            ("[Room 5](https://x.example/12) is free", " Room 5                        is free"),
             ("2 * 3 is 6 and in_progress", "2 * 3 is 6 and in_progress"),
         ] {
             let plain = plain(source);

@@ -26,7 +26,8 @@ impl Name {
     /// Reads a name; none when there is no word in it.
     pub(crate) fn read(value: &str) -> Option<Self> {
         let text = Text::of_value(value);
-        let mut words: Vec<&Token> = text.tokens.iter().filter(|token| !matches!(token.kind, Kind::Sign(_))).collect();
+        let mut words: Vec<&Token> =
+            text.tokens.iter().filter(|token| !matches!(token.kind, Kind::Sign(_))).collect();
         let titles = words.iter().take_while(|token| token.is(Role::Title)).count();
         if titles < words.len() {
             words.drain(..titles);
@@ -71,9 +72,15 @@ impl Name {
     /// The next word of the name, with the marks before it skipped.
     fn next<'t>(&self, text: &'t Text, end: &mut usize, first: &Token) -> Option<&'t Token> {
         for _ in 0..=MAX_MARKS_BETWEEN_WORDS {
-            let token = text.tokens.get(*end).filter(|token| token.line == first.line && token.cell == first.cell)?;
+            let token =
+                text.tokens.get(*end).filter(|token| token.line == first.line && token.cell == first.cell)?;
             match token.kind {
-                Kind::Sign(sign) if matches!(sign, '-' | '.' | '/') || (self.is_punctuated && !matches!(sign, '?' | '!')) => *end += 1,
+                Kind::Sign(sign)
+                    if matches!(sign, '-' | '.' | '/' | '_')
+                        || (self.is_punctuated && !matches!(sign, '?' | '!')) =>
+                {
+                    *end += 1
+                }
                 Kind::Sign(_) => return None,
                 _ if token.sentence != first.sentence && !self.is_punctuated => return None,
                 _ => return Some(token),
@@ -85,19 +92,30 @@ impl Name {
 
 /// Returns true if two words are one in the plural or in another spelling: `belts` and `belt`, `canceled` and `cancelled`.
 fn is_form(one: &str, other: &str) -> bool {
-    let plural = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|ending| matches!(ending, "s" | "es"));
-    plural(one, other) || plural(other, one) || (one.contains("ll") != other.contains("ll") && one.replace("ll", "l") == other.replace("ll", "l"))
+    let plural =
+        |one: &str, other: &str| one.strip_prefix(other).is_some_and(|ending| matches!(ending, "s" | "es"));
+    plural(one, other)
+        || plural(other, one)
+        || (one.contains("ll") != other.contains("ll") && one.replace("ll", "l") == other.replace("ll", "l"))
 }
 
 /// Returns true if a common word is what a clause says of its subject, or stands alone: `the lamp is off.`, `Switch: on`.
 fn is_stated(text: &Text, at: usize, end: usize) -> bool {
     let token = &text.tokens[at];
-    let after = text.tokens.get(end).filter(|after| after.sentence == token.sentence && after.cell == token.cell);
+    let after =
+        text.tokens.get(end).filter(|after| after.sentence == token.sentence && after.cell == token.cell);
     let ends = after.is_none_or(|after| {
-        matches!(after.kind, Kind::Sign(_)) || matches!(text.word(after), "and" | "but" | "now" | "right" | "currently" | "today" | "at")
+        matches!(after.kind, Kind::Sign(_))
+            || matches!(text.word(after), "and" | "but" | "now" | "right" | "currently" | "today" | "at")
     });
     let said = text.before(at).is_none_or(|before| {
-        before.is(Role::Copula) || before.is_sign(':') || before.is_sign('=') || matches!(text.word(before), "switched" | "turned" | "turn" | "currently" | "now" | "not" | "still")
+        before.is(Role::Copula)
+            || before.is_sign(':')
+            || before.is_sign('=')
+            || matches!(
+                text.word(before),
+                "switched" | "turned" | "turn" | "currently" | "now" | "not" | "still"
+            )
     });
     ends && said
 }

@@ -24,7 +24,8 @@ pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
         }
         Kind::Sign('-' | '−') => {
             // A sign of its own, not a hyphen: `-5`, `(-5)`.
-            let free = !token.glued || before.is_some_and(|before| matches!(before.kind, Kind::Sign('(' | ':' | '=' | ',')));
+            let free = !token.glued
+                || before.is_some_and(|before| matches!(before.kind, Kind::Sign('(' | ':' | '=' | ',')));
             let next = text.tokens.get(at + 1).filter(|next| next.glued && free)?;
             match next.kind {
                 Kind::Figure(Some(Figure::Number(numeral))) => Some(figured(text, at, at + 1, numeral, true)),
@@ -90,7 +91,21 @@ fn figured(text: &Text, start: usize, at: usize, numeral: Numeral, minus: bool) 
     if let Some(part) = and_a_part(text, end) {
         (number.value, number.decimals, end) = (number.value + part, 2, end + 3);
     }
+    end = whole(text, end);
     with_unit(text, start, end, number)
+}
+
+/// `out of 5`, `/5`, `of 4`: the token after the whole that a number is a part of.
+fn whole(text: &Text, at: usize) -> usize {
+    let slash = text.next(at).is_some_and(|next| next.is_sign('/'));
+    let of = match (text.next_word(at), text.next_word(at + 1)) {
+        ("out", "of") => at + 2,
+        ("of", _) => at + 1,
+        _ if slash => at + 1,
+        _ => return at,
+    };
+    let number = text.next(of).and_then(|token| token.figure());
+    if matches!(number, Some(Figure::Number(_))) { of + 1 } else { at }
 }
 
 /// The number with its unit, or the role that the words around give it.
@@ -117,22 +132,40 @@ fn with_unit(text: &Text, start: usize, mut end: usize, mut number: Number) -> F
 fn names_something(text: &Text, at: usize) -> bool {
     let Some((token, before)) = text.tokens.get(at).zip(text.before(at)) else { return false };
     let back = |steps: usize| at.checked_sub(steps).and_then(|at| text.tokens.get(at));
-    if token.glued && (before.is_word() || (before.is_sign('-') && back(2).is_some_and(|letters| letters.is_word() && before.glued))) {
+    if token.glued
+        && (before.is_word()
+            || (before.is_sign('-') && back(2).is_some_and(|letters| letters.is_word() && before.glued)))
+    {
         return true;
     }
     let marked = before.is_sign('.') || before.is_sign(':');
-    let label = if marked { back(2).filter(|label| !before.is_sign(':') || matches!(text.word(label), "id" | "number" | "reference" | "code")) } else { Some(before) };
+    let label = if marked {
+        back(2).filter(|label| {
+            !before.is_sign(':') || matches!(text.word(label), "id" | "number" | "reference" | "code")
+        })
+    } else {
+        Some(before)
+    };
     label.is_some_and(|label| label.is(Role::Identifier))
 }
 
 fn is_limit(text: &Text, at: usize) -> bool {
-    let near = |back: usize| at.checked_sub(back).and_then(|at| text.tokens.get(at)).map_or("", |token| text.word(token));
-    matches!((near(2), near(1)), ("up", "to") | ("at", "least" | "most") | (_, "within" | "minimum" | "maximum"))
+    let near = |back: usize| {
+        at.checked_sub(back).and_then(|at| text.tokens.get(at)).map_or("", |token| text.word(token))
+    };
+    matches!(
+        (near(2), near(1)),
+        ("up", "to") | ("at", "least" | "most") | (_, "within" | "minimum" | "maximum")
+    )
 }
 
 /// `2 of them`
 fn is_subset(text: &Text, end: usize) -> bool {
-    text.next_word(end) == "of" && matches!(text.next_word(end + 1), "them" | "these" | "those" | "which" | "whom" | "the" | "your" | "our")
+    text.next_word(end) == "of"
+        && matches!(
+            text.next_word(end + 1),
+            "them" | "these" | "those" | "which" | "whom" | "the" | "your" | "our"
+        )
 }
 
 /// `k`, `M`, `million`: the factor, and the token after it.
@@ -194,7 +227,9 @@ fn unit(text: &Text, at: usize) -> Option<(Unit, usize)> {
                 let (next, last) = (text.next(at + 1), text.next_word(at + 2));
                 match next.map(|next| next.kind) {
                     Some(Kind::Sign('²')) => Some((base.squared()?, at + 2)),
-                    Some(Kind::Sign('/')) if matches!(last, "h" | "hour") => Some((units::KILOMETRE_AN_HOUR, at + 3)),
+                    Some(Kind::Sign('/')) if matches!(last, "h" | "hour") => {
+                        Some((units::KILOMETRE_AN_HOUR, at + 3))
+                    }
                     _ => Some((base, at + 1)),
                 }
             }
@@ -220,6 +255,12 @@ fn further_parts(text: &Text, at: usize, number: &mut Number, of: Unit) -> usize
         });
     };
     match unit(text, behind) {
+        // `2h14`
+        None if of == units::HOUR && figure == at && text.next(at).is_some_and(|next| next.glued) => {
+            number.value += more / 60.0;
+            number.decimals = 2;
+            behind
+        }
         Some((smaller, after)) if smaller.dimension == Dimension::Duration && smaller.factor < of.factor => {
             number.value += more * smaller.factor / of.factor;
             number.decimals = 2;
@@ -241,32 +282,51 @@ fn money(text: &Text, start: usize, end: usize, numeral: Numeral, minus: bool, c
     let (times, mut after) = multiplier(text, end);
     // `$12 AUD`: both say the same.
     let mut currency = currency;
-    if let Some((narrower, behind)) = currency_after(text, after).filter(|(other, _)| other.overlaps(currency)) {
+    if let Some((narrower, behind)) =
+        currency_after(text, after).filter(|(other, _)| other.overlaps(currency))
+    {
         (currency, after) = (if narrower.is_one() { narrower } else { currency }, behind);
     }
     let (amount, other) = amounts(numeral, minus, times);
     Found::new(start, after, What::Money(Money { amount, other, currency }))
 }
 
-fn money_behind(text: &Text, start: usize, at: usize, end: usize, numeral: Numeral, minus: bool, times: i64) -> Found {
+fn money_behind(
+    text: &Text,
+    start: usize,
+    at: usize,
+    end: usize,
+    numeral: Numeral,
+    minus: bool,
+    times: i64,
+) -> Found {
     let currency = currency_after(text, at).map_or(Currency::ANY, |(currency, _)| currency);
     let (mut amount, mut other) = amounts(numeral, minus, times);
     let mut end = end;
-    if matches!(text.word(&text.tokens[end - 1]), "cents" | "cent" | "pence" | "penny") && numeral.scale == 0 {
-        (amount, other) = (Decimal { minor: amount.minor, scale: 2 }, None);
-    } else if let Some(Figure::Number(cents)) = text.next(end).and_then(|next| next.figure())
-        && cents.digits == 2
-        && cents.is_plain
-        && numeral.scale == 0
-        && !text.next(end).is_some_and(|next| next.glued)
-        && text.next(end + 1).is_none_or(|next| next.lex.unit.is_none() && next.lex.month == 0)
-        && text.tokens.get(end - 1).is_some_and(|word| word.is_word() && !word.upper)
+    if matches!(text.word(&text.tokens[end - 1]), "cents" | "cent" | "pence" | "penny") && numeral.scale == 0
     {
-        // `12 euros 50`
-        amount = Decimal { minor: amount.minor * 100 + cents.mantissa, scale: 2 };
-        end += 1;
+        (amount, other) = (Decimal { minor: amount.minor, scale: 2 }, None);
+    } else if let Some((cents, after)) = cents(text, end).filter(|_| numeral.scale == 0) {
+        amount = Decimal { minor: amount.minor * 100 + cents, scale: 2 };
+        end = after;
     }
     Found::new(start, end, What::Money(Money { amount, other, currency }))
+}
+
+/// `and 56 cents`, or the `50` of `12 euros 50`: the cents, and the token after them.
+fn cents(text: &Text, at: usize) -> Option<(i64, usize)> {
+    let from = at + usize::from(text.next_word(at) == "and");
+    let (value, end) = match text.next(from)?.figure() {
+        Some(Figure::Number(cents)) if cents.digits == 2 => (cents.small()?, from + 1),
+        Some(_) => return None,
+        None => spelt(text, from).map(|(value, end)| (value as u32, end))?,
+    };
+    if matches!(text.next_word(end), "cents" | "cent" | "pence" | "penny") {
+        return Some((i64::from(value), end + 1));
+    }
+    let worded = text.tokens.get(at.checked_sub(1)?).is_some_and(|word| word.is_word() && !word.upper);
+    let free = text.next(end).is_none_or(|next| next.lex.unit.is_none() && next.lex.month == 0 && !next.has_content());
+    (from == at && worded && free && value < 100).then_some((i64::from(value), end))
 }
 
 /// The amount, and the other reading of its digits: one mark before three digits groups thousands.
@@ -288,11 +348,14 @@ fn currency_after(text: &Text, at: usize) -> Option<(Currency, usize)> {
     let token = text.next(at)?;
     match token.kind {
         Kind::Sign(sign) => Currency::sign(sign).map(|currency| (currency, at + 1)),
-        Kind::Word if matches!(text.word(token), "cents" | "cent" | "pence" | "penny") => Some((Currency::ANY, at + 1)),
+        Kind::Word if matches!(text.word(token), "cents" | "cent" | "pence" | "penny") => {
+            Some((Currency::ANY, at + 1))
+        }
         Kind::Word => {
             let named = |at: usize| {
                 let token = text.next(at)?;
-                let currency = token.lex.currency.filter(|_| token.is_word() && (!token.lex.code || token.upper))?;
+                let currency =
+                    token.lex.currency.filter(|_| token.is_word() && (!token.lex.code || token.upper))?;
                 Some((currency, at + 1))
             };
             let country = token.capital && token.lex.currency.is_none();
@@ -326,7 +389,12 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
             let is_part = word != "three" || quarters > 1.0;
             if is_part && matches!(text.next_word(from), "a" | "an") {
                 if let Some(unit) = text.next(from + 1).and_then(|token| token.lex.unit) {
-                    let number = Number { value: factor, decimals: 2, unit: Some(unit), ..plain(0.0, NumberRole::Plain) };
+                    let number = Number {
+                        value: factor,
+                        decimals: 2,
+                        unit: Some(unit),
+                        ..plain(0.0, NumberRole::Plain)
+                    };
                     return Some(Found::new(at, from + 2, What::Number(number)));
                 }
                 if text.next_word(from + 1) == "dozen" {
@@ -342,23 +410,30 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
             if let Some(times) = text.next(at + 1).and_then(|next| next.lex.multiplier) {
                 return Some(with_unit(text, at, at + 2, plain(f64::from(times), NumberRole::Plain)));
             }
-            let unit = text.next(at + 1).and_then(|next| next.lex.unit).filter(|unit| unit.dimension == Dimension::Duration && unit.factor <= 3600.0)?;
+            let unit = text
+                .next(at + 1)
+                .and_then(|next| next.lex.unit)
+                .filter(|unit| unit.dimension == Dimension::Duration && unit.factor <= 3600.0)?;
             let part = and_a_part(text, at + 2)?;
-            let number = Number { value: 1.0 + part, decimals: 2, unit: Some(unit), ..plain(0.0, NumberRole::Plain) };
+            let number =
+                Number { value: 1.0 + part, decimals: 2, unit: Some(unit), ..plain(0.0, NumberRole::Plain) };
             return Some(Found::new(at, at + 5, What::Number(number)));
         }
         _ => {}
     }
     let (value, end) = spelt(text, at)?;
+    let (value, decimals, end) = with_decimals(text, value, end);
     let minus = matches!(text.word_before(at), "minus" | "negative");
     let value = if minus { -value } else { value };
     if let Some((currency, after)) = currency_after(text, end) {
-        let scale = if matches!(text.word(&text.tokens[after - 1]), "cents" | "cent" | "pence") { 2 } else { 0 };
+        let scale =
+            if matches!(text.word(&text.tokens[after - 1]), "cents" | "cent" | "pence") { 2 } else { 0 };
         let amount = Decimal { minor: value as i64, scale };
         return Some(Found::new(at, after, What::Money(Money { amount, other: None, currency })));
     }
     let weak = matches!(word, "one" | "once" | "single") && end == at + 1;
-    let mut number = plain(value, if weak { NumberRole::Weak } else { NumberRole::Plain });
+    let role = if weak { NumberRole::Weak } else { NumberRole::Plain };
+    let mut number = Number { decimals, ..plain(value, role) };
     let mut end = end;
     if let Some(part) = and_a_part(text, end) {
         (number.value, number.decimals, end) = (number.value + part, 2, end + 3);
@@ -373,6 +448,19 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
     Some(found)
 }
 
+/// `twelve point four`: the value with its decimals, their number, and the token after them.
+fn with_decimals(text: &Text, value: f64, at: usize) -> (f64, i8, usize) {
+    let (mut value, mut decimals, mut end) = (value, 0, at + 1);
+    while text.next_word(at) == "point"
+        && let Some(digit) = text.next(end).and_then(|token| token.lex.number).filter(|digit| *digit < 10)
+    {
+        decimals += 1;
+        value += f64::from(digit) / 10_f64.powi(i32::from(decimals));
+        end += 1;
+    }
+    if decimals > 0 { (value, decimals, end) } else { (value, 0, at) }
+}
+
 /// The value of number words, and the token after the last.
 pub(crate) fn spelt(text: &Text, at: usize) -> Option<(f64, usize)> {
     let first = text.tokens.get(at).filter(|token| token.is_word())?;
@@ -384,9 +472,9 @@ pub(crate) fn spelt(text: &Text, at: usize) -> Option<(f64, usize)> {
         let word = if joint { text.next(end + 1) } else { Some(token) };
         let Some(lex) = word.filter(|word| word.is_word()).map(|word| word.lex) else { break };
         match (lex.number, lex.multiplier) {
-            // `twenty-five`; `hundred and five`
-            (Some(ones), _) if (current >= 20 && current.is_multiple_of(10) && current < 100 && (1..10).contains(&ones) && !(joint && !hyphen)) || (current >= 100 && current.is_multiple_of(100)) => {
-                current += u64::from(ones);
+            // `twenty-five`; `hundred and thirty-four`
+            (Some(more), _) if follows(current, more) && (hyphen || !joint || current.is_multiple_of(100)) => {
+                current += u64::from(more);
             }
             (None, Some(times)) if !joint && times == 100 => current *= 100,
             (None, Some(times)) if !joint && times >= 1000 => {
@@ -400,4 +488,10 @@ pub(crate) fn spelt(text: &Text, at: usize) -> Option<(f64, usize)> {
         end += if joint { 2 } else { 1 };
     }
     Some(((total + current) as f64, end))
+}
+
+/// Returns true if a number word adds to what stands before it.
+const fn follows(current: u64, more: u8) -> bool {
+    let tens = current % 100;
+    (current >= 100 && tens == 0) || (tens >= 20 && tens.is_multiple_of(10) && more > 0 && more < 10)
 }

@@ -35,10 +35,13 @@ pub(crate) fn stance(text: &Text, start: usize, end: usize) -> Stance {
 /// The first token of the part of a sentence that asks: `It is at 14:30, shall I confirm?` asks in its second.
 fn question_start(text: &Text, at: usize) -> usize {
     let sentence = text.tokens[at].sentence;
-    let first = text.tokens[..at].iter().rposition(|token| token.sentence != sentence).map_or(0, |before| before + 1);
-    let tokens = text.tokens.iter().enumerate().skip(first).take_while(|(_, token)| token.sentence == sentence);
+    let first =
+        text.tokens[..at].iter().rposition(|token| token.sentence != sentence).map_or(0, |before| before + 1);
+    let tokens =
+        text.tokens.iter().enumerate().skip(first).take_while(|(_, token)| token.sentence == sentence);
     let starts = tokens.filter(|(at, token)| {
-        let opens = *at == first || text.tokens[at - 1].clause != token.clause || text.tokens[at - 1].is(Role::Joint);
+        let opens =
+            *at == first || text.tokens[at - 1].clause != token.clause || text.tokens[at - 1].is(Role::Joint);
         opens && token.is(Role::Asking)
     });
     starts.last().map_or(first, |(at, _)| at)
@@ -48,7 +51,10 @@ fn question_start(text: &Text, at: usize) -> usize {
 fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
     let word = |back: usize| {
         let at = start.checked_sub(back)?;
-        text.tokens.get(at).filter(|other| other.sentence == token.sentence && other.is_word()).map(|other| text.word(other))
+        text.tokens
+            .get(at)
+            .filter(|other| other.sentence == token.sentence && other.is_word())
+            .map(|other| text.word(other))
     };
     let near = |back: usize| word(back).unwrap_or("");
     // `until 9 pm`: what is denied holds only up to it.
@@ -59,7 +65,10 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
     if bounds && is_amount {
         return Some(Stance::Hypothetical);
     }
-    let clause = text.tokens[..start].iter().rev().take_while(|other| other.clause == token.clause && other.cell == token.cell);
+    let clause = text.tokens[..start]
+        .iter()
+        .rev()
+        .take_while(|other| other.clause == token.clause && other.cell == token.cell);
     for (at, cue) in clause.enumerate().map(|(at, cue)| (at + 1, cue)).filter(|(_, cue)| cue.is_word()) {
         let own = text.word(cue);
         let next = if at > 1 { near(at - 1) } else { "" };
@@ -68,16 +77,27 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             // A part of a name denies nothing, and `nothing else` sets the rest aside.
             "without" if at > 2 => None,
             _ if cue.is(Role::Negator) && !named && at <= MAX_DENIED => {
-                let mild = matches!(next, "only" | "just" | "more" | "else" | "other" | "problem" | "longer than");
+                let mild =
+                    matches!(next, "only" | "just" | "more" | "else" | "other" | "problem" | "longer than");
                 (!mild && !ends).then_some(Stance::Denied)
             }
             "instead" | "place" if next == "of" => Some(Stance::Denied),
             "opposed" if next == "to" => Some(Stance::Denied),
             "rather" if next == "than" => Some(Stance::Denied),
             "used" if next == "to" => Some(Stance::Denied),
-            "except" | "excluding" | "besides" | "previously" | "formerly" | "originally" if at <= MAX_REACH => Some(Stance::Denied),
-            "from" if at <= MAX_REACH && changes(text, start, token) && follows_to(text, start, token) => Some(Stance::Denied),
-            "asked" | "wanted" | "requested" | "mentioned" | "said" | "meant" if near(at + 1) == "you" => Some(Stance::Hypothetical),
+            "except" | "excluding" | "besides" | "previously" | "formerly" | "originally"
+                if at <= MAX_REACH =>
+            {
+                Some(Stance::Denied)
+            }
+            "from" if at <= MAX_REACH && changes(text, start, token) && follows_to(text, start, token) => {
+                Some(Stance::Denied)
+            }
+            "asked" | "wanted" | "requested" | "mentioned" | "said" | "meant" if near(at + 1) == "you" => {
+                Some(Stance::Hypothetical)
+            }
+            // `was 14:00 and is now 16:15`
+            "was" | "were" if at <= MAX_REACH && is_now_other(text, start, token) => Some(Stance::Denied),
             "could" if near(at + 1) == "i" => Some(Stance::Hypothetical),
             "can" if near(at + 1) == "i" && next == "also" => Some(Stance::Hypothetical),
             _ if cue.is(Role::Hypothetical) => Some(Stance::Hypothetical),
@@ -93,10 +113,29 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
 /// Returns true if the sentence tells of a change before a place.
 fn changes(text: &Text, start: usize, token: &Token) -> bool {
     const CHANGES: [&str; 12] = [
-        "change", "move", "moved", "reschedul", "updat", "increas", "rais", "lower", "reduc", "went", "switch", "renam",
+        "change",
+        "move",
+        "moved",
+        "reschedul",
+        "updat",
+        "increas",
+        "rais",
+        "lower",
+        "reduc",
+        "went",
+        "switch",
+        "renam",
     ];
     let before = text.tokens[..start].iter().rev().take_while(|other| other.sentence == token.sentence);
-    before.filter(|other| other.is_word()).any(|other| CHANGES.iter().any(|stem| text.word(other).starts_with(stem)))
+    before
+        .filter(|other| other.is_word())
+        .any(|other| CHANGES.iter().any(|stem| text.word(other).starts_with(stem)))
+}
+
+/// Returns true if the sentence tells of now behind a place.
+fn is_now_other(text: &Text, start: usize, token: &Token) -> bool {
+    let after = text.tokens[start..].iter().take_while(|other| other.sentence == token.sentence);
+    after.into_iter().any(|other| text.word(other) == "now")
 }
 
 fn follows_to(text: &Text, start: usize, token: &Token) -> bool {
@@ -106,7 +145,9 @@ fn follows_to(text: &Text, start: usize, token: &Token) -> bool {
 
 /// Cues after a mention: it is the subject of a denial, or doubted.
 fn after(text: &Text, end: usize, token: &Token) -> Option<Stance> {
-    let next = |ahead: usize| text.tokens.get(end + ahead).filter(|next| next.sentence == token.sentence && next.cell == token.cell);
+    let next = |ahead: usize| {
+        text.tokens.get(end + ahead).filter(|next| next.sentence == token.sentence && next.cell == token.cell)
+    };
     let first = next(0)?;
     let denies = |token: Option<&Token>| token.is_some_and(|token| token.is(Role::Negator));
     let mild = next(2).is_some_and(|third| matches!(text.word(third), "only" | "just"));
@@ -115,7 +156,8 @@ fn after(text: &Text, end: usize, token: &Token) -> Option<Stance> {
     }
     let doubted = (0..6).any(|ahead| {
         let doubt = next(ahead).filter(|cue| !matches!(cue.kind, Kind::Sign(_)));
-        doubt.is_some_and(|cue| matches!(text.word(cue), "sure" | "certain")) && denies(ahead.checked_sub(1).and_then(next))
+        doubt.is_some_and(|cue| matches!(text.word(cue), "sure" | "certain"))
+            && denies(ahead.checked_sub(1).and_then(next))
     });
     doubted.then_some(Stance::Hypothetical)
 }

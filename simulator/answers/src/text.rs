@@ -158,7 +158,8 @@ impl Text {
     }
 
     fn tokens_of(plain: &str) -> Self {
-        let mut reader = Reader { plain, text: Self::default(), line: 0, cell: 0, sentence: 0, clause: 0, glued: false };
+        let mut reader =
+            Reader { plain, text: Self::default(), line: 0, cell: 0, sentence: 0, clause: 0, glued: false };
         reader.run();
         reader.text
     }
@@ -208,7 +209,8 @@ impl Reader<'_> {
     /// A word; `'s` and the like are words of their own, except in denials such as `isn't`.
     fn word(&mut self, at: usize) -> usize {
         let rest = &self.plain[at..];
-        let letters = |text: &str| text.find(|c: char| !c.is_alphabetic() && !is_combining(c)).unwrap_or(text.len());
+        let letters =
+            |text: &str| text.find(|c: char| !c.is_alphabetic() && !is_combining(c)).unwrap_or(text.len());
         let mut length = letters(rest);
         let behind = &rest[length..];
         if let Some(mark) = behind.chars().next().filter(|c| matches!(c, '\'' | '’')) {
@@ -264,13 +266,19 @@ impl Reader<'_> {
 
     /// Returns true if a point ends a sentence: no abbreviation or initial stands before it, and a blank follows.
     fn ends_sentence(&self, at: usize, after: Option<char>) -> bool {
-        let next = self.plain[at + 1..].trim_start_matches(['"', '”', '\'', ')', '*']).chars();
+        let next = self.plain[at..].trim_start_matches(['.', '…']).trim_start_matches(['"', '”', '\'', ')', '*']).chars();
         let closes = after.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '”' | ')' | CELL));
-        let Some(last) = self.text.tokens.last().filter(|last| last.end as usize == at) else { return closes };
+        let Some(last) = self.text.tokens.last().filter(|last| last.end as usize == at) else {
+            return closes;
+        };
         // `J. Smith`, not `19.4 °C.`
-        let initial = last.is_word() && last.end - last.start == 1 && last.capital && !last.glued && !self.measures(at);
+        let initial =
+            last.is_word() && last.end - last.start == 1 && last.capital && !last.glued && !self.measures(at);
         let lower = next.clone().find(|c| !c.is_whitespace()).is_some_and(char::is_lowercase);
-        closes && !(last.is(Role::Abbreviation) || initial || (last.is_word() && last.end - last.start == 1 && lower))
+        closes
+            && !(last.is(Role::Abbreviation)
+                || initial
+                || (last.is_word() && last.end - last.start == 1 && lower))
     }
 
     /// Returns true if the word that ends here stands behind a figure.
@@ -341,5 +349,6 @@ const fn is_combining(c: char) -> bool {
 
 /// FNV-1a over the bytes of a word.
 pub(crate) fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    word.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -28,7 +28,11 @@ pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
 }
 
 const fn exact(hour: u32, minute: u32) -> Option<Clocktime> {
-    if hour < 24 && minute < 60 { Some(Clocktime { time: Time(hour * 3600 + minute * 60), other: None }) } else { None }
+    if hour < 24 && minute < 60 {
+        Some(Clocktime { time: Time(hour * 3600 + minute * 60), other: None })
+    } else {
+        None
+    }
 }
 
 /// A time on the 12-hour face; without its half it may be either.
@@ -51,7 +55,9 @@ fn half(text: &Text, at: usize) -> Option<(Half, usize)> {
     match text.word(token) {
         "am" => Some((Half::Am, at + 1)),
         "pm" => Some((Half::Pm, at + 1)),
-        letter @ ("a" | "p") if text.next(at + 1).is_some_and(|next| next.is_sign('.') && next.glued) && phrase(2) == "m" => {
+        letter @ ("a" | "p")
+            if text.next(at + 1).is_some_and(|next| next.is_sign('.') && next.glued) && phrase(2) == "m" =>
+        {
             let point = text.next(at + 3).is_some_and(|next| next.is_sign('.') && next.glued);
             Some((if letter == "a" { Half::Am } else { Half::Pm }, at + 3 + usize::from(point)))
         }
@@ -75,7 +81,8 @@ fn figured(text: &Text, at: usize, figure: Figure) -> Option<(Clocktime, usize)>
                 return Some((faced(hour, minute, Some(half))?, end));
             }
             // `1:30 h` is a duration.
-            let measured = text.next(at + 1).is_some_and(|next| next.lex.unit.is_some() && next.end - next.start > 1);
+            let measured =
+                text.next(at + 1).is_some_and(|next| next.lex.unit.is_some() && next.end - next.start > 1);
             let early = (1..FIRST_CLEAR_HOUR).contains(&hour) && !padded;
             let other = early.then_some(Time(time.0 + 12 * 3600)).filter(|_| second == 0);
             return (!measured).then_some((Clocktime { time, other }, at + 1));
@@ -83,7 +90,8 @@ fn figured(text: &Text, at: usize, figure: Figure) -> Option<(Clocktime, usize)>
         Figure::Number(number) => number,
         _ => return None,
     };
-    let glued = text.tokens[at].glued && text.before(at).is_some_and(|before| before.is_word() || before.is_sign('.'));
+    let glued = text.tokens[at].glued
+        && text.before(at).is_some_and(|before| before.is_word() || before.is_sign('.'));
     if glued {
         return None;
     }
@@ -97,7 +105,9 @@ fn figured(text: &Text, at: usize, figure: Figure) -> Option<(Clocktime, usize)>
     let padded = text.word(&text.tokens[at]).starts_with('0');
     if let Some((half, end)) = half(text, at + 1) {
         let said = !matches!(text.next_word(at + 1), "in" | "at" | "this") || is_announced(text, at);
-        return (said && (1..=12).contains(&hour)).then(|| Some((faced(hour, 0, Some(half))?, end))).flatten();
+        return (said && (1..=12).contains(&hour))
+            .then(|| Some((faced(hour, 0, Some(half))?, end)))
+            .flatten();
     }
     let next = text.next(at + 1);
     if next.is_some_and(|next| next.glued && text.word(next) == "h") {
@@ -121,7 +131,8 @@ fn figured(text: &Text, at: usize, figure: Figure) -> Option<(Clocktime, usize)>
         return Some(past);
     }
     // `9-10 am`: the first has the half of the second.
-    let joins = next.is_some_and(|next| matches!(next.kind, Kind::Sign('-' | '–')) || text.word(next) == "to");
+    let joins =
+        next.is_some_and(|next| matches!(next.kind, Kind::Sign('-' | '–')) || text.word(next) == "to");
     if joins && let Some(Figure::Number(second)) = text.next(at + 2).and_then(|next| next.figure()) {
         let (of_second, _) = half(text, at + 3)?;
         let earlier = second.small()? % 12 < hour % 12;
@@ -139,7 +150,13 @@ fn is_announced(text: &Text, at: usize) -> bool {
 /// `at 9`, with nothing behind that it could count.
 fn bare(text: &Text, at: usize, hour: u32, padded: bool) -> Option<(Clocktime, usize)> {
     let counts = |token: &Token| match token.kind {
-        Kind::Word => (token.has_content() && token.lex.weekday == 0 && token.lex.month == 0 && text.word(token) != "tomorrow") || text.word(token) == "of",
+        Kind::Word => {
+            (token.has_content()
+                && token.lex.weekday == 0
+                && token.lex.month == 0
+                && text.word(token) != "tomorrow")
+                || text.word(token) == "of"
+        }
         Kind::Sign(sign) => matches!(sign, '%' | '€' | '$' | '£' | '°' | '/' | '-'),
         Kind::Figure(_) => true,
     };
@@ -156,7 +173,9 @@ fn past(text: &Text, minute: u32, at: usize) -> Option<(Clocktime, usize)> {
     let (hour, is_word) = hour(text.next(at + 1)?)?;
     let fits = (1..60).contains(&minute);
     let (hour, minute) = match direction {
-        "past" | "after" if fits && (direction == "past" || named || matches!(minute, 15 | 30)) => (hour, minute),
+        "past" | "after" if fits && (direction == "past" || named || matches!(minute, 15 | 30)) => {
+            (hour, minute)
+        }
         "to" | "before" if fits && minute < 31 && (named || (is_word && minute.is_multiple_of(5))) => {
             (if hour == 1 { 12 } else { hour - 1 }, 60 - minute)
         }
@@ -207,7 +226,8 @@ fn in_words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
         return said.then(|| Some((faced(value, minute as u32, half)?, after))).flatten();
     }
     if let Some((half, after)) = half(text, end) {
-        let said = !matches!(text.next_word(end), "in" | "at" | "this") || is_announced(text, at) || value > 1;
+        let said =
+            !matches!(text.next_word(end), "in" | "at" | "this") || is_announced(text, at) || value > 1;
         return said.then(|| Some((faced(value, 0, Some(half))?, after))).flatten();
     }
     if end == at + 1 { bare(text, at, value, false) } else { None }

@@ -105,8 +105,9 @@ pub const KILOMETRE_AN_HOUR: Unit = unit(Speed, 1.0);
 /// Degrees Celsius, also what a bare degree sign means.
 pub const CELSIUS: Unit = unit(Temperature, 1.0);
 
-static NAMED: LazyLock<FxHashMap<&'static str, Unit>> =
-    LazyLock::new(|| WORDS.iter().flat_map(|(unit, names)| names.split_whitespace().map(|name| (name, *unit))).collect());
+static NAMED: LazyLock<FxHashMap<&'static str, Unit>> = LazyLock::new(|| {
+    WORDS.iter().flat_map(|(unit, names)| names.split_whitespace().map(|name| (name, *unit))).collect()
+});
 
 impl Unit {
     /// Finds a unit by the name a world gives it (`km`, `minutes`, `°C`, `m²`, `km/h`, `%`).
@@ -131,7 +132,11 @@ impl Unit {
     /// The unit of area that a unit of length gives.
     #[must_use]
     pub fn squared(self) -> Option<Self> {
-        (self.dimension == Length).then_some(Self { dimension: Area, factor: self.factor * self.factor, offset: 0.0 })
+        (self.dimension == Length).then_some(Self {
+            dimension: Area,
+            factor: self.factor * self.factor,
+            offset: 0.0,
+        })
     }
 
     /// A value in this unit, in another of the same dimension.
@@ -271,6 +276,7 @@ pub const CODES: &[&str] = &[
 
 /// The codes, and the same in small letters.
 pub(crate) fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    static LOWER: LazyLock<Vec<String>> = LazyLock::new(|| CODES.iter().map(|code| code.to_lowercase()).collect());
+    static LOWER: LazyLock<Vec<String>> =
+        LazyLock::new(|| CODES.iter().map(|code| code.to_lowercase()).collect());
     CODES.iter().copied().zip(LOWER.iter().map(String::as_str))
 }

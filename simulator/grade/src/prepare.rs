@@ -7,8 +7,8 @@ use diorama_seeds::task::{
 use super::change::{Allowed, Expected};
 use super::errors::CheckError;
 use super::evidence::{Leaves, Ready};
-use super::structured::{self, AskedFact};
 use super::prose::check_fact;
+use super::structured::{self, AskedFact};
 use super::vocabulary::Vocabulary;
 use diorama_engine::Base;
 
@@ -86,12 +86,7 @@ impl Prepared {
 }
 
 impl PreparedVariant {
-    fn new(
-        position: usize,
-        variant: &Variant,
-        base: &Base,
-        leaves: &mut Leaves,
-    ) -> Result<Self, CheckError> {
+    fn new(position: usize, variant: &Variant, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
         if variant.goals.is_empty() {
             return Err(CheckError::NoGoal(position));
         }
@@ -108,8 +103,7 @@ impl PreparedVariant {
         if let Some(late) = variant.changes.iter().find(|change| change.goal as usize >= goals) {
             return Err(CheckError::Goal { variant: position, found: late.goal, goals });
         }
-        let prepared =
-            variant.goals.iter().map(|goal| PreparedGoal::new(position, goal, base, leaves));
+        let prepared = variant.goals.iter().map(|goal| PreparedGoal::new(position, goal, base, leaves));
         Ok(Self {
             goals: prepared.collect::<Result<_, _>>()?,
             changes: Expected::new(&variant.changes, base.world())
@@ -119,12 +113,7 @@ impl PreparedVariant {
 }
 
 impl PreparedGoal {
-    fn new(
-        position: usize,
-        goal: &GoalCheck,
-        base: &Base,
-        leaves: &mut Leaves,
-    ) -> Result<Self, CheckError> {
+    fn new(position: usize, goal: &GoalCheck, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
         let world = base.world();
         if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
             return Err(CheckError::Refusal(position));
@@ -142,7 +131,10 @@ impl PreparedGoal {
         }
         let evidence = ready(&goal.evidence)?;
         let facts = goal.answer.iter().map(|check| &check.fact).chain(&goal.context);
-        facts.into_iter().try_for_each(|fact| check_fact(fact, &world.zone)).map_err(|error| CheckError::Fact(position, error))?;
+        facts
+            .into_iter()
+            .try_for_each(|fact| check_fact(fact, &world.zone))
+            .map_err(|error| CheckError::Fact(position, error))?;
         let subjects = match goal.outcome {
             Outcome::Refused => structured::subjects(&goal.evidence, base),
             _ => Vec::new(),

@@ -30,6 +30,8 @@ pub use self::visible::Visible;
 
 use self::attribution::Speech;
 use self::refusal::Refusal;
+#[cfg(test)]
+pub(crate) use self::refusal::restates;
 use super::errors::{ErrorClass, GradeError};
 use super::goal::{Held, another_outcome, reasons};
 use super::measures::Measures;
@@ -72,7 +74,8 @@ impl<'a> Held<'a> {
     {
         let Episode { attempt, clock, vocabulary, .. } = self.episode;
         let turns = &self.message().turns;
-        let visible = Visible::new(clock, attempt.last.clock(), turns, self.goal.log, (attempt.base, vocabulary));
+        let visible =
+            Visible::new(clock, attempt.last.clock(), turns, self.goal.log, (attempt.base, vocabulary));
         Visible { measures: Some(measures), ..visible }
     }
 
@@ -84,8 +87,11 @@ impl<'a> Held<'a> {
             errors.push(GradeError::new(ErrorClass::MissingFact, message));
             return Verdict::Failed;
         };
-        let context: Vec<Fact> =
-            expected.context.iter().filter_map(|fact| filled_fact(fact, |number, field| self.made(number, field))).collect();
+        let context: Vec<Fact> = expected
+            .context
+            .iter()
+            .filter_map(|fact| filled_fact(fact, |number, field| self.made(number, field)))
+            .collect();
         let measures = Measures::default();
         let visible = self.visible(&measures);
         let message = self.message();
@@ -130,20 +136,24 @@ impl<'a> Held<'a> {
             let claimed = |one: &Unsupported| {
                 let mut mentions = message.prose.mentions().iter();
                 let mention = mentions.find(|mention| mention.span() == one.span);
-                mention.is_none_or(|mention| matches!(mention.stance, Stance::Asserted | Stance::Hypothetical))
+                mention
+                    .is_none_or(|mention| matches!(mention.stance, Stance::Asserted | Stance::Hypothetical))
             };
-            let unsupported = unsupported(&message.prose, &visible).into_iter().filter(claimed).map(|Unsupported { kind, span }| {
-                let words = message.prose.words_at(span);
-                match kind {
-                    Kind::Currency => format!("{words}: nothing gives this currency"),
-                    Kind::Unit => format!("{words}: nothing gives this unit"),
-                    Kind::Value => format!("{words}: no reply shows it"),
-                    Kind::Name => format!("{words}: no reply names it"),
-                }
-            });
+            let unsupported = unsupported(&message.prose, &visible).into_iter().filter(claimed).map(
+                |Unsupported { kind, span }| {
+                    let words = message.prose.words_at(span);
+                    match kind {
+                        Kind::Currency => format!("{words}: nothing gives this currency"),
+                        Kind::Unit => format!("{words}: nothing gives this unit"),
+                        Kind::Value => format!("{words}: no reply shows it"),
+                        Kind::Name => format!("{words}: no reply names it"),
+                    }
+                },
+            );
             let speech = Speech::new(&message.prose, &visible);
             let states = states::unshown(&speech).into_iter();
-            let states = states.map(|span| format!("{}: no reply shows this state", message.prose.words_at(span)));
+            let states =
+                states.map(|span| format!("{}: no reply shows this state", message.prose.words_at(span)));
             unsupported.chain(states).chain(speech.misattributed()).chain(speech.taken_back()).collect()
         });
         let done = expected.outcome == Outcome::Done;
@@ -153,17 +163,26 @@ impl<'a> Held<'a> {
             let found = contradicts(&message.prose, entry, world)?;
             Some(format!("{}: the {} is {}", message.prose.words_at(found.span), found.member, found.shown))
         };
-        let mut writes = goal.own.iter().filter(|entry| !entry.changes.is_empty() && entry.reply.is_success());
+        let mut writes =
+            goal.own.iter().filter(|entry| !entry.changes.is_empty() && entry.reply.is_success());
         let only = writes.next().filter(|_| writes.next().is_none() && done);
         let states = only.and_then(of_state);
-        let negated = message.prose.mentions().iter().filter(|mention| mention.stance == Stance::Denied && mention.what.is_amount());
+        let negated = message
+            .prose
+            .mentions()
+            .iter()
+            .filter(|mention| mention.stance == Stance::Denied && mention.what.is_amount());
         let of_reply = |mention: &&Mention| {
-            only.is_some_and(|entry| entry.reply.body.values().any(|(value, _)| {
-                let target = value::Target::of_value(value, None, &episode.clock.zone);
-                target.is_some_and(|target| target.is(&mention.what, &episode.clock))
-            }))
+            only.is_some_and(|entry| {
+                entry.reply.body.values().any(|(value, _)| {
+                    let target = value::Target::of_value(value, None, &episode.clock.zone);
+                    target.is_some_and(|target| target.is(&mention.what, &episode.clock))
+                })
+            })
         };
-        let unsaid = negated.filter(of_reply).map(|mention| format!("{}: the reply shows it", message.prose.words_at(mention.span())));
+        let unsaid = negated
+            .filter(of_reply)
+            .map(|mention| format!("{}: the reply shows it", message.prose.words_at(mention.span())));
         let all = lies.iter().cloned().chain(denied).chain(states).chain(unsaid);
         all.map(|what| GradeError::new(ErrorClass::FalseClaim, what)).collect()
     }
@@ -212,7 +231,12 @@ fn is_dump(message: &Prose, checks: &[AnswerCheck]) -> bool {
     if source.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(source).is_ok() {
         return true;
     }
-    let parts: Vec<&str> = source.trim_end_matches('.').split([',', ';', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = source
+        .trim_end_matches('.')
+        .split([',', ';', '\n'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
     let bare = |part: &&str| part.split_whitespace().count() < 3;
     let values = parts.len() > asked + MAX_BARE_VALUES && parts.iter().all(bare);
     values || source.split_whitespace().count() > MAX_WORDS + MAX_WORDS_PER_FACT * asked

@@ -56,7 +56,9 @@ impl Vocabulary {
     /// Where a text names records of a world: by display names of two words and more, which are hardly anything else.
     pub fn proper_names(&self, prose: &Prose, base: &Base) -> Vec<Span> {
         let resources = base.world().resources.iter().zip(&self.0.names);
-        resources.flat_map(|(resource, names)| prose.names(names.get_or_init(|| names_of(resource)))).collect()
+        resources
+            .flat_map(|(resource, names)| prose.names(names.get_or_init(|| names_of(resource))))
+            .collect()
     }
 }
 

@@ -135,7 +135,8 @@ fn sentence_of<'a>(text: &Text, source: &'a str, number: u32) -> Option<&'a str>
 /// Sentences that ask without a question mark: `I just need your PIN`, `Your card number, please`.
 fn urged(text: &Text) -> impl Iterator<Item = u32> {
     const URGING: [&str; 12] = [
-        "please", "need", "require", "provide", "share", "give", "tell", "send", "enter", "specify", "missing", "lack",
+        "please", "need", "require", "provide", "share", "give", "tell", "send", "enter", "specify",
+        "missing", "lack",
     ];
     text.tokens.iter().filter(|token| URGING.contains(&text.word(token))).map(|token| token.sentence)
 }
@@ -163,8 +164,9 @@ fn is_named(name: &str, asked: &HashSet<u64>, withheld: &[WithheldDetail], at: u
 fn name_stems(name: &str) -> Vec<u64> {
     let spaced = name.replace(['_', '-'], " ");
     let text = Text::of_value(&spaced);
-    let tells =
-        |token: &&Token| token.has_content() || ASKING.contains(&text.word(token)) || token.is(Role::Identifier);
+    let tells = |token: &&Token| {
+        token.has_content() || ASKING.contains(&text.word(token)) || token.is(Role::Identifier)
+    };
     text.tokens.iter().filter(|token| token.is_word()).filter(tells).map(|token| token.stem).collect()
 }
 

@@ -18,9 +18,17 @@ use super::value::{Content, Target};
 use super::visible::{Leaf, Visible};
 
 /// `or` behind a value, perhaps with a unit between.
-static OR_AFTER: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^[^\w\s.;:!?]*(?: \w{1,9}\b)??[^\w\s.;:!?]*,? or (?:(?:maybe|perhaps|possibly|rather|even|the|on|at|in|from|to) )*[*"“_]*"#));
+static OR_AFTER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"^[^\w\s.;:!?]*(?: \w{1,9}\b)??[^\w\s.;:!?]*,? or (?:(?:maybe|perhaps|possibly|rather|even|the|on|at|in|from|to) )*[*"“_]*"#,
+    )
+});
 /// `or` before a value.
-static OR_BEFORE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\w[^\w\s.;:!?]*,? or (?:(?:maybe|perhaps|possibly|rather|even|the|on|at|in|from|to) )*[^\w\s]*$"#));
+static OR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"\w[^\w\s.;:!?]*,? or (?:(?:maybe|perhaps|possibly|rather|even|the|on|at|in|from|to) )*[^\w\s]*$"#,
+    )
+});
 
 /// A message beside what was visible when it was written.
 pub(super) struct Speech<'a> {
@@ -91,7 +99,8 @@ impl<'a> Speech<'a> {
         let alike = |other: &&Claim<'_>| {
             let kinds = match (own.said, other.said) {
                 (Said::Value(one), Said::Value(other)) => {
-                    (one.what.is_amount() && other.what.is_amount()) || std::mem::discriminant(&one.what) == std::mem::discriminant(&other.what)
+                    (one.what.is_amount() && other.what.is_amount())
+                        || std::mem::discriminant(&one.what) == std::mem::discriminant(&other.what)
                 }
                 _ => self.is_alike(own, other),
             };
@@ -105,9 +114,11 @@ impl<'a> Speech<'a> {
         let rest = self.message.source().get(at..).unwrap_or_default();
         let starts = |text: &str| {
             let spaced = text.replace('_', " ");
-            text.len() > 2 && rest.get(..spaced.len()).is_some_and(|start| start.eq_ignore_ascii_case(&spaced))
+            text.len() > 2
+                && rest.get(..spaced.len()).is_some_and(|start| start.eq_ignore_ascii_case(&spaced))
         };
-        self.message.mentions().iter().any(|mention| mention.start.abs_diff(at) <= 1) || self.visible.texts().any(starts)
+        self.message.mentions().iter().any(|mention| mention.start.abs_diff(at) <= 1)
+            || self.visible.texts().any(starts)
     }
 
     /// Values in the message that another record has and the one that its sentence names has not.
@@ -115,9 +126,11 @@ impl<'a> Speech<'a> {
         let mut found = Vec::new();
         let names = self.names();
         for claim in self.claims() {
-            let named: Vec<Named> = names.iter().filter(|(span, _)| claim.sentence.overlaps(*span)).copied().collect();
+            let named: Vec<Named> =
+                names.iter().filter(|(span, _)| claim.sentence.overlaps(*span)).copied().collect();
             let leaves = || claim.leaves.iter().map(|at| &self.visible.leaves[*at]);
-            let about_others = english::words(self.message.words_at(claim.sentence)).any(|word| word.starts_with("other"));
+            let about_others =
+                english::words(self.message.words_at(claim.sentence)).any(|word| word.starts_with("other"));
             if named.is_empty() || about_others || self.is_known_otherwise(claim) {
                 continue;
             }
@@ -134,9 +147,15 @@ impl<'a> Speech<'a> {
                     own.into_iter().any(|own| leaves().any(|leaf| is_same_field(own, leaf)))
                         || leaves().all(|leaf| leaf.field.is_some_and(|((resource, _), _)| resource == kind))
                 };
-                !owners.iter().any(|owner| leaves().any(|leaf| self.is_linked(*owner, leaf))) && owners.iter().any(has_another)
+                !owners.iter().any(|owner| leaves().any(|leaf| self.is_linked(*owner, leaf)))
+                    && owners.iter().any(has_another)
             };
-            if let Some(owner) = self.owners(&named, claim).iter().find(|owners| is_of_another(owners)).and_then(|owners| owners.first()) {
+            if let Some(owner) = self
+                .owners(&named, claim)
+                .iter()
+                .find(|owners| is_of_another(owners))
+                .and_then(|owners| owners.first())
+            {
                 let name = self.visible.subjects[*owner].names.first().map_or("", |name| name);
                 found.push(format!("{}: {name} has another", self.message.words_at(claim.span)));
             }
@@ -150,12 +169,18 @@ impl<'a> Speech<'a> {
         let denied = self.claims().iter().filter_map(|claim| {
             let later = |span: Span| {
                 let sentence = message.words_at(message.sentence_at(span)).to_lowercase();
-                span.start > claim.sentence.end && message.stance(span) == Stance::Denied && CORRECTION.is_match(&sentence)
+                span.start > claim.sentence.end
+                    && message.stance(span) == Stance::Denied
+                    && CORRECTION.is_match(&sentence)
             };
             let place = match claim.said {
                 Said::Text(text) => self.places(text).into_iter().find(|span| later(*span)),
                 Said::Value(mention) => {
-                    let mut same = message.mentions().iter().filter(|other| other.what == mention.what).map(Mention::span);
+                    let mut same = message
+                        .mentions()
+                        .iter()
+                        .filter(|other| other.what == mention.what)
+                        .map(Mention::span);
                     same.find(|span| later(*span))
                 }
             };
@@ -167,12 +192,17 @@ impl<'a> Speech<'a> {
     /// Returns true if replies show a value of a record, or of one that they show together with it.
     fn is_linked(&self, owner: usize, leaf: &Leaf<'_>) -> bool {
         let record = leaf.field.map(|(record, _)| record);
-        let together = |other: &Leaf<'_>| other.field.map(|(record, _)| record) == record && other.subjects.contains(&owner);
+        let together = |other: &Leaf<'_>| {
+            other.field.map(|(record, _)| record) == record && other.subjects.contains(&owner)
+        };
         let (_, key) = self.visible.subjects[owner].record;
         let changes = || self.visible.entries.iter().flat_map(|entry| &entry.changes);
-        let refers = || changes().any(|change| {
-            record == Some((change.resource, &change.key)) && change.after.iter().flat_map(|after| after.iter()).any(|value| value == key)
-        });
+        let refers = || {
+            changes().any(|change| {
+                record == Some((change.resource, &change.key))
+                    && change.after.iter().flat_map(|after| after.iter()).any(|value| value == key)
+            })
+        };
         leaf.subjects.contains(&owner) || self.visible.leaves.iter().any(together) || refers()
     }
 
@@ -182,7 +212,10 @@ impl<'a> Speech<'a> {
         let mut found: Vec<Named> = Vec::new();
         for (at, subject) in subjects.iter().enumerate() {
             for name in &subject.names {
-                let shared = subjects.iter().enumerate().any(|(other, subject)| other != at && subject.names.contains(name));
+                let shared = subjects
+                    .iter()
+                    .enumerate()
+                    .any(|(other, subject)| other != at && subject.names.contains(name));
                 if !shared {
                     found.extend(self.places(name).into_iter().map(|span| (span, at)));
                 }
@@ -201,7 +234,10 @@ impl<'a> Speech<'a> {
                     && match &mention.what {
                         What::Number(number) => {
                             matches!(number.role, NumberRole::Plain | NumberRole::Identifier)
-                                && self.message.words_at(mention.span()).contains(|c: char| c.is_ascii_digit())
+                                && self
+                                    .message
+                                    .words_at(mention.span())
+                                    .contains(|c: char| c.is_ascii_digit())
                         }
                         What::None => false,
                         _ => true,
@@ -220,14 +256,21 @@ impl<'a> Speech<'a> {
             // The longest text at a place is meant.
             let spans: Vec<Span> = said.iter().map(|(span, _)| *span).collect();
             let is_part = |span: Span| {
-                spans.iter().any(|other| other.overlaps(span) && other.end - other.start > span.end - span.start)
+                spans
+                    .iter()
+                    .any(|other| other.overlaps(span) && other.end - other.start > span.end - span.start)
             };
             said.retain(|(span, _)| !is_part(*span));
             said.sort_by_key(|(span, _)| *span);
             let claim = |(span, said): (Span, Said<'a>)| {
                 let gives = |at: &usize| self.is_target(said, &self.visible.leaves[*at].target);
                 let leaves: Vec<usize> = (0..self.visible.leaves.len()).filter(gives).collect();
-                (!leaves.is_empty()).then(|| Claim { span, sentence: self.message.sentence_at(span), said, leaves })
+                (!leaves.is_empty()).then(|| Claim {
+                    span,
+                    sentence: self.message.sentence_at(span),
+                    said,
+                    leaves,
+                })
             };
             said.into_iter().filter_map(claim).collect()
         })
@@ -272,8 +315,11 @@ impl<'a> Speech<'a> {
             .collect();
         let rank = alike.iter().position(|span| *span == claim.span).unwrap_or(0);
         let of_kind = |kind: ResourceId| {
-            let mut own: Vec<usize> =
-                named.iter().map(|(_, subject)| *subject).filter(|subject| kind_of(*subject) == kind).collect();
+            let mut own: Vec<usize> = named
+                .iter()
+                .map(|(_, subject)| *subject)
+                .filter(|subject| kind_of(*subject) == kind)
+                .collect();
             own.dedup();
             match own.get(rank) {
                 Some(owner) if own.len() == alike.len() => vec![*owner],
@@ -286,12 +332,14 @@ impl<'a> Speech<'a> {
     }
 
     /// Values of other records in the place of those asked for: the fact's position, and the words.
-    pub(super) fn rivals(&self, checks: &[AnswerCheck], atoms: &[Atom<'_>], context: &[Target<'_>]) -> Vec<(usize, String)> {
+    pub(super) fn rivals(
+        &self,
+        checks: &[AnswerCheck],
+        atoms: &[Atom<'_>],
+        context: &[Target<'_>],
+    ) -> Vec<(usize, String)> {
         let mut found = self.corrected(atoms);
-        let Some((base, _)) = self.visible.world else {
-            found.extend(self.unlisted(atoms, context));
-            return found;
-        };
+        let Some((base, _)) = self.visible.world else { return found };
         let world = base.world();
         let names = self.names();
         for (position, check) in checks.iter().enumerate() {
@@ -326,7 +374,8 @@ impl<'a> Speech<'a> {
                     continue;
                 }
                 let of_other = names.iter().any(|(name, subject)| {
-                    let own = || claim.leaves.iter().any(|at| self.is_linked(*subject, &self.visible.leaves[*at]));
+                    let own =
+                        || claim.leaves.iter().any(|at| self.is_linked(*subject, &self.visible.leaves[*at]));
                     claim.sentence.overlaps(*name) && !name.overlaps(claim.span) && own()
                 });
                 if !of_other {
@@ -349,7 +398,10 @@ impl<'a> Speech<'a> {
             } else {
                 Span { start: claim.span.end, end: other.span.start }
             };
-            other.span != claim.span && matches!(other.said, Said::Text(_)) && self.is_alike(claim, other) && joins(self.message.words_at(between))
+            other.span != claim.span
+                && matches!(other.said, Said::Text(_))
+                && self.is_alike(claim, other)
+                && joins(self.message.words_at(between))
         })
     }
 
@@ -359,14 +411,18 @@ impl<'a> Speech<'a> {
         for atom in atoms {
             let stated = self.stating(atom);
             let Some(first) = stated.first() else { continue };
-            let after = |span: Span| span.start > first.start && !self.message.sentence_at(*first).overlaps(span);
+            let after =
+                |span: Span| span.start > first.start && !self.message.sentence_at(*first).overlaps(span);
             let mentions = self.message.mentions().iter().filter(|mention| after(mention.span()));
             for mention in mentions {
                 let sentence = self.message.words_at(self.message.sentence_at(mention.span())).to_lowercase();
                 let own = atom.target.is(&mention.what, self.visible.clock);
                 let denied = own && mention.stance == Stance::Denied;
                 let others = || atoms.iter().any(|other| other.target.is(&mention.what, self.visible.clock));
-                let replaced = atom.target.is_like(&mention.what) && self.states(mention) && !others() && CORRECTION.is_match(&sentence);
+                let replaced = atom.target.is_like(&mention.what)
+                    && self.states(mention)
+                    && !others()
+                    && CORRECTION.is_match(&sentence);
                 if denied || replaced {
                     found.push((atom.check, self.message.words_at(mention.span()).to_owned()));
                 }
@@ -380,52 +436,49 @@ impl<'a> Speech<'a> {
         found
     }
 
-    /// Without a world: every asserted value of a fact's kind that nothing gives.
-    fn unlisted(&self, atoms: &[Atom<'_>], context: &[Target<'_>]) -> Vec<(usize, String)> {
-        let unknown = |mention: &&Mention| {
-            let mut known = atoms.iter().map(|atom| &atom.target).chain(context);
-            self.states(mention)
-                && !known.any(|target| target.is(&mention.what, self.visible.clock))
-                && !self.visible.is_said(mention)
-        };
-        let mentions = self.message.mentions().iter().filter(unknown);
-        let found = mentions.filter_map(|mention| {
-            let atom = atoms.iter().find(|atom| atom.target.is_like(&mention.what))?;
-            Some((atom.check, self.message.words_at(mention.span()).to_owned()))
-        });
-        found.collect()
-    }
-
     fn is_target(&self, said: Said<'_>, target: &Target<'_>) -> bool {
         match (said, &target.content) {
             (Said::Value(mention), _) => target.is(&mention.what, self.visible.clock),
-            (Said::Text(text), Content::Text(own, aliases)) => *own == text || aliases.iter().any(|alias| alias == text),
+            (Said::Text(text), Content::Text(own, aliases)) => {
+                *own == text || aliases.iter().any(|alias| alias == text)
+            }
             (Said::Text(_), _) => false,
         }
     }
 }
 
-/// Items of which one is given the value of another: in a sentence, the values come in another order than the names of the items.
-pub(super) fn swapped_items(checks: &[AnswerCheck], atoms: &[Atom<'_>], served: &[Option<Span>], message: &Prose) -> Vec<(usize, String)> {
+/// Values of one kind that stand in another order than the words for them in their sentence: the names of their items, or
+/// the words that only one fact is about.
+pub(super) fn swapped(atoms: &[Atom<'_>], served: &[Option<Span>], message: &Prose) -> Vec<(usize, String)> {
+    let alike = |one: &Atom<'_>, other: &Atom<'_>| {
+        std::mem::discriminant(&one.target.content) == std::mem::discriminant(&other.target.content)
+            && (one.target.unit, one.target.currency) == (other.target.unit, other.target.currency)
+    };
+    // Where two facts are about the same, their items tell them apart, else the words that one of them alone has.
+    let named = |atom: &Atom<'_>, other: &Atom<'_>| -> Vec<Span> {
+        if atom.about == other.about {
+            return atom.items.iter().flat_map(|name| message.find(name)).collect();
+        }
+        let own = |word: &String| word.len() > 2 && !english::words(other.about).any(|one| one == *word);
+        english::words(atom.about).filter(own).flat_map(|word| message.find(&word)).collect()
+    };
     let mut found = Vec::new();
-    for sentence in message.sentences() {
-        let about = |at: usize| checks.get(at).map_or("", |check| &check.about);
-        // For each item, the place of a name of its own that is nearest to its value, and the place of that.
-        let placed = |(at, (atom, value)): (usize, (&Atom<'_>, &Option<Span>))| {
-            let value = value.filter(|value| sentence.overlaps(*value))?;
-            let names = atom.items.iter().flat_map(|name| message.find(name));
-            let name = names.filter(|span| sentence.overlaps(*span)).min_by_key(|span| span.start.abs_diff(value.start))?;
-            Some((about(atom.check), name, value, at))
-        };
-        let mut by_name: Vec<_> = atoms.iter().zip(served).enumerate().filter_map(placed).collect();
-        let mut by_value = by_name.clone();
-        by_name.sort_by_key(|(about, name, ..)| (*about, *name));
-        by_value.sort_by_key(|(about, _, value, _)| (*about, *value));
-        let differs = |((.., one), (.., other)): &(&(&str, Span, Span, usize), &(&str, Span, Span, usize))| {
-            atoms[*one].target != atoms[*other].target
-        };
-        if let Some((_, (.., value, at))) = by_name.iter().zip(&by_value).find(differs) {
-            found.push((atoms[*at].check, message.words_at(*value).to_owned()));
+    for (at, atom) in atoms.iter().enumerate() {
+        for (later, other) in atoms.iter().enumerate().skip(at + 1) {
+            let (Some(value), Some(of_other)) = (served[at], served[later]) else { continue };
+            let sentence = message.sentence_at(value);
+            let is_name = matches!(atom.target.content, Content::Text(..));
+            if is_name || !alike(atom, other) || atom.target == other.target || !sentence.overlaps(of_other) {
+                continue;
+            }
+            let near = |names: Vec<Span>, value: Span| {
+                let inside = names.into_iter().filter(|name| sentence.overlaps(*name) && !name.overlaps(value));
+                inside.min_by_key(|name| name.start.abs_diff(value.start))
+            };
+            let (Some(name), Some(name_of_other)) = (near(named(atom, other), value), near(named(other, atom), of_other)) else { continue };
+            if (name < name_of_other) != (value < of_other) {
+                found.push((atom.check, message.words_at(value).to_owned()));
+            }
         }
     }
     found

@@ -19,13 +19,13 @@ macro_rules! cues {
 cues! {
     /// Says that something cannot be done, or was not.
     INABILITY = r"(?x)\b(?: can't | cannot | can\ not | couldn't | could\ not | unable | not\ able | (?:was|were|is|are)n't\ able | won't | refused | rejected | declined
-        | failed | impossible | not\ possible | isn't\ possible | sorry | unfortunately | (?:i'm|i\ am)\ afraid | regret
-        | apologi[sz]e | apologies | beyond\ me | not\ something | isn't\ something | isn't\ for\ me )\b";
+        | failed | impossible | not\ possible | isn't\ possible | sorry(?:$|[,.!;—]|\ (?:but|i|we|that|to|no|about)) | unfortunately | (?:i'm|i\ am)\ afraid | regret
+        | apologi[sz]e | apologies | beyond\ me | not\ something | isn't\ something | isn't\ for\ me )(?:\b|\s|$)";
     /// Says that an attempt failed.
     FAILURE = r"(?x)\b(?: can't | cannot | can\ not | couldn't | could\ not | unable | not\ able | failed | didn't\ work | not\ possible )\b | n't\ able\b";
     /// Denies, or names something in the way.
     OBJECTION = r"(?x) n't\b | \b(?: not | no | none | nothing | nobody | never | nor | neither | cannot | unknown | missing | already | only | instead | must
-        | needs? | requires? | required | too | exceeds? | limit | full | against | beyond | rules? | policy | have\ to )\b";
+        | needs? | requires? | required | too | exceeds? | limit | full | someone\ else | out\ of | denied | against | beyond | rules? | policy | have\ to )\b";
     /// Denies that a write was made.
     DENIAL = r"(?x)\b(?: (?:didn't|did\ not|doesn't|hasn't|has\ not|haven't|have\ not|wasn't|was\ not|weren't|were\ not|isn't|aren't|not)\ (?:\w+\ ){0,2}?
           (?:go\ through|gone\ through|done|do\ (?:that|it|this|so)|work(?:ed)?|happen(?:ed)?|succeed(?:ed)?|made\ any|complete[d]?|carried\ out)
@@ -38,7 +38,7 @@ cues! {
         | has\ been | have\ been | is\ now | are\ now | went\ through )\b";
     /// Asks the user for something outside a question.
     REQUEST = r"(?x)\b(?: please\ (?:tell|provide|confirm|specify|clarify|share|give|choose|pick|select|send|enter|let)
-        | (?:i|i'll|i\ will|i\ just|we)\ need | let\ me\ know\ (?:which|what|when|whether|who|where|how) | need\ to\ know | tell\ me\ (?:which|what|when|who|where|how) )\b";
+        | (?:i|i'll|i\ will|i\ just|we)\ need | let\ me\ know\ (?:which|what|when|whether|who|where|how) | need\ to\ know | tell\ me )\b";
     /// Offers to do something.
     OFFER = r"(?x)\b(?: would\ you\ like | shall\ i | should\ i | do\ you\ want | want\ me\ to | is\ that\ (?:ok|okay|correct|right) | is\ this\ correct
         | go\ ahead | proceed | anything\ else | can\ i | may\ i | could\ i | are\ you\ sure | help\ you | interested\ in | that\ work )\b";

@@ -48,17 +48,27 @@ pub(super) struct Atom<'a> {
 
 /// Reads what a message says about facts. `context` are values that may stand beside them.
 #[must_use]
-pub fn read_facts(checks: &[AnswerCheck], context: &[Fact], message: &Prose, visible: &Visible<'_>) -> FactReading {
+pub fn read_facts(
+    checks: &[AnswerCheck],
+    context: &[Fact],
+    message: &Prose,
+    visible: &Visible<'_>,
+) -> FactReading {
     let atoms = atoms(checks, visible);
-    let context = context.iter().filter_map(|fact| Target::of_fact(fact, &visible.clock.zone)).collect::<Vec<_>>();
+    let context =
+        context.iter().filter_map(|fact| Target::of_fact(fact, &visible.clock.zone)).collect::<Vec<_>>();
     let speech = Speech::new(message, visible);
     let mut candidates: Vec<Vec<Span>> = atoms.iter().map(|atom| speech.stating(atom)).collect();
     // A choice states none of its values, unless all of them are asked for.
     let all = candidates.concat();
     let asked = |at: usize| {
         let near = |one: usize| one.abs_diff(at) <= 1;
-        let is_day = message.mentions().iter().any(|mention| near(mention.start) && matches!(mention.what, What::Date(_)));
-        all.iter().any(|span| near(span.start) || (is_day && (at..at + MAX_BYTES_TO_TIME).contains(&span.start)))
+        let is_day = message
+            .mentions()
+            .iter()
+            .any(|mention| near(mention.start) && matches!(mention.what, What::Date(_)));
+        all.iter()
+            .any(|span| near(span.start) || (is_day && (at..at + MAX_BYTES_TO_TIME).contains(&span.start)))
     };
     let chosen_before = |span: Span| speech.alike_before(span).is_some_and(|before| all.contains(&before));
     for places in &mut candidates {
@@ -68,9 +78,8 @@ pub fn read_facts(checks: &[AnswerCheck], context: &[Fact], message: &Prose, vis
         });
     }
     let served = assign(&atoms, &candidates, message);
-    let mut reading =
-        FactReading { facts: Vec::new(), contradictions: Vec::new(), out_of_order: Vec::new() };
-    reading.contradictions.extend(attribution::swapped_items(checks, &atoms, &served, message));
+    let mut reading = FactReading { facts: Vec::new(), contradictions: Vec::new(), out_of_order: Vec::new() };
+    reading.contradictions.extend(attribution::swapped(&atoms, &served, message));
     reading.contradictions.extend(speech.rivals(checks, &atoms, &context));
     for (position, check) in checks.iter().enumerate() {
         let own = || atoms.iter().zip(&served).filter(|(atom, _)| atom.check == position);
@@ -146,7 +155,10 @@ impl Speech<'_> {
                 }
                 places.retain(|span| self.is_asserted(*span));
                 if *text == "none" {
-                    let none = message.mentions().iter().filter(|mention| mention.what == What::None && self.states(mention));
+                    let none = message
+                        .mentions()
+                        .iter()
+                        .filter(|mention| mention.what == What::None && self.states(mention));
                     places.extend(none.map(Mention::span));
                 }
                 places
@@ -162,15 +174,29 @@ impl Speech<'_> {
                 }
             }
             (Content::Instant(date, time), _) => {
-                let is = |mention: &Mention, target: &Target<'_>| target.is(&mention.what, self.visible.clock);
+                let is =
+                    |mention: &Mention, target: &Target<'_>| target.is(&mention.what, self.visible.clock);
                 let day = Target { content: Content::Date(*date), ..atom.target.clone() };
                 let hour = Target { content: Content::Time(*time), ..atom.target.clone() };
-                let dated = self.visible.turns.iter().chain([message]).flat_map(Prose::mentions).any(|mention| is(mention, &day));
-                let hours = message.mentions().iter().filter(|mention| is(mention, &hour) && self.states(mention));
+                let dated = self
+                    .visible
+                    .turns
+                    .iter()
+                    .chain([message])
+                    .flat_map(Prose::mentions)
+                    .any(|mention| is(mention, &day));
+                let hours =
+                    message.mentions().iter().filter(|mention| is(mention, &hour) && self.states(mention));
                 hours.filter(|_| dated).map(Mention::span).collect()
             }
             _ => {
-                let mut found: Vec<&Mention> = message.mentions().iter().filter(|mention| self.states(mention) && atom.target.is(&mention.what, self.visible.clock)).collect();
+                let mut found: Vec<&Mention> = message
+                    .mentions()
+                    .iter()
+                    .filter(|mention| {
+                        self.states(mention) && atom.target.is(&mention.what, self.visible.clock)
+                    })
+                    .collect();
                 if matches!(atom.target.content, Content::Count(_)) {
                     found.retain(|mention| !matches!(&mention.what, What::Number(number) if matches!(number.role, NumberRole::Limit | NumberRole::Subset)));
                 }
@@ -192,14 +218,16 @@ impl Speech<'_> {
         let proper = (2..=3).contains(&words.len())
             && words.iter().all(|word| word.chars().next().is_some_and(char::is_uppercase));
         let Some(last) = words.last().filter(|_| proper) else { return Vec::new() };
-        let shared = self.visible.texts().any(|other| other != text && other.split(' ').any(|word| word == *last));
+        let shared =
+            self.visible.texts().any(|other| other != text && other.split(' ').any(|word| word == *last));
         if shared { Vec::new() } else { self.message.find(last) }
     }
 
     /// A sentence with all words that have a meaning of a text in small letters, such as a note.
     fn paraphrase(&self, text: &str) -> Option<Span> {
         let wanted = Prose::stems_of(text);
-        let is_note = wanted.len() > 1 && text.split(' ').skip(1).all(|word| word.starts_with(char::is_lowercase));
+        let is_note =
+            wanted.len() > 1 && text.split(' ').skip(1).all(|word| word.starts_with(char::is_lowercase));
         let has_all = |sentence: &Span| {
             let said = Prose::stems_of(self.message.words_at(*sentence));
             wanted.iter().all(|stem| said.contains(stem))
@@ -215,8 +243,14 @@ impl Speech<'_> {
         };
         // `not available` is longer than `available`, and wins.
         let of_other = said(other, true);
-        let mut places: Vec<Span> =
-            said(own, true).into_iter().filter(|span| !of_other.iter().any(|longer| longer.overlaps(*span) && longer.end - longer.start > span.end - span.start)).collect();
+        let mut places: Vec<Span> = said(own, true)
+            .into_iter()
+            .filter(|span| {
+                !of_other
+                    .iter()
+                    .any(|longer| longer.overlaps(*span) && longer.end - longer.start > span.end - span.start)
+            })
+            .collect();
         let denied = said(other, false);
         if of_other.is_empty() {
             places.extend(denied);

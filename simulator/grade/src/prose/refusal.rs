@@ -13,7 +13,7 @@ use diorama_seeds::model::{Api, World};
 use diorama_seeds::task::{Evidence, RefusalClass};
 
 use super::cues::{BREAKDOWN, EXCUSES, INABILITY};
-use super::ending::{Ending, base, is_denial, verbs_of};
+use super::ending::{Ending, is_denial, verb_stem, verbs_of};
 
 /// From this cosine on, words give a reason.
 const MIN_COSINE: f32 = 0.18;
@@ -49,9 +49,11 @@ impl Refusal<'_> {
         }
         let right = match self.classes {
             // What no tool does, or a rule forbids, rests on no call: to decline is enough.
-            _ if self.refusing().next().is_none() => ending.is_unable() || (ending.objects() && !ending.asks()),
+            _ if self.refusing().next().is_none() => {
+                ending.is_unable() || (ending.objects() && !ending.asks())
+            }
             [] => ending.objects(),
-            [RefusalClass::NotFound] => self.denies_existence(ending),
+            [RefusalClass::NotFound] => self.denies_existence(message, ending),
             _ => !self.is_missed(ending) && self.gives_reason(message),
         };
         (!right).then(|| "the answer does not give the reason for which it could not be done".to_owned())
@@ -60,21 +62,25 @@ impl Refusal<'_> {
     /// The refusing API and its status, as the checks name them.
     fn refusing(&self) -> impl Iterator<Item = (&Api, u16)> {
         self.evidence.iter().filter_map(|evidence| match evidence {
-            Evidence::Refused { api, status, .. } => Some((self.world.api(self.world.api_named(api)?), *status)),
+            Evidence::Refused { api, status, .. } => {
+                Some((self.world.api(self.world.api_named(api)?), *status))
+            }
             Evidence::Empty { api, .. } => Some((self.world.api(self.world.api_named(api)?), 404)),
             _ => None,
         })
     }
 
     /// Returns true if a statement denies that what was asked for exists: it denies, and names it or finding it.
-    fn denies_existence(&self, ending: &Ending) -> bool {
-        let named = |text: &str| self.subjects.iter().any(|name| name.len() > 2 && english::fold(text).contains(&english::fold(name)));
-        self.is_missed(ending) || ending.statements().any(|text| is_denial(text) && named(text))
+    fn denies_existence(&self, message: &Prose, ending: &Ending) -> bool {
+        let names = self.subjects.iter().filter(|name| name.len() > 2).flat_map(|name| message.find(name));
+        let mut sentences = names.map(|span| message.words_at(message.sentence_at(span)).to_lowercase());
+        self.is_missed(ending) || sentences.any(|sentence| is_denial(&sentence))
     }
 
     /// Returns true if a statement denies that something is found or known.
     fn is_missed(&self, ending: &Ending) -> bool {
-        const FINDING: [&str; 11] = ["find", "found", "exist", "such", "match", "locat", "list", "regist", "recogn", "hit", "result"];
+        const FINDING: [&str; 11] =
+            ["find", "found", "exist", "such", "match", "locat", "list", "regist", "recogn", "hit", "result"];
         let finds = |text: &str| english::words(text).any(|word| FINDING.contains(&&*english::stem(&word)));
         ending.statements().any(|text| is_denial(text) && finds(text))
     }
@@ -84,7 +90,11 @@ impl Refusal<'_> {
         let of_class = |entry: &&Arc<LogEntry>| {
             RefusalClass::of_status(entry.reply.status).is_some_and(|class| self.classes.contains(&class))
         };
-        let details = self.entries.iter().filter(of_class).filter_map(|entry| entry.reply.body.member("detail")?.value()?.as_str());
+        let details = self
+            .entries
+            .iter()
+            .filter(of_class)
+            .filter_map(|entry| entry.reply.body.member("detail")?.value()?.as_str());
         let mut right: Vec<String> = details.map(str::to_owned).collect();
         if right.is_empty() {
             // Learned by reads: any of the rules that refuse with the status.
@@ -93,12 +103,15 @@ impl Refusal<'_> {
                 rules.map(|rule| rule.message.to_string()).collect::<Vec<_>>()
             }));
         }
-        let rules = self.refusing().flat_map(|(api, _)| api.behaviour.require.iter().map(|rule| &*rule.message));
-        let others: Vec<&str> = rules.filter(|rule| !right.iter().any(|right| is_alike(right, rule))).collect();
+        let rules =
+            self.refusing().flat_map(|(api, _)| api.behaviour.require.iter().map(|rule| &*rule.message));
+        let others: Vec<&str> =
+            rules.filter(|rule| !right.iter().any(|right| is_alike(right, rule))).collect();
         let parts = parts(message);
         let restated = |reason: &str| parts.iter().any(|part| restates(part, reason));
         // Several reasons at once are none.
-        if others.iter().chain(&EXCUSES).filter(|other| stems(other).len() > 1 && restated(other)).count() > 1 {
+        if others.iter().chain(&EXCUSES).filter(|other| stems(other).len() > 1 && restated(other)).count() > 1
+        {
             return false;
         }
         if right.iter().any(|reason| restated(reason)) {
@@ -152,7 +165,9 @@ fn parts(message: &Prose) -> Vec<String> {
             let part = part.trim();
             JOINTS.iter().find_map(|joint| part.strip_prefix(joint.trim_start())).unwrap_or(part)
         });
-        told.extend(parts.filter(|part| part.len() < sentence.len() && part.contains(' ')).map(str::to_owned));
+        told.extend(
+            parts.filter(|part| part.len() < sentence.len() && part.contains(' ')).map(str::to_owned),
+        );
         told.push(sentence);
     }
     told
@@ -160,7 +175,10 @@ fn parts(message: &Prose) -> Vec<String> {
 
 /// The stems of the words with meaning in a text.
 fn stems(text: &str) -> Vec<String> {
-    let mut stems: Vec<String> = english::words(text).filter(|word| word.len() > 2 && !SMALL.contains(&&**word)).map(|word| base(&word)).collect();
+    let mut stems: Vec<String> = english::words(text)
+        .filter(|word| word.len() > 2 && !SMALL.contains(&&**word))
+        .map(|word| verb_stem(&word))
+        .collect();
     stems.sort_unstable();
     stems.dedup();
     stems
@@ -168,8 +186,8 @@ fn stems(text: &str) -> Vec<String> {
 
 /// Words that tell no reason from another.
 const SMALL: [&str; 22] = [
-    "the", "and", "for", "has", "have", "had", "was", "are", "not", "can", "that", "this", "its", "but", "you", "your", "been", "with", "from",
-    "there", "already", "any",
+    "the", "and", "for", "has", "have", "had", "was", "are", "not", "can", "that", "this", "its", "but",
+    "you", "your", "been", "with", "from", "there", "already", "any",
 ];
 
 fn shared_stems<'a>(reasons: impl Iterator<Item = &'a str>) -> Vec<String> {
@@ -189,7 +207,7 @@ fn is_alike(a: &str, b: &str) -> bool {
 }
 
 /// Returns true if a part has two thirds of the words with meaning of a reason, and two at least where there are two.
-fn restates(part: &str, reason: &str) -> bool {
+pub(crate) fn restates(part: &str, reason: &str) -> bool {
     let (wanted, said) = (stems(reason), stems(part));
     let found = wanted.iter().filter(|stem| said.contains(stem)).count();
     found > 0 && found >= wanted.len().min(2) && found * 3 >= wanted.len() * 2

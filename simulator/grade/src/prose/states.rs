@@ -10,7 +10,8 @@ use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
 use super::attribution::Speech;
-use super::cues::{PREDICATE, RELATIVE};
+use super::cues::{CLAIM, PREDICATE, RELATIVE};
+use super::ending::{verb_stem, verbs_of};
 
 /// A state that a message claims and a reply shows to be another.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +31,8 @@ pub fn contradicts(message: &Prose, entry: &LogEntry, world: &World) -> Option<C
         let declared = changed_field(&path, origin, entry, world)?;
         let (Type::Enum(values), Some(shown)) = (&declared.schema.kind, value.as_str()) else { return None };
         let claimed = |state: &str| {
-            let synonyms = declared.synonyms.get(state).into_iter().flatten().filter(|words| !words.contains(' '));
+            let synonyms =
+                declared.synonyms.get(state).into_iter().flatten().filter(|words| !words.contains(' '));
             let names = std::iter::once(state.replace('_', " ")).chain(synonyms.map(|word| word.to_string()));
             let mut places = names.flat_map(|name| message.find(&name));
             places.find(|span| is_claimed(message, *span))
@@ -51,8 +53,12 @@ pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
     let (message, visible) = (speech.message, speech.visible);
     let Some((base, _)) = visible.world else { return Vec::new() };
     let world = base.world();
-    let mut fields: Vec<_> =
-        visible.leaves.iter().filter_map(|leaf| leaf.field).map(|((resource, _), field)| (resource, field)).collect();
+    let mut fields: Vec<_> = visible
+        .leaves
+        .iter()
+        .filter_map(|leaf| leaf.field)
+        .map(|((resource, _), field)| (resource, field))
+        .collect();
     fields.sort_unstable();
     fields.dedup();
     let described = |state: &str| {
@@ -60,21 +66,33 @@ pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
         let mut apis = visible.entries.iter().filter_map(|entry| Some(world.api(entry.api?)));
         apis.any(|api| has(&api.description) || api.behaviour.require.iter().any(|rule| has(&rule.message)))
     };
+    // What was done may be said by any word for it: `It is cancelled`, `completed`.
+    let apis = visible.entries.iter().filter_map(|entry| Some(world.api(entry.api?)));
+    let verbs: Vec<String> = apis.flat_map(verbs_of).collect();
     let names = speech.names();
     let mut found = Vec::new();
     for (resource, field) in fields {
         let Type::Enum(states) = &world.resource(resource).field(field).schema.kind else { continue };
         for state in states.iter() {
             let spaced = state.replace('_', " ");
-            if visible.texts().any(|text| text == &**state) || visible.is_text_said(&spaced) || described(&spaced) {
+            // Words such as `completed` say that it was done, where the state is told as it is.
+            let told = states.iter().filter(|other| visible.texts().any(|text| text == &***other)).any(|other| !message.find(&other.replace('_', " ")).is_empty());
+            if told || CLAIM.is_match(&spaced) || verbs.contains(&verb_stem(&spaced)) || visible.texts().any(|text| text == &**state)
+                || visible.is_text_said(&spaced)
+                || described(&spaced)
+            {
                 continue;
             }
             let said = |span: &Span| {
                 let before = message.source().get(..span.start).unwrap_or_default();
                 let sentence = message.sentence_at(*span);
                 let mut named = names.iter().filter(|(name, _)| sentence.overlaps(*name)).peekable();
-                let of_kind = named.peek().is_none() || named.any(|(_, at)| visible.subjects[*at].record.0 == resource);
-                is_claimed(message, *span) && of_kind && PREDICATE.is_match(before) && !RELATIVE.is_match(before)
+                let of_kind =
+                    named.peek().is_none() || named.any(|(_, at)| visible.subjects[*at].record.0 == resource);
+                is_claimed(message, *span)
+                    && of_kind
+                    && PREDICATE.is_match(before)
+                    && !RELATIVE.is_match(before)
             };
             let longer = |span: Span| {
                 let mut texts = visible.texts().filter(|text| text.len() > state.len());

@@ -2,8 +2,8 @@
 //! stand in something visible, or follow from it.
 
 use diorama_answers::prose::{Prose, Span};
-use diorama_answers::{Mention, Number, NumberRole, What};
 use diorama_answers::units::Dimension;
+use diorama_answers::{Mention, Number, NumberRole, What};
 use diorama_engine::Body;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::{Date, Time};
@@ -54,11 +54,17 @@ pub fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsupported> {
     let mut numbers = Numbers { visible, known: None };
     let mentions = message.mentions().iter();
     let mut found: Vec<Unsupported> = mentions
-        .filter_map(|mention| Some(Unsupported { kind: numbers.lacks(mention, message)?, span: mention.span() }))
+        .filter_map(|mention| {
+            Some(Unsupported { kind: numbers.lacks(mention, message)?, span: mention.span() })
+        })
         .collect();
     let Some((base, vocabulary)) = visible.world else { return found };
     let codes = CODE.find_iter(message.source()).map(|code| Span { start: code.start(), end: code.end() });
-    found.extend(codes.filter(|span| !is_visible_text(message.words_at(*span), visible)).map(|span| Unsupported { kind: Kind::Name, span }));
+    found.extend(
+        codes
+            .filter(|span| !is_visible_text(message.words_at(*span), visible))
+            .map(|span| Unsupported { kind: Kind::Name, span }),
+    );
     let names = vocabulary.proper_names(message, base).into_iter();
     let strange = names.filter(|span| !is_visible_text(message.words_at(*span), visible));
     found.extend(strange.map(|span| Unsupported { kind: Kind::Name, span }));
@@ -71,7 +77,8 @@ fn is_visible_text(words: &str, visible: &Visible<'_>) -> bool {
     let has = |text: &str| {
         text.to_lowercase().match_indices(&words).any(|(at, found)| {
             let text = text.to_lowercase();
-            let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + found.len()..).unwrap_or_default());
+            let (before, after) =
+                (text.get(..at).unwrap_or_default(), text.get(at + found.len()..).unwrap_or_default());
             !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
         })
     };
@@ -115,7 +122,9 @@ impl Numbers<'_, '_> {
             _ => None,
         };
         if let Some(value) = number.filter(|_| is_approximate(message, mention)) {
-            let near = |leaf: &Leaf<'_>| leaf.target.number().is_some_and(|own| (own - value).abs() <= own.abs() * MAX_APPROXIMATION);
+            let near = |leaf: &Leaf<'_>| {
+                leaf.target.number().is_some_and(|own| (own - value).abs() <= own.abs() * MAX_APPROXIMATION)
+            };
             if visible.leaves.iter().any(near) {
                 return None;
             }
@@ -132,7 +141,9 @@ impl Numbers<'_, '_> {
             }
             What::Time(said) => {
                 let is = |time: Time| said.time == time || said.other == Some(time);
-                times(visible).any(is) || self.later_times().into_iter().any(is) || self.is_duration(said.time)
+                times(visible).any(is)
+                    || self.later_times().into_iter().any(is)
+                    || self.is_duration(said.time)
             }
             What::Money(money) => {
                 let values = [Some(money.amount.as_f64()), money.other.map(|other| other.as_f64())];
@@ -148,13 +159,16 @@ impl Numbers<'_, '_> {
         let measures = self.visible.measures?;
         match &mention.what {
             What::Money(money) if !measures.has_currency(money.currency) => Some(Kind::Currency),
-            What::Number(Number { unit: Some(unit), .. }) if !measures.has_unit(unit.dimension) => Some(Kind::Unit),
+            What::Number(Number { unit: Some(unit), .. }) if !measures.has_unit(unit.dimension) => {
+                Some(Kind::Unit)
+            }
             _ => None,
         }
     }
 
     fn is_known(&mut self, number: &Number, words: &str) -> bool {
-        let weak = matches!(number.role, NumberRole::Weak | NumberRole::Identifier) && number.value < MAX_OPTION;
+        let weak =
+            matches!(number.role, NumberRole::Weak | NumberRole::Identifier) && number.value < MAX_OPTION;
         let in_words = !words.contains(|c: char| c.is_ascii_digit());
         if weak || (in_words && number.unit.is_none() && number.value <= MAX_POINTER) {
             return true;
@@ -163,17 +177,29 @@ impl Numbers<'_, '_> {
         let known = match number.unit {
             // A unit that converts to that of a visible number.
             Some(unit) => {
-                let units: Vec<_> = self.visible.measures.into_iter().flat_map(|known| known.units_of(unit.dimension)).collect();
+                let units: Vec<_> = self
+                    .visible
+                    .measures
+                    .into_iter()
+                    .flat_map(|known| known.units_of(unit.dimension))
+                    .collect();
                 let numbers = self.known();
-                let shown = |value: f64| numbers.shown.iter().any(|known| (known - value).abs() <= value.abs() * MAX_CONVERSION_ERROR);
-                units.into_iter().filter(|other| *other != unit).filter_map(|other| unit.convert(number.value, other)).any(shown)
+                let shown = |value: f64| {
+                    numbers
+                        .shown
+                        .iter()
+                        .any(|known| (known - value).abs() <= value.abs() * MAX_CONVERSION_ERROR)
+                };
+                units
+                    .into_iter()
+                    .filter(|other| *other != unit)
+                    .filter_map(|other| unit.convert(number.value, other))
+                    .any(shown)
                     || self.is_sum(number.value)
-                    || (unit.dimension == Dimension::Duration && is_between_dates(number.value * unit.factor / DAY, self.visible))
+                    || (unit.dimension == Dimension::Duration
+                        && is_between_dates(number.value * unit.factor / DAY, self.visible))
             }
-            None => {
-                self.follows(values, number.decimals)
-                    || self.is_of_a_date(number.value)
-            }
+            None => self.follows(values, number.decimals) || self.is_of_a_date(number.value),
         };
         let exactly = |unit| self.visible.measures.is_none_or(|known| known.has_exactly(unit));
         known || (number.unit.is_none_or(exactly) && self.stands_in_a_text(number.value, words))
@@ -193,17 +219,21 @@ impl Numbers<'_, '_> {
             }
             let mut counted: Vec<f64> = Vec::new();
             for entry in visible.entries {
-                counted.push(visible.entries.iter().filter(|other| other.call.api == entry.call.api).count() as f64);
+                counted
+                    .push(visible.entries.iter().filter(|other| other.call.api == entry.call.api).count()
+                        as f64);
                 entry.reply.body.parts().for_each(|part| count(part, &mut counted));
             }
-            let said = visible.turns.iter().flat_map(Prose::numbers).map(|(number, _)| number).take(20).collect();
+            let said =
+                visible.turns.iter().flat_map(Prose::numbers).map(|(number, _)| number).take(20).collect();
             Known { shown, counted, said }
         })
     }
 
     /// Returns true if a number is the year or the day of a visible date, or of one that follows from it.
     fn is_of_a_date(&self, value: f64) -> bool {
-        let is = |date: Date| f64::from(date.civil().year()) == value || f64::from(date.civil().day()) == value;
+        let is =
+            |date: Date| f64::from(date.civil().year()) == value || f64::from(date.civil().day()) == value;
         dates(self.visible).any(is) || later_dates(self.visible).any(is)
     }
 
@@ -222,9 +252,12 @@ impl Numbers<'_, '_> {
             })
         };
         let Known { shown, counted, said } = self.known();
-        let pairs = |a: &f64| shown.iter().any(|b| *a > 1.0 && *b > 1.0 && a != b && (near(a + b) || near(a - b)));
+        let pairs =
+            |a: &f64| shown.iter().any(|b| *a > 1.0 && *b > 1.0 && a != b && (near(a + b) || near(a - b)));
         let with_said = |a: &f64| shown.iter().any(|b| near(a + b) || near(a - b) || near(a * b));
-        shown.iter().chain(counted).copied().any(near) || shown.iter().any(pairs) || said.iter().any(with_said)
+        shown.iter().chain(counted).copied().any(near)
+            || shown.iter().any(pairs)
+            || said.iter().any(with_said)
     }
 
     /// Returns true if the digits are part of a visible text: a title, an address, a code, a tool's description.
@@ -233,7 +266,8 @@ impl Numbers<'_, '_> {
         let spelt: String = words.chars().filter(char::is_ascii_digit).collect();
         let digits = if spelt.is_empty() { value.to_string() } else { spelt };
         let has = |text: &str| {
-            (words.len() > 2 && text.contains(words)) || text.split(|c: char| !c.is_ascii_digit()).any(|run| run == digits)
+            (words.len() > 2 && text.contains(words))
+                || text.split(|c: char| !c.is_ascii_digit()).any(|run| run == digits)
         };
         let described = || {
             let base = visible.world.map(|(base, _)| base)?;
@@ -252,16 +286,29 @@ impl Numbers<'_, '_> {
     /// The times so many visible minutes after or before a visible time: the end of a show.
     fn later_times(&mut self) -> Vec<Time> {
         let visible = self.visible;
-        let lengths = self.known().shown.iter().filter(|length| length.fract() == 0.0 && (5.0..=720.0).contains(*length));
+        let lengths = self
+            .known()
+            .shown
+            .iter()
+            .filter(|length| length.fract() == 0.0 && (5.0..=720.0).contains(*length));
         let lengths: Vec<u32> = lengths.map(|length| *length as u32 * 60).collect();
-        let apart = |time: Time| lengths.iter().flat_map(move |length| [time.0 + length, time.0 + 86_400 - length]).map(|seconds| Time(seconds % 86_400));
+        let apart = |time: Time| {
+            lengths
+                .iter()
+                .flat_map(move |length| [time.0 + length, time.0 + 86_400 - length])
+                .map(|seconds| Time(seconds % 86_400))
+        };
         times(visible).flat_map(apart).collect()
     }
 
     /// Returns true if a time is a visible duration: `2:14` for 134 minutes or seconds.
     fn is_duration(&mut self, time: Time) -> bool {
         let seconds = f64::from(time.0);
-        let near = |known: &f64| [1.0, 60.0, 3600.0].iter().any(|factor| (known * factor - seconds).abs() < 0.5 || (known * factor * 60.0 - seconds).abs() < 0.5);
+        let near = |known: &f64| {
+            [1.0, 60.0, 3600.0].iter().any(|factor| {
+                (known * factor - seconds).abs() < 0.5 || (known * factor * 60.0 - seconds).abs() < 0.5
+            })
+        };
         self.known().shown.iter().any(|known| *known > 0.0 && near(known))
     }
 }
@@ -329,10 +376,14 @@ fn later_dates<'v>(visible: &'v Visible<'_>) -> impl Iterator<Item = Date> + 'v 
             Some(number * length(&behind.to_lowercase())?)
         })
     });
-    let shown = visible.leaves.iter().filter_map(move |leaf| Some(leaf.target.number()? * length(&leaf.member.to_lowercase())?));
+    let shown = visible
+        .leaves
+        .iter()
+        .filter_map(move |leaf| Some(leaf.target.number()? * length(&leaf.member.to_lowercase())?));
     let ahead = said.chain(shown).filter(|number| number.fract() == 0.0 && (1.0..=60.0).contains(number));
     let ahead: Vec<i32> = ahead.map(|number| number as i32).collect();
-    dates(visible).flat_map(move |day| ahead.clone().into_iter().map(move |ahead| Date(day.0.saturating_add(ahead))))
+    dates(visible)
+        .flat_map(move |day| ahead.clone().into_iter().map(move |ahead| Date(day.0.saturating_add(ahead))))
 }
 
 /// Returns true if so many days lie between two visible days.
@@ -340,7 +391,8 @@ fn is_between_dates(days: f64, visible: &Visible<'_>) -> bool {
     let mut known: Vec<i32> = dates(visible).map(|date| date.0).collect();
     known.sort_unstable();
     known.dedup();
-    known.len() <= MAX_NUMBERS && known.iter().any(|one| known.iter().any(|other| days > 0.0 && f64::from(other - one) == days))
+    known.len() <= MAX_NUMBERS
+        && known.iter().any(|one| known.iter().any(|other| days > 0.0 && f64::from(other - one) == days))
 }
 
 /// The visible times: of values, and now.

@@ -165,17 +165,23 @@ impl<'a> Target<'a> {
                 let near = |value: f64| self.is_near(*own, value, said.decimals);
                 match (said.unit, self.unit) {
                     (Some(unit), Some(own)) => unit.convert(said.value, own).is_some_and(near),
-                    _ => self.currency.is_none_or(|_| said.unit.is_none()) && (near(said.value) || said.other.is_some_and(near)),
+                    _ => {
+                        self.currency.is_none_or(|_| said.unit.is_none())
+                            && (near(said.value) || said.other.is_some_and(near))
+                    }
                 }
             }
             (Content::Number(own), What::Money(said)) => {
-                let near = |value: f64| self.is_near(own.abs(), value.abs(), 2);
+                // What was spent is told without the sign that a list of bookings gives it.
+                let near = |value: f64| self.is_near(if value < 0.0 { *own } else { own.abs() }, value, 2);
                 self.unit.is_none()
                     && self.currency.is_none_or(|code| said.currency.means(code))
                     && (near(said.amount.as_f64()) || said.other.is_some_and(|other| near(other.as_f64())))
             }
             (Content::Number(own) | Content::Count(own), What::None) => *own == 0.0,
-            (Content::Date(own) | Content::Instant(own, _), What::Date(said)) => said.means(*own, clock.today),
+            (Content::Date(own) | Content::Instant(own, _), What::Date(said)) => {
+                said.means(*own, clock.today)
+            }
             (Content::Time(own) | Content::Instant(_, own), What::Time(said)) => {
                 said.time == *own || said.other == Some(*own)
             }

@@ -96,7 +96,14 @@ impl<'a> Visible<'a> {
             Fact::List { items, .. } => items.as_slice(),
             single => std::slice::from_ref(single),
         });
-        let leaf = |target| Leaf { target, member: "", field: None, subjects: Rc::clone(&none), main: None, is_free: true };
+        let leaf = |target| Leaf {
+            target,
+            member: "",
+            field: None,
+            subjects: Rc::clone(&none),
+            main: None,
+            is_free: true,
+        };
         let leaves = items.filter_map(|fact| Target::of_fact(fact, &clock.zone)).map(leaf).collect();
         let (system, measures, world) = (None, None, None);
         Self { clock, now, system, turns, entries: &[], measures, world, leaves, subjects: Vec::new() }
@@ -109,7 +116,8 @@ impl<'a> Visible<'a> {
             let parameter = api.and_then(|api| api.parameters.get(api.parameter_named(member)?.index()));
             let schema = parameter.map(|parameter| &parameter.schema);
             let values = json.as_array().map_or(std::slice::from_ref(json), Vec::as_slice);
-            for target in values.iter().filter_map(|json| Target::of_argument(json, schema, &self.clock.zone)) {
+            for target in values.iter().filter_map(|json| Target::of_argument(json, schema, &self.clock.zone))
+            {
                 let subjects = Rc::clone(&none);
                 self.leaves.push(Leaf { target, member, field: None, subjects, main: None, is_free: true });
             }
@@ -148,7 +156,9 @@ impl<'a> Visible<'a> {
                     name.len() >= if matches!(value, Value::Integer(_)) { MIN_NAME_DIGITS } else { 2 }
                 };
                 let names = &mut self.subjects[subject].names;
-                names.extend(name.filter(is_name).filter(|name| !names.contains(name)).into_iter().collect::<Vec<_>>());
+                names.extend(
+                    name.filter(is_name).filter(|name| !names.contains(name)).into_iter().collect::<Vec<_>>(),
+                );
             }
         }
         let main = match body {
@@ -196,7 +206,10 @@ impl<'a> Visible<'a> {
             (What::Time(a), What::Time(b)) => a.meets(b),
             (What::Money(a), What::Money(b)) => a.amount == b.amount && a.currency.overlaps(b.currency),
             (What::Number(a), What::Number(b)) => {
-                let fits = |unit| a.unit == Some(unit) || (a.unit.is_none() && self.measures.is_none_or(|known| known.has_exactly(unit)));
+                let fits = |unit| {
+                    a.unit == Some(unit)
+                        || (a.unit.is_none() && self.measures.is_none_or(|known| known.has_exactly(unit)))
+                };
                 a.value == b.value && b.unit.is_none_or(fits)
             }
             (a, b) => number(a).is_some() && number(a) == number(b),
