@@ -54,7 +54,8 @@ pub(crate) fn plain(source: &str) -> Cow<'_, str> {
                 TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead,
             ) => {
                 // The last byte of a block is its line end, or its own text.
-                let own = source.as_bytes().get(range.end.saturating_sub(1)).is_some_and(u8::is_ascii_whitespace);
+                let own =
+                    source.as_bytes().get(range.end.saturating_sub(1)).is_some_and(u8::is_ascii_whitespace);
                 mark(if own { range.end - 1 } else { range.end }, b'\n');
             }
             _ => {}

@@ -325,7 +325,9 @@ fn cents(text: &Text, at: usize) -> Option<(i64, usize)> {
         return Some((i64::from(value), end + 1));
     }
     let worded = text.tokens.get(at.checked_sub(1)?).is_some_and(|word| word.is_word() && !word.upper);
-    let free = text.next(end).is_none_or(|next| next.lex.unit.is_none() && next.lex.month == 0 && !next.has_content());
+    let free = text
+        .next(end)
+        .is_none_or(|next| next.lex.unit.is_none() && next.lex.month == 0 && !next.has_content());
     (from == at && worded && free && value < 100).then_some((i64::from(value), end))
 }
 
@@ -473,7 +475,9 @@ pub(crate) fn spelt(text: &Text, at: usize) -> Option<(f64, usize)> {
         let Some(lex) = word.filter(|word| word.is_word()).map(|word| word.lex) else { break };
         match (lex.number, lex.multiplier) {
             // `twenty-five`; `hundred and thirty-four`
-            (Some(more), _) if follows(current, more) && (hyphen || !joint || current.is_multiple_of(100)) => {
+            (Some(more), _)
+                if follows(current, more) && (hyphen || !joint || current.is_multiple_of(100)) =>
+            {
                 current += u64::from(more);
             }
             (None, Some(times)) if !joint && times == 100 => current *= 100,

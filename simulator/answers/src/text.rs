@@ -266,7 +266,10 @@ impl Reader<'_> {
 
     /// Returns true if a point ends a sentence: no abbreviation or initial stands before it, and a blank follows.
     fn ends_sentence(&self, at: usize, after: Option<char>) -> bool {
-        let next = self.plain[at..].trim_start_matches(['.', '…']).trim_start_matches(['"', '”', '\'', ')', '*']).chars();
+        let next = self.plain[at..]
+            .trim_start_matches(['.', '…'])
+            .trim_start_matches(['"', '”', '\'', ')', '*'])
+            .chars();
         let closes = after.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '”' | ')' | CELL));
         let Some(last) = self.text.tokens.last().filter(|last| last.end as usize == at) else {
             return closes;

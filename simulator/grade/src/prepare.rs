@@ -35,8 +35,6 @@ pub(crate) struct PreparedGoal {
     pub(crate) refusal: Vec<RefusalClass>,
     /// The facts asked for.
     pub(crate) answer: Vec<AnswerCheck>,
-    /// What may stand beside them.
-    pub(crate) context: Vec<Fact>,
     /// For each answer check, its alternatives.
     pub(crate) evidence_of: Vec<Vec<Ready>>,
     pub(crate) evidence: Vec<Ready>,
@@ -141,7 +139,6 @@ impl PreparedGoal {
         };
         Ok(Self {
             answer: goal.answer.clone(),
-            context: goal.context.clone(),
             asked: AskedFact::of_goal(goal),
             subjects,
             rests_on: if goal.outcome == Outcome::Refused { goal.evidence.clone() } else { Vec::new() },

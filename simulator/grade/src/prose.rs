@@ -18,7 +18,7 @@ use diorama_answers::prose::Prose;
 use diorama_answers::{Clock, Mention, Stance};
 use diorama_engine::session::LogEntry;
 use diorama_seeds::ending::Answers;
-use diorama_seeds::task::{AnswerCheck, Fact, Outcome};
+use diorama_seeds::task::{AnswerCheck, Outcome};
 
 pub use self::ending::{Ending, is_offer, is_request};
 pub use self::facts::{FactReading, FactState, read_facts};
@@ -35,7 +35,7 @@ pub(crate) use self::refusal::restates;
 use super::errors::{ErrorClass, GradeError};
 use super::goal::{Held, another_outcome, reasons};
 use super::measures::Measures;
-use super::prepare::{filled, filled_fact};
+use super::prepare::filled;
 use super::{Ended, Episode, Verdict};
 
 /// A message of more words and marks than these is a list of everything, whatever it says.
@@ -87,15 +87,10 @@ impl<'a> Held<'a> {
             errors.push(GradeError::new(ErrorClass::MissingFact, message));
             return Verdict::Failed;
         };
-        let context: Vec<Fact> = expected
-            .context
-            .iter()
-            .filter_map(|fact| filled_fact(fact, |number, field| self.made(number, field)))
-            .collect();
         let measures = Measures::default();
         let visible = self.visible(&measures);
         let message = self.message();
-        let reading = read_facts(&checks, &context, &message.prose, &visible);
+        let reading = read_facts(&checks, &message.prose, &visible);
         let before = errors.len();
         let about = |at: &usize| checks.get(*at).map_or("", |check| &check.about);
         for (check, state) in checks.iter().zip(&reading.facts) {

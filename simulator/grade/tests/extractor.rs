@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use diorama_answers::{Clock, Stance, What};
 use diorama_answers::prose::{Prose, Span};
+use diorama_answers::{Clock, Stance, What};
 use diorama_grade::prose::{FactReading, FactState, Visible, read_facts, unsupported};
 use diorama_seeds::task::{AnswerCheck, Evidence, Fact};
 use diorama_seeds::value::{Time, Zone};
@@ -72,8 +72,11 @@ impl Asking {
         let shown: Vec<Fact> =
             self.checks.iter().map(|check| check.fact.clone()).chain(self.context.iter().cloned()).collect();
         let visible = Visible::of_facts(&self.clock, now, &self.turns, &shown);
-        let mut reading = read_facts(&self.checks, &self.context, &message, &visible);
-        let known = |name: &str| shown.iter().any(|fact| names(fact).any(|known| known == name)) || self.turns.iter().any(|turn| !turn.find(name).is_empty());
+        let mut reading = read_facts(&self.checks, &message, &visible);
+        let known = |name: &str| {
+            shown.iter().any(|fact| names(fact).any(|known| known == name))
+                || self.turns.iter().any(|turn| !turn.find(name).is_empty())
+        };
         let own: Vec<Span> = shown.iter().flat_map(names).flat_map(|name| message.find(name)).collect();
         let strange = self.rivals.iter().filter(|name| !known(name)).flat_map(|name| message.find(name));
         let strange = strange.filter(|span| !own.iter().any(|own| own.overlaps(*span)));
@@ -89,7 +92,9 @@ impl Asking {
                 | (Fact::Money { .. }, Some(What::Money(_)))
                 | (Fact::Date { .. } | Fact::DateTime { .. }, Some(What::Date(_)))
                 | (Fact::Time { .. } | Fact::DateTime { .. }, Some(What::Time(_))) => true,
-                (Fact::List { items, .. }, None) => items.iter().any(|item| matches!(item, Fact::Entity { .. })),
+                (Fact::List { items, .. }, None) => {
+                    items.iter().any(|item| matches!(item, Fact::Entity { .. }))
+                }
                 _ => false,
             };
             let of_fact = self.checks.iter().position(|check| like(&check.fact));
@@ -104,7 +109,9 @@ impl Asking {
 
 fn names(fact: &Fact) -> Box<dyn Iterator<Item = &str> + '_> {
     match fact {
-        Fact::Entity { value, aliases, .. } => Box::new(std::iter::once(&**value).chain(aliases.iter().map(|alias| &**alias))),
+        Fact::Entity { value, aliases, .. } => {
+            Box::new(std::iter::once(&**value).chain(aliases.iter().map(|alias| &**alias)))
+        }
         Fact::List { items, .. } => Box::new(items.iter().flat_map(names)),
         _ => Box::new(std::iter::empty()),
     }

@@ -10,7 +10,6 @@ use diorama_answers::prose::{Prose, Span};
 use diorama_answers::{Mention, NumberRole, Stance, What};
 use diorama_seeds::english;
 use diorama_seeds::model::ResourceId;
-use diorama_seeds::task::{AnswerCheck, Evidence};
 
 use super::cues::{CORRECTION, pattern};
 use super::facts::Atom;
@@ -29,6 +28,9 @@ static OR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
         r#"\w[^\w\s.;:!?]*,? or (?:(?:maybe|perhaps|possibly|rather|even|the|on|at|in|from|to) )*[^\w\s]*$"#,
     )
 });
+
+/// Items of a list are no further apart.
+const MAX_BYTES_BETWEEN_ITEMS: usize = 12;
 
 /// A message beside what was visible when it was written.
 pub(super) struct Speech<'a> {
@@ -331,82 +333,30 @@ impl<'a> Speech<'a> {
         kinds.into_iter().map(of_kind).collect()
     }
 
-    /// Values of other records in the place of those asked for: the fact's position, and the words.
-    pub(super) fn rivals(
-        &self,
-        checks: &[AnswerCheck],
-        atoms: &[Atom<'_>],
-        context: &[Target<'_>],
-    ) -> Vec<(usize, String)> {
-        let mut found = self.corrected(atoms);
-        let Some((base, _)) = self.visible.world else { return found };
-        let world = base.world();
-        let names = self.names();
-        for (position, check) in checks.iter().enumerate() {
-            let asked: Vec<(&str, &str, &str)> = check.evidence.iter().flat_map(leaves_asked).collect();
-            let own = || atoms.iter().filter(|atom| atom.check == position);
-            let is_rival = |leaf: &Leaf<'_>| {
-                leaf.field.is_some_and(|((resource, key), field)| {
-                    let declared = world.resource(resource);
-                    let of_field = |asked: &&(&str, &str, &str)| {
-                        asked.0 == &*declared.qualified && asked.2 == &*declared.field(field).name
-                    };
-                    let key = key.to_text(&world.zone);
-                    let mut same = asked.iter().filter(of_field).peekable();
-                    same.peek().is_some() && same.all(|asked| asked.1 != key)
-                })
-            };
-            for claim in self.claims() {
-                let like = own().any(|atom| match claim.said {
-                    Said::Value(mention) => atom.target.is_like(&mention.what),
-                    Said::Text(_) => matches!(atom.target.content, Content::Text(..)),
-                });
-                let expected = atoms.iter().any(|atom| self.is_target(claim.said, &atom.target));
-                let beside = context.iter().any(|target| self.is_target(claim.said, target));
-                let rivals = claim.leaves.iter().all(|at| is_rival(&self.visible.leaves[*at]));
-                let is_text = matches!(claim.said, Said::Text(_));
-                let listed = is_text && self.is_listed(claim);
-                if !like || expected || (beside && !listed) || !rivals || self.is_known_otherwise(claim) {
-                    continue;
-                }
-                if is_text {
-                    found.extend(listed.then(|| (position, self.message.words_at(claim.span).to_owned())));
-                    continue;
-                }
-                let of_other = names.iter().any(|(name, subject)| {
-                    let own =
-                        || claim.leaves.iter().any(|at| self.is_linked(*subject, &self.visible.leaves[*at]));
-                    claim.sentence.overlaps(*name) && !name.overlaps(claim.span) && own()
-                });
-                if !of_other {
-                    found.push((position, self.message.words_at(claim.span).to_owned()));
-                }
-            }
+    /// Names that stand in a list beside those asked for and are not asked for: the fact's position, and the words.
+    pub(super) fn extra_names(&self, atoms: &[Atom<'_>]) -> Vec<(usize, String)> {
+        let names = || self.claims().iter().filter(|claim| matches!(claim.said, Said::Text(_)));
+        let asked = |claim: &Claim<'_>| atoms.iter().find(|atom| self.is_target(claim.said, &atom.target));
+        let joined = |one: Span, other: Span| {
+            let between = self
+                .message
+                .words_at(Span { start: one.end.min(other.end), end: one.start.max(other.start) });
+            let mut words = between.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            between.len() < MAX_BYTES_BETWEEN_ITEMS && words.all(|word| word == "and")
+        };
+        let mut found = Vec::new();
+        for claim in names().filter(|claim| asked(claim).is_none() && !self.is_known_otherwise(claim)) {
+            let beside = names().find_map(|other| {
+                let atom = asked(other)?;
+                (self.is_alike(claim, other) && joined(claim.span, other.span)).then_some(atom.check)
+            });
+            found.extend(beside.map(|check| (check, self.message.words_at(claim.span).to_owned())));
         }
         found
     }
 
-    /// Returns true if a text stands in a list with other values of its field.
-    fn is_listed(&self, claim: &Claim<'_>) -> bool {
-        let joins = |between: &str| {
-            let mut words = between.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-            between.len() < 12 && words.all(|word| word == "and")
-        };
-        self.claims().iter().any(|other| {
-            let between = if other.span.start < claim.span.start {
-                Span { start: other.span.end, end: claim.span.start }
-            } else {
-                Span { start: claim.span.end, end: other.span.start }
-            };
-            other.span != claim.span
-                && matches!(other.said, Said::Text(_))
-                && self.is_alike(claim, other)
-                && joins(self.message.words_at(between))
-        })
-    }
-
     /// Facts whose value a later sentence takes back: it denies it, or gives another of its kind with a word that corrects.
-    fn corrected(&self, atoms: &[Atom<'_>]) -> Vec<(usize, String)> {
+    pub(super) fn corrected(&self, atoms: &[Atom<'_>]) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         for atom in atoms {
             let stated = self.stating(atom);
@@ -472,25 +422,21 @@ pub(super) fn swapped(atoms: &[Atom<'_>], served: &[Option<Span>], message: &Pro
                 continue;
             }
             let near = |names: Vec<Span>, value: Span| {
-                let inside = names.into_iter().filter(|name| sentence.overlaps(*name) && !name.overlaps(value));
+                let inside =
+                    names.into_iter().filter(|name| sentence.overlaps(*name) && !name.overlaps(value));
                 inside.min_by_key(|name| name.start.abs_diff(value.start))
             };
-            let (Some(name), Some(name_of_other)) = (near(named(atom, other), value), near(named(other, atom), of_other)) else { continue };
+            let (Some(name), Some(name_of_other)) =
+                (near(named(atom, other), value), near(named(other, atom), of_other))
+            else {
+                continue;
+            };
             if (name < name_of_other) != (value < of_other) {
                 found.push((atom.check, message.words_at(value).to_owned()));
             }
         }
     }
     found
-}
-
-/// Resource, key and field of the leaves that evidence asks for.
-fn leaves_asked(evidence: &Evidence) -> Vec<(&str, &str, &str)> {
-    match evidence {
-        Evidence::Leaf { resource, key, field, .. } => vec![(resource, key, field)],
-        Evidence::All { of } => of.iter().flat_map(leaves_asked).collect(),
-        _ => Vec::new(),
-    }
 }
 
 fn is_same_field(one: &Leaf<'_>, other: &Leaf<'_>) -> bool {

@@ -81,7 +81,8 @@ impl Ending {
     /// Returns true if it asks the user for something that is needed; an offer is a need where nothing else is said.
     #[must_use]
     pub fn asks(&self) -> bool {
-        let needs = |one: &Sentence| if one.asks { !is_offer(&one.text) } else { REQUEST.is_match(&one.text) };
+        let needs =
+            |one: &Sentence| if one.asks { !is_offer(&one.text) } else { REQUEST.is_match(&one.text) };
         self.sentences.iter().any(|one| needs(one) && !COURTESY.is_match(&one.text))
             || (self.offers() && self.statements().next().is_none())
     }

@@ -46,17 +46,10 @@ pub(super) struct Atom<'a> {
     pub(super) items: &'a [String],
 }
 
-/// Reads what a message says about facts. `context` are values that may stand beside them.
+/// Reads what a message says about facts.
 #[must_use]
-pub fn read_facts(
-    checks: &[AnswerCheck],
-    context: &[Fact],
-    message: &Prose,
-    visible: &Visible<'_>,
-) -> FactReading {
+pub fn read_facts(checks: &[AnswerCheck], message: &Prose, visible: &Visible<'_>) -> FactReading {
     let atoms = atoms(checks, visible);
-    let context =
-        context.iter().filter_map(|fact| Target::of_fact(fact, &visible.clock.zone)).collect::<Vec<_>>();
     let speech = Speech::new(message, visible);
     let mut candidates: Vec<Vec<Span>> = atoms.iter().map(|atom| speech.stating(atom)).collect();
     // A choice states none of its values, unless all of them are asked for.
@@ -80,7 +73,8 @@ pub fn read_facts(
     let served = assign(&atoms, &candidates, message);
     let mut reading = FactReading { facts: Vec::new(), contradictions: Vec::new(), out_of_order: Vec::new() };
     reading.contradictions.extend(attribution::swapped(&atoms, &served, message));
-    reading.contradictions.extend(speech.rivals(checks, &atoms, &context));
+    reading.contradictions.extend(speech.corrected(&atoms));
+    reading.contradictions.extend(speech.extra_names(&atoms));
     for (position, check) in checks.iter().enumerate() {
         let own = || atoms.iter().zip(&served).filter(|(atom, _)| atom.check == position);
         let all = own().all(|(_, span)| span.is_some()) && own().next().is_some();

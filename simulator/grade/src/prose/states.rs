@@ -76,8 +76,14 @@ pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
         for state in states.iter() {
             let spaced = state.replace('_', " ");
             // Words such as `completed` say that it was done, where the state is told as it is.
-            let told = states.iter().filter(|other| visible.texts().any(|text| text == &***other)).any(|other| !message.find(&other.replace('_', " ")).is_empty());
-            if told || CLAIM.is_match(&spaced) || verbs.contains(&verb_stem(&spaced)) || visible.texts().any(|text| text == &**state)
+            let told = states
+                .iter()
+                .filter(|other| visible.texts().any(|text| text == &***other))
+                .any(|other| !message.find(&other.replace('_', " ")).is_empty());
+            if told
+                || CLAIM.is_match(&spaced)
+                || verbs.contains(&verb_stem(&spaced))
+                || visible.texts().any(|text| text == &**state)
                 || visible.is_text_said(&spaced)
                 || described(&spaced)
             {

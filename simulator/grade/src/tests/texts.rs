@@ -170,8 +170,9 @@ fn read(text: &str) -> Result<(), TestCaseError> {
 fn grade(text: &str, clock: &Clock) {
     let (checks, turns) = (checks(), [Prose::read(text, clock)]);
     let message = &turns[0];
-    let visible = Visible::of_facts(clock, clock.zone.instant(clock.today, diorama_seeds::value::Time(0)), &turns, &[]);
-    assert_eq!(read_facts(&checks, &[], message, &visible).facts.len(), checks.len());
+    let visible =
+        Visible::of_facts(clock, clock.zone.instant(clock.today, diorama_seeds::value::Time(0)), &turns, &[]);
+    assert_eq!(read_facts(&checks, message, &visible).facts.len(), checks.len());
     assert!(unsupported(message, &visible).len() <= message.mentions().len());
     let sentences = message.sentences().map(|span| (message.words_at(span), message.is_question(span)));
     let ending = Ending::of(sentences);
