@@ -381,6 +381,14 @@ impl<'a> Speech<'a> {
                 let denied = |span: &Span| after(*span) && self.message.stance(*span) == Stance::Denied;
                 let place = self.places(text).into_iter().find(denied);
                 found.extend(place.map(|span| (atom.check, self.message.words_at(span).to_owned())));
+                let own = self.claims().iter().find(|claim| claim.span == *first);
+                let other = self.claims().iter().find(|claim| {
+                    let sentence = self.message.words_at(claim.sentence).to_lowercase();
+                    let another = !atoms.iter().any(|atom| self.is_target(claim.said, &atom.target));
+                    let alike = own.is_some_and(|own| self.is_alike(own, claim));
+                    after(claim.span) && another && alike && CORRECTION.is_match(&sentence)
+                });
+                found.extend(other.map(|claim| (atom.check, self.message.words_at(claim.span).to_owned())));
             }
         }
         found
