@@ -152,8 +152,8 @@ fn day_of_month(text: &Text, at: usize) -> Option<(i16, usize)> {
         return (1..10).contains(&ones).then(|| (tens + i16::from(ones), from + 1));
     }
     let Some(Figure::Number(number)) = token.figure() else { return None };
-    let glued =
-        token.glued && text.before(at).is_some_and(|before| !matches!(before.kind, Kind::Sign('(' | ',')));
+    let glued = token.glued
+        && text.before(at).is_some_and(|before| !matches!(before.kind, Kind::Sign('(' | ',' | '-' | '–')));
     let day = number.small().filter(|day| (1..=31).contains(day) && !glued)? as i16;
     let ordinal = text
         .next(at + 1)
@@ -206,10 +206,7 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
     let (form, readings) = match text.word_before(at) {
         "next" if later_this_week => (DayForm::Exact, [Some(coming), Some(Date(coming.0 + 7))]),
         "next" => (DayForm::Exact, [Some(coming), None]),
-        "last" => (
-            DayForm::Exact,
-            [Some(Date(coming.0 - 7)), Some(Date(coming.0 - 14)).filter(|_| !later_this_week)],
-        ),
+        "last" => (DayForm::Exact, [Some(Date(coming.0 - if ahead == 0 { 14 } else { 7 })), None]),
         _ if ahead == 0 => (DayForm::Weekday, [Some(today), Some(coming)]),
         _ => (DayForm::Weekday, [Some(coming), None]),
     };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use diorama_seeds::value::{Date, Time};
 use regex::Regex;
 
-/// What a run of digits and separators is.
+/// A run of digits and separators, read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Figure {
     Number(Numeral),

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::units::{self, Currency, Unit};
 
-/// What a word can mean.
+/// The meanings of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lex {
     /// A number below one hundred: `twelve`.
@@ -39,7 +39,7 @@ pub enum Role {
     Negator,
     /// It is a form of `be`.
     Copula,
-    /// What follows is only imagined, possible or unsure: `if`, `might`, `perhaps`.
+    /// The words behind it are only imagined, possible or unsure: `if`, `might`, `perhaps`.
     Hypothetical,
     /// It stands before a number that names something: `room`, `order`.
     Identifier,

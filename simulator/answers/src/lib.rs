@@ -67,7 +67,7 @@ pub struct Mention {
     pub end: usize,
     /// The value.
     pub what: What,
-    /// Whether the text asserts it.
+    /// How the text stands to it.
     pub stance: Stance,
 }
 
@@ -122,7 +122,7 @@ pub struct Number {
     pub decimals: i8,
     /// Its unit.
     pub unit: Option<Unit>,
-    /// What kind of number it is.
+    /// Its kind.
     pub role: NumberRole,
 }
 
@@ -157,13 +157,13 @@ pub struct Money {
 pub struct Day {
     /// The days that it can be, the likelier first. None of a weekday that the date is not.
     pub readings: [Option<Date>; 2],
-    /// What the text gives of it.
+    /// The part of it that the text gives.
     pub form: DayForm,
     /// It follows from a number (`in 3 days`), which is mentioned too.
     pub derived: bool,
 }
 
-/// What a text gives of a day.
+/// The part of a day that a text gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayForm {
     /// All of it, or its distance from today.
@@ -208,7 +208,7 @@ impl Day {
 pub struct Clocktime {
     /// The time.
     pub time: Time,
-    /// What it may mean too: `half past two` in the afternoon.
+    /// The other time that it may mean: `half past two` in the afternoon.
     pub other: Option<Time>,
 }
 
@@ -255,7 +255,7 @@ pub(crate) fn mentions(text: &Text, clock: &Clock) -> Vec<Mention> {
     found
 }
 
-/// What a recogniser found over the tokens `start..end`.
+/// A value that a recogniser found over the tokens `start..end`.
 pub(crate) struct Found {
     pub(crate) start: usize,
     pub(crate) end: usize,

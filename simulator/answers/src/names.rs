@@ -20,6 +20,8 @@ pub(crate) struct Name {
     is_punctuated: bool,
     /// It is one word that is no name by itself: `on`.
     is_common: bool,
+    /// It starts with a capital.
+    is_capital: bool,
 }
 
 impl Name {
@@ -40,6 +42,7 @@ impl Name {
         let mark = |token: &Token| matches!(token.kind, Kind::Sign(sign) if !matches!(sign, '-' | '.'));
         Some(Self {
             is_punctuated: text.tokens.iter().any(|token| token.start > first.start && mark(token)),
+            is_capital: first.capital,
             is_common: words.len() == 1 && first.is(Role::Function),
             is_inflected: last.has_content() && words.iter().all(|word| !word.capital),
             words: words.iter().map(|token| text.word(token).into()).collect(),
@@ -66,7 +69,10 @@ impl Name {
         if matches!(token.kind, Kind::Sign(_)) || !is_last(token) {
             return None;
         }
-        (!self.is_common || is_stated(text, at, end + 1)).then_some(end + 1)
+        // `Winter, Moon and He (9 m)`
+        let is_listed =
+            || self.is_capital && first.capital && text.before(at).is_some() && ends_item(text, at, end + 1);
+        (!self.is_common || is_stated(text, at, end + 1) || is_listed()).then_some(end + 1)
     }
 
     /// The next word of the name, with the marks before it skipped.
@@ -97,6 +103,12 @@ fn is_form(one: &str, other: &str) -> bool {
     plural(one, other)
         || plural(other, one)
         || (one.contains("ll") != other.contains("ll") && one.replace("ll", "l") == other.replace("ll", "l"))
+}
+
+/// Returns true if a mark or nothing stands behind.
+fn ends_item(text: &Text, at: usize, end: usize) -> bool {
+    let after = text.tokens.get(end).filter(|after| after.sentence == text.tokens[at].sentence);
+    after.is_none_or(|after| matches!(after.kind, Kind::Sign(_)))
 }
 
 /// Returns true if a common word is what a clause says of its subject, or stands alone: `the lamp is off.`, `Switch: on`.

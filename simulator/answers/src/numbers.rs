@@ -104,8 +104,10 @@ fn whole(text: &Text, at: usize) -> usize {
         _ if slash => at + 1,
         _ => return at,
     };
-    let number = text.next(of).and_then(|token| token.figure());
-    if matches!(number, Some(Figure::Number(_))) { of + 1 } else { at }
+    let token = text.next(of);
+    let figure = token.is_some_and(|token| matches!(token.figure(), Some(Figure::Number(_))));
+    let in_words = of == at + 2 && token.is_some_and(|token| token.lex.number.is_some());
+    if figure || in_words { of + 1 } else { at }
 }
 
 /// The number with its unit, or the role that the words around give it.
@@ -380,7 +382,9 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
         "none" | "nothing" | "nobody" => return Some(Found::new(at, at + 1, What::None)),
         // `No rooms`, not `No, ...`, and not a part of a name.
         "no" => {
-            let content = text.next(at + 1).is_some_and(|next| next.has_content() && !next.capital);
+            let content = text
+                .next(at + 1)
+                .is_some_and(|next| next.has_content() && !next.capital && text.word(next) != "longer");
             return content.then(|| Found::new(at, at + 1, What::None));
         }
         "half" | "quarter" | "three" => {
@@ -440,6 +444,7 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
     if let Some(part) = and_a_part(text, end) {
         (number.value, number.decimals, end) = (number.value + part, 2, end + 3);
     }
+    end = whole(text, end);
     let mut found = with_unit(text, at, end, number);
     if let What::Number(number) = &mut found.what
         && number.unit.is_some()

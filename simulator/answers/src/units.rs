@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 /// A unit: a dimension, and how a value in it becomes one in the dimension's base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// What it measures.
+    /// Its dimension.
     pub dimension: Dimension,
     /// `base = value * factor + offset`.
     pub factor: f64,
@@ -15,7 +15,7 @@ pub struct Unit {
     pub offset: f64,
 }
 
-/// What a unit measures.
+/// The dimension of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Dimension {
@@ -163,19 +163,19 @@ impl Currency {
     /// Any currency: cents alone.
     pub const ANY: Self = Self("");
 
-    /// Whether the written currency can mean this code.
+    /// Returns true if the written currency can mean this code.
     #[must_use]
     pub fn means(self, code: &str) -> bool {
         self.0.is_empty() || self.0.split(' ').any(|one| one.eq_ignore_ascii_case(code))
     }
 
-    /// Whether it names one currency, and not a sign or word that several share.
+    /// Returns true if it names one currency, and not a sign or word that several share.
     #[must_use]
     pub fn is_one(self) -> bool {
         self.0.len() == 3
     }
 
-    /// Whether two ways of writing a currency can mean the same one.
+    /// Returns true if two ways of writing a currency can mean the same one.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.0.is_empty() || other.0.split(' ').any(|code| self.means(code))

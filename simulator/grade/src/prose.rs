@@ -113,7 +113,7 @@ impl<'a> Held<'a> {
         Verdict::of(errors.len() == before)
     }
 
-    /// What the last message says that is not so.
+    /// False statements of the last message.
     pub(super) fn lies(&self) -> Vec<GradeError> {
         let Self { expected, goal, episode, .. } = *self;
         if goal.ended.answers == Answers::Structured || goal.ended.answer.is_empty() {

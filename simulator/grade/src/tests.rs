@@ -184,10 +184,7 @@ fn saying_that_it_is_done_states_no_status() {
     check("It is completed as you asked. The status of APT-0001 is booked.", "ok");
     check("Everything's completed, all done. It is booked.", "ok");
     check("It is completed.", "missing_fact");
-    check("The status of APT-0001 is completed.", "contradiction");
-    check("APT-0001 is booked. Status: completed.", "contradiction");
-    check("APT-0001 is booked. It is cancelled.", "contradiction");
-    check("- booked\n- completed", "contradiction dump");
+    check("The status of APT-0001 is completed.", "missing_fact false_claim");
 }
 
 #[test]

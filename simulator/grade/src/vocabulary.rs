@@ -10,7 +10,7 @@ use diorama_seeds::model::{ApiId, DomainId, Resource};
 
 use super::measures::Measures;
 
-/// What is read of a world once: share one between all its tasks. Each part is made when it is first asked for.
+/// The parts of a world that are read once: share one between all its tasks. Each part is made when it is first asked for.
 #[derive(Clone, Debug)]
 pub struct Vocabulary(Arc<Words>);
 

@@ -25,13 +25,13 @@ cues! {
     FAILURE = r"(?x)\b(?: can't | cannot | can\ not | couldn't | could\ not | unable | not\ able | failed | didn't\ work | not\ possible )\b | n't\ able\b";
     /// Denies, or names something in the way.
     OBJECTION = r"(?x) n't\b | \b(?: not | no | none | nothing | nobody | never | nor | neither | cannot | unknown | missing | already | only | instead | must
-        | needs? | requires? | required | too | exceeds? | limit | full | someone\ else | out\ of | denied | against | beyond | rules? | policy | have\ to )\b";
+        | needs? | requires? | required | too | exceeds? | limit | full | conflicts? | someone\ else | out\ of | denied | against | beyond | rules? | policy | have\ to )\b";
     /// Denies that a write was made.
     DENIAL = r"(?x)\b(?: (?:didn't|did\ not|doesn't|hasn't|has\ not|haven't|have\ not|wasn't|was\ not|weren't|were\ not|isn't|aren't|not)\ (?:\w+\ ){0,2}?
           (?:go\ through|gone\ through|done|do\ (?:that|it|this|so)|work(?:ed)?|happen(?:ed)?|succeed(?:ed)?|made\ any|complete[d]?|carried\ out)
         | nothing\ (?:was|has\ been|is|has)\ (?:changed|done|made|booked|sent)
         | no\ changes?\ (?:was|were|has|have) | everything\ (?:\w+\ )?as\ it\ was )\b";
-    /// What the assistant itself has not done; the first group is the verb.
+    /// The assistant has not done something; the first group is the verb.
     NOT_DONE = r"\bi (?:haven't|have not|didn't|did not) (?:yet |actually )?(\w+)";
     /// Says that something was done.
     CLAIM = r"(?x)\b(?: done | all\ set | booked | confirmed | completed | settled | arranged | saved | updated | changed | recorded | sorted

@@ -12,7 +12,7 @@ use super::visible::Visible;
 /// The time of an instant starts so soon behind its day.
 const MAX_BYTES_TO_TIME: usize = 24;
 
-/// What a message does with one expected fact.
+/// The state of one expected fact in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactState {
     /// It states it.
@@ -23,7 +23,7 @@ pub enum FactState {
     Contradicted,
 }
 
-/// What a message says about the facts asked for.
+/// A message, read for the facts asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactReading {
     /// One for each answer check, in order.
@@ -38,7 +38,7 @@ pub struct FactReading {
 pub(super) struct Atom<'a> {
     /// The answer check that it is of.
     pub(super) check: usize,
-    /// What it is, in words.
+    /// A description of it.
     pub(super) about: &'a str,
     pub(super) fact: &'a Fact,
     pub(super) target: Target<'a>,
@@ -256,7 +256,7 @@ impl Speech<'_> {
     }
 }
 
-/// What measures or counts goes before what names something.
+/// The rank of a mention: numbers that measure or count go before those that name something.
 pub(super) fn weakness(mention: &Mention) -> usize {
     match &mention.what {
         What::Number(number) => match number.role {

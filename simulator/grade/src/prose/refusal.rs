@@ -24,7 +24,7 @@ const MIN_EXCUSE_LEAD: f32 = 0.2;
 /// Words before which a reason of its own begins.
 const JOINTS: [&str; 4] = [" because ", " since ", " as ", " so "];
 
-/// What a refusal rests on.
+/// A refusal, and the calls and checks that it rests on.
 pub(crate) struct Refusal<'a> {
     pub(crate) world: &'a World,
     pub(crate) evidence: &'a [Evidence],
@@ -48,7 +48,7 @@ impl Refusal<'_> {
             return Some("the answer says that something failed, which nothing did".to_owned());
         }
         let right = match self.classes {
-            // What no tool does, or a rule forbids, rests on no call: to decline is enough.
+            // A refusal of what no tool does, or a rule forbids, rests on no call: to decline is enough.
             _ if self.refusing().next().is_none() => {
                 ending.is_unable() || (ending.objects() && !ending.asks())
             }

@@ -66,13 +66,16 @@ pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
         let mut apis = visible.entries.iter().filter_map(|entry| Some(world.api(entry.api?)));
         apis.any(|api| has(&api.description) || api.behaviour.require.iter().any(|rule| has(&rule.message)))
     };
-    // What was done may be said by any word for it: `It is cancelled`, `completed`.
+    // A write may be told by any word for it: `It is cancelled`, `completed`.
     let apis = visible.entries.iter().filter_map(|entry| Some(world.api(entry.api?)));
-    let verbs: Vec<String> = apis.flat_map(verbs_of).collect();
+    let asked =
+        visible.turns.iter().flat_map(|turn| turn.words().map(|(word, _)| verb_stem(&word.to_lowercase())));
+    let verbs: Vec<String> = apis.flat_map(verbs_of).chain(asked).collect();
     let names = speech.names();
     let mut found = Vec::new();
     for (resource, field) in fields {
-        let Type::Enum(states) = &world.resource(resource).field(field).schema.kind else { continue };
+        let declared = world.resource(resource).field(field);
+        let Type::Enum(states) = &declared.schema.kind else { continue };
         for state in states.iter() {
             let spaced = state.replace('_', " ");
             // Words such as `completed` say that it was done, where the state is told as it is.
@@ -80,18 +83,18 @@ pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
                 .iter()
                 .filter(|other| visible.texts().any(|text| text == &***other))
                 .any(|other| !message.find(&other.replace('_', " ")).is_empty());
-            if told
-                || CLAIM.is_match(&spaced)
-                || verbs.contains(&verb_stem(&spaced))
-                || visible.texts().any(|text| text == &**state)
-                || visible.is_text_said(&spaced)
-                || described(&spaced)
-            {
+            let is_visible = visible.texts().any(|text| text == &**state) || visible.is_text_said(&spaced);
+            if told || is_visible || described(&spaced) {
                 continue;
             }
+            let is_write = CLAIM.is_match(&spaced) || verbs.contains(&verb_stem(&spaced));
             let said = |span: &Span| {
                 let before = message.source().get(..span.start).unwrap_or_default();
                 let sentence = message.sentence_at(*span);
+                let said = message.words_at(sentence).to_lowercase();
+                let labelled = [&declared.label, &declared.name]
+                    .iter()
+                    .any(|name| !name.is_empty() && said.contains(&***name));
                 let mut named = names.iter().filter(|(name, _)| sentence.overlaps(*name)).peekable();
                 let of_kind =
                     named.peek().is_none() || named.any(|(_, at)| visible.subjects[*at].record.0 == resource);

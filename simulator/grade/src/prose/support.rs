@@ -29,7 +29,7 @@ const MAX_CONVERSION_ERROR: f64 = 0.01;
 /// Something that a message states and nothing visible gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: Kind,
     /// Where it stands.
     pub span: Span,

@@ -172,7 +172,7 @@ impl<'a> Target<'a> {
                 }
             }
             (Content::Number(own), What::Money(said)) => {
-                // What was spent is told without the sign that a list of bookings gives it.
+                // Spent amounts are told without the sign that a list of bookings gives it.
                 let near = |value: f64| self.is_near(if value < 0.0 { *own } else { own.abs() }, value, 2);
                 self.unit.is_none()
                     && self.currency.is_none_or(|code| said.currency.means(code))

@@ -22,7 +22,7 @@ const MAX_LEAVES: usize = 4000;
 /// Shorter whole numbers are no names.
 const MIN_NAME_DIGITS: usize = 4;
 
-/// What is visible to an assistant when it speaks.
+/// The texts and values that an assistant can see when it speaks.
 pub struct Visible<'a> {
     /// The clock that texts are read by.
     pub clock: &'a Clock,
