@@ -99,6 +99,7 @@ pub(super) fn unshown(speech: &Speech<'_>) -> Vec<Span> {
                 let of_kind =
                     named.peek().is_none() || named.any(|(_, at)| visible.subjects[*at].record.0 == resource);
                 is_claimed(message, *span)
+                    && (labelled || !is_write)
                     && of_kind
                     && PREDICATE.is_match(before)
                     && !RELATIVE.is_match(before)
