@@ -66,7 +66,7 @@ fn calendar(text: &Text, at: usize, clock: &Clock) -> Option<(Day, usize)> {
                 ));
             }
             Figure::Slash(a, b) => {
-                let padded = text.word(token).len() == 5;
+                let padded = text.word(token).len() == 5 && (a > 12) != (b > 12);
                 let announced =
                     matches!(text.word_before(at), "on" | "by" | "until" | "since" | "from" | "due");
                 let weekday =

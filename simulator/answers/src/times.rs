@@ -201,6 +201,12 @@ fn in_words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
         "noon" | "midday" => return Some((exact(12, 0)?, at + 1)),
         "midnight" => return Some((exact(0, 0)?, at + 1)),
         "half" if text.next_word(at + 1) == "past" => return past(text, 30, at + 1),
+        // `half two`, as the British say it.
+        "half" if text.next(at + 1).and_then(hour).is_some_and(|(_, is_word)| is_word) => {
+            let (hour, _) = hour(text.next(at + 1)?)?;
+            let (half, end) = half(text, at + 2).map_or((None, at + 2), |(half, end)| (Some(half), end));
+            return Some((faced(hour, 30, half)?, end));
+        }
         "quarter" => return past(text, 15, at + 1),
         _ => {}
     }

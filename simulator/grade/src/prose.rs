@@ -43,7 +43,7 @@ const MAX_WORDS: usize = 300;
 /// Words that each expected value adds to [`MAX_WORDS`].
 const MAX_WORDS_PER_FACT: usize = 40;
 /// Values that may follow one another without a word between them, beside those asked for.
-const MAX_BARE_VALUES: usize = 1;
+const MAX_BARE_VALUES: usize = 3;
 
 /// The last message of a goal, read once for all variants.
 pub(crate) struct Message {

@@ -117,7 +117,9 @@ impl Ending {
             return Some(format!("the answer denies what was done: {denial}"));
         }
         let claimed = self.claims(&verbs);
-        let fails = |text: &str| FAILURE.is_match(text);
+        // `20:00 was not possible, so it starts at 17:00.`
+        let goes_on = |text: &str| [" so ", " but ", " instead"].iter().any(|joint| text.contains(joint));
+        let fails = |text: &str| FAILURE.is_match(text) && !goes_on(text);
         if !claimed && self.statements().any(fails) {
             return Some("the answer says that it could not be done".to_owned());
         }

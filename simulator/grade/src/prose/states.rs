@@ -18,6 +18,8 @@ use super::ending::{verb_stem, verbs_of};
 pub struct Contradiction {
     /// Where the message claims it.
     pub span: Span,
+    /// The state claimed.
+    pub claimed: String,
     /// The member of the reply.
     pub member: String,
     /// Its value.
@@ -42,8 +44,13 @@ pub fn contradicts(message: &Prose, entry: &LogEntry, world: &World) -> Option<C
             return None;
         }
         let others = values.iter().filter(|other| &***other != shown && !sent(other));
-        let span = others.into_iter().find_map(|other| claimed(other))?;
-        Some(Contradiction { span, member: path, shown: value.to_json(&world.zone) })
+        let (span, other) = others.into_iter().find_map(|other| Some((claimed(other)?, other)))?;
+        Some(Contradiction {
+            span,
+            claimed: other.to_string(),
+            member: path,
+            shown: value.to_json(&world.zone),
+        })
     })
 }
 

@@ -60,11 +60,7 @@ fn each_goal_is_judged_in_its_place() {
     let early = classes(&[(&[FIND, CANCEL], "Dr. Costa charges 95 EUR."), (&[], "It is cancelled.")]);
     assert_eq!(early, ["premature_change"], "nothing may be changed before it was asked for");
     let late = classes(&[(&[], "Dr. Costa charges 95 EUR."), (&[FIND, CANCEL], "It is cancelled.")]);
-    assert_eq!(
-        late,
-        ["false_claim", "false_claim", "no_evidence"],
-        "a guess is no answer, also when it is looked up later"
-    );
+    assert_eq!(late, ["false_claim", "no_evidence"], "a guess is no answer, also when it is looked up later");
     let half = classes(&[(&[FIND], "Dr. Costa charges 95 EUR.")]);
     assert!(half.contains(&json!("missing_goal")) && half.contains(&json!("missing_change")), "{half:?}");
 }

@@ -196,7 +196,14 @@ pub(crate) fn deeds(
         }
         // A later call may have changed the record again.
         let is_last = !writes().any(|(later, other)| later > call && other.touches(entry));
-        if let Some(found) = contradicts(prose, entry, world).filter(|_| is_last) {
+        // Another call of the goal may show the state that the words give.
+        let shown = |state: &str| {
+            let mut replies = writes().map(|(_, other)| &other.reply.body);
+            replies.any(|body| body.values().any(|(value, _)| value.as_str() == Some(state)))
+        };
+        if let Some(found) =
+            contradicts(prose, entry, world).filter(|found| is_last && !shown(&found.claimed))
+        {
             let words = prose.words_at(found.span).to_owned();
             let (member, shown) = (found.member, found.shown);
             faults.push(Reason::WordsSayOtherwise { goal, words, call, member, shown });
