@@ -10,6 +10,7 @@ mod markdown;
 pub mod names;
 mod numbers;
 pub mod prose;
+mod spelt;
 mod stance;
 pub mod text;
 mod times;

@@ -3,7 +3,7 @@
 use diorama_seeds::value::Time;
 
 use super::figures::Figure;
-use super::numbers;
+use super::spelt::spelt;
 use super::text::{Kind, Text, Token};
 use super::{Clocktime, Found, What};
 
@@ -211,7 +211,7 @@ fn in_words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
         _ => {}
     }
     token.lex.number?;
-    let (value, end) = numbers::spelt(text, at)?;
+    let (value, end) = spelt(text, at)?;
     let value = value as u32;
     if matches!(text.next_word(end), "o'clock" | "oclock") {
         let (half, end) = half(text, end + 1).map_or((None, end + 1), |(half, end)| (Some(half), end));
@@ -224,7 +224,7 @@ fn in_words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
         return None;
     }
     // `seven forty-five`
-    let minutes = numbers::spelt(text, end).filter(|(minute, _)| (10.0..60.0).contains(minute));
+    let minutes = spelt(text, end).filter(|(minute, _)| (10.0..60.0).contains(minute));
     if let Some((minute, after)) = minutes.filter(|_| text.next(end).is_some()) {
         let of_day = half(text, after);
         let said = is_announced(text, at) || of_day.is_some();
