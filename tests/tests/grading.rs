@@ -6,8 +6,8 @@ use diorama_tests::diorama;
 use serde_json::Value as Json;
 
 /// Right episodes that fail and wrong ones that pass, as the page says.
-const WORKED: (u64, u64) = (15, 15);
-const HELD: (u64, u64) = (10, 9);
+const WORKED: (u64, u64) = (3, 10);
+const HELD: (u64, u64) = (0, 9);
 /// Right episodes that fail in either file with structured endings.
 const STRUCTURED: u64 = 2;
 

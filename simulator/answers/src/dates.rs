@@ -1,442 +1,229 @@
-//! Days: ISO dates, dates in words and figures, weekdays, and days told from today.
+//! Days: ISO and other figures, days with months, weekdays, and days told from today. Each has two readings at most.
 
-use diorama_seeds::value::{Date, Instant, Time, Zone};
-use jiff::civil;
+use diorama_seeds::value::Date;
 
-use super::lexicon::{Lex, Roles};
-use super::times;
-use super::tokens::{Kind, Marks, Token};
-use super::{Day, DayReading, Finder, Nearness, What};
-use crate::{word, words};
+use super::figures::{self, Figure};
+use super::text::{Kind, Text, Token};
+use super::units::Dimension;
+use super::{Clock, Clocktime, Day, DayForm, Found, Number, What};
 
-/// 1 (Monday) to 7.
-pub(crate) fn weekday_of(date: Date) -> u8 {
-    // 1970-01-01 was a Thursday.
-    (i64::from(date.0) + 3).rem_euclid(7) as u8 + 1
-}
+/// A day before today by more than this is next year's, where no year is given.
+const MAX_DAYS_AGO: i32 = 200;
 
-pub(crate) fn may_start(lex: &Lex) -> bool {
-    lex.month > 0 || lex.weekday > 0 || lex.ordinal > 0 || lex.number.is_some() || lex.roles.any(Roles::DAY)
-}
-
-/// A date at this token; gives the token after it.
-pub(crate) fn recognise(found: &mut Finder<'_>, at: usize) -> Option<usize> {
-    let token = *found.text.get(at)?;
-    match token.kind {
-        Kind::Digits => figures(found, at).or_else(|| day_month(found, at, at)),
-        Kind::Word => {
-            let lex = token.lex();
-            // `fri 7.15am`: a time behind it makes up for the capital.
-            let timed = found.text.next(at + 1).is_some_and(Token::is_digits);
-            if lex.weekday > 0 && (counts(&token) || timed) {
-                return weekday(found, at);
-            }
-            if lex.month > 0 && counts(&token) {
-                return month_day(found, at, at);
-            }
-            if lex.ordinal > 0 {
-                return day_month(found, at, at);
-            }
-            if lex.number.is_some() {
-                return day_month(found, at, at);
-            }
-            relative(found, at)
+/// A day that starts at a token.
+pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> {
+    let token = text.tokens.get(at)?;
+    if let Some(Figure::Instant(date, time, has_offset)) = token.figure() {
+        let written = text.word(token).to_uppercase().replace(' ', "T");
+        let moved = has_offset.then(|| clock.zone.parse_instant(&written)).flatten();
+        let (date, time) =
+            moved.map_or((date, time), |instant| (clock.zone.date_of(instant), clock.zone.time_of(instant)));
+        let also = Some(What::Time(Clocktime { time, other: None }));
+        return Some(Found { also, ..Found::new(at, at + 1, What::Date(exact(date))) });
+    }
+    if let Some((day, end)) = calendar(text, at, clock) {
+        return Some(Found::new(at, end, What::Date(day)));
+    }
+    if token.is_word() && token.lex.weekday > 0 && (!token.lex.short || token.capital) {
+        return Some(weekday(text, at, token.lex.weekday, clock));
+    }
+    let ahead = |days: i32, end: usize| Found::new(at, end, What::Date(exact(Date(clock.today.0 + days))));
+    match text.word(token) {
+        "today" | "tonight" => Some(ahead(0, at + 1)),
+        "tomorrow" => {
+            let after = at.checked_sub(2).is_some_and(|from| {
+                text.word(&text.tokens[from]) == "day" && text.word_before(at) == "after"
+            });
+            Some(ahead(if after { 2 } else { 1 }, at + 1))
         }
-        Kind::Symbol(_) => None,
-    }
-}
-
-/// Whether a month or weekday by this word counts: abbreviations, and `may` and `march`, need a capital.
-fn counts(token: &Token) -> bool {
-    let lex = token.lex();
-    let doubtful = lex.short || words!("may march").contains(&token.hash);
-    token.has(Marks::CAPITAL) || (!doubtful && token.is_word())
-}
-
-fn day(reading: DayReading) -> Day {
-    Day { readings: [Some(reading), None], derived: false }
-}
-
-fn civil(year: u64, month: u64, day: u64) -> Option<Date> {
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1000..=2999).contains(&year) {
-        return None;
-    }
-    civil::Date::new(year as i16, month as i8, day as i8).ok().map(Date::from_civil)
-}
-
-/// `2026-03-05`, `5/3/2026`, `5.3.2026`, `05-03-26`, each perhaps with a time behind it.
-fn figures(found: &mut Finder<'_>, at: usize) -> Option<usize> {
-    let text = found.text;
-    let first = *text.get(at)?;
-    let Kind::Symbol(separator @ ('-' | '/' | '.')) = text.get(at + 1)?.kind else { return None };
-    let second = *text.get(at + 2).filter(|token| token.is_digits())?;
-    if !text.is_glued(at + 1, separator) || !second.has(Marks::GLUED) || !text.is_glued(at + 3, separator) {
-        return bare_pair(found, at, separator, &second);
-    }
-    let third = *text.get(at + 4).filter(|token| token.is_digits() && token.has(Marks::GLUED))?;
-    // More of the same goes on: a version, an address, a telephone number.
-    if text.is_glued(at + 5, separator)
-        && text.get(at + 6).is_some_and(|token| token.is_digits() && token.has(Marks::GLUED))
-    {
-        return None;
-    }
-    let readings = if first.len() == 4 && second.len() <= 2 && third.len() <= 2 {
-        [civil(first.value, second.value, third.value), None]
-    } else if first.len() <= 2 && second.len() <= 2 && matches!(third.len(), 2 | 4) {
-        let year = if third.len() == 2 { 2000 + third.value } else { third.value };
-        let day_first = civil(year, second.value, first.value);
-        let month_first = civil(year, first.value, second.value).filter(|_| separator != '.');
-        if day_first.is_some() { [day_first, month_first] } else { [month_first, None] }
-    } else {
-        return None;
-    };
-    readings.iter().flatten().next()?;
-    let end = at + 5;
-    // The instant: `T14:30:00+01:00`.
-    if let Some((time, after)) = times::after_date(text, end) {
-        let offset = times::offset(text, after);
-        let (mut date, mut clock) = (readings[0]?, time);
-        let mut last = after;
-        if let Some((seconds, after_offset)) = offset {
-            last = after_offset;
-            let instant = Instant(i64::from(date.0) * 86_400 + i64::from(time.0) - seconds);
-            (date, clock) = local(&found.clock.zone, instant);
+        "yesterday" => Some(ahead(-1, at + 1)),
+        "the" => {
+            if let Some((day, end)) = calendar(text, at + 1, clock) {
+                return Some(Found::new(at + 1, end, What::Date(day)));
+            }
+            let (day, end) = day_of_month(text, at + 1)
+                .filter(|(_, end)| *end > at + 2 || text.tokens[at + 1].lex.ordinal > 0)?;
+            let free = text.next(end).is_none_or(|next| !next.has_content());
+            free.then(|| Found::new(at + 1, end, What::Date(of_month(day, clock.today))))
         }
-        let stance = super::stance::of(text, at, last);
-        found.push(at, end, What::Date(day(DayReading::Full(date))), Some(stance));
-        found.push(
-            end,
-            last,
-            What::Time(super::Clocktime { time: clock, other: None, end: false }),
-            Some(stance),
+        _ => None,
+    }
+}
+
+fn exact(date: Date) -> Day {
+    Day { readings: [Some(date), None], form: DayForm::Exact, derived: false }
+}
+
+/// A day with its month or in figures, and the token after it.
+fn calendar(text: &Text, at: usize, clock: &Clock) -> Option<(Day, usize)> {
+    let token = text.tokens.get(at)?;
+    if let Some(figure) = token.figure() {
+        match figure {
+            Figure::Date(date, other) => {
+                return Some((
+                    Day { readings: [Some(date), other], form: DayForm::Exact, derived: false },
+                    at + 1,
+                ));
+            }
+            Figure::Slash(a, b) => {
+                let padded = text.word(token).len() == 5 && (a > 12) != (b > 12);
+                let announced =
+                    matches!(text.word_before(at), "on" | "by" | "until" | "since" | "from" | "due");
+                let weekday =
+                    text.tokens[..at].iter().rev().find(|before| !matches!(before.kind, Kind::Sign(_)));
+                let dated = padded || announced || weekday.is_some_and(|before| before.lex.weekday > 0);
+                let day = |day: u32, month: u32| nearest(month as i16, day as i16, clock.today);
+                let readings = [day(a, b), day(b, a)];
+                let first = readings[0].or(readings[1]).filter(|_| dated)?;
+                let other = readings[1].filter(|other| *other != first);
+                return Some((
+                    Day { readings: [Some(first), other], form: DayForm::MonthDay, derived: false },
+                    at + 1,
+                ));
+            }
+            _ => {}
+        }
+    }
+    if token.is_word() && token.lex.month > 0 {
+        // `March 5th, 2026`
+        let from =
+            at + 1 + usize::from(token.lex.short && text.next(at + 1).is_some_and(|next| next.is_sign('.')));
+        let from = from + usize::from(text.next_word(from) == "the");
+        let (day, end) = day_of_month(text, from)?;
+        // `May 5 km`
+        let measured = text
+            .next(end)
+            .is_some_and(|next| next.lex.unit.is_some() || matches!(next.kind, Kind::Sign('%' | '€' | '$')));
+        return (!measured || token.capital).then(|| dated(text, token, day, end, clock)).flatten();
+    }
+    // `5 March 2026`, `the 5th of March`
+    let (day, end) = day_of_month(text, at)?;
+    let end = end
+        + usize::from(text.next_word(end) == "of" || text.next(end).is_some_and(|next| next.is_sign('.')));
+    // `may` and `march` are verbs in small letters.
+    let verb = |month: &&Token| !month.capital && matches!(text.word(month), "may" | "march");
+    let month = text.next(end).filter(|month| month.is_word() && month.lex.month > 0 && !verb(month))?;
+    let end = end
+        + 1
+        + usize::from(
+            month.lex.short
+                && text.next(end + 1).is_some_and(|next| next.is_sign('.') && next.glued)
+                && year(text, end + 2).is_some(),
         );
-        return Some(last);
-    }
-    let [a, b] = readings.map(|reading| reading.map(DayReading::Full));
-    let (first, end) =
-        with_weekday(found, at, end, Day { readings: [a, b.filter(|_| a != b)], derived: false });
-    found.push(at, end, What::Date(first), None);
-    Some(end)
+    dated(text, month, day, end, clock)
 }
 
-fn local(zone: &Zone, instant: Instant) -> (Date, Time) {
-    (zone.date_of(instant), zone.time_of(instant))
+/// A day of a month, with its year where one follows.
+fn dated(text: &Text, month: &Token, day: i16, end: usize, clock: &Clock) -> Option<(Day, usize)> {
+    let comma = usize::from(text.next(end).is_some_and(|next| next.is_sign(',')));
+    let month = i16::from(month.lex.month);
+    if let Some(year) = year(text, end + comma) {
+        return Some((exact(figures::civil(year, month, day)?), end + comma + 1));
+    }
+    let date = nearest(month, day, clock.today)?;
+    Some((Day { readings: [Some(date), None], form: DayForm::MonthDay, derived: false }, end))
 }
 
-/// `5/3` without a year: a date only after a weekday or `on`; else it is a fraction or a score.
-fn bare_pair(found: &mut Finder<'_>, at: usize, separator: char, second: &Token) -> Option<usize> {
-    let text = found.text;
-    let first = *text.get(at)?;
-    let before = text.before(at)?;
-    let announced = before.hash == word!("on") || before.lex().weekday > 0;
-    if separator != '/' || !announced || !second.has(Marks::GLUED) || first.len() > 2 || second.len() > 2 {
-        return None;
-    }
-    let valid = |month: u64, day: u64| {
-        ((1..=12).contains(&month) && (1..=31).contains(&day))
-            .then_some(DayReading::MonthDay(month as u8, day as u8))
-    };
-    let readings = [valid(second.value, first.value), valid(first.value, second.value)];
-    readings.iter().flatten().next()?;
-    found.push(at, at + 3, What::Date(Day { readings, derived: false }), None);
-    Some(at + 3)
-}
-
-/// Takes a weekday in front of or behind a date into account: one that the date is not makes it impossible.
-fn with_weekday(found: &Finder<'_>, at: usize, end: usize, date: Day) -> (Day, usize) {
-    let text = found.text;
-    let mut after = end;
-    while after < end + 2
-        && text.next(after).is_some_and(|token| token.is_symbol(',') || token.is_symbol('('))
-    {
-        after += 1;
-    }
-    let named = |token: &Token| if token.is_word() && counts(token) { token.lex().weekday } else { 0 };
-    let behind = text.next(after).filter(|_| after > end).map_or(0, named);
-    let mut front = at;
-    while front > 0
-        && front + 2 > at
-        && text
-            .before(front)
-            .is_some_and(|token| token.is_symbol(',') || token.is_symbol('(') || token.hash == word!("the"))
-    {
-        front -= 1;
-    }
-    // The recogniser of weekdays starts at the weekday itself.
-    let own = text.get(at).map_or(0, named);
-    let before = if own > 0 { own } else { text.before(front).map_or(0, named) };
-    let weekday = if before > 0 { before } else { behind };
-    if weekday == 0 {
-        return (date, end);
-    }
-    let readings = date.readings.map(|reading| {
-        reading.and_then(|reading| match reading {
-            DayReading::Full(date) => (weekday_of(date) == weekday).then_some(reading),
-            // The weekday tells the year: the nearest in which they agree.
-            DayReading::MonthDay(month, day) => {
-                let today = found.clock.today;
-                let year = today.civil().year();
-                (year.saturating_sub(1)..=year.saturating_add(1))
-                    .filter_map(|year| civil::Date::new(year, month as i8, day as i8).ok())
-                    .map(Date::from_civil)
-                    .filter(|date| weekday_of(*date) == weekday)
-                    .min_by_key(|date| (i64::from(date.0) - i64::from(today.0)).abs())
-                    .map(DayReading::Full)
-            }
-            other => Some(other),
-        })
-    });
-    let end = if before == 0 { after + 1 } else { end };
-    if readings.iter().all(Option::is_none) {
-        return (day(DayReading::Never), end);
-    }
-    (Day { readings, derived: false }, end)
-}
-
-/// `5 March 2026`, `the 5th of March`, `5-Mar-2026`, `the fifth of March`, `5–8 March`, `the 5th`.
-fn day_month(found: &mut Finder<'_>, at: usize, start: usize) -> Option<usize> {
-    let text = found.text;
-    let (number, mut next, ordinal) = day_number(found, at)?;
-    if text.is_word(next, word!("of")) || text.is_word(next, word!("de")) {
-        next += 1;
-    }
-    // `5. März`
-    if text.is_glued(next, '.') && text.next(next + 1).is_some_and(|token| token.lex().month > 0) {
-        next += 1;
-    }
-    if text.is_glued(next, '-')
-        && text.get(next + 1).is_some_and(|token| token.is_word() && token.has(Marks::GLUED))
-    {
-        next += 1;
-    }
-    // `5–8 March`, `5 and 8 March`: the first day borrows the month of the second.
-    let joined = text.next(next).is_some_and(|token| {
-        matches!(token.kind, Kind::Symbol('-' | '–' | ',')) || words!("to and or").contains(&token.hash)
-    });
-    if joined && (1..=31).contains(&number) {
-        let bare = text.get(at).is_some_and(Token::is_digits);
-        if let Some((second, after, _)) = day_number(found, next + 1).filter(|_| bare)
-            && text.get(next + 1).is_some_and(Token::is_digits)
-            && second > number
-            && let Some(month) = text.next(after).filter(|token| token.lex().month > 0 && counts(token))
+/// A year in figures.
+fn year(text: &Text, at: usize) -> Option<i16> {
+    match text.next(at)?.figure()? {
+        Figure::Number(number)
+            if number.is_plain && number.digits == 4 && (1900..2101).contains(&number.mantissa) =>
         {
-            let reading = dated(found, u64::from(month.lex().month), number, after + 1).0?;
-            found.push(start, next, What::Date(day(reading)), None);
-            return Some(next);
+            i16::try_from(number.mantissa).ok()
         }
+        _ => None,
     }
-    let month = text.next(next).filter(|token| token.is_word() && token.lex().month > 0 && counts(token));
-    let Some(month) = month else {
-        return day_of_month(found, at, next, number, ordinal);
-    };
-    let month = u64::from(month.lex().month);
-    next += 1;
-    if text.is_glued(next, '.')
-        && text.get(next).is_none_or(|token| token.sentence == text.tokens[at].sentence)
-    {
-        next += usize::from(text.next(next + 1).is_some_and(|token| token.is_digits() && token.len() == 4));
-    }
-    let (reading, end) = dated(found, month, number, next);
-    let (date, end) = with_weekday(found, start, end, day(reading?));
-    found.push(start, end, What::Date(date), None);
-    Some(end)
 }
 
-/// Day, month and the year that may follow.
-fn dated(found: &Finder<'_>, month: u64, number: u64, mut next: usize) -> (Option<DayReading>, usize) {
-    let text = found.text;
-    let before = next;
-    if text
-        .next(next)
-        .is_some_and(|token| token.is_symbol(',') || token.is_symbol('-') || token.hash == word!("de"))
-    {
-        next += 1;
+/// A number from 1 to 31, or its ordinal in figures or words; and the token after it.
+fn day_of_month(text: &Text, at: usize) -> Option<(i16, usize)> {
+    let token = text.tokens.get(at)?;
+    if token.is_word() {
+        let tens = match (text.word(token), token.lex.number) {
+            (_, Some(tens @ (20 | 30))) => i16::from(tens),
+            _ if token.lex.ordinal > 0 => return Some((i16::from(token.lex.ordinal), at + 1)),
+            ("thirtieth", _) => return Some((30, at + 1)),
+            _ => return None,
+        };
+        // `twenty-second`
+        let from = at + 1 + usize::from(text.next(at + 1).is_some_and(|next| next.is_sign('-')));
+        let ones = text.next(from).map_or(0, |next| next.lex.ordinal);
+        return (1..10).contains(&ones).then(|| (tens + i16::from(ones), from + 1));
     }
-    let year = text.next(next).filter(|token| {
-        token.is_digits()
-            && token.len() == 4
-            && (1900..=2199).contains(&token.value)
-            && !text.is_glued(next + 1, ':')
+    let Some(Figure::Number(number)) = token.figure() else { return None };
+    let glued = token.glued
+        && text.before(at).is_some_and(|before| !matches!(before.kind, Kind::Sign('(' | ',' | '-' | '–')));
+    let day = number.small().filter(|day| (1..=31).contains(day) && !glued)? as i16;
+    let ordinal = text
+        .next(at + 1)
+        .is_some_and(|next| next.glued && matches!(text.word(next), "st" | "nd" | "rd" | "th"));
+    Some((day, at + 1 + usize::from(ordinal)))
+}
+
+/// The nearest day of a month and day: of this year, or of the next where that is long past.
+fn nearest(month: i16, day: i16, today: Date) -> Option<Date> {
+    let year = today.civil().year();
+    let own = figures::civil(year, month, day).filter(|date| date.0 > today.0 - MAX_DAYS_AGO);
+    own.or_else(|| figures::civil(year + 1, month, day))
+}
+
+/// The coming day of a month, and the last.
+fn of_month(day: i16, today: Date) -> Day {
+    let is = |date: &Date| i16::from(date.civil().day()) == day;
+    let coming = (0..35).map(|ahead| Date(today.0 + ahead)).find(is);
+    let last = (1..35).map(|ago| Date(today.0 - ago)).find(is);
+    Day { readings: [coming, last], form: DayForm::DayOfMonth, derived: false }
+}
+
+/// A weekday, with its date where one follows.
+fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
+    let today = clock.today;
+    let mut from = at + 1;
+    while text.next(from).is_some_and(|next| {
+        matches!(next.kind, Kind::Sign(',' | '(' | '.')) || matches!(text.word(next), "the" | "of")
+    }) && from < at + 4
+    {
+        from += 1;
+    }
+    let of = |date: &Date| date.civil().weekday().to_monday_one_offset() as u8 == weekday;
+    let same_line = text.next(from).is_some();
+    let dated = calendar(text, from, clock).or_else(|| {
+        day_of_month(text, from)
+            .filter(|(_, end)| *end > from + 1)
+            .map(|(day, end)| (of_month(day, today), end))
     });
-    match year {
-        Some(year) => (civil(year.value, month, number).map(DayReading::Full), next + 1),
-        None if (1..=31).contains(&number) => (Some(DayReading::MonthDay(month as u8, number as u8)), before),
-        None => (None, before),
+    if let Some((mut day, end)) = dated.filter(|_| same_line) {
+        // A weekday that the date is not makes it no day.
+        let fitting: Vec<Date> = day.readings.into_iter().flatten().filter(of).collect();
+        day.readings = [fitting.first().copied(), fitting.get(1).copied()];
+        return Found::new(at, end, What::Date(day));
     }
-}
-
-/// `5`, `5th`, `fifth`, `twenty-fifth`: the day, the token after it, whether it is an ordinal.
-fn day_number(found: &Finder<'_>, at: usize) -> Option<(u64, usize, bool)> {
-    let text = found.text;
-    let token = text.get(at)?;
-    if token.is_digits() {
-        if token.len() > 2 {
-            return None;
-        }
-        let suffix = text
-            .get(at + 1)
-            .is_some_and(|next| next.has(Marks::GLUED) && words!("st nd rd th").contains(&next.hash));
-        return Some((token.value, at + 1 + usize::from(suffix), suffix));
-    }
-    let lex = token.lex();
-    if lex.ordinal > 0 {
-        return Some((u64::from(lex.ordinal), at + 1, true));
-    }
-    let tens = u64::from(lex.number.filter(|number| matches!(number, 20 | 30))?);
-    let next = if text.is_glued(at + 1, '-') { at + 2 } else { at + 1 };
-    let ones = text.next(next).filter(|token| token.is_word())?.lex().ordinal;
-    (1..=9).contains(&ones).then_some((tens + u64::from(ones), next + 1, true))
-}
-
-/// `the 5th`, when nothing that could be ordered follows.
-fn day_of_month(found: &mut Finder<'_>, at: usize, next: usize, number: u64, ordinal: bool) -> Option<usize> {
-    let text = found.text;
-    let digits = text.get(at)?.is_digits();
-    let the = text.before(at).is_some_and(|token| token.hash == word!("the") || token.lex().weekday > 0);
-    let noun = text.next(next).is_some_and(|token| token.has_content() && token.lex().weekday == 0);
-    if !digits || !ordinal || !the || noun || !(1..=31).contains(&number) {
-        return None;
-    }
-    let (date, _) = with_weekday(found, at, next, day(DayReading::DayOfMonth(number as u8)));
-    found.push(at, next, What::Date(date), None);
-    Some(next)
-}
-
-/// `March 5, 2026`, `Mar 5th`, `March 5–8`, `March the fifth`.
-fn month_day(found: &mut Finder<'_>, at: usize, start: usize) -> Option<usize> {
-    let text = found.text;
-    let month = text.get(at)?.lex().month;
-    let mut next = at + 1;
-    if text.get(at)?.lex().short && text.is_glued(next, '.') {
-        next += 1;
-    }
-    if text.is_word(next, word!("the")) {
-        next += 1;
-    }
-    text.next(next)?;
-    let (number, end, ordinal) = day_number(found, next)?;
-    // `March 14:30` and `May 10 people` are not days.
-    if text.is_glued(end, ':')
-        || (!ordinal
-            && text.is_glued(end, '.')
-            && text.next(end + 1).is_some_and(|t| t.is_digits() && t.has(Marks::GLUED)))
-    {
-        return None;
-    }
-    let (reading, after) = dated(found, u64::from(month), number, end);
-    let (date, after) = with_weekday(found, start, after, day(reading?));
-    found.push(start, after, What::Date(date), None);
-    // `March 5–8`, `March 5 and 8`: the second day borrows the month.
-    let joined = text.next(after).is_some_and(|token| matches!(token.kind, Kind::Symbol('-' | '–')));
-    if joined
-        && let Some((second, last, _)) = day_number(found, after + 1)
-        && text.get(after + 1).is_some_and(Token::is_digits)
-        && second > number
-        && let (Some(reading), last) = dated(found, u64::from(month), second, last)
-    {
-        found.push(after + 1, last, What::Date(day(reading)), None);
-        return Some(last);
-    }
-    Some(after)
-}
-
-/// A weekday; the date it stands before is told with it.
-fn weekday(found: &mut Finder<'_>, at: usize) -> Option<usize> {
-    let text = found.text;
-    let token = text.get(at)?;
-    let number = token.lex().weekday;
-    let mut next = at + 1;
-    if token.lex().short && text.is_glued(next, '.') {
-        next += 1;
-    }
-    let mut ahead = next;
-    while ahead < next + 2
-        && text
-            .next(ahead)
-            .is_some_and(|token| token.is_symbol(',') || token.is_symbol('(') || token.hash == word!("the"))
-    {
-        ahead += 1;
-    }
-    // A date right behind it: the recognisers of dates check the weekday themselves.
-    if let Some(follows) = text.next(ahead) {
-        let dated = if follows.is_digits() {
-            figures(found, ahead).or_else(|| day_month(found, ahead, at))
-        } else if follows.lex().month > 0 && counts(follows) {
-            month_day(found, ahead, at)
-        } else if follows.lex().ordinal > 0 {
-            day_month(found, ahead, at)
-        } else {
-            None
-        };
-        if dated.is_some() {
-            return dated;
-        }
-    }
-    let near = match text.before(at).map(|token| token.hash) {
-        Some(hash) if hash == word!("next") || hash == word!("following") || hash == word!("coming") => {
-            Nearness::Next
-        }
-        Some(hash) if hash == word!("last") || hash == word!("past") => Nearness::Last,
-        _ => Nearness::Any,
+    let own = today.civil().weekday().to_monday_one_offset();
+    let ahead = (i32::from(weekday) - i32::from(own)).rem_euclid(7);
+    let coming = Date(today.0 + if ahead == 0 { 7 } else { ahead });
+    let later_this_week = i32::from(own) < i32::from(weekday);
+    let (form, readings) = match text.word_before(at) {
+        "next" if later_this_week => (DayForm::Exact, [Some(coming), Some(Date(coming.0 + 7))]),
+        "next" => (DayForm::Exact, [Some(coming), None]),
+        "last" => (DayForm::Exact, [Some(Date(coming.0 - if ahead == 0 { 14 } else { 7 })), None]),
+        _ if ahead == 0 => (DayForm::Weekday, [Some(today), Some(coming)]),
+        _ => (DayForm::Weekday, [Some(coming), None]),
     };
-    found.push(at, next, What::Date(day(DayReading::Weekday(number, near))), None);
-    Some(next)
+    Found::new(at, at + 1, What::Date(Day { readings, form, derived: false }))
 }
 
-/// `today`, `tomorrow`, `the day after tomorrow`, `in 3 days`, `a week from today`, `two days ago`.
-fn relative(found: &mut Finder<'_>, at: usize) -> Option<usize> {
-    let text = found.text;
-    let token = text.get(at)?;
-    let today = found.clock.today;
-    let plain = if words!("today tonight").contains(&token.hash) {
-        Some(0)
-    } else if token.hash == word!("tomorrow") {
-        Some(1)
-    } else if token.hash == word!("yesterday") {
-        Some(-1)
-    } else {
-        None
+/// The day that a number of days or weeks gives: `in 3 days`, `two weeks ago`.
+pub(crate) fn derived(text: &Text, start: usize, end: usize, number: &Number, clock: &Clock) -> Option<Day> {
+    let unit = number.unit.filter(|unit| {
+        unit.dimension == Dimension::Duration && (86_400.0..700_000.0).contains(&unit.factor)
+    })?;
+    let days = (number.value * unit.factor / 86_400.0) as i32;
+    let ahead = match (text.word_before(start), text.next_word(end)) {
+        ("in", _) | (_, "later") => days,
+        (_, "ago") => -days,
+        _ => return None,
     };
-    if let Some(days) = plain {
-        let before = |back: usize, hash: u64| {
-            at >= back && text.get(at - back).is_some_and(|token| token.hash == hash)
-        };
-        let days = match days {
-            1 if before(1, word!("after")) && before(2, word!("day")) => 2,
-            -1 if before(1, word!("before")) && before(2, word!("day")) => -2,
-            other => other,
-        };
-        // `today is ...` tells the date of the clock, not of the fact.
-        let telling = days == 0 && (text.is_word(at + 1, word!("is")) || before(1, word!("of")));
-        // `tomorrow, 3 March`: the date that follows must agree, and is told by itself.
-        let stance = telling.then_some(super::Stance::Echoed);
-        found.push(at, at + 1, What::Date(day(DayReading::Full(Date(today.0.saturating_add(days))))), stance);
-        return Some(at + 1);
-    }
-    None
-}
-
-/// `in 3 days`, `3 days ago`, `a week from today`: called by the recogniser of numbers, which has the number.
-pub(crate) fn shifted(found: &mut Finder<'_>, start: usize, end: usize, value: f64, days_each: f64) {
-    let text = found.text;
-    let days = value * days_each;
-    if days.fract() != 0.0 || days.abs() > 800.0 {
-        return;
-    }
-    let days = days as i32;
-    let after = |hash: u64| text.is_word(end, hash);
-    let from = (after(word!("from")) || after(word!("after")))
-        && (text.is_word(end + 1, word!("now")) || text.is_word(end + 1, word!("today")));
-    let shift = if after(word!("ago")) || after(word!("earlier")) {
-        -days
-    } else if from || text.before(start).is_some_and(|token| token.hash == word!("in")) {
-        days
-    } else {
-        return;
-    };
-    let date = Day {
-        readings: [Some(DayReading::Full(Date(found.clock.today.0.saturating_add(shift)))), None],
-        derived: true,
-    };
-    found.push(start, end, What::Date(date), None);
+    let date = Date(clock.today.0.checked_add(ahead)?);
+    (days.abs() < 1000).then_some(Day { derived: true, ..exact(date) })
 }

@@ -1,13 +1,12 @@
 //! A text, read once: its typed mentions, its words, and where names stand in it.
-//!
-//! What grounding reads of what people and assistants say. It must not know which value is looked for.
 
-use super::lexicon::Roles;
-use super::tokens::{Kind, Marks, Text, Token};
-use super::units::{Currency, Unit};
-use super::{Clock, Mention, Stance, What, read, stance};
-use crate::names::{Name, Names};
-use crate::{word, words};
+use super::names::{Name, Names};
+use super::stance;
+use super::text::{Kind, Text, Token};
+use super::units::{self, Currency, Unit};
+use super::{Clock, Mention, Stance, What};
+
+pub use super::Span;
 
 /// A text that was read.
 #[derive(Clone, Debug, Default)]
@@ -17,43 +16,13 @@ pub struct Prose {
     mentions: Vec<Mention>,
 }
 
-/// A place in a text, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
-    /// First byte.
-    pub start: usize,
-    /// Byte after the last.
-    pub end: usize,
-}
-
-impl Span {
-    /// Whether two places have something in common.
-    #[must_use]
-    pub const fn overlaps(self, other: Self) -> bool {
-        self.start < other.end && other.start < self.end
-    }
-}
-
-impl Mention {
-    /// Where it stands.
-    #[must_use]
-    pub const fn span(&self) -> Span {
-        Span { start: self.start, end: self.end }
-    }
-}
-
 impl Prose {
     /// Reads a text by a clock.
     #[must_use]
     pub fn read(source: &str, clock: &Clock) -> Self {
         let text = Text::read(source);
-        let mentions = read(&text, clock, &[]);
+        let mentions = super::mentions(&text, clock);
         Self { source: source.to_owned(), text, mentions }
-    }
-
-    /// Its tokens.
-    pub const fn text(&self) -> &Text {
-        &self.text
     }
 
     /// The text itself.
@@ -66,11 +35,6 @@ impl Prose {
     #[must_use]
     pub fn words_at(&self, span: Span) -> &str {
         self.source.get(span.start..span.end).unwrap_or_default()
-    }
-
-    /// A word as it is spelt.
-    pub fn word(&self, token: &Token) -> &str {
-        self.words_at(Span { start: token.start as usize, end: token.end as usize })
     }
 
     /// All numbers, amounts, days and times.
@@ -91,23 +55,8 @@ impl Prose {
     /// Where a name stands: the same words in the same order, whatever the case, accents, title or article.
     #[must_use]
     pub fn find(&self, name: &str) -> Vec<Span> {
-        let wanted = Name::remembered(name);
-        let Some(wanted) = &*wanted else { return Vec::new() };
-        let mut found = Vec::new();
-        for at in 0..self.text.tokens.len() {
-            if let Some(end) = wanted.at(&self.text, at, false) {
-                found.extend(self.span(at, end));
-            }
-        }
-        found
-    }
-
-    /// [`Self::find`], also for words as small as `on`, which are no names.
-    pub fn find_word(&self, word: &str) -> Vec<Span> {
-        if word.len() > 3 {
-            return self.find(word);
-        }
-        self.words().filter(|(own, _)| own.eq_ignore_ascii_case(word)).map(|(_, span)| span).collect()
+        let Some(name) = Name::read(name) else { return Vec::new() };
+        (0..self.text.tokens.len()).filter_map(|at| self.span(at, name.at(&self.text, at, false)?)).collect()
     }
 
     /// Where names of two words and more stand.
@@ -118,34 +67,33 @@ impl Prose {
     /// Where a number with many digits stands, however it is grouped: `7302 9425`.
     #[must_use]
     pub fn find_digits(&self, digits: &str) -> Option<Span> {
-        let is_one = digits.len() >= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
-        (0..self.text.tokens.len()).filter(|_| is_one).find_map(|at| {
+        if digits.len() < 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let starts = self.text.tokens.iter().filter(|token| matches!(token.kind, Kind::Figure(_)));
+        starts.into_iter().find_map(|token| {
+            let start = token.start as usize;
             let mut rest = digits;
-            for (position, token) in self.text.tokens.iter().enumerate().skip(at) {
-                match token.kind {
-                    Kind::Digits => {
-                        let shown = self.word(token);
-                        rest = rest.strip_prefix(shown)?;
-                        let goes_on = self.text.get(position + 1).is_some_and(|next| {
-                            next.has(Marks::GLUED) && (next.is_digits() || next.is_word())
-                        });
-                        if rest.is_empty() {
-                            return (!goes_on).then(|| self.span(at, position + 1)).flatten();
-                        }
-                    }
-                    Kind::Symbol('-' | ' ' | '(' | ')' | '.' | '/' | '\u{a0}') if position > at => {}
-                    _ => return None,
+            for (at, c) in self.source.get(start..)?.char_indices() {
+                if c.is_ascii_digit() {
+                    rest = rest.strip_prefix(c)?;
+                } else if !matches!(c, '-' | ' ' | '(' | ')' | '.' | '/' | ',' | '\u{a0}') {
+                    return None;
+                }
+                if rest.is_empty() {
+                    let end = start + at + 1;
+                    let goes_on = self.source.get(end..)?.starts_with(char::is_alphanumeric);
+                    return (!goes_on).then_some(Span { start, end });
                 }
             }
             None
         })
     }
 
-    /// The stems of the words with meaning in a text such as a name, a label or a note.
+    /// The stems of the words with meaning in a text such as a name, a label or a note: equal for forms of one word.
     #[must_use]
     pub fn stems_of(words: &str) -> Vec<u64> {
-        let spaced = words.replace('_', " ");
-        let text = Text::of_value(&spaced);
+        let text = Text::of_value(&words.replace('_', " "));
         text.tokens.iter().filter(|token| tells(token)).map(|token| token.stem).collect()
     }
 
@@ -159,72 +107,34 @@ impl Prose {
     /// The words of the text, as they stand, with their places.
     pub fn words(&self) -> impl Iterator<Item = (&str, Span)> {
         let words = self.text.tokens.iter().filter(|token| token.is_word());
-        words.filter_map(|token| {
-            let span = Span { start: token.start as usize, end: token.end as usize };
-            Some((self.source.get(span.start..span.end)?, span))
+        words.map(|token| {
+            let span = span_of(token);
+            (self.words_at(span), span)
         })
-    }
-
-    /// Whether the words before a place, in its sentence, say something of all: `all five are`, `both`.
-    pub fn speaks_of_all(&self, span: Span) -> bool {
-        let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start).unwrap_or(0);
-        let Some(here) = self.text.get(at) else { return false };
-        let mut before =
-            self.text.tokens[..at].iter().rev().take(6).take_while(|one| one.sentence == here.sentence);
-        before.any(|one| words!("all both").contains(&one.hash))
-    }
-
-    /// Whether it is said to be possible, asked for or left open: `can be cancelled`, `either on or off`.
-    pub fn is_possible(&self, span: Span) -> bool {
-        let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start);
-        let before = self.text.tokens.iter().take(at.unwrap_or(0)).rev().take(4);
-        before
-            .into_iter()
-            .any(|token| words!("can could may must should only works or either").contains(&token.hash))
     }
 
     /// Where the sentences stand, in order.
     pub fn sentences(&self) -> impl Iterator<Item = Span> {
-        let sentences = self.text.tokens.chunk_by(|one, next| one.sentence == next.sentence);
-        sentences.filter_map(|tokens| {
-            Some(Span { start: tokens.first()?.start as usize, end: tokens.last()?.end as usize })
-        })
+        self.text.sentences().filter_map(|sentence| self.span(sentence.start, sentence.end))
     }
 
-    /// Whether a word that denies stands shortly before a place, in its sentence.
+    /// The sentence that a place is in.
     #[must_use]
-    pub fn is_denied(&self, span: Span) -> bool {
-        let Some(at) = self.text.tokens.iter().position(|token| token.start as usize >= span.start) else {
-            return false;
-        };
-        let Some(here) = self.text.get(at) else { return false };
-        let before = self.text.tokens.iter().take(at).rev().take(4);
-        before
-            .take_while(|token| token.sentence == here.sentence)
-            .any(|token| token.is(Roles::NEGATOR.and(Roles::ZERO)))
+    pub fn sentence_at(&self, span: Span) -> Span {
+        self.sentences().find(|sentence| sentence.overlaps(span)).unwrap_or(span)
     }
 
-    /// Whether a rule is told of it: `only a booked appointment`.
-    fn is_limited(&self, span: Span) -> bool {
-        let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start);
-        let before = self.text.tokens.iter().take(at.unwrap_or(0)).rev().take(2);
-        before.into_iter().any(|token| token.hash == word!("only"))
+    /// Returns true if the sentence at a place is a question.
+    #[must_use]
+    pub fn is_question(&self, span: Span) -> bool {
+        self.token_at(span).is_some_and(|at| self.text.asks(&self.text.tokens[at]))
     }
 
     /// How the words at a place stand in the text.
     #[must_use]
     pub fn stance(&self, span: Span) -> Stance {
-        let start = self.text.tokens.iter().position(|token| token.start as usize >= span.start);
-        let end = self.text.tokens.iter().position(|token| token.start as usize >= span.end);
-        match start {
-            Some(start) => stance::of(&self.text, start, end.unwrap_or(self.text.tokens.len())),
-            None => Stance::Asserted,
-        }
-    }
-
-    /// Whether the words at a place say that it is so: asserted, not denied, and no rule.
-    pub fn is_stated(&self, span: Span) -> bool {
-        self.stance(span) == Stance::Asserted && !self.is_denied(span) && !self.is_limited(span)
+        let end = self.text.tokens.partition_point(|token| (token.end as usize) <= span.end);
+        self.token_at(span).map_or(Stance::Asserted, |start| stance::stance(&self.text, start, end))
     }
 
     /// Units that the text names, beside a number or alone.
@@ -237,10 +147,19 @@ impl Prose {
         currencies_in(&self.text)
     }
 
+    fn token_at(&self, span: Span) -> Option<usize> {
+        let at = self.text.tokens.partition_point(|token| (token.start as usize) < span.start);
+        (at < self.text.tokens.len()).then_some(at)
+    }
+
     fn span(&self, at: usize, end: usize) -> Option<Span> {
-        let (first, last) = (self.text.get(at)?, self.text.get(end.checked_sub(1)?)?);
+        let (first, last) = (self.text.tokens.get(at)?, self.text.tokens.get(end.checked_sub(1)?)?);
         Some(Span { start: first.start as usize, end: last.end as usize })
     }
+}
+
+const fn span_of(token: &Token) -> Span {
+    Span { start: token.start as usize, end: token.end as usize }
 }
 
 /// Units and currencies that a text names, without reading its mentions: a description, a member's name.
@@ -253,21 +172,21 @@ pub fn measures(text: &str) -> (Vec<Unit>, Vec<Currency>) {
 fn units_in(text: &Text) -> impl Iterator<Item = Unit> {
     text.tokens.iter().filter_map(|token| match token.kind {
         // A single letter is a unit only beside a number.
-        Kind::Word => token.lex().unit.filter(|_| token.len() > 1),
-        Kind::Symbol('%') => Some(super::units::PERCENT),
-        Kind::Symbol('°') => Some(super::units::CELSIUS),
+        Kind::Word => token.lex.unit.filter(|_| token.end - token.start > 1 || token.glued),
+        Kind::Sign('%') => Some(units::PERCENT),
+        Kind::Sign('°') => Some(units::CELSIUS),
         _ => None,
     })
 }
 
 fn currencies_in(text: &Text) -> impl Iterator<Item = Currency> {
     text.tokens.iter().filter_map(|token| match token.kind {
-        Kind::Word => token.lex().currency.filter(|_| !token.lex().code || token.has(Marks::UPPER)),
-        Kind::Symbol(sign) => Currency::sign(sign),
-        Kind::Digits => None,
+        Kind::Word => token.lex.currency.filter(|_| !token.lex.code || token.upper),
+        Kind::Sign(sign) => Currency::sign(sign),
+        Kind::Figure(_) => None,
     })
 }
 
 fn tells(token: &Token) -> bool {
-    token.has_content() || token.is_digits()
+    token.has_content() || matches!(token.kind, Kind::Figure(_))
 }

@@ -1,292 +1,163 @@
-//! Whether the text asserts what it mentions, or denies, contrasts, asks, imagines, bounds or echoes it.
+//! How a clause stands to what it mentions: it asserts, denies, asks or imagines it.
 //!
-//! Looks at the words around a mention inside its sentence, never at what is expected.
+//! Looks at the words of the clause around a mention, never at what is expected.
 
-use super::Stance;
-use super::lexicon::Roles;
-use super::tokens::{Kind, Marks, Text, Token};
-use crate::{word, words};
+use super::lexicon::Role;
+use super::text::{Kind, Text, Token};
 
-/// How far back cues are looked for.
-const REACH: usize = 14;
-/// How far a negation reaches.
-const NEGATION: usize = 5;
+/// How far a denial reaches, in tokens.
+const MAX_DENIED: usize = 7;
+/// How far words that compare or set aside reach.
+const MAX_REACH: usize = 6;
 
-/// The stance of the name at the tokens `start..end`: what is filed under a name is not bounded by it.
-pub fn of_name(text: &Text, start: usize, end: usize) -> Stance {
-    match of(text, start, end) {
-        Stance::Bound if text.before(start).is_some_and(|before| bounds(before.hash)) => Stance::Asserted,
-        stance => stance,
-    }
-}
-
-/// Prepositions that make a number a bound.
-fn bounds(hash: u64) -> bool {
-    words!("over under above below beyond").contains(&hash)
+/// How a mention stands in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stance {
+    /// The text says that it is so.
+    Asserted,
+    /// It says that it is not so, or is no longer: `not 80`, `instead of 80`, `from 80 to 90`.
+    Denied,
+    /// It asks.
+    Asked,
+    /// It imagines, offers or doubts it, bounds it, or repeats what the user wanted: `if`, `more than`, `you asked for`.
+    Hypothetical,
 }
 
 /// The stance of the tokens `start..end`.
-pub fn of(text: &Text, start: usize, end: usize) -> Stance {
-    let Some(token) = text.get(start) else { return Stance::Asserted };
-    if token.has(Marks::STRUCK) {
-        return Stance::Contrasted;
-    }
-    if tells_today(text, start) {
-        return Stance::Echoed;
-    }
+pub(crate) fn stance(text: &Text, start: usize, end: usize) -> Stance {
+    let Some(token) = text.tokens.get(start) else { return Stance::Asserted };
     if text.asks(token) && start >= question_start(text, start) {
-        return Stance::Questioned;
+        return Stance::Asked;
     }
-    before(text, start, token).or_else(|| after(text, start, end, token)).unwrap_or(Stance::Asserted)
+    before(text, start, token).or_else(|| after(text, end, token)).unwrap_or(Stance::Asserted)
 }
 
-/// Where the question of a sentence starts: `It is at 14:30, shall I confirm?` asks in its second part only.
+/// The first token of the part of a sentence that asks: `It is at 14:30, shall I confirm?` asks in its second.
 fn question_start(text: &Text, at: usize) -> usize {
-    let Some(token) = text.get(at) else { return at };
-    let sentence = token.sentence;
-    let first = text.tokens[..at].iter().rposition(|t| t.sentence != sentence).map_or(0, |i| i + 1);
-    let asks = |token: &Token| {
-        token.is(Roles::ASKING)
-            || words!(
-                "shall would do does did is are can could should will want ok okay right \
-                 anything may correct or"
-            )
-            .contains(&token.hash)
-    };
-    let mut start = first;
-    let mut open = true;
-    for (i, token) in
-        text.tokens.iter().enumerate().skip(first).take_while(|(_, t)| t.sentence == sentence).take(120)
-    {
-        match token.kind {
-            Kind::Symbol(',' | '—' | ')') => open = true,
-            Kind::Digits => open = false,
-            Kind::Word => {
-                if open && i > first && asks(token) {
-                    start = i;
-                }
-                open = words!("and so but").contains(&token.hash);
-            }
-            _ => {}
-        }
-    }
-    start
+    let sentence = text.tokens[at].sentence;
+    let first =
+        text.tokens[..at].iter().rposition(|token| token.sentence != sentence).map_or(0, |before| before + 1);
+    let tokens =
+        text.tokens.iter().enumerate().skip(first).take_while(|(_, token)| token.sentence == sentence);
+    let starts = tokens.filter(|(at, token)| {
+        let opens =
+            *at == first || text.tokens[at - 1].clause != token.clause || text.tokens[at - 1].is(Role::Joint);
+        opens && token.is(Role::Asking)
+    });
+    starts.last().map_or(first, |(at, _)| at)
 }
 
-/// `Today is 2 March` tells the clock's date.
-fn tells_today(text: &Text, start: usize) -> bool {
-    let hash =
-        |back: usize| start.checked_sub(back).and_then(|at| text.get(at)).map_or(0, |token| token.hash);
-    (hash(1) == word!("is") || hash(1) == word!("of")) && hash(2) == word!("today")
-        || (hash(1) == word!("todays")
-            || (hash(1) == word!("is") && hash(2) == word!("date") && hash(3) == word!("today")))
-}
-
-/// Cues in front of a mention.
+/// Cues before a mention, in its clause.
 fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
-    let mut clause = true;
-    let mut came_to = false;
-    let directly = text.before(start).map_or(0, |token| token.hash);
-    let until = directly == word!("until") || directly == word!("till") || directly == word!("before");
-    for (distance, i) in (0..start).rev().take(REACH).enumerate() {
-        let cue = text.get(i)?;
-        if cue.sentence != token.sentence || cue.cell != token.cell {
-            break;
-        }
-        let next = |ahead: usize| text.get(i + ahead).map_or(0, |token| token.hash);
-        let earlier =
-            |back: usize| i.checked_sub(back).and_then(|at| text.get(at)).map_or(0, |token| token.hash);
-        match cue.kind {
-            Kind::Symbol(',' | ':' | ';' | '(' | '—' | '–' | '|' | '→') => {
-                clause = false;
-                continue;
+    let word = |back: usize| {
+        let at = start.checked_sub(back)?;
+        text.tokens
+            .get(at)
+            .filter(|other| other.sentence == token.sentence && other.is_word())
+            .map(|other| text.word(other))
+    };
+    let near = |back: usize| word(back).unwrap_or("");
+    // `until 9 pm`: what is denied holds only up to it.
+    let ends = matches!(near(1), "until" | "till" | "before" | "by" | "after");
+    let is_amount = !token.is_word() || token.lex.number.is_some();
+    let bounds = matches!(near(1), "over" | "under" | "above" | "below" | "beyond" | "between")
+        || (near(1) == "than" && matches!(near(2), "more" | "less" | "fewer" | "later" | "earlier"));
+    if bounds && is_amount {
+        return Some(Stance::Hypothetical);
+    }
+    let clause = text.tokens[..start]
+        .iter()
+        .rev()
+        .take_while(|other| other.clause == token.clause && other.cell == token.cell);
+    for (at, cue) in clause.enumerate().map(|(at, cue)| (at + 1, cue)).filter(|(_, cue)| cue.is_word()) {
+        let own = text.word(cue);
+        let next = if at > 1 { near(at - 1) } else { "" };
+        let named = cue.capital && text.before(start - at).is_some_and(Token::is_word);
+        let stance = match own {
+            // A part of a name denies nothing, and `nothing else` sets the rest aside.
+            "without" if at > 2 => None,
+            _ if cue.is(Role::Negator) && !named && at <= MAX_DENIED => {
+                let mild =
+                    matches!(next, "only" | "just" | "more" | "else" | "other" | "problem" | "longer than");
+                (!mild && !ends).then_some(Stance::Denied)
             }
-            Kind::Symbol('~' | '≈') | Kind::Digits => continue,
-            Kind::Symbol('<' | '>' | '≥' | '≤') if distance == 0 => return Some(Stance::Bound),
-            Kind::Symbol(_) => continue,
-            Kind::Word => {}
-        }
-        let hash = cue.hash;
-        if clause {
-            if cue.is(Roles::THAN) && distance < 6 {
-                return Some(of_than(distance == 0, earlier(1), earlier(2)));
-            }
-            let comparing = (hash == word!("compared")
-                && (next(1) == word!("to") || next(1) == word!("with")))
-                || ((hash == word!("up") || hash == word!("down")) && next(1) == word!("from"));
-            if comparing && distance < 7 {
-                return Some(Stance::Compared);
-            }
-            if distance < 7 && contrasts(hash, next(1)) {
-                return Some(Stance::Contrasted);
-            }
-            if distance == 0 && bounds(hash) {
-                return Some(Stance::Bound);
-            }
-            if distance < 2 && is_limit(hash, next(1), earlier(1)) {
-                return Some(Stance::Limit);
-            }
-            if cue.is(Roles::NEGATOR) && distance < NEGATION && !until && negates(cue, distance, next(1)) {
-                return Some(Stance::Negated);
-            }
-            if cue.is(Roles::FORMERLY) && distance < 6 {
-                return Some(Stance::Contrasted);
-            }
-            if cue.is(Roles::HYPOTHETICAL) {
-                return Some(Stance::Hypothetical);
-            }
-            let said = words!("said mentioned told stated gave").contains(&hash);
-            if said && distance < 4 && (earlier(1) == word!("i") || earlier(2) == word!("i")) {
-                return Some(Stance::Contrasted);
-            }
-            // `The one you want is Ana` tells; `you wanted Ana` repeats.
-            let tells = || text.tokens[i + 1..start].iter().any(|token| token.is(Roles::COPULA));
-            if cue.is(Roles::WANTING)
-                && !tells()
-                && (1..=3).any(|back| {
-                    i.checked_sub(back).and_then(|at| text.get(at)).is_some_and(|t| {
-                        t.is(Roles::SECOND_PERSON) && t.sentence == token.sentence && t.hash != word!("your")
-                    })
-                })
+            "instead" | "place" if next == "of" => Some(Stance::Denied),
+            "opposed" if next == "to" => Some(Stance::Denied),
+            "rather" if next == "than" => Some(Stance::Denied),
+            "used" if next == "to" => Some(Stance::Denied),
+            "except" | "excluding" | "besides" | "previously" | "formerly" | "originally"
+                if at <= MAX_REACH =>
             {
-                return Some(Stance::Echoed);
+                Some(Stance::Denied)
             }
-            if cue.is(Roles::WAS) && distance < 5 && now_follows(text, start, token) {
-                return Some(Stance::Contrasted);
+            "from" if at <= MAX_REACH && changes(text, start, token) && follows_to(text, start, token) => {
+                Some(Stance::Denied)
             }
-            if offers(hash, next(1), next(2)) {
-                return Some(Stance::Hypothetical);
+            "asked" | "wanted" | "requested" | "mentioned" | "said" | "meant" if near(at + 1) == "you" => {
+                Some(Stance::Hypothetical)
             }
-        }
-        if cue.is(Roles::UNCERTAIN) && uncertain(cue, next(1)) {
-            return Some(Stance::Uncertain);
-        }
-        if (hash == word!("sure") || hash == word!("certain"))
-            && [earlier(1), earlier(2)].contains(&word!("not"))
-        {
-            return Some(Stance::Uncertain);
-        }
-        if hash == word!("to") {
-            came_to = true;
-        }
-        if hash == word!("from") && !came_to && distance < 7 && changes(text, i, token) {
-            return Some(Stance::Contrasted);
-        }
-        if cue.is(Roles::BUT) {
-            clause = false;
+            // `was 14:00 and is now 16:15`
+            "was" | "were" if at <= MAX_REACH && is_now_other(text, start, token) => Some(Stance::Denied),
+            "could" if near(at + 1) == "i" => Some(Stance::Hypothetical),
+            "can" if near(at + 1) == "i" && next == "also" => Some(Stance::Hypothetical),
+            _ if cue.is(Role::Hypothetical) => Some(Stance::Hypothetical),
+            _ => None,
+        };
+        if stance.is_some() {
+            return stance;
         }
     }
     None
 }
 
-/// What stands after `than` and the two words before it, of which the first is the nearer.
-fn of_than(directly: bool, first: u64, second: u64) -> Stance {
-    let bounds = words!("more less fewer greater later earlier higher lower longer");
-    let bounded = directly && bounds.contains(&first);
-    if bounded && (second == word!("no") || second == word!("not")) {
-        Stance::Limit
-    } else if bounded {
-        Stance::Bound
-    } else if first == word!("rather") || first == word!("other") {
-        Stance::Contrasted
-    } else {
-        Stance::Compared
-    }
+/// Returns true if the sentence tells of a change before a place.
+fn changes(text: &Text, start: usize, token: &Token) -> bool {
+    const CHANGES: [&str; 12] = [
+        "change",
+        "move",
+        "moved",
+        "reschedul",
+        "updat",
+        "increas",
+        "rais",
+        "lower",
+        "reduc",
+        "went",
+        "switch",
+        "renam",
+    ];
+    let before = text.tokens[..start].iter().rev().take_while(|other| other.sentence == token.sentence);
+    before
+        .filter(|other| other.is_word())
+        .any(|other| CHANGES.iter().any(|stem| text.word(other).starts_with(stem)))
 }
 
-/// Whether a word, with the next, sets what follows aside: `instead of`, `except`.
-fn contrasts(hash: u64, next: u64) -> bool {
-    (hash == word!("instead") && next == word!("of"))
-        || (hash == word!("place") && next == word!("of"))
-        || (hash == word!("opposed") && next == word!("to"))
-        || ((hash == word!("apart") || hash == word!("aside") || hash == word!("different"))
-            && next == word!("from"))
-        || (hash == word!("used") && next == word!("to"))
-        || words!("except excluding besides contrary").contains(&hash)
+/// Returns true if the sentence tells of now behind a place.
+fn is_now_other(text: &Text, start: usize, token: &Token) -> bool {
+    let after = text.tokens[start..].iter().take_while(|other| other.sentence == token.sentence);
+    after.into_iter().any(|other| text.word(other) == "now")
 }
 
-/// Whether a word, with the next two, offers what follows: `let me know`, `I can also`.
-fn offers(hash: u64, next: u64, second: u64) -> bool {
-    (hash == word!("let") && next == word!("me") && second == word!("know"))
-        || (hash == word!("feel") && next == word!("free"))
-        || (hash == word!("happy") && next == word!("to"))
-        || ((hash == word!("i") || hash == word!("you"))
-            && (next == word!("can") || next == word!("could"))
-            && second == word!("also"))
-        || (hash == word!("i")
-            && next == word!("could")
-            && !words!("find see spot locate confirm").contains(&second))
+fn follows_to(text: &Text, start: usize, token: &Token) -> bool {
+    let after = text.tokens[start..].iter().take(8).take_while(|other| other.sentence == token.sentence);
+    after.into_iter().any(|other| text.word(other) == "to")
 }
 
-/// Cues behind a mention: it is the subject of a denial, or an earlier value.
-fn after(text: &Text, start: usize, end: usize, token: &Token) -> Option<Stance> {
+/// Cues after a mention: it is the subject of a denial, or doubted.
+fn after(text: &Text, end: usize, token: &Token) -> Option<Stance> {
     let next = |ahead: usize| {
-        text.get(end + ahead).filter(|next| next.sentence == token.sentence && next.cell == token.cell)
+        text.tokens.get(end + ahead).filter(|next| next.sentence == token.sentence && next.cell == token.cell)
     };
     let first = next(0)?;
-    let denied = first.is(Roles::COPULA)
-        && (first.is(Roles::NEGATOR) || next(1).is_some_and(|second| second.hash == word!("not")));
-    let just = next(2).is_some_and(|third| words!("only just").contains(&third.hash));
-    if denied && !just {
-        return Some(Stance::Negated);
+    let denies = |token: Option<&Token>| token.is_some_and(|token| token.is(Role::Negator));
+    let mild = next(2).is_some_and(|third| matches!(text.word(third), "only" | "just"));
+    if first.is(Role::Copula) && (denies(Some(first)) || denies(next(1))) && !mild {
+        return Some(Stance::Denied);
     }
-    // `it is 5, not sure though`
-    let _ = start;
-    let doubt = (0..8).any(|ahead| {
-        next(ahead).is_some_and(|cue| {
-            (words!("sure certain").contains(&cue.hash))
-                && next(ahead.wrapping_sub(1)).is_some_and(|not| not.hash == word!("not"))
-                || cue.hash == word!("unsure")
-        })
+    let doubted = (0..6).any(|ahead| {
+        let doubt = next(ahead).filter(|cue| !matches!(cue.kind, Kind::Sign(_)));
+        doubt.is_some_and(|cue| matches!(text.word(cue), "sure" | "certain"))
+            && denies(ahead.checked_sub(1).and_then(next))
     });
-    doubt.then_some(Stance::Uncertain)
-}
-
-fn is_limit(hash: u64, next: u64, earlier: u64) -> bool {
-    (hash == word!("up") && next == word!("to"))
-        || (hash == word!("to") && earlier == word!("up"))
-        || ((hash == word!("least") || hash == word!("most")) && earlier == word!("at"))
-        || words!("within minimum maximum max min").contains(&hash)
-}
-
-fn negates(cue: &Token, distance: usize, next: u64) -> bool {
-    if next == word!("only")
-        || next == word!("just")
-        || next == word!("merely")
-        || next == word!("problem")
-        || next == word!("worries")
-    {
-        return false;
-    }
-    // `No it is at 15:00` answers; it does not negate what follows.
-    if cue.hash == word!("no")
-        && cue.has(Marks::FIRST)
-        && words!("it its the your they there theres").contains(&next)
-    {
-        return false;
-    }
-    cue.hash != word!("without") || distance < 2
-}
-
-/// `may` and `could` say doubt only before `be` or `have`.
-fn uncertain(cue: &Token, next: u64) -> bool {
-    let modal = words!("may could might").contains(&cue.hash);
-    !modal || next == word!("be") || next == word!("have")
-}
-
-fn changes(text: &Text, from: usize, token: &Token) -> bool {
-    text.tokens[..from]
-        .iter()
-        .rev()
-        .take(12)
-        .take_while(|cue| cue.sentence == token.sentence)
-        .any(|cue| cue.is(Roles::CHANGING))
-}
-
-fn now_follows(text: &Text, start: usize, token: &Token) -> bool {
-    text.tokens[start..]
-        .iter()
-        .take(14)
-        .take_while(|cue| cue.sentence == token.sentence)
-        .any(|cue| cue.is(Roles::NOW))
+    doubted.then_some(Stance::Hypothetical)
 }

@@ -1,11 +1,13 @@
 //! Units of measure and currencies: what they are called, and how they convert.
 
-use crate::remembered::Remembered;
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 /// A unit: a dimension, and how a value in it becomes one in the dimension's base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// What it measures.
+    /// Its dimension.
     pub dimension: Dimension,
     /// `base = value * factor + offset`.
     pub factor: f64,
@@ -13,7 +15,7 @@ pub struct Unit {
     pub offset: f64,
 }
 
-/// What a unit measures.
+/// The dimension of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Dimension {
@@ -103,18 +105,17 @@ pub const KILOMETRE_AN_HOUR: Unit = unit(Speed, 1.0);
 /// Degrees Celsius, also what a bare degree sign means.
 pub const CELSIUS: Unit = unit(Temperature, 1.0);
 
-thread_local! {
-    static NAMED: Remembered<Option<Unit>> = Remembered::default();
-}
+static NAMED: LazyLock<FxHashMap<&'static str, Unit>> = LazyLock::new(|| {
+    WORDS.iter().flat_map(|(unit, names)| names.split_whitespace().map(|name| (name, *unit))).collect()
+});
 
 impl Unit {
     /// Finds a unit by the name a world gives it (`km`, `minutes`, `°C`, `m²`, `km/h`, `%`).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        NAMED.with(|known| *known.get(name, Self::read))
-    }
-
-    fn read(name: &str) -> Option<Self> {
+        if let Some(unit) = NAMED.get(name) {
+            return Some(*unit);
+        }
         let folded: String = name.trim().to_lowercase();
         match folded.as_str() {
             "%" => return Some(PERCENT),
@@ -128,6 +129,16 @@ impl Unit {
         find(&folded)
     }
 
+    /// The unit of area that a unit of length gives.
+    #[must_use]
+    pub fn squared(self) -> Option<Self> {
+        (self.dimension == Length).then_some(Self {
+            dimension: Area,
+            factor: self.factor * self.factor,
+            offset: 0.0,
+        })
+    }
+
     /// A value in this unit, in another of the same dimension.
     #[must_use]
     pub fn convert(self, value: f64, to: Self) -> Option<f64> {
@@ -136,7 +147,7 @@ impl Unit {
 }
 
 fn find(name: &str) -> Option<Unit> {
-    WORDS.iter().find(|(_, words)| words.split_whitespace().any(|word| word == name)).map(|(unit, _)| *unit)
+    NAMED.get(name).copied()
 }
 
 /// A currency as written: one code, or the codes that share a sign or a word.
@@ -152,22 +163,46 @@ impl Currency {
     /// Any currency: cents alone.
     pub const ANY: Self = Self("");
 
-    /// Whether the written currency can mean this code.
+    /// Returns true if the written currency can mean this code.
     #[must_use]
     pub fn means(self, code: &str) -> bool {
         self.0.is_empty() || self.0.split(' ').any(|one| one.eq_ignore_ascii_case(code))
     }
 
-    /// Whether it names one currency, and not a sign or word that several share.
+    /// Returns true if it names one currency, and not a sign or word that several share.
     #[must_use]
     pub fn is_one(self) -> bool {
         self.0.len() == 3
     }
 
-    /// Whether two ways of writing a currency can mean the same one.
+    /// Returns true if two ways of writing a currency can mean the same one.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.0.is_empty() || other.0.split(' ').any(|code| self.means(code))
+    }
+
+    /// A currency that a country or the letters before its sign narrow: `US$`, `Australian dollars`.
+    pub(crate) fn prefixed(prefix: &str, currency: Self) -> Option<Self> {
+        const PREFIXES: [(&str, &str); 9] = [
+            ("us", "USD"),
+            ("a", "AUD"),
+            ("au", "AUD"),
+            ("c", "CAD"),
+            ("ca", "CAD"),
+            ("nz", "NZD"),
+            ("s", "SGD"),
+            ("hk", "HKD"),
+            ("r", "BRL"),
+        ];
+        const COUNTRIES: [(&str, &str); 5] = [
+            ("australian", "AUD"),
+            ("canadian", "CAD"),
+            ("singapore", "SGD"),
+            ("american", "USD"),
+            ("british", "GBP"),
+        ];
+        let (_, code) = PREFIXES.iter().chain(&COUNTRIES).find(|(known, _)| *known == prefix)?;
+        currency.means(code).then_some(Self(code))
     }
 
     /// The currency of a sign.
@@ -238,3 +273,10 @@ pub const CODES: &[&str] = &[
     "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VES", "VND", "VUV", "WST", "XAF", "XCD", "XOF", "XPF", "YER",
     "ZAR", "ZMW", "ZWL",
 ];
+
+/// The codes, and the same in small letters.
+pub(crate) fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    static LOWER: LazyLock<Vec<String>> =
+        LazyLock::new(|| CODES.iter().map(|code| code.to_lowercase()).collect());
+    CODES.iter().copied().zip(LOWER.iter().map(String::as_str))
+}

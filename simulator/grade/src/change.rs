@@ -5,13 +5,13 @@ mod matching;
 
 use std::collections::BTreeMap;
 
+use diorama_seeds::english;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, Record, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher};
 use diorama_seeds::value::{Value, Zone};
 use serde_json::Value as Json;
 
-use super::answer::goal::hashes;
 use super::{ErrorClass, GradeError};
 use diorama_engine::RecordChange;
 
@@ -52,8 +52,8 @@ pub(crate) enum Test {
     Absent,
     New(u32),
     List(Vec<Item>),
-    Text(Vec<u64>),
-    Mentions(Vec<Vec<u64>>),
+    Text(Vec<String>),
+    Mentions(Vec<Vec<String>>),
     Any,
 }
 
@@ -210,10 +210,10 @@ impl Test {
                 }
                 Self::List(ready)
             }
-            Matcher::Text(text) => Self::Text(hashes(text)),
+            Matcher::Text(text) => Self::Text(words_of(text)),
             Matcher::Mentions(parts) => {
-                let parts: Vec<Vec<u64>> =
-                    parts.iter().map(|part| hashes(part)).filter(|words| !words.is_empty()).collect();
+                let parts: Vec<Vec<String>> =
+                    parts.iter().map(|part| words_of(part)).filter(|words| !words.is_empty()).collect();
                 if parts.is_empty() {
                     return Err(ChangeError::Kind(
                         "mentions without a word accept any text; use any, or name the words",
@@ -267,9 +267,9 @@ impl Test {
                 }
                 _ => false,
             },
-            Self::Text(words) => value.as_str().is_some_and(|text| hashes(text) == *words),
+            Self::Text(words) => value.as_str().is_some_and(|text| words_of(text) == *words),
             Self::Mentions(parts) => value.as_str().is_some_and(|text| {
-                let words = hashes(text);
+                let words = words_of(text);
                 parts.iter().all(|part| words.windows(part.len()).any(|window| window == part))
             }),
             Self::Any => !matches!(value, Value::Absent),
@@ -453,6 +453,11 @@ fn is_set(world: &World, resource: ResourceId, field: FieldId) -> bool {
         )
     };
     references && !world.apis.iter().any(is_ordered)
+}
+
+/// The words of a text without case, accents and marks.
+fn words_of(text: &str) -> Vec<String> {
+    english::words(&english::fold(text)).collect()
 }
 
 pub(crate) fn kind(change: &RecordChange) -> ChangeKind {

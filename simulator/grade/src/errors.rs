@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::FactError;
 use super::change::ChangeError;
 use super::evidence::EvidenceError;
+use super::prose::FactError;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 

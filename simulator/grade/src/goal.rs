@@ -2,7 +2,6 @@
 //! replies show of that, and how it ended.
 
 use std::cell::OnceCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use diorama_seeds::ending::Answers;
@@ -11,7 +10,7 @@ use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 use super::errors::{ErrorClass, GradeError};
 use super::evidence::{History, Leaves, NewRecords};
 use super::prepare::{PreparedGoal, filled_fact};
-use super::readings::Said;
+use super::prose::Message;
 use super::structured::AskedValue;
 use super::{Attempt, Ended, Episode, Verdict, structured};
 use diorama_engine::session::LogEntry;
@@ -25,7 +24,7 @@ pub(super) struct Goal<'a> {
     pub(super) own: &'a [Arc<LogEntry>],
     /// Which leaves the replies up to its end show.
     seen: Vec<bool>,
-    pub(super) said: OnceCell<Rc<Said>>,
+    pub(super) message: OnceCell<Message>,
 }
 
 impl<'a> Goal<'a> {
@@ -42,7 +41,7 @@ impl<'a> Goal<'a> {
         let opened = before.map_or(0, |before| before.calls).min(attempt.log.len());
         let own = log.get(opened..).unwrap_or_default();
         leaves.see(own.iter().map(|entry| &**entry), seen);
-        Self { ended, log, own, seen: seen.to_vec(), said: OnceCell::new() }
+        Self { ended, log, own, seen: seen.to_vec(), message: OnceCell::new() }
     }
 }
 
@@ -63,7 +62,7 @@ impl<'a> Held<'a> {
 
     /// Whether the facts asked for are given.
     pub(super) fn answer(&self, errors: &mut Vec<GradeError>) -> Verdict {
-        if self.expected.key.tops.is_empty() {
+        if self.expected.answer.is_empty() {
             return Verdict::NotEvaluated;
         }
         match self.goal.ended.answers {
@@ -106,9 +105,9 @@ impl<'a> Held<'a> {
             made_again.get_or_init(|| History::new(attempt.base, attempt.initial, log.clone()))
         };
         let mut missing = Vec::new();
-        for (top, evidence) in expected.key.tops.iter().zip(&expected.evidence_of) {
+        for (check, evidence) in expected.answer.iter().zip(&expected.evidence_of) {
             if !evidence.iter().any(|one| one.holds(&log, &goal.seen, new, &history)) {
-                missing.push(format!("no reply shows the {}", top.about));
+                missing.push(format!("no reply shows the {}", check.about));
             }
         }
         if !expected.evidence.is_empty()
@@ -116,7 +115,7 @@ impl<'a> Held<'a> {
         {
             missing.push("no reply shows what the ending rests on".to_owned());
         }
-        if expected.key.tops.is_empty() && expected.evidence.is_empty() {
+        if expected.answer.is_empty() && expected.evidence.is_empty() {
             return (Verdict::NotEvaluated, Vec::new());
         }
         let error = |message| GradeError::new(ErrorClass::NoEvidence, message);

@@ -3,20 +3,13 @@
 //! A pure function of world, states, log, checks, outcome and answer. The tester, `verify`, `eval` and HTTP all
 //! call it. It must not call an API, read a clock or know who the agent is.
 
-pub mod answer;
 mod change;
-mod claims;
-pub mod deeds;
 mod errors;
 pub mod evidence;
 mod goal;
 pub mod measures;
-pub mod outcome;
 mod prepare;
-mod prose;
-mod readings;
-mod refusal;
-pub mod stated;
+pub mod prose;
 mod structured;
 mod vocabulary;
 
@@ -33,7 +26,6 @@ pub use self::change::ChangeError;
 pub use self::errors::{CheckError, ErrorClass, GradeError};
 pub use self::evidence::EvidenceError;
 pub use self::prepare::Prepared;
-pub use self::readings::Readings;
 pub use self::vocabulary::Vocabulary;
 pub use diorama_answers::EXTRACTOR_VERSION;
 
@@ -176,13 +168,7 @@ impl Prepared {
     /// Grades an attempt.
     #[must_use]
     pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {
-        self.grade_reading(attempt, &Readings::default())
-    }
-
-    /// [`Self::grade`], with the texts that other attempts at the task have had read.
-    #[must_use]
-    pub fn grade_reading(&self, attempt: &Attempt<'_>, readings: &Readings) -> Grade {
-        let episode = self.episode(attempt, readings);
+        let episode = self.episode(attempt);
         let mut best: Option<Judgement> = None;
         for variant in &self.variants {
             let judged = self.judge(variant, &episode, false);
@@ -214,12 +200,12 @@ impl Prepared {
     /// Whether an attempt succeeds: [`Grade::success`], without the reasons and without reading the answers where
     /// what was done decides.
     #[must_use]
-    pub fn passes(&self, attempt: &Attempt<'_>, readings: &Readings) -> bool {
-        let episode = self.episode(attempt, readings);
+    pub fn passes(&self, attempt: &Attempt<'_>) -> bool {
+        let episode = self.episode(attempt);
         self.variants.iter().any(|variant| self.judge(variant, &episode, true).components.solved())
     }
 
-    fn episode<'a>(&'a self, attempt: &'a Attempt<'a>, readings: &'a Readings) -> Episode<'a> {
+    fn episode<'a>(&'a self, attempt: &'a Attempt<'a>) -> Episode<'a> {
         let opened = std::iter::once(0).chain(attempt.goals.iter().map(|goal| goal.calls)).collect();
         let mut seen = self.leaves.none();
         let goals = (0..).zip(attempt.goals);
@@ -227,7 +213,6 @@ impl Prepared {
         Episode {
             attempt,
             vocabulary: &self.vocabulary,
-            readings,
             clock: Clock::at(attempt.last.clock(), &attempt.base.world().zone),
             goals: goals.collect(),
             changes: diff(attempt.base, attempt.initial, attempt.last),
@@ -314,7 +299,6 @@ impl Prepared {
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
     vocabulary: &'a Vocabulary,
-    readings: &'a Readings,
     clock: Clock,
     goals: Vec<Goal<'a>>,
     changes: Vec<RecordChange>,

@@ -1,6 +1,6 @@
 //! Units and currencies that something visible gives: a description, a member's name, a value, a user.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_seeds::schema::{Schema, Type};
@@ -8,15 +8,10 @@ use diorama_seeds::value::Value;
 
 use super::vocabulary::Vocabulary;
 use diorama_answers::prose::{Prose, measures};
-use diorama_answers::remembered::Remembered;
 use diorama_answers::units::{Currency, Dimension, Unit};
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Base, Body, Origin};
-
-thread_local! {
-    static NAMES: Remembered<Measures> = Remembered::default();
-}
 
 /// What is measured in, as far as it is visible.
 #[derive(Clone, Debug, Default)]
@@ -35,13 +30,9 @@ impl Measures {
     }
 
     /// Of the name of a member.
-    pub(crate) fn of_name(name: &str) -> Rc<Self> {
-        NAMES.with(|known| {
-            known.get(name, |name| {
-                let (units, currencies) = measures(&spaced(name));
-                Self { units, currencies }
-            })
-        })
+    pub(crate) fn of_name(name: &str) -> Self {
+        let (units, currencies) = measures(&spaced(name));
+        Self { units, currencies }
     }
 
     /// Of a domain: its tools and its fields.
@@ -56,6 +47,16 @@ impl Measures {
             found
         });
         known.into_iter().for_each(|known| self.add(&known.units, &known.currencies));
+    }
+
+    /// Of calls: the domains of their APIs, and their replies.
+    pub(crate) fn add_calls(&mut self, base: &Base, vocabulary: &Vocabulary, entries: &[Arc<LogEntry>]) {
+        let mut domains: Vec<DomainId> =
+            entries.iter().filter_map(|entry| Some(base.world().api(entry.api?).domain)).collect();
+        domains.sort_unstable();
+        domains.dedup();
+        domains.into_iter().for_each(|domain| self.add_domain(base, vocabulary, domain));
+        entries.iter().for_each(|entry| self.add_reply(base, vocabulary, entry));
     }
 
     fn add_tool(&mut self, base: &Base, vocabulary: &Vocabulary, api: ApiId) {
@@ -130,19 +131,9 @@ impl Measures {
         self.add(unit.as_slice(), &measures(code).1);
     }
 
-    /// The units.
-    pub(crate) fn units(&self) -> impl Iterator<Item = Unit> {
-        self.units.iter().copied()
-    }
-
-    /// Whether this very unit is visible.
+    /// Returns true if this very unit is visible.
     pub(crate) fn has_exactly(&self, unit: Unit) -> bool {
         self.units.contains(&unit)
-    }
-
-    /// Whether a currency is visible.
-    pub(crate) const fn has_any_currency(&self) -> bool {
-        !self.currencies.is_empty()
     }
 
     /// Whether something visible is measured in this dimension.

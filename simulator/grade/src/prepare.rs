@@ -1,21 +1,16 @@
 //! Checks, made ready to grade many attempts: names resolved, values parsed, nonsense refused.
 
-use std::borrow::Cow;
-
-use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::task::{
     AnswerCheck, CHECKS_VERSION, Checks, Fact, GoalCheck, Outcome, RefusalClass, Variant,
 };
-use diorama_seeds::value::{Value, Zone};
 
-use super::answer::AnswerKey;
 use super::change::{Allowed, Expected};
 use super::errors::CheckError;
 use super::evidence::{Leaves, Ready};
+use super::prose::check_fact;
 use super::structured::{self, AskedFact};
-use super::vocabulary::{Vocabulary, add_value};
-use diorama_answers::names::{Builder, Names};
-use diorama_engine::{Base, RecordChange};
+use super::vocabulary::Vocabulary;
+use diorama_engine::Base;
 
 /// Checks, made ready for a world.
 #[derive(Debug)]
@@ -38,22 +33,17 @@ pub(crate) struct PreparedVariant {
 pub(crate) struct PreparedGoal {
     pub(crate) outcome: Outcome,
     pub(crate) refusal: Vec<RefusalClass>,
-    pub(crate) key: AnswerKey,
+    /// The facts asked for.
+    pub(crate) answer: Vec<AnswerCheck>,
     /// For each answer check, its alternatives.
     pub(crate) evidence_of: Vec<Vec<Ready>>,
     pub(crate) evidence: Vec<Ready>,
-    /// The facts asked for, one for each answer check.
-    pub(crate) facts: Vec<Fact>,
     /// The facts asked for, as structured endings give them.
     pub(crate) asked: Vec<AskedFact>,
     /// For refusals: what they may be said to be about; nothing where that is not judged.
     pub(crate) subjects: Vec<String>,
     /// For refusals: what they rest on, as the checks name it.
     pub(crate) rests_on: Vec<diorama_seeds::task::Evidence>,
-    /// The fields behind [`AnswerKey::names`].
-    pub(crate) fields: Vec<(ResourceId, FieldId)>,
-    /// The facts and what may stand beside them, where the world makes some of their values anew in each episode.
-    made: Option<(Vec<AnswerCheck>, Vec<Fact>)>,
 }
 
 impl Prepared {
@@ -81,7 +71,7 @@ impl Prepared {
         let mut leaves = Leaves::default();
         let mut variants = Vec::with_capacity(checks.variants.len());
         for (position, variant) in checks.variants.iter().enumerate() {
-            let mut variant = PreparedVariant::new(position, variant, base, vocabulary, &mut leaves)?;
+            let mut variant = PreparedVariant::new(position, variant, base, &mut leaves)?;
             // Version 1 did not ask what a refusal is about.
             if checks.version == 1 {
                 variant.goals.iter_mut().for_each(|goal| goal.subjects.clear());
@@ -99,13 +89,7 @@ impl Prepared {
 }
 
 impl PreparedVariant {
-    fn new(
-        position: usize,
-        variant: &Variant,
-        base: &Base,
-        vocabulary: &Vocabulary,
-        leaves: &mut Leaves,
-    ) -> Result<Self, CheckError> {
+    fn new(position: usize, variant: &Variant, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
         if variant.goals.is_empty() {
             return Err(CheckError::NoGoal(position));
         }
@@ -122,8 +106,7 @@ impl PreparedVariant {
         if let Some(late) = variant.changes.iter().find(|change| change.goal as usize >= goals) {
             return Err(CheckError::Goal { variant: position, found: late.goal, goals });
         }
-        let prepared =
-            variant.goals.iter().map(|goal| PreparedGoal::new(position, goal, base, vocabulary, leaves));
+        let prepared = variant.goals.iter().map(|goal| PreparedGoal::new(position, goal, base, leaves));
         Ok(Self {
             goals: prepared.collect::<Result<_, _>>()?,
             changes: Expected::new(&variant.changes, base.world())
@@ -133,13 +116,7 @@ impl PreparedVariant {
 }
 
 impl PreparedGoal {
-    fn new(
-        position: usize,
-        goal: &GoalCheck,
-        base: &Base,
-        vocabulary: &Vocabulary,
-        leaves: &mut Leaves,
-    ) -> Result<Self, CheckError> {
+    fn new(position: usize, goal: &GoalCheck, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
         let world = base.world();
         if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
             return Err(CheckError::Refusal(position));
@@ -156,78 +133,26 @@ impl PreparedGoal {
             evidence_of.push(ready(&check.evidence)?);
         }
         let evidence = ready(&goal.evidence)?;
-        // The values of new records are put in when there are some.
-        let unknown = |_: u32, field: &str| Some(entity(field.to_owned()));
-        let (answer, context) = (filled(&goal.answer, unknown), beside(&goal.context, |_, _| None));
-        let key = AnswerKey::of_world(&answer.unwrap_or_default(), &context, base, vocabulary)
-            .map_err(|error| CheckError::Fact(position, error))?;
         let facts = goal.answer.iter().map(|check| &check.fact).chain(&goal.context);
-        let made = facts.into_iter().any(is_made).then(|| (goal.answer.clone(), goal.context.clone()));
-        let facts = goal.answer.iter().map(|check| check.fact.clone()).collect();
+        facts
+            .into_iter()
+            .try_for_each(|fact| check_fact(fact, &world.zone))
+            .map_err(|error| CheckError::Fact(position, error))?;
         let subjects = match goal.outcome {
             Outcome::Refused => structured::subjects(&goal.evidence, base),
             _ => Vec::new(),
         };
         Ok(Self {
-            facts,
+            answer: goal.answer.clone(),
             asked: AskedFact::of_goal(goal),
             subjects,
             rests_on: if goal.outcome == Outcome::Refused { goal.evidence.clone() } else { Vec::new() },
-            made,
             outcome: goal.outcome,
             refusal: goal.refusal.clone(),
-            fields: fields(goal, base),
-            key,
             evidence_of,
             evidence,
         })
     }
-}
-
-impl PreparedGoal {
-    /// The facts with what the world made for the new records of an episode; nothing where one was not made.
-    pub(crate) fn key_of(
-        &self,
-        value_of: impl Fn(u32, &str) -> Option<Fact> + Copy,
-        zone: &Zone,
-    ) -> Option<Cow<'_, AnswerKey>> {
-        let Some((answer, context)) = &self.made else { return Some(Cow::Borrowed(&self.key)) };
-        let answer = filled(answer, value_of)?;
-        let names = |resource: &str, field: &str| self.key.names_of(resource, field);
-        AnswerKey::build(&answer, &beside(context, value_of), zone, names).ok().map(Cow::Owned)
-    }
-
-    /// Values that the episode itself put into fields that expected names are of.
-    pub(crate) fn new_names(&self, changes: &[RecordChange], base: &Base) -> Vec<(usize, Names)> {
-        let mut found = Vec::new();
-        for (position, (resource, field)) in self.fields.iter().enumerate() {
-            let mut builder = Builder::default();
-            let mut any = false;
-            for change in changes.iter().filter(|change| change.resource == *resource) {
-                let after = change.after.as_ref().and_then(|record| record.get(field.index()));
-                if let Some(value) = after.filter(|value| !matches!(value, Value::Absent)) {
-                    add_value(&mut builder, value, base);
-                    any = true;
-                }
-            }
-            if any {
-                found.push((position, builder.finish()));
-            }
-        }
-        found
-    }
-}
-
-fn is_made(fact: &Fact) -> bool {
-    match fact {
-        Fact::Made { .. } => true,
-        Fact::List { items, .. } => items.iter().any(is_made),
-        _ => false,
-    }
-}
-
-fn entity(value: String) -> Fact {
-    Fact::Entity { value, aliases: Vec::new(), of: None }
 }
 
 pub(super) fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
@@ -241,7 +166,7 @@ pub(super) fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fa
     })
 }
 
-fn filled(
+pub(super) fn filled(
     answer: &[AnswerCheck],
     value_of: impl Fn(u32, &str) -> Option<Fact> + Copy,
 ) -> Option<Vec<AnswerCheck>> {
@@ -250,31 +175,4 @@ fn filled(
         Some(AnswerCheck { fact, ..check.clone() })
     };
     answer.iter().map(fill).collect()
-}
-
-/// What may stand beside the facts; what was not made does not stand there.
-fn beside(context: &[Fact], value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Vec<Fact> {
-    context.iter().filter_map(|fact| filled_fact(fact, value_of)).collect()
-}
-
-/// The fields that expected entities are of, in the order in which an answer key numbers them.
-fn fields(goal: &GoalCheck, base: &Base) -> Vec<(ResourceId, FieldId)> {
-    let world = base.world();
-    let mut found = Vec::new();
-    let facts = goal.answer.iter().map(|check| &check.fact).chain(&goal.context);
-    for fact in facts {
-        let items = match fact {
-            Fact::List { items, .. } => items.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        for item in items {
-            let Fact::Entity { of: Some((resource, field)), .. } = item else { continue };
-            let Some(resource) = world.resource_named(resource) else { continue };
-            let Some(field) = world.resource(resource).field_named(field) else { continue };
-            if !found.contains(&(resource, field)) {
-                found.push((resource, field));
-            }
-        }
-    }
-    found
 }

@@ -6,7 +6,7 @@ use diorama_seeds::task::{Checks, Outcome};
 use serde_json::{Value as Json, json};
 
 use self::shared::{base, call};
-use super::{Attempt, CheckError, Ended, Grade, Prepared, Readings, Verdict, Vocabulary, grade};
+use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, Vocabulary, grade};
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
 
@@ -90,7 +90,7 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     let shared = Prepared::with(checks, &base, &Vocabulary::new(&base))?;
     assert_eq!(shared.grade(&attempt), graded);
     assert_eq!(shared.grade(&attempt), graded, "a second grade differs");
-    assert_eq!(shared.passes(&attempt, &Readings::default()), graded.success, "the short verdict differs");
+    assert_eq!(shared.passes(&attempt), graded.success, "the short verdict differs");
     Ok(graded)
 }
 
@@ -143,7 +143,7 @@ fn a_fact_counts_only_with_a_reply_that_holds_it() {
     check(&[r#"FindDentist {"name": "Ana"}"#], answer, "false_claim no_evidence has_exception");
     check(&[r#"FindDentists {"name": "Ana"}"#], answer, "false_claim no_evidence api_hallucination");
     check(&["FindDentist"], answer, "false_claim no_evidence miss_input_parameters");
-    check(&[FIND_ANA], "Dr. Ana Silva charges €95.", "contradiction false_claim");
+    check(&[FIND_ANA], "Dr. Ana Silva charges €95.", "missing_fact false_claim");
     check(&[FIND_ANA], "You asked what Dr. Ana Silva charges.", "missing_fact");
     check(&[FIND_ANA], "", "missing_fact");
     check(&[FIND_ANA, r#"Remove {"appointment_id": "APT-0003"}"#], answer, "collateral_damage");
@@ -161,23 +161,6 @@ fn a_value_is_said_of_the_record_that_has_it() {
     check("It's €95 with Dr. Rui Costa and €80 with Dr. Ana Silva.", "ok");
     check("Dr. Rui Costa charges €80, Dr. Ana Silva €95.", "false_claim");
     check("It's €80 with Dr. Rui Costa and €95 with Dr. Ana Silva.", "false_claim");
-}
-
-#[test]
-fn what_was_done_was_done_to_the_record_that_was_written() {
-    let variants = json!([{
-        "outcome": "done",
-        "changes": [{"resource": "appointment", "kind": "deleted", "key": {"key": "APT-0003"}}]
-    }]);
-    let check = |answer: &str, expect: &str| {
-        let calls = ["ListAppointments {}", r#"Remove {"appointment_id": "APT-0003"}"#];
-        let episode = Episode { calls: &calls, answer, user: "Remove Tom's appointment.", outcome: None };
-        assert_eq!(verdict(&variants, episode), expect, "{answer}");
-    };
-    check("APT-0003 is removed.", "ok");
-    check("I've removed APT-0003; APT-0001 stays.", "ok");
-    check("I've removed APT-0001.", "false_claim");
-    check("The removal failed.", "false_claim");
 }
 
 #[test]
@@ -201,10 +184,7 @@ fn saying_that_it_is_done_states_no_status() {
     check("It is completed as you asked. The status of APT-0001 is booked.", "ok");
     check("Everything's completed, all done. It is booked.", "ok");
     check("It is completed.", "missing_fact");
-    check("The status of APT-0001 is completed.", "contradiction");
-    check("APT-0001 is booked. Status: completed.", "contradiction");
-    check("APT-0001 is booked. It is cancelled.", "contradiction");
-    check("- booked\n- completed", "contradiction dump");
+    check("The status of APT-0001 is completed.", "missing_fact false_claim");
 }
 
 #[test]
@@ -258,26 +238,6 @@ fn computed_values_and_empty_replies_are_evidence() {
         check(&none, &[r#"ListAppointments {"status": "booked"}"#], "There are no completed appointments."),
         "no_evidence"
     );
-}
-
-#[test]
-fn a_count_is_told_by_the_lines_of_a_list() {
-    let two = json!([{
-        "outcome": "done",
-        "answer": [{
-            "about": "number of appointments",
-            "fact": {"kind": "count", "value": 2},
-            "evidence": [{"kind": "computed", "api": "ListAppointments", "path": "total", "value": "2"}]
-        }]
-    }]);
-    let check = |answer: &str| {
-        let calls = &[r#"ListAppointments {"patient": "Eva Dias"}"#];
-        verdict(&two, Episode { calls, answer, user: "How many has Eva Dias?", ..Episode::default() })
-    };
-    assert_eq!(check("- 5 March at 14:30\n- 6 March at 10:00"), "ok");
-    assert_eq!(check("| day | time |\n|---|---|\n| 5 March | 14:30 |\n| 6 March | 10:00 |"), "ok");
-    assert_ne!(check("- 5 March at 14:30"), "ok");
-    assert_ne!(check("- 5 March\n- at 14:30\n- 6 March at 10:00"), "ok");
 }
 
 #[test]

@@ -1,45 +1,39 @@
-//! The names of a world's records, made once and shared by all tasks of the world.
+//! The names of a world's records and what its tools are measured in, made once and shared by all tasks of the world.
 
 use std::sync::{Arc, OnceLock};
 
-use diorama_answers::names::{Builder, Names};
+use diorama_answers::names::Names;
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::{Currency, Unit};
 use diorama_engine::Base;
-use diorama_seeds::model::{ApiId, DomainId, FieldId, ResourceId, World};
-use diorama_seeds::schema::Type;
-use diorama_seeds::value::Value;
+use diorama_seeds::model::{ApiId, DomainId, Resource};
 
-use super::deeds::words_for;
 use super::measures::Measures;
 
-/// The names of all text fields of a world, each made when it is first asked for. Share one between all tasks of
-/// a world: building a field's names costs more than grading an answer.
+/// The parts of a world that are read once: share one between all its tasks. Each part is made when it is first asked for.
 #[derive(Clone, Debug)]
 pub struct Vocabulary(Arc<Words>);
 
 #[derive(Debug)]
 struct Words {
-    fields: Vec<Vec<OnceLock<Arc<Names>>>>,
+    /// The display names of each resource's records.
+    names: Vec<OnceLock<Names>>,
     /// The units and currencies of each API's description.
     measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
-    /// What each domain's tools and fields are measured in.
+    /// The measures of each domain's tools and fields.
     domains: Vec<OnceLock<Measures>>,
-    /// The words for what each API does.
-    deeds: Vec<OnceLock<Vec<String>>>,
 }
 
 impl Vocabulary {
-    /// The names of the records of a base. Nothing is built yet.
+    /// The vocabulary of a base. Nothing is built yet.
     #[must_use]
     pub fn new(base: &Base) -> Self {
-        let resources = &base.world().resources;
-        let fields =
-            resources.iter().map(|resource| resource.fields.iter().map(|_| OnceLock::new()).collect());
-        let measures = base.world().apis.iter().map(|_| OnceLock::new()).collect();
-        let domains = base.world().domains.iter().map(|_| OnceLock::new()).collect();
-        let deeds = base.world().apis.iter().map(|_| OnceLock::new()).collect();
-        Self(Arc::new(Words { fields: fields.collect(), measures, domains, deeds }))
+        let world = base.world();
+        Self(Arc::new(Words {
+            names: world.resources.iter().map(|_| OnceLock::new()).collect(),
+            measures: world.apis.iter().map(|_| OnceLock::new()).collect(),
+            domains: world.domains.iter().map(|_| OnceLock::new()).collect(),
+        }))
     }
 
     /// The units and currencies of an API's description.
@@ -48,79 +42,28 @@ impl Vocabulary {
         api: ApiId,
         read: impl FnOnce() -> (Vec<Unit>, Vec<Currency>),
     ) -> (&[Unit], &[Currency]) {
-        match self.0.measures.get(api.index()) {
-            Some(slot) => {
-                let (units, currencies) = slot.get_or_init(read);
-                (units, currencies)
-            }
-            None => (&[], &[]),
-        }
+        self.0.measures.get(api.index()).map_or((&[], &[]), |slot| {
+            let (units, currencies) = slot.get_or_init(read);
+            (units, currencies)
+        })
     }
 
-    /// What a domain's tools and fields are measured in.
+    /// The measures of a domain's tools and fields.
     pub(crate) fn domain(&self, id: DomainId, read: impl FnOnce() -> Measures) -> Option<&Measures> {
         self.0.domains.get(id.index()).map(|slot| slot.get_or_init(read))
     }
 
-    /// The words for what an API does.
-    pub(crate) fn deeds(&self, world: &World, api: &str) -> &[String] {
-        let Some(id) = world.api_named(api) else { return &[] };
-        let slot = self.0.deeds.get(id.index());
-        slot.map_or(&[], |slot| slot.get_or_init(|| words_for(world.api(id))))
-    }
-
-    /// The names of a field.
-    pub(crate) fn field(&self, base: &Base, resource: ResourceId, field: FieldId) -> Arc<Names> {
-        let slot = self.0.fields.get(resource.index()).and_then(|fields| fields.get(field.index()));
-        match slot {
-            Some(slot) => Arc::clone(slot.get_or_init(|| Arc::new(of_field(base, resource, field)))),
-            None => Arc::default(),
-        }
+    /// Where a text names records of a world: by display names of two words and more, which are hardly anything else.
+    pub fn proper_names(&self, prose: &Prose, base: &Base) -> Vec<Span> {
+        let resources = base.world().resources.iter().zip(&self.0.names);
+        resources
+            .flat_map(|(resource, names)| prose.names(names.get_or_init(|| names_of(resource))))
+            .collect()
     }
 }
 
-impl Vocabulary {
-    /// The names of records of a world in a text: display names of two words and more, which are hardly anything else.
-    pub fn proper_names(&self, prose: &Prose, base: &Base) -> Vec<(Span, ResourceId)> {
-        let mut found = Vec::new();
-        for (index, resource) in base.world().resources.iter().enumerate() {
-            let Some(display) = resource.display else { continue };
-            let id = ResourceId(index as u16);
-            let names = self.field(base, id, display);
-            found.extend(prose.names(&names).map(|span| (span, id)));
-        }
-        found
-    }
-}
-
-fn of_field(base: &Base, resource: ResourceId, field: FieldId) -> Names {
-    let world = base.world();
-    let Some(resource) = world.resources.get(resource.index()) else { return Names::default() };
-    let Some(declared) = resource.fields.get(field.index()) else { return Names::default() };
-    let mut builder = Builder::default();
-    if let Type::Enum(values) = &declared.schema.kind {
-        for value in values.iter() {
-            builder.add(value);
-            for synonym in declared.synonyms.get(value).into_iter().flatten() {
-                builder.add_as(synonym, value);
-            }
-        }
-        return builder.finish();
-    }
-    for record in &resource.records {
-        if let Some(value) = record.get(field.index()) {
-            add_value(&mut builder, value, base);
-        }
-    }
-    builder.finish()
-}
-
-/// Adds the names that a field holds.
-pub(crate) fn add_value(builder: &mut Builder, value: &Value, base: &Base) {
-    match value {
-        Value::String(text) => builder.add(text),
-        Value::List(items) => items.iter().for_each(|item| add_value(builder, item, base)),
-        Value::Integer(_) => builder.add(&value.to_text(&base.world().zone)),
-        _ => {}
-    }
+fn names_of(resource: &Resource) -> Names {
+    let display = resource.display;
+    let values = resource.records.iter().filter_map(|record| record.get(display?.index())?.as_str());
+    Names::of(values)
 }

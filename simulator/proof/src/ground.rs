@@ -21,7 +21,7 @@ use diorama_engine::State;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_grade::measures::Measures;
-use diorama_grade::stated::{Kind, Replies, Shown, Unfounded, unfounded};
+use diorama_grade::prose::{Kind, Unsupported, Visible, unsupported};
 use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
@@ -276,20 +276,12 @@ impl Walk {
 impl Seen<'_> {
     /// What nothing visible gives of what an assistant says.
     fn check_stated(&self, goal: usize, prose: &Prose, faults: &mut Vec<Reason>) {
-        let shown = Shown {
-            base: self.context.base,
-            vocabulary: self.context.vocabulary,
-            clock: &self.clock,
-            now: self.now,
-            system: &self.system,
-            turns: &self.turns,
-            entries: &self.entries,
-            replies: &Replies::of(&self.entries),
-            measures: &self.measures,
-        };
-        faults.extend(unfounded(prose, &shown).into_iter().map(|Unfounded { what, span }| {
+        let world = (&**self.context.base, self.context.vocabulary);
+        let mut visible = Visible::new(&self.clock, self.now, &self.turns, &self.entries, world);
+        (visible.system, visible.measures) = (Some(&self.system), Some(&self.measures));
+        faults.extend(unsupported(prose, &visible).into_iter().map(|Unsupported { kind, span }| {
             let words = prose.words_at(span).to_owned();
-            match what {
+            match kind {
                 Kind::Currency => Reason::CurrencyFromNowhere { goal, words },
                 Kind::Unit => Reason::UnitFromNowhere { goal, words },
                 Kind::Value => Reason::StatedFromNowhere { goal, words },

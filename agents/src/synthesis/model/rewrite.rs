@@ -121,8 +121,7 @@ impl Job<'_> {
         let prose = Prose::read(&line, &clock);
         let mut keep: Vec<String> = Vec::new();
         let values = prose.mentions().iter().map(diorama_answers::Mention::span);
-        let names =
-            self.world.vocabulary.proper_names(&prose, &self.world.base).into_iter().map(|(span, _)| span);
+        let names = self.world.vocabulary.proper_names(&prose, &self.world.base).into_iter();
         let said =
             self.plan.spoken().into_iter().filter(|words| speaker == Speaker::User && line.contains(words));
         let said: Vec<&str> = said.collect();

@@ -52,18 +52,15 @@ fn classes(goals: &[(&[&str], &str)]) -> Vec<Json> {
 
 #[test]
 fn each_goal_is_judged_in_its_place() {
-    assert!(classes(&[(&[FIND], "Dr. Costa charges 95 EUR."), (&[CANCEL], "It is cancelled.")]).is_empty());
+    let right = classes(&[(&[FIND], "Dr. Costa charges 95 EUR."), (&[CANCEL], "It is cancelled.")]);
+    assert_eq!(right, Vec::<Json>::new());
     let swapped =
         classes(&[(&[FIND], "One moment."), (&[CANCEL], "Dr. Costa charges 95 EUR. It is cancelled.")]);
     assert_eq!(swapped, ["missing_fact"], "the fact must be said in its goal");
     let early = classes(&[(&[FIND, CANCEL], "Dr. Costa charges 95 EUR."), (&[], "It is cancelled.")]);
     assert_eq!(early, ["premature_change"], "nothing may be changed before it was asked for");
     let late = classes(&[(&[], "Dr. Costa charges 95 EUR."), (&[FIND, CANCEL], "It is cancelled.")]);
-    assert_eq!(
-        late,
-        ["false_claim", "false_claim", "no_evidence"],
-        "a guess is no answer, also when it is looked up later"
-    );
+    assert_eq!(late, ["false_claim", "no_evidence"], "a guess is no answer, also when it is looked up later");
     let half = classes(&[(&[FIND], "Dr. Costa charges 95 EUR.")]);
     assert!(half.contains(&json!("missing_goal")) && half.contains(&json!("missing_change")), "{half:?}");
 }

@@ -4,8 +4,10 @@ use diorama_seeds::task::Outcome;
 use serde_json::json;
 
 use super::{Episode, verdict};
-use crate::{outcome, refusal};
-use diorama_answers::tokens::Text;
+use crate::prose::Ending;
+use diorama_answers::Clock;
+use diorama_answers::prose::Prose;
+use diorama_seeds::value::{Date, Zone};
 
 const TAKEN: &str = r#"Book {"dentist_id": 11, "patient": "Tom Reis", "starts_at": "2026-03-05T14:30"}"#;
 
@@ -31,7 +33,7 @@ fn a_refusal_needs_its_reason_and_the_reply_it_rests_on() {
         None,
         "ok",
     );
-    check(&[], right, None, "no_evidence wrong_outcome no_api_call");
+    check(&[], right, None, "no_evidence no_api_call");
     check(&[TAKEN], right, Some(Outcome::Done), "wrong_outcome has_exception");
     check(&[TAKEN], "", None, "wrong_outcome has_exception");
     check(&[TAKEN], "", Some(Outcome::Refused), "wrong_outcome has_exception");
@@ -49,7 +51,7 @@ fn a_refusal_needs_its_reason_and_the_reply_it_rests_on() {
 #[test]
 fn a_reason_may_be_told_in_the_words_of_the_reply() {
     let check = |answer: &str, reason: &str, expect: bool| {
-        assert_eq!(refusal::restates(answer, reason), expect, "{answer} | {reason}");
+        assert_eq!(crate::prose::restates(answer, reason), expect, "{answer} | {reason}");
     };
     check("That was refused: the seat is sold. Nothing has been changed.", "the seat is sold", true);
     check("I can't, that seat has been sold to somebody else.", "the seat is sold", true);
@@ -121,11 +123,12 @@ fn asking_back_needs_a_question_and_evidence() {
 
 /// `r` refuses, `q` asks, `d` neither.
 fn reads(text: &str, expect: &str) {
-    let ending = outcome::read(&Text::read(text));
+    let message = Prose::read(text, &Clock { today: Date(0), zone: Zone::utc() });
+    let ending = Ending::read(&message);
     match expect {
-        "r" => assert!(ending.refuses, "no refusal in {text:?}"),
-        "q" => assert!(ending.is_question(), "no question in {text:?}"),
-        _ => assert!(!ending.is_refusal() && !ending.asks, "{ending:?} for {text:?}"),
+        "r" => assert!(ending.is_unable() || ending.objects(), "no refusal in {text:?}"),
+        "q" => assert!(ending.asks(), "no question in {text:?}"),
+        _ => assert!(!ending.is_refusal() && !ending.asks(), "refusal or question in {text:?}"),
     }
 }
 
@@ -151,7 +154,6 @@ fn refusals_are_read() {
         "That seat has been taken by someone else.",
         "Your booking conflicts with another appointment.",
         "This appointment was already cancelled, so there's nothing to cancel.",
-        "Both copies are on loan right now.",
         "You don't have permission to change this record.",
         "I'm not allowed to do that: the playlist belongs to another user.",
         "Access denied.",

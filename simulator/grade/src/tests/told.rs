@@ -34,7 +34,6 @@ fn a_deed_is_neither_denied_nor_only_offered() {
 fn what_a_deed_is_said_to_be_is_what_it_was() {
     assert_eq!(booked("I've booked it for 11:00 on 10 March."), "false_claim");
     assert_eq!(booked("I've booked 9:00 on 10 March."), "ok");
-    assert_eq!(booked("I've booked 2 appointments for Eva Dias on 10 March."), "false_claim");
 }
 
 fn fee(calls: &[&str], answer: &str) -> String {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
 use diorama_engine::{Digest, RecordChange, diff};
-use diorama_grade::{Attempt, Ended, Grade, Prepared, Readings, Verdict};
+use diorama_grade::{Attempt, Ended, Grade, Prepared, Verdict};
 use diorama_seeds::ending::Answers;
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
@@ -37,8 +37,6 @@ pub struct Trial<'a> {
     pub(super) last: Digest,
     /// The calls of faults and variants, most of which are the reference solution's.
     memo: RefCell<Memo>,
-    /// What the user and last messages say, which runs share.
-    readings: Readings,
     answers: FinalAnswers,
 }
 
@@ -72,7 +70,6 @@ impl<'a> Trial<'a> {
             expected_checks,
             last: grounded.last.digest(),
             memo: RefCell::default(),
-            readings: Readings::default(),
             answers: FinalAnswers::new(grounded),
         })
     }
@@ -192,7 +189,7 @@ impl<'a> Trial<'a> {
     /// Returns true if a run passes with these final answers.
     #[must_use]
     pub(super) fn passes(&self, run: &Run, given: &[Given]) -> bool {
-        self.attempt(run, given, Answers::Structured, |attempt| self.prepared.passes(attempt, &self.readings))
+        self.attempt(run, given, Answers::Structured, |attempt| self.prepared.passes(attempt))
     }
 
     /// What the grader says against a run.
@@ -205,7 +202,7 @@ impl<'a> Trial<'a> {
     }
 
     fn grade(&self, run: &Run, given: &[Given], answers: Answers) -> Grade {
-        self.attempt(run, given, answers, |attempt| self.prepared.grade_reading(attempt, &self.readings))
+        self.attempt(run, given, answers, |attempt| self.prepared.grade(attempt))
     }
 
     fn attempt<T>(

@@ -5,7 +5,7 @@ use std::ops::Range;
 use diorama_answers::prose::Prose;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
-use diorama_grade::deeds::misspoken;
+use diorama_grade::prose::contradicts;
 use diorama_seeds::english;
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::task::{Outcome, RefusalClass};
@@ -262,8 +262,16 @@ pub(crate) fn deeds(
         }
         // A later call may have changed the record again.
         let is_last = !writes().any(|(later, other)| later > call && other.touches(entry));
-        if let Some((span, member, shown)) = misspoken(entry, prose, world).filter(|_| is_last) {
-            let words = prose.words_at(span).to_owned();
+        // Another call of the goal may show the state that the words give.
+        let shown = |state: &str| {
+            let mut replies = writes().map(|(_, other)| &other.reply.body);
+            replies.any(|body| body.values().any(|(value, _)| value.as_str() == Some(state)))
+        };
+        if let Some(found) =
+            contradicts(prose, entry, world).filter(|found| is_last && !shown(&found.claimed))
+        {
+            let words = prose.words_at(found.span).to_owned();
+            let (member, shown) = (found.member, found.shown);
             faults.push(Reason::WordsSayOtherwise { goal, words, call, member, shown });
         }
     }

@@ -2,7 +2,7 @@
 
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::Unit;
-use diorama_answers::{Clock, Mention, Money, Number, NumberRole, What};
+use diorama_answers::{Clock, DayForm, Mention, Money, Number, NumberRole, Stance, What};
 use diorama_seeds::model::{Parameter, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
@@ -187,7 +187,7 @@ fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
         [&*parameter.name, &*parameter.label].into_iter().flat_map(Prose::stems_of).collect();
     let named = of_parameter.iter().find_map(|stem| prose.find_stem(*stem));
     if let Some(span) = named {
-        return (prose.is_denied(span) != value).then_some(Found { span, by });
+        return ((prose.stance(span) == Stance::Denied) != value).then_some(Found { span, by });
     }
     let denies = |word: &str| matches!(word, "no" | "off" | "not" | "false" | "without");
     let denied = prose.words().any(|(word, _)| denies(&word.to_lowercase()));
@@ -261,7 +261,6 @@ pub(crate) fn readings(
     parameter: &Parameter,
     clock: &Clock,
 ) -> Vec<Value> {
-    let today = clock.today;
     let inside =
         || prose.mentions().iter().filter(|mention| mention.start >= span.start && mention.end <= span.end);
     // Of several days or hours in the words, the others are spoken of and not asked for.
@@ -275,7 +274,7 @@ pub(crate) fn readings(
         Value::DateTime(instant) => found.contains(&clock.zone.time_of(*instant)),
         _ => true,
     };
-    let days = || inside().map(|mention| days_of(&mention.what, today)).filter(day).flatten();
+    let days = || inside().map(|mention| days_of(&mention.what)).filter(day).flatten();
     let hours = || inside().map(|mention| hours_of(&mention.what)).filter(hour).flatten();
     let mut found: Vec<Value> = match parameter.schema.kind {
         Type::Date => days().map(Value::Date).collect(),
@@ -291,44 +290,12 @@ pub(crate) fn readings(
     found
 }
 
-fn days_of(what: &What, today: Date) -> Vec<Date> {
-    use diorama_answers::{DayReading, Nearness};
-    let What::Date(day) = what else { return Vec::new() };
-    let mut found = Vec::new();
-    for reading in day.readings.iter().flatten() {
-        match reading {
-            DayReading::Full(date) => found.push(*date),
-            DayReading::MonthDay(month, of_month) => {
-                let year = today.civil().year();
-                let of_year = |year: i16| Date::parse(&format!("{year:04}-{month:02}-{of_month:02}"));
-                // A day long past is next year's.
-                let near = of_year(year).filter(|date| date.0 > today.0 - 200);
-                found.extend(near.or_else(|| of_year(year + 1)));
-            }
-            DayReading::DayOfMonth(of_month) => {
-                found.extend(
-                    (0..35)
-                        .map(|ahead| Date(today.0 + ahead))
-                        .find(|date| date.civil().day() as u8 == *of_month),
-                );
-            }
-            DayReading::Weekday(weekday, near) => {
-                let own = today.civil().weekday().to_monday_zero_offset() as i32 + 1;
-                let ahead = (i32::from(*weekday) - own).rem_euclid(7);
-                let coming = Date(today.0 + if ahead == 0 { 7 } else { ahead });
-                match near {
-                    Nearness::Any if ahead == 0 => found.extend([today, coming]),
-                    Nearness::Any => found.push(coming),
-                    // In the week of the clock or the one after it.
-                    Nearness::Next if own < i32::from(*weekday) => found.extend([coming, Date(coming.0 + 7)]),
-                    Nearness::Next => found.push(coming),
-                    Nearness::Last => found.push(Date(coming.0 - 7)),
-                }
-            }
-            DayReading::Never => {}
-        }
+fn days_of(what: &What) -> Vec<Date> {
+    match what {
+        What::Date(day) if day.form == DayForm::DayOfMonth => day.readings[0].into_iter().collect(),
+        What::Date(day) => day.readings.into_iter().flatten().collect(),
+        _ => Vec::new(),
     }
-    found
 }
 
 fn hours_of(what: &What) -> Vec<Time> {
