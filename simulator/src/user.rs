@@ -126,7 +126,8 @@ fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a 
 fn outcome(message: &str, worked: bool) -> Option<Outcome> {
     let text = Text::read(message);
     let sentences = (0..).zip(&text.questions);
-    let ending = Ending::of(sentences.filter_map(|(number, asks)| Some((sentence(&text, message, number)?, *asks))));
+    let ending =
+        Ending::of(sentences.filter_map(|(number, asks)| Some((sentence(&text, message, number)?, *asks))));
     if ending.is_refusal() {
         return Some(Outcome::Refused);
     }

@@ -4,8 +4,8 @@
 
 use super::message::Word;
 use super::phrases::{ASKED_BY, AUXILIARIES, FILLERS, IMPERATIVES, KINDS_OF, NEEDS, PREPOSITIONS, PRONOUNS};
-use diorama_engine::search::words::stem;
 use diorama_engine::embed::embedded;
+use diorama_engine::search::words::stem;
 
 /// Words of what a question asks for that count: `how many [air filters] did you`.
 const MAX_HEAD_WORDS: usize = 3;
