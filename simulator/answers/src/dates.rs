@@ -24,7 +24,13 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
     if let Some((day, end)) = calendar(text, at, clock) {
         return Some(Found::new(at, end, What::Date(day)));
     }
-    if token.is_word() && token.lex.weekday > 0 && (!token.lex.short || token.capital) {
+    // `sat` and `sun` are words too: in small letters they need a preposition or a number.
+    let is_led = || matches!(text.word_before(at), "on" | "next" | "last" | "this" | "by" | "until" | "from");
+    let is_followed = || text.next(at + 1).is_some_and(|next| matches!(next.kind, Kind::Figure(_)));
+    if token.is_word()
+        && token.lex.weekday > 0
+        && (!token.lex.short || token.capital || is_led() || is_followed())
+    {
         return Some(weekday(text, at, token.lex.weekday, clock));
     }
     let ahead = |days: i32, end: usize| Found::new(at, end, What::Date(exact(Date(clock.today.0 + days))));

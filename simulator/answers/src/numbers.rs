@@ -438,7 +438,7 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
         let amount = Decimal { minor: value as i64, scale };
         return Some(Found::new(at, after, What::Money(Money { amount, other: None, currency })));
     }
-    let weak = matches!(word, "one" | "once" | "single") && end == at + 1;
+    let weak = matches!(word, "one" | "once" | "single" | "both") && end == at + 1;
     let role = if weak { NumberRole::Weak } else { NumberRole::Plain };
     let mut number = Number { decimals, ..plain(value, role) };
     let mut end = end;
@@ -450,6 +450,7 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
     if let What::Number(number) = &mut found.what
         && number.unit.is_some()
         && number.role == NumberRole::Weak
+        && word != "both"
     {
         number.role = NumberRole::Plain;
     }

@@ -210,7 +210,10 @@ fn in_words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
         "quarter" => return past(text, 15, at + 1),
         _ => {}
     }
-    token.lex.number?;
+    token
+        .lex
+        .number
+        .filter(|_| !matches!(text.word(token), "once" | "twice" | "both" | "single" | "pair" | "couple"))?;
     let (value, end) = spelt(text, at)?;
     let value = value as u32;
     if matches!(text.next_word(end), "o'clock" | "oclock") {

@@ -24,7 +24,7 @@ fn main() {
 
 const ANSWER: &str = "Here is what I found for your visit:\n\n- **Dentist:** Dr. Ana Silva\n- **Fee:** €80.00 per visit\n\
     - **Next appointment:** Thursday, 5 March 2026 at 14:30\n- **Booked this week:** 3 appointments\n\n\
-    Dr. Ana Silva is cheaper than Dr. Rui Costa, who charges €95. Let me know if you would like me to book a visit!";
+    Dr. Ana Silva is cheaper than Dr. Rui Costa, whom you asked about as well. Let me know if you would like me to book a visit!";
 
 const FIRST: &[&str] = &[
     "Ana", "Rui", "Marta", "João", "Inês", "Carlos", "Sofia", "Pedro", "Lena", "Tom", "Eva", "Noa", "Yuki",

@@ -12,8 +12,7 @@ use diorama_seeds::english;
 use diorama_seeds::model::ResourceId;
 
 use super::cues::{CORRECTION, pattern};
-use super::facts::Atom;
-use super::value::{Content, Target};
+use super::value::{Atom, Content, Target};
 use super::visible::{Leaf, Visible};
 
 /// `or` behind a value, perhaps with a unit between.

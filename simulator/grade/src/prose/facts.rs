@@ -6,7 +6,7 @@ use diorama_seeds::english;
 use diorama_seeds::task::{AnswerCheck, Fact};
 
 use super::attribution::{self, Speech};
-use super::value::{Content, Target};
+use super::value::{Atom, Content, Target};
 use super::visible::Visible;
 
 /// The time of an instant starts so soon behind its day.
@@ -32,18 +32,6 @@ pub struct FactReading {
     pub contradictions: Vec<(usize, String)>,
     /// Lists whose items do not come in their order.
     pub out_of_order: Vec<usize>,
-}
-
-/// One expected value.
-pub(super) struct Atom<'a> {
-    /// The answer check that it is of.
-    pub(super) check: usize,
-    /// A description of it.
-    pub(super) about: &'a str,
-    pub(super) fact: &'a Fact,
-    pub(super) target: Target<'a>,
-    /// The names of the item that has it.
-    pub(super) items: &'a [String],
 }
 
 /// Reads what a message says about facts.

@@ -141,7 +141,9 @@ impl Numbers<'_, '_> {
             }
             What::Time(said) => {
                 let is = |time: Time| said.time == time || said.other == Some(time);
-                times(visible).any(is) || self.later_times().into_iter().any(is)
+                times(visible).any(is)
+                    || self.later_times().into_iter().any(is)
+                    || self.is_duration(said.time)
             }
             What::Money(money) => {
                 let values = [Some(money.amount.as_f64()), money.other.map(|other| other.as_f64())];
@@ -297,6 +299,19 @@ impl Numbers<'_, '_> {
                 .map(|seconds| Time(seconds % 86_400))
         };
         times(visible).flat_map(apart).collect()
+    }
+
+    /// Returns true if a time is a visible duration: `2:14` for 134 minutes or seconds.
+    fn is_duration(&mut self, time: Time) -> bool {
+        let is = |known: &f64| {
+            [1.0, 60.0, 3600.0].iter().any(|factor| {
+                let seconds = f64::from(time.0);
+                *known > 0.0
+                    && ((known * factor - seconds).abs() < 0.5
+                        || (known * factor * 60.0 - seconds).abs() < 0.5)
+            })
+        };
+        self.known().shown.iter().any(is)
     }
 }
 

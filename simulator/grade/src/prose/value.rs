@@ -33,6 +33,18 @@ pub(crate) enum Content<'a> {
     Truth(bool),
 }
 
+/// One expected value.
+pub(super) struct Atom<'a> {
+    /// The answer check that it is of.
+    pub(super) check: usize,
+    /// A description of it.
+    pub(super) about: &'a str,
+    pub(super) fact: &'a Fact,
+    pub(super) target: Target<'a>,
+    /// The names of the item that has it.
+    pub(super) items: &'a [String],
+}
+
 /// Why a fact cannot be expected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FactError {
