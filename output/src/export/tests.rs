@@ -91,7 +91,7 @@ fn searched_row() -> Dialogue {
         {"outcome": "done", "answer": [{"about": "id of the booking", "fact": made, "evidence": []}]},
         {"outcome": "refused", "refusal": ["conflict"], "evidence": [refused]}
     ]);
-    let leaf = json!({"leaf": {"call": 1, "path": "booking_id", "style": 0}});
+    let fact = json!({"call": 1, "path": "booking_id"});
     Dialogue {
         query: "Book room 7.".into(),
         tools: searcher.to_string(),
@@ -99,7 +99,7 @@ fn searched_row() -> Dialogue {
         checks: json!({"version": 2, "variants": [{"goals": goals, "changes": [change]}]}).to_string(),
         episode: json!({"clock": "2026-03-02T09:00:00Z", "events": events}).to_string(),
         gold_answer:
-            json!({"goals": [[{"text": "Booked as "}, leaf], [{"text": "It can't be: it's paid."}]]})
+            json!({"claims": [{"ends": {"outcome": "done", "facts": [fact]}}, {"ends": {"outcome": "refused"}}]})
                 .to_string(),
         gold_plan: Some("CancelBooking(booking_id=BookRoom(room=7)); FindRoom(room=7)".into()),
         ..sample(1, Split::Test)

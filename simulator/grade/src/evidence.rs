@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use diorama_engine::session::LogEntry;
 
-pub use self::settled::{Answer, History, could_succeed};
+pub use self::settled::{Answer, History};
 use diorama_engine::{Body, Origin};
 
 /// Evidence, made ready.

@@ -150,7 +150,7 @@ impl<'a> Held<'a> {
             let given = reasons(reason.as_slice());
             return Err(format!("the refusal gives {given}, expected {}", reasons(&expected.refusal)));
         }
-        if !expected.subjects.is_empty()
+        if expected.asks_subject
             && !about.is_some_and(|about| structured::is_about(about, &expected.subjects))
         {
             let given: String = about.unwrap_or("nothing").chars().take(60).collect();

@@ -40,7 +40,9 @@ pub(crate) struct PreparedGoal {
     pub(crate) evidence: Vec<Ready>,
     /// The facts asked for, as structured endings give them.
     pub(crate) asked: Vec<AskedFact>,
-    /// For refusals: what they may be said to be about; nothing where that is not judged.
+    /// True if a refusal must say what it is about.
+    pub(crate) asks_subject: bool,
+    /// For refusals: what they may be said to be about.
     pub(crate) subjects: Vec<String>,
     /// For refusals: what they rest on, as the checks name it.
     pub(crate) rests_on: Vec<diorama_seeds::task::Evidence>,
@@ -74,7 +76,7 @@ impl Prepared {
             let mut variant = PreparedVariant::new(position, variant, base, &mut leaves)?;
             // Version 1 did not ask what a refusal is about.
             if checks.version == 1 {
-                variant.goals.iter_mut().for_each(|goal| goal.subjects.clear());
+                variant.goals.iter_mut().for_each(|goal| goal.asks_subject = false);
             }
             variants.push(variant);
         }
@@ -145,6 +147,7 @@ impl PreparedGoal {
         Ok(Self {
             answer: goal.answer.clone(),
             asked: AskedFact::of_goal(goal),
+            asks_subject: !subjects.is_empty(),
             subjects,
             rests_on: if goal.outcome == Outcome::Refused { goal.evidence.clone() } else { Vec::new() },
             outcome: goal.outcome,

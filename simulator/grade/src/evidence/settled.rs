@@ -393,27 +393,3 @@ impl Change {
         state.with_record(base, self.resource, &self.key, self.record.clone())
     }
 }
-
-/// Returns true if a refused call would succeed with one record changed, or gone.
-#[must_use]
-pub fn could_succeed(base: &Base, state: &State, call: &Call) -> bool {
-    let Some(api) = base.world().api_named(&call.api).map(|id| base.world().api(id)) else { return false };
-    let arguments = super::parsed(&call.api, &call.arguments, base.world());
-    let history = History { base, entries: Vec::new(), last: state.clone() };
-    let reply = history.reply(state, call);
-    let answer = Answer::Refused(reply.status);
-    let search = Search {
-        history: &history,
-        call,
-        api,
-        arguments: &arguments,
-        answer,
-        state,
-        reply,
-        replies: Vec::new(),
-    };
-    let resources = api.resources();
-    let records =
-        search.other_records(&resources, &[]).flat_map(|(id, record)| search.changes(id, record, Tried::All));
-    records.into_iter().any(|change| history.reply(&change.applied(base, state), call).is_success())
-}

@@ -108,6 +108,17 @@ impl At<'_> {
         Err(Reason::SeveralReadings { call: self.call, argument, words, values })
     }
 
+    /// Whether the call works with a value in the place of the one that was taken, which may be an item of a list.
+    fn works_with(&self, taken: Option<&Value>, other: &Value) -> bool {
+        match self.value() {
+            Some(Value::List(items)) => {
+                let put = |item: &Value| if Some(item) == taken { other.clone() } else { item.clone() };
+                self.works(&Value::List(items.iter().map(put).collect()))
+            }
+            _ => self.works(other),
+        }
+    }
+
     /// Whether the call works with another value as well as with the one that was sent: a change is made, a read shows
     /// something.
     fn works(&self, value: &Value) -> bool {
@@ -222,6 +233,7 @@ impl At<'_> {
                         item.at(member).and_then(Body::value).cloned()
                     }
                 };
+                let own_value = items.get(index).and_then(value);
                 let distinct: BTreeSet<String> = items
                     .iter()
                     .zip(&scores)
@@ -230,7 +242,9 @@ impl At<'_> {
                         **score >= own && (*item == index || !spoken_for.contains(item))
                     })
                     .filter_map(|(at, (item, _))| value(item).map(|value| (at, value)))
-                    .filter(|(at, value)| *at == index || reads(self.api) || self.works(value))
+                    .filter(|(at, item)| {
+                        *at == index || reads(self.api) || self.works_with(own_value.as_ref(), item)
+                    })
                     .map(|(_, value)| value.to_text(&self.trial.world().zone))
                     .collect();
                 if distinct.len() > 1 {
