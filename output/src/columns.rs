@@ -172,7 +172,7 @@ pub const COLUMNS: [Column; 24] = [
     text!(
         gold_answer,
         Json,
-        "The reference answers, one for each goal: text, facts by their places in replies, and the author's claims."
+        "The claims of the author about each goal: when it opens, how it ends, and the facts asked for by their places in replies."
     ),
     text!(checks, Json, "What must hold for the task to be solved; the grader reads it."),
     text!(

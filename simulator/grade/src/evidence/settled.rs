@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, Origin, Reply, State, apply};
+use diorama_seeds::expr::{Node, Operator};
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, ParameterId, Record, Resource, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
@@ -22,6 +23,30 @@ const MAX_OTHER_VALUES: usize = 8;
 /// Returns true if an API gives out or takes back tokens.
 const fn signs(api: &Api) -> bool {
     matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
+}
+
+/// Returns true if an API calculates by more than counting, adding up and differences.
+fn has_formula(api: &Api) -> bool {
+    let BehaviourKind::Compute(members) = &api.behaviour.kind else { return false };
+    let bindings = api.behaviour.bindings.iter().map(|(_, expr)| expr);
+    members.iter().map(|(_, expr)| expr).chain(bindings).any(|expr| is_formula(&expr.node))
+}
+
+fn is_formula(node: &Node) -> bool {
+    match node {
+        Node::Call(..) => true,
+        Node::Binary(operator, left, right) => {
+            matches!(operator, Operator::Multiply | Operator::Divide | Operator::Remainder)
+                || is_formula(left)
+                || is_formula(right)
+        }
+        Node::Fold(fold) => fold.value.iter().any(is_formula),
+        Node::Field(inner, _) | Node::Get(_, inner) | Node::Negate(inner) | Node::Cast(inner, _) => {
+            is_formula(inner)
+        }
+        Node::Conditional(_, yes, no) => is_formula(yes) || is_formula(no),
+        _ => false,
+    }
 }
 
 /// What a call that was not made would answer.
@@ -75,8 +100,8 @@ impl<'a> History<'a> {
     #[must_use]
     pub fn settles(&self, api: &Api, arguments: &[(ParameterId, Value)], answer: Answer<'_>) -> bool {
         let world = self.base.world();
-        // Nobody knows the formula of a calculation without asking for it.
-        if matches!((&api.behaviour.kind, answer), (BehaviourKind::Compute(_), Answer::Value { .. })) {
+        // Nobody knows the formula of a calculation without asking for it, unless it only counts, adds and subtracts.
+        if matches!(answer, Answer::Value { .. }) && has_formula(api) {
             return false;
         }
         let resources = api.resources();
@@ -112,7 +137,7 @@ impl<'a> History<'a> {
         apply(self.base, state, call).reply
     }
 
-    /// The call with the token that the episode used for its domain.
+    /// The call with the token that the episode has for its domain.
     fn call(&self, api: &Api, arguments: &[(ParameterId, Value)]) -> Option<Call> {
         let world = self.base.world();
         let mut given = Map::new();
@@ -120,11 +145,15 @@ impl<'a> History<'a> {
             given.insert(api.parameters.get(id.index())?.name.to_string(), value.to_json(&world.zone));
         }
         if let Some(token) = api.token.and_then(|token| api.parameters.get(token.index())) {
-            let sent = self.entries.iter().rev().find_map(|(entry, _)| {
+            let known = self.entries.iter().rev().find_map(|(entry, _)| {
                 let called = world.api(entry.api.filter(|id| world.api(*id).domain == api.domain)?);
-                entry.call.arguments.get(&*called.parameters.get(called.token?.index())?.name)
+                if signs(called) {
+                    let issued = entry.reply.body.parts().find_map(|part| part.member("token")?.value());
+                    return issued.map(|token| token.to_json(&world.zone));
+                }
+                entry.call.arguments.get(&*called.parameters.get(called.token?.index())?.name).cloned()
             })?;
-            given.insert(token.name.to_string(), sent.clone());
+            given.insert(token.name.to_string(), known);
         }
         Some(Call { api: api.name.to_string(), arguments: given })
     }
@@ -207,7 +236,7 @@ impl Search<'_> {
     }
 
     /// Whether, for each record with a change after which the reply is as wanted, such a change alters a reply of the episode; none
-    /// where no record that a reply shows has one.
+    /// where no record has one.
     fn shows_cause(
         &self,
         resources: &BTreeSet<ResourceId>,
@@ -227,15 +256,16 @@ impl Search<'_> {
             }
             fields.extend(causes.iter().filter_map(|change| Some((change.resource, change.field?))));
         }
-        if !found {
-            return None;
+        // Where no shown record is in the way, one that a list leaves out may be: a seat that is not among the free ones.
+        let tried = if found { Tried::Fields(&fields) } else { Tried::All };
+        for (resource, record) in self.other_records(resources, shown) {
+            let causes: Vec<Change> = self.changes(resource, record, tried).filter(fits).collect();
+            found |= !causes.is_empty();
+            if !causes.is_empty() && !causes.iter().any(|change| self.alters_reply(change)) {
+                return Some(false);
+            }
         }
-        let hidden = self.other_records(resources, shown).any(|(resource, record)| {
-            let causes: Vec<Change> =
-                self.changes(resource, record, Tried::Fields(&fields)).filter(fits).collect();
-            !causes.is_empty() && !causes.iter().any(|change| self.alters_reply(change))
-        });
-        Some(!hidden)
+        found.then_some(true)
     }
 
     /// Returns true if the reply to the call would be another one without a record.
