@@ -224,6 +224,9 @@ impl Prepared {
     fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
         let keys = self.judge_deeds(variant, episode, &mut judged);
+        if only_whether && !judged.errors.is_empty() {
+            return Judgement::default();
+        }
         let new = variant.new_records(episode.attempt, &keys);
         let goals = variant.goals.iter().zip(&episode.goals);
         let goals = goals.map(|(expected, goal)| Held { expected, goal, episode, new: &new });
@@ -231,7 +234,7 @@ impl Prepared {
         let reached = shown.len() == variant.goals.len();
         // What was done and what replies show decides without a look at the answers.
         let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
-        if only_whether && (!judged.errors.is_empty() || !reached || lacks()) {
+        if only_whether && (!reached || lacks()) {
             return Judgement::default();
         }
         let mut shown = shown.into_iter();
