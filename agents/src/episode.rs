@@ -21,7 +21,7 @@ use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, Answers, Kind};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
-use diorama_seeds::task::{Checks, Fact, GoldCall, KeyCheck, Outcome, RefusalClass};
+use diorama_seeds::task::{Checks, Fact, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
 use diorama_simulator::conversation::Given;
 use lru::LruCache;
@@ -189,7 +189,7 @@ impl Task {
     pub fn final_answers(&self, world: &World, calls: &[Arc<LogEntry>]) -> Vec<Given> {
         let given = self.goals.iter().enumerate().map(|(number, goal)| {
             let check = self.checks.variants.first().and_then(|variant| variant.goals.get(number));
-            let made = |new: u32, field: &str| self.made(world, calls, new, field);
+            let made = |new: u32, field: &str| self.new_value(world, calls, new, field);
             Given {
                 outcome: Some(goal.outcome),
                 reason: goal.reason,
@@ -200,13 +200,9 @@ impl Task {
         given.collect()
     }
 
-    /// What calls made for a field of a new record.
-    fn made(&self, world: &World, calls: &[Arc<LogEntry>], new: u32, field: &str) -> Option<Json> {
-        let variant = self.checks.variants.first()?;
-        let change = variant.changes.iter().find(|change| change.key == KeyCheck::New(new))?;
-        let alike = variant.changes.iter().filter(|other| other.resource == change.resource);
-        let before = alike.take_while(|other| other.key != KeyCheck::New(new));
-        let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
+    /// The value that calls gave to a field of a new record.
+    fn new_value(&self, world: &World, calls: &[Arc<LogEntry>], new: u32, field: &str) -> Option<Json> {
+        let (change, before) = self.checks.variants.first()?.creation(new)?;
         let model = world.base.world();
         let resource = model.resource_named(&change.resource)?;
         let field = model.resource(resource).field_named(field)?;

@@ -21,6 +21,19 @@ pub fn enumerate<S: std::borrow::Borrow<str>>(items: &[S]) -> String {
     }
 }
 
+/// Returns true if a text has another in it as whole words. An empty text is in none. Both are compared as they are: fold them, or
+/// lower their case, first.
+#[must_use]
+pub fn has_words(text: &str, part: &str) -> bool {
+    !part.is_empty()
+        && text.match_indices(part).any(|(start, _)| {
+            let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            let before = text.get(..start).unwrap_or_default().chars().next_back();
+            let after = text.get(start + part.len()..).unwrap_or_default().chars().next();
+            !goes_on(before) && !goes_on(after)
+        })
+}
+
 /// Names of weekdays, Monday first.
 pub const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];

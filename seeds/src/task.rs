@@ -194,6 +194,18 @@ impl From<VariantForm> for Variant {
     }
 }
 
+impl Variant {
+    /// The expected creation of a new record, by its number, and how many records of the same resource are to be created before it.
+    #[must_use]
+    pub fn creation(&self, new: u32) -> Option<(&ChangeCheck, usize)> {
+        let at = self.changes.iter().position(|change| change.key == KeyCheck::New(new))?;
+        let change = &self.changes[at];
+        let alike =
+            |other: &&ChangeCheck| other.resource == change.resource && matches!(other.key, KeyCheck::New(_));
+        Some((change, self.changes[..at].iter().filter(alike).count()))
+    }
+}
+
 impl Default for GoalCheck {
     fn default() -> Self {
         Self {

@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 
 use self::message::Form;
 pub use self::reply::tells_nothing;
-use diorama_answers::text::Text;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, Body, Origin};
 use diorama_grade::prose::Ending;
@@ -124,22 +123,11 @@ fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a 
 
 /// How prose ends a goal: declined, or done where something was done.
 fn outcome(message: &str, worked: bool) -> Option<Outcome> {
-    let text = Text::read(message);
-    let sentences = (0..).zip(&text.questions);
-    let ending =
-        Ending::of(sentences.filter_map(|(number, asks)| Some((sentence(&text, message, number)?, *asks))));
+    let ending = Ending::of_text(message);
     if ending.is_refusal() {
         return Some(Outcome::Refused);
     }
     (worked || ending.is_claim()).then_some(Outcome::Done)
-}
-
-/// The words of a sentence.
-fn sentence<'t>(text: &Text, message: &'t str, number: u32) -> Option<&'t str> {
-    let mut tokens = text.tokens.iter().filter(|token| token.sentence == number);
-    let first = tokens.next()?;
-    let end = tokens.next_back().unwrap_or(first).end;
-    message.get(first.start as usize..end as usize)
 }
 
 /// Returns true if a call of the assistant has succeeded since the goal opened.

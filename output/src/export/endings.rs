@@ -2,7 +2,7 @@
 
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, FINISH, Finish};
-use diorama_seeds::task::{Checks, Evidence, GoalCheck, KeyCheck, Outcome, Variant};
+use diorama_seeds::task::{Checks, Outcome, Variant};
 use serde_json::{Map, Value as Json, json};
 
 use super::conversation::{Call, Conversation, Turn, fault, tool_name};
@@ -108,7 +108,7 @@ fn finish(
     let end = Finish {
         outcome: goal.outcome,
         reason: goal.refusal.first().copied(),
-        about: refused.then(|| about(goal)).flatten(),
+        about: refused.then(|| ending::subject(goal)).flatten(),
         facts,
         message: turn.content.clone().unwrap_or_default(),
     };
@@ -116,20 +116,6 @@ fn finish(
         Ok(Json::Object(arguments)) => Ok(arguments),
         _ => Err(fault(row, "checks", "gives an ending that is no JSON object".to_owned())),
     }
-}
-
-/// Returns the subject of a refusal: an argument of the call that it rests on, or the record that was read.
-fn about(goal: &GoalCheck) -> Option<String> {
-    goal.evidence.iter().find_map(|evidence| match evidence {
-        Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => {
-            match arguments.values().next()? {
-                Json::String(text) => Some(text.clone()),
-                other => Some(other.to_string()),
-            }
-        }
-        Evidence::Leaf { key, .. } => Some(key.clone()),
-        _ => None,
-    })
 }
 
 /// Returns the value that the world generated for a field of a new record. The value is read from the position in a
@@ -142,10 +128,7 @@ fn made(
     new: u32,
     field: &str,
 ) -> Option<Json> {
-    let change = variant.changes.iter().find(|change| change.key == KeyCheck::New(new))?;
-    let alike = variant.changes.iter().filter(|other| other.resource == change.resource);
-    let before = alike.take_while(|other| other.key != KeyCheck::New(new));
-    let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
+    let (_, before) = variant.creation(new)?;
     let answer: GoldAnswer = serde_json::from_str(&row.gold_answer).ok()?;
     let mut taken: Vec<Json> = Vec::new();
     for fact in answer.claims.iter().flat_map(|goal| &goal.ends.facts) {

@@ -115,7 +115,7 @@ impl Prose {
 
     /// Where the sentences stand, in order.
     pub fn sentences(&self) -> impl Iterator<Item = Span> {
-        self.text.sentences().filter_map(|sentence| self.span(sentence.start, sentence.end))
+        self.text.sentence_spans().map(|(span, _)| span)
     }
 
     /// The sentence that a place is in.

@@ -96,8 +96,6 @@ pub const WORDS: &[(Unit, &str)] = &[
 pub const PERCENT: Unit = unit(Share, 1.0);
 /// Hours.
 pub const HOUR: Unit = unit(Duration, 3600.0);
-/// Minutes.
-pub const MINUTE: Unit = unit(Duration, 60.0);
 /// Square metres.
 pub const SQUARE_METRE: Unit = unit(Area, 1.0);
 /// Kilometres an hour.

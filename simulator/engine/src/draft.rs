@@ -12,7 +12,6 @@ use diorama_seeds::value::{Str, Value};
 
 use super::base::{Base, Referrer};
 use super::eval::Records;
-use super::fit::as_key;
 use super::index::Form;
 use super::overlay::Candidates;
 use super::refusal::{Outcome, Refusal};
@@ -288,15 +287,7 @@ impl Records for Draft<'_> {
         value: &Value,
         visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
     ) -> bool {
-        if self.base.world().resource(resource).key == field {
-            if let Some(record) = self.record(resource, &as_key(value)) {
-                let _ = visit(record);
-            }
-            return true;
-        }
-        let Some(mut candidates) = self.candidates(resource, field, Form::Exact, value) else { return false };
-        let _ = candidates.try_for_each(visit);
-        true
+        self.state.find(self.base, resource, field, value, visit)
     }
 }
 

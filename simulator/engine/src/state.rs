@@ -191,6 +191,23 @@ impl State {
         Some(Candidates::Many(Merged::new(key, records, changed)))
     }
 
+    /// Visits, through an index, at least the records whose field equals a value. Returns false, and visits none, when there is no
+    /// index.
+    pub(super) fn find<'a>(
+        &'a self,
+        base: &'a Base,
+        resource: ResourceId,
+        field: FieldId,
+        value: &Value,
+        visit: &mut dyn FnMut(&'a Record) -> ControlFlow<()>,
+    ) -> bool {
+        let Some(mut candidates) = self.candidates(base, resource, field, Form::Exact, value) else {
+            return false;
+        };
+        let _ = candidates.try_for_each(visit);
+        true
+    }
+
     /// About how many bytes of memory the state takes beside its base. What forks share is counted for each.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -348,9 +365,6 @@ impl Records for Reading<'_> {
         value: &Value,
         visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
     ) -> bool {
-        let found = self.state.candidates(self.base, resource, field, Form::Exact, value);
-        let Some(mut candidates) = found else { return false };
-        let _ = candidates.try_for_each(visit);
-        true
+        self.state.find(self.base, resource, field, value, visit)
     }
 }

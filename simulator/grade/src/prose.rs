@@ -20,7 +20,7 @@ use diorama_engine::session::LogEntry;
 use diorama_seeds::ending::Answers;
 use diorama_seeds::task::{AnswerCheck, Outcome};
 
-pub use self::ending::{Ending, is_offer, is_request};
+pub use self::ending::Ending;
 pub use self::facts::{FactReading, FactState, read_facts};
 pub use self::states::{Contradiction, contradicts};
 pub use self::support::{Kind, Unsupported, unsupported};

@@ -3,7 +3,7 @@
 //! Values are compared by type; prose is not read.
 
 use diorama_seeds::ending::{self, ItemValue, Kind};
-use diorama_seeds::english::{MONTHS, fold};
+use diorama_seeds::english::{MONTHS, fold, has_words};
 use diorama_seeds::model::{Record, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Evidence, Fact, GoalCheck};
@@ -250,15 +250,4 @@ pub(super) fn is_about(given: &str, subjects: &[String]) -> bool {
         has_words(&given, subject) && words(&given) <= words(subject) + MAX_WORDS_AROUND_SUBJECT
     };
     subjects.iter().any(|subject| names(&subject))
-}
-
-/// Returns true if a text has another in it as whole words. An empty text is in none.
-fn has_words(text: &str, part: &str) -> bool {
-    !part.is_empty()
-        && text.match_indices(part).any(|(start, _)| {
-            let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            let before = text.get(..start).unwrap_or_default().chars().next_back();
-            let after = text.get(start + part.len()..).unwrap_or_default().chars().next();
-            !goes_on(before) && !goes_on(after)
-        })
 }

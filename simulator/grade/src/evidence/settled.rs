@@ -208,7 +208,7 @@ impl Search<'_> {
         let mut altering: Vec<Change> = resources.iter().filter_map(|id| self.new_record(*id)).collect();
         altering.retain(|change| self.alters_answer(change));
         let shown = self.shown_records(resources);
-        for (resource, record) in &shown {
+        for (resource, record) in shown.iter().filter(|(id, record)| self.matters(*id, record)) {
             altering.extend(
                 self.changes(*resource, record, Tried::All).filter(|change| self.alters_answer(change)),
             );
@@ -248,7 +248,7 @@ impl Search<'_> {
         };
         let mut fields = BTreeSet::new();
         let mut found = false;
-        for (resource, record) in shown {
+        for (resource, record) in shown.iter().filter(|(id, record)| self.matters(*id, record)) {
             let causes: Vec<Change> = self.changes(*resource, record, Tried::All).filter(fits).collect();
             found |= !causes.is_empty();
             if !causes.is_empty() && !causes.iter().any(|change| self.alters_reply(change)) {
@@ -275,7 +275,7 @@ impl Search<'_> {
         self.history.reply(&gone.applied(self.history.base, self.state), self.call) != self.reply
     }
 
-    /// The records that the replies show a field of, and that matter for the reply to the call.
+    /// The records that the replies show a field of.
     fn shown_records(&self, resources: &BTreeSet<ResourceId>) -> Vec<(ResourceId, &Record)> {
         let leaves = self.replies.iter().flat_map(|(entry, _)| entry.reply.body.values());
         let keys: BTreeSet<(ResourceId, &Value)> = leaves
@@ -285,10 +285,10 @@ impl Search<'_> {
             })
             .collect();
         let record = |(resource, key)| Some((resource, self.state.get(self.history.base, resource, key)?));
-        keys.into_iter().filter_map(record).filter(|(id, record)| self.matters(*id, record)).collect()
+        keys.into_iter().filter_map(record).collect()
     }
 
-    /// The other records that matter for the reply to the call.
+    /// The records that the replies do not show and that matter for the reply to the call.
     fn other_records<'r>(
         &'r self,
         resources: &'r BTreeSet<ResourceId>,

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use diorama_answers::prose::Prose;
+use diorama_answers::prose::{Prose, Span};
+use diorama_answers::text::Text;
 use diorama_engine::session::LogEntry;
 use diorama_seeds::english;
 use diorama_seeds::model::{Api, World};
@@ -12,17 +13,9 @@ use super::cues::{
 };
 
 /// Returns true if a question offers to do something or asks for leave: `Shall I book it?`
-#[must_use]
-pub fn is_offer(question: &str) -> bool {
+fn is_offer(question: &str) -> bool {
     let question = lowered(question);
     OFFER.is_match(&question) && !CHOICE.is_match(&question)
-}
-
-/// Returns true if a statement asks the user for something: `I'll need your card number.`
-#[must_use]
-pub fn is_request(statement: &str) -> bool {
-    let statement = lowered(statement);
-    REQUEST.is_match(&statement) && !COURTESY.is_match(&statement)
 }
 
 fn lowered(text: &str) -> String {
@@ -45,8 +38,16 @@ impl Ending {
         Self::of(message.sentences().map(|span| (message.words_at(span), message.is_question(span))))
     }
 
+    /// Reads a message by its sentences alone, without a clock for its days.
+    #[must_use]
+    pub fn of_text(message: &str) -> Self {
+        let text = Text::read(message);
+        let words = |(span, asks): (Span, bool)| Some((message.get(span.start..span.end)?, asks));
+        Self::of(text.sentence_spans().filter_map(words))
+    }
+
     /// Of sentences, and whether each is a question.
-    pub fn of<'t>(sentences: impl Iterator<Item = (&'t str, bool)>) -> Self {
+    pub(crate) fn of<'t>(sentences: impl Iterator<Item = (&'t str, bool)>) -> Self {
         Self { sentences: sentences.map(|(text, asks)| Sentence { text: lowered(text), asks }).collect() }
     }
 

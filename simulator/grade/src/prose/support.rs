@@ -5,6 +5,7 @@ use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::Dimension;
 use diorama_answers::{Mention, Number, NumberRole, What};
 use diorama_engine::Body;
+use diorama_seeds::english::has_words;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::{Date, Time};
 
@@ -74,20 +75,12 @@ pub fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsupported> {
 /// Returns true if a visible text has these words: a reply, a refusal, the system message, a turn, an argument.
 fn is_visible_text(words: &str, visible: &Visible<'_>) -> bool {
     let words = words.trim().to_lowercase();
-    let has = |text: &str| {
-        text.to_lowercase().match_indices(&words).any(|(at, found)| {
-            let text = text.to_lowercase();
-            let (before, after) =
-                (text.get(..at).unwrap_or_default(), text.get(at + found.len()..).unwrap_or_default());
-            !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
-        })
-    };
+    let has = |text: &str| has_words(&text.to_lowercase(), &words);
     let zone = &visible.clock.zone;
     let mut refused = visible.entries.iter().filter(|entry| !entry.reply.is_success());
-    !words.is_empty()
-        && (visible.texts().any(has)
-            || visible.turns.iter().chain(visible.system).any(|prose| has(prose.source()))
-            || refused.any(|entry| has(&entry.reply.to_json(zone))))
+    visible.texts().any(has)
+        || visible.turns.iter().chain(visible.system).any(|prose| has(prose.source()))
+        || refused.any(|entry| has(&entry.reply.to_json(zone)))
 }
 
 /// The visible numbers, gathered when one is asked for.

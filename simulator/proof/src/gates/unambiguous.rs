@@ -9,6 +9,7 @@ use diorama_answers::Clock;
 use diorama_answers::prose::{Prose, Span};
 use diorama_engine::Body;
 use diorama_engine::session::LogEntry;
+use diorama_seeds::english;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, Parameter, ParameterId, ResourceId};
 use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
 use diorama_seeds::value::Value;
@@ -143,7 +144,7 @@ impl At<'_> {
         let wanted = name.to_lowercase();
         let bears = |text: &str| {
             let text = text.to_lowercase();
-            text == wanted || contains_words(&text, &wanted)
+            text == wanted || english::has_words(&text, &wanted)
         };
         let bearing: Vec<&str> = records
             .iter()
@@ -438,13 +439,4 @@ fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &A
         }
     }
     Ok(())
-}
-
-fn contains_words(text: &str, words: &str) -> bool {
-    !words.is_empty()
-        && text.match_indices(words).any(|(at, _)| {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let after = text.get(at + words.len()..).and_then(|text| text.chars().next());
-            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
-        })
 }
