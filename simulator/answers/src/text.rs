@@ -7,7 +7,7 @@ use diorama_seeds::english;
 use super::figures::{self, Figure};
 use super::lexicon::{self, Lex, Role};
 use super::markdown::{self, CELL};
-use crate::Span;
+use crate::span::Span;
 
 /// Longer texts are cut here: nobody reads on, and the time of a grade stays bounded.
 pub const MAX_BYTES: usize = 40_000;
