@@ -502,7 +502,7 @@ fn a_candidate_that_fails_says_where_and_why() {
     let verdicts: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let gates = verdicts["candidates"][0]["gates"].as_array().unwrap();
     let grounded = gates.iter().find(|gate| gate["gate"] == "grounded").unwrap();
-    assert_eq!(grounded["findings"][0]["reason"], "argument_from_nowhere", "{grounded}");
+    assert_eq!(grounded["findings"][0]["code"], "argument_unsupported", "{grounded}");
     assert_eq!(grounded["findings"][0]["goal"], 0);
     for (text, expect) in [
         ("{}", "missing field"),

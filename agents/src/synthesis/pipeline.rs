@@ -10,7 +10,7 @@ use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_proof::{Candidate, Dropped, GateReport};
+use diorama_proof::{Candidate, GateReport};
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::Ability;
 use rand::RngExt;
@@ -134,7 +134,7 @@ fn row_at(
                     About { ability, tags: &tags, domain, split, provenance: &provenance, model_terms: None };
                 return Some(row::row(world.of_rows(), &grounded, &report, &about));
             }
-            Err(Rejected::Gate(Dropped { gate, reason })) => funnel.drop_at(gate.name(), reason.name()),
+            Err(Rejected::Gate(reason)) => funnel.drop_at(reason.gate.name(), reason.code.name()),
             Err(Rejected::Form(_)) => funnel.drop_at("caller", "not of the form of a candidate"),
         }
     }

@@ -5,7 +5,7 @@
 #![expect(clippy::result_large_err, reason = "a rejected candidate is looked at once")]
 
 use diorama_proof::candidate::CandidateError;
-use diorama_proof::{Candidate, Dropped, GateReport, Grounded, ground, prove};
+use diorama_proof::{Candidate, GateReport, Grounded, Reason, ground, prove};
 use rand_chacha::ChaCha8Rng;
 
 use super::world::BatchWorld;
@@ -31,8 +31,8 @@ pub enum Rejected {
     #[error(transparent)]
     Form(#[from] CandidateError),
     /// A gate does not let it pass.
-    #[error("{}: {}", .0.gate.name(), .0.reason)]
-    Gate(Dropped),
+    #[error("{}: {}", .0.gate.name(), .0)]
+    Gate(Reason),
 }
 
 /// The tester that runs all gates.

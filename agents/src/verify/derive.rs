@@ -70,7 +70,7 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
         }
     }
     match grounded.faults.first() {
-        Some(fault) => Err(VerifyError::Checks(format!("the gate {}: {fault}", fault.gate().name()))),
+        Some(fault) => Err(VerifyError::Checks(format!("the gate {}: {fault}", fault.gate.name()))),
         None => Ok(true),
     }
 }

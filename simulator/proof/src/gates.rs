@@ -39,16 +39,6 @@ pub enum Gate {
     Grounded,
 }
 
-/// A candidate that did not pass.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Dropped {
-    /// At this gate.
-    pub gate: Gate,
-    /// For this reason.
-    #[serde(flatten)]
-    pub reason: Reason,
-}
-
 /// What the gates found, stored with the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
@@ -103,7 +93,7 @@ impl Gate {
 
     /// The first fault that was found while the candidate was grounded, and is this gate's to name.
     fn fault(self, grounded: &Grounded) -> Option<&Reason> {
-        grounded.faults.iter().find(|fault| fault.gate() == self)
+        grounded.faults.iter().find(|fault| fault.gate == self)
     }
 
     /// Runs the gate.
@@ -131,22 +121,22 @@ impl Gate {
 /// Has a grounded candidate meet the gates, one after the other.
 ///
 /// # Errors
-/// The first gate that it does not pass, and why.
+/// The reason of the first gate that it does not pass.
 pub fn prove(
     context: WorldContext<'_>,
     grounded: &Grounded,
     rng: &mut ChaCha8Rng,
-) -> Result<GateReport, Dropped> {
+) -> Result<GateReport, Reason> {
     // What grounding has found needs no replay, and is the cheapest to know.
     for gate in Gate::ALL {
         if let Some(reason) = gate.fault(grounded) {
-            return Err(Dropped { gate, reason: reason.clone() });
+            return Err(reason.clone());
         }
     }
-    let trial = Trial::new(context, grounded).map_err(|reason| Dropped { gate: Gate::Solvable, reason })?;
+    let trial = Trial::new(context, grounded)?;
     let mut report = GateReport::default();
     for gate in Gate::ALL {
-        gate.run(&trial, &mut report, rng).map_err(|reason| Dropped { gate, reason })?;
+        gate.run(&trial, &mut report, rng)?;
     }
     Ok(report)
 }

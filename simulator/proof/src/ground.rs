@@ -29,7 +29,7 @@ use diorama_seeds::value::Instant;
 
 use crate::answer::Asked;
 use crate::candidate::{Candidate, CandidateError};
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 use crate::{WorldContext, checks};
 
 pub use self::script::names_of;
@@ -233,7 +233,7 @@ impl Walk {
                     None => call.api == TOOL_SEARCHER,
                 };
                 if !callable {
-                    self.faults.push(Reason::NotATool { call: index, api: call.api.clone() });
+                    self.faults.push(Reason::of_call(Code::UnknownTool, index).with("api", &*call.api));
                 }
                 let sources = argument::sources(index, call, id, seen, &mut self.faults, &mut self.unsourced);
                 let turn = seen.turns.len().saturating_sub(1) as u32;
@@ -281,12 +281,13 @@ impl Seen<'_> {
         (visible.system, visible.measures) = (Some(&self.system), Some(&self.measures));
         faults.extend(unsupported(prose, &visible).into_iter().map(|Unsupported { kind, span }| {
             let words = prose.words_at(span).to_owned();
-            match kind {
-                Kind::Currency => Reason::CurrencyFromNowhere { goal, words },
-                Kind::Unit => Reason::UnitFromNowhere { goal, words },
-                Kind::Value => Reason::StatedFromNowhere { goal, words },
-                Kind::Name => Reason::NameFromNowhere { goal, words },
-            }
+            let code = match kind {
+                Kind::Currency => Code::CurrencyUnsupported,
+                Kind::Unit => Code::UnitUnsupported,
+                Kind::Value => Code::StatementUnsupported,
+                Kind::Name => Code::NameUnsupported,
+            };
+            Reason::of_goal(code, goal).with("words", words)
         }));
     }
 

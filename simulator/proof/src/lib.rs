@@ -27,9 +27,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub use candidate::Candidate;
-pub use gates::{Dropped, Gate, GateReport, Tally, prove};
+pub use gates::{Gate, GateReport, Tally, prove};
 pub use ground::{Grounded, ground, ground_with};
-pub use reason::Reason;
+pub use reason::{Code, Reason};
 pub use survey::Survey;
 
 /// What a candidate is held against: a frozen world, and what follows from it alone.

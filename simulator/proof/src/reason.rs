@@ -1,342 +1,204 @@
-//! Why a gate does not let a candidate pass: typed, with what was found.
+//! Why a gate rejects a candidate: a code with its gate, the place in the conversation, and details.
 
-use diorama_seeds::task::RefusalClass;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::gates::Gate;
 
 /// Why a candidate does not pass a gate. Calls, goals and turns count from 0 over the whole conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
-#[serde(tag = "reason", rename_all = "snake_case")]
-pub enum Reason {
-    // Grounded.
-    /// An argument that nothing visible gives.
-    #[error("call {call}, {api}: nothing visible before the call gives `{argument}` = {value}")]
-    ArgumentFromNowhere {
-        /// The call.
-        call: usize,
-        /// Its API.
-        api: String,
-        /// The argument.
-        argument: String,
-        /// Its value.
-        value: Json,
-    },
-    /// An argument that only a later turn or reply gives.
-    #[error("call {call}, {api}: `{argument}` = {value} is only told later, in turn {turn} of the user")]
-    ArgumentTooEarly {
-        /// The call.
-        call: usize,
-        /// Its API.
-        api: String,
-        /// The argument.
-        argument: String,
-        /// Its value.
-        value: Json,
-        /// The user's turn that gives it.
-        turn: u32,
-    },
-    /// Search keywords of which nothing visible has a word.
-    #[error("call {call}: none of the keywords `{keywords}` stands in what was visible")]
-    KeywordsFromNowhere {
-        /// The call.
-        call: usize,
-        /// The keywords.
-        keywords: String,
-    },
-    /// A number, amount, day or time in the assistant's words that is in no reply and follows from none.
-    #[error("goal {goal}: nothing visible gives `{words}`, and it follows from nothing")]
-    StatedFromNowhere {
-        /// The goal.
-        goal: usize,
-        /// The words.
-        words: String,
-    },
-    /// A unit that nothing visible gives.
-    #[error("goal {goal}: nothing visible gives the unit of `{words}`")]
-    UnitFromNowhere {
-        /// The goal.
-        goal: usize,
-        /// The words.
-        words: String,
-    },
-    /// A currency that nothing visible gives.
-    #[error("goal {goal}: nothing visible gives the currency of `{words}`")]
-    CurrencyFromNowhere {
-        /// The goal.
-        goal: usize,
-        /// The words.
-        words: String,
-    },
-    /// The name of a record that no reply has shown and no user has said.
-    #[error("goal {goal}: nothing visible has the name `{words}`")]
-    NameFromNowhere {
-        /// The goal.
-        goal: usize,
-        /// The name.
-        words: String,
-    },
-
-    // Gold.
-    /// A field that is asked for is none of the world's.
-    #[error("goal {goal} asks for `{resource}.{field}`, which the world does not have")]
-    AskNotThere {
-        /// The goal.
-        goal: usize,
-        /// The resource.
-        resource: String,
-        /// The field.
-        field: String,
-    },
-    /// A fact whose place is not in the reply, or has no typed form.
-    #[error("goal {goal}: call {call} shows nothing at `{path}` that can be stated")]
-    FactNotThere {
-        /// The goal.
-        goal: usize,
-        /// The call.
-        call: usize,
-        /// The place.
-        path: String,
-    },
-    /// A fact whose reply comes after the words that state it.
-    #[error("goal {goal}: call {call} is made after the goal that states its fact `{path}`")]
-    FactTooEarly {
-        /// The goal.
-        goal: usize,
-        /// The call.
-        call: usize,
-        /// The place.
-        path: String,
-    },
-    /// The world has no API of that name, or it was not visible.
-    #[error("call {call}: `{api}` is not a tool that was visible by then")]
-    NotATool {
-        /// The call.
-        call: usize,
-        /// The name.
-        api: String,
-    },
-    /// A replay gave another reply or another state.
-    #[error("a replay differs at call {call}")]
-    ReplayDiffers {
-        /// The call; the number of calls for the final state.
-        call: usize,
-    },
-    /// Nothing is changed, stated or refused, so that nothing can be proven.
-    #[error("nothing is changed, asked for or refused: there is nothing to prove")]
-    ProvesNothing,
-    /// The reference solution fails its own checks.
-    #[error("goal {goal:?}: the reference solution fails its checks: {message}")]
-    GoldFails {
-        /// The goal, where it is one goal's fault.
-        goal: Option<usize>,
-        /// What the grader said.
-        message: String,
-    },
-    /// The goal claims to be done, but its last attempt to change something was refused.
-    #[error("goal {goal} ends done, but call {call}, {api}, was answered with {status}")]
-    DoneThoughRefused {
-        /// The goal.
-        goal: usize,
-        /// The call.
-        call: usize,
-        /// Its API.
-        api: String,
-        /// The status.
-        status: u16,
-    },
-    /// The goal claims to be done, but the reply of a change says otherwise.
-    #[error("goal {goal} ends done, but call {call}, {api}, shows `{member}` = {shown}{}", sent.as_ref().map(|sent| format!(" where {sent} was sent")).unwrap_or_default())]
-    ReplySaysOtherwise {
-        /// The goal.
-        goal: usize,
-        /// The call.
-        call: usize,
-        /// Its API.
-        api: String,
-        /// The member of the reply.
-        member: String,
-        /// What it shows.
-        shown: Json,
-        /// What was sent under that name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        sent: Option<Json>,
-    },
-    /// The words claim another state than the reply shows.
-    #[error("goal {goal}: the words say `{words}`, but `{member}` of call {call} is {shown}")]
-    WordsSayOtherwise {
-        /// The goal.
-        goal: usize,
-        /// The words.
-        words: String,
-        /// The call.
-        call: usize,
-        /// The member of its reply.
-        member: String,
-        /// What it shows.
-        shown: Json,
-    },
-    /// A value of a list is told and not claimed, although others of the list are claimed as all that fit.
-    #[error("goal {goal}: the words tell `{path}` of call {call}, which is not among the facts claimed")]
-    FactLeftOut {
-        /// The goal.
-        goal: usize,
-        /// The call.
-        call: usize,
-        /// The place.
-        path: String,
-    },
-    /// The same write is made again, although it was asked for once.
-    #[error("call {call}, {api}: the same change was made before, and the user asks for one")]
-    RepeatedWrite {
-        /// The call.
-        call: usize,
-        /// Its API.
-        api: String,
-    },
-    /// The goal ends refused, but no reply refuses or comes back empty.
-    #[error("goal {goal} ends refused, but no reply says why")]
-    RefusedWithoutReason {
-        /// The goal.
-        goal: usize,
-    },
-    /// The goal ends refused for another reason than the reply gives.
-    #[error("goal {goal} ends refused as {given:?}, but call {call} was answered with {status}")]
-    RefusedForAnother {
-        /// The goal.
-        goal: usize,
-        /// The class given.
-        given: RefusalClass,
-        /// The call.
-        call: usize,
-        /// Its status.
-        status: u16,
-    },
-    /// A goal that would not have opened.
-    #[error("goal {goal} would not open: {what}")]
-    NotOpened {
-        /// The goal.
-        goal: usize,
-        /// What does not hold.
-        what: String,
-    },
-    /// The user would have answered something else.
-    #[error("goal {goal}: asked `{asked}`, the user would say `{would}`, not `{says}`")]
-    UserWouldNotSay {
-        /// The goal.
-        goal: usize,
-        /// The assistant's words.
-        asked: String,
-        /// What the script gives.
-        would: String,
-        /// What the candidate has.
-        says: String,
-    },
-
-    // No-op.
-    /// Doing nothing passes.
-    #[error("doing nothing and ending with `{words}` passes")]
-    IdlePasses {
-        /// What was said.
-        words: String,
-    },
-    /// The right words without a call pass.
-    #[error("the right facts pass without a call")]
-    WordsAlonePass,
-    /// A refusal without a request of the same kind that works.
-    #[error("goal {goal}: no other values make {api} work, so refusing would always be right")]
-    NoSolvableVariant {
-        /// The goal.
-        goal: usize,
-        /// The API that refused.
-        api: String,
-    },
-
-    // Mutation.
-    /// A mutant of the calls passes the checks.
-    #[error("call {call}: the mutant {mutant} passes")]
-    MutantPasses {
-        /// The call, or the number of calls for one added at the end.
-        call: usize,
-        /// The kind of mutation.
-        mutant: Mutation,
-    },
-    /// No mutant of a call counts.
-    #[error("call {call}, {api}: no mutant of it makes a difference, so the call proves nothing")]
-    Unprovable {
-        /// The call.
-        call: usize,
-        /// Its API.
-        api: String,
-    },
-
-    // Alternatives.
-    /// Another right way does not pass.
-    #[error("another right way fails: {way}: {message}")]
-    RightWayFails {
-        /// Which.
-        way: Way,
-        /// What the grader says of it, or why it cannot be made.
-        message: String,
-    },
-
-    // Determined.
-    /// Words that can mean several values, of which more than one works.
-    #[error("call {call}: `{words}` may mean {values:?} for `{argument}`, and more than one works")]
-    SeveralReadings {
-        /// The call.
-        call: usize,
-        /// The argument.
-        argument: String,
-        /// The words.
-        words: String,
-        /// The values that work.
-        values: Vec<Json>,
-    },
-    /// A name that several records bear.
-    #[error("call {call}: `{name}` fits {records} records")]
-    SeveralRecords {
-        /// The call.
-        call: usize,
-        /// The name.
-        name: String,
-        /// How many.
-        records: usize,
-    },
-    /// A choice from a list that the words do not settle.
-    #[error("call {call}: the words fit {items} of the items that call {of} shows equally well")]
-    SeveralItems {
-        /// The call that takes one.
-        call: usize,
-        /// The call that shows them.
-        of: usize,
-        /// How many.
-        items: usize,
-    },
-    /// The first place of an order is shared, or what it is ordered by is not there.
-    #[error("call {call}: the first two items are equal by {by}")]
-    Tie {
-        /// The call.
-        call: usize,
-        /// What it is ordered by.
-        by: String,
-    },
-    /// The words ask for the other end of the order.
-    #[error("call {call}: the order `{order}` is not the one that was asked for")]
-    OtherOrder {
-        /// The call.
-        call: usize,
-        /// The order sent.
-        order: String,
-    },
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// The kind of reason.
+    pub code: Code,
+    /// The gate that gives it.
+    pub gate: Gate,
+    /// The goal it is about, where it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<usize>,
+    /// The call it is about, where it is about one; the number of calls for the end of the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<usize>,
+    /// The values that the code's message names.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Json>,
 }
 
-/// Kinds of faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+impl Reason {
+    /// A reason about the conversation as a whole.
+    #[must_use]
+    pub fn new(code: Code) -> Self {
+        Self { code, gate: code.gate(), goal: None, call: None, details: Map::new() }
+    }
+
+    /// A reason about a goal.
+    #[must_use]
+    pub fn of_goal(code: Code, goal: usize) -> Self {
+        Self { goal: Some(goal), ..Self::new(code) }
+    }
+
+    /// A reason about a call.
+    #[must_use]
+    pub fn of_call(code: Code, call: usize) -> Self {
+        Self { call: Some(call), ..Self::new(code) }
+    }
+
+    /// The same reason, about a call too.
+    #[must_use]
+    pub const fn at_call(mut self, call: usize) -> Self {
+        self.call = Some(call);
+        self
+    }
+
+    /// The same reason with one detail more.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Json>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.goal, self.call) {
+            (Some(goal), Some(call)) => write!(formatter, "goal {goal}, call {call}: ")?,
+            (Some(goal), None) => write!(formatter, "goal {goal}: ")?,
+            (None, Some(call)) => write!(formatter, "call {call}: ")?,
+            (None, None) => {}
+        }
+        let mut parts = self.code.message().split(['{', '}']);
+        while let Some(words) = parts.next() {
+            formatter.write_str(words)?;
+            match parts.next().map(|name| self.details.get(name).unwrap_or(&Json::Null)) {
+                Some(Json::String(text)) => formatter.write_str(text)?,
+                Some(value) => write!(formatter, "{value}")?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Defines the codes: each with its meaning, its name in JSON, its gate, and its message with places for details.
+macro_rules! codes {
+    ($($(#[doc = $meaning:literal])+ $code:ident, $name:literal, $gate:ident, $message:literal;)+) => {
+        /// The kinds of reasons.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum Code {
+            $($(#[doc = $meaning])+ #[serde(rename = $name)] $code,)+
+        }
+
+        impl Code {
+            /// All codes, ordered by gate.
+            pub const ALL: &[Self] = &[$(Self::$code),+];
+
+            /// Its name in JSON.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$code => $name,)+ }
+            }
+
+            /// The gate that gives it.
+            #[must_use]
+            pub const fn gate(self) -> Gate {
+                match self { $(Self::$code => Gate::$gate,)+ }
+            }
+
+            /// What it means, in one sentence.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$code => concat!($($meaning),+).trim(),)+ }
+            }
+
+            /// Its message, with the names of details in braces.
+            const fn message(self) -> &'static str {
+                match self { $(Self::$code => $message,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A claimed fact names a place that its reply does not have, or that has no typed value.
+    FactMissing, "fact_missing", Solvable, "the reply shows nothing at `{path}` that can be stated";
+    /// A field that is asked for in vain is none of the world's.
+    UnknownField, "unknown_field", Solvable, "`{resource}.{field}` is asked for, and the world does not have it";
+    /// The call that shows a fact comes after the goal that states it.
+    FactTooEarly, "fact_too_early", Solvable, "the call is made after the goal that states its fact `{path}`";
+    /// A value of a list is stated and not claimed, while other values of the list are.
+    FactUnclaimed, "fact_unclaimed", Solvable, "the message states `{path}`, which is not among the claimed facts";
+    /// The world has no API of that name, or it was not visible.
+    UnknownTool, "unknown_tool", Solvable, "`{api}` is not a tool that was visible by then";
+    /// A replay in a fresh session gives another reply or another state.
+    ReplayDiffers, "replay_differs", Solvable, "a replay gives another reply or state";
+    /// No goal changes, states or refuses anything.
+    NoChecks, "no_checks", Solvable, "nothing is changed, asked for or refused: there is nothing to prove";
+    /// The reference solution fails its own checks.
+    ReferenceFails, "reference_fails", Solvable, "the reference solution fails its checks: {message}";
+    /// The goal ends done, but its last attempt to change something was refused.
+    DoneThoughRefused, "done_though_refused", Solvable, "the goal ends done, but {api} was answered with {status}";
+    /// The goal ends done, but the reply of a write shows another value than was sent.
+    ReplyContradicts, "reply_contradicts", Solvable,
+        "the goal ends done, but {api} shows `{member}` = {shown} (sent: {sent})";
+    /// The message states another state than the reply shows.
+    MessageContradicts, "message_contradicts", Solvable, "the message says `{words}`, but `{member}` is {shown}";
+    /// The goal ends refused, but no reply refuses or is empty.
+    RefusedWithoutReason, "refused_without_reason", Solvable, "the goal ends refused, but no reply gives a reason";
+    /// The goal ends refused for another reason than the reply gives.
+    WrongRefusalReason, "wrong_refusal_reason", Solvable,
+        "the goal ends refused as {given}, but the call was answered with {status}";
+    /// A goal's opening condition does not hold.
+    NotOpened, "not_opened", Solvable, "the goal would not open: {what}";
+    /// The user simulator answers a question otherwise than the candidate's user.
+    UserAnswersOtherwise, "user_answers_otherwise", Solvable,
+        "asked `{asked}`, the user would say `{would}`, not `{says}`";
+    /// Doing nothing passes the checks.
+    IdlePasses, "idle_passes", Nontrivial, "doing nothing and ending with `{words}` passes";
+    /// The right facts pass without a call.
+    FactsAlonePass, "facts_alone_pass", Nontrivial, "the right facts pass without a call";
+    /// No other values make a refused call work, so refusing would always be right.
+    NoSolvableVariant, "no_solvable_variant", Nontrivial, "no other values make {api} work";
+    /// A mutant of the reference calls passes the checks.
+    MutantPasses, "mutant_passes", Mutation, "the mutant {mutant} passes";
+    /// No mutant of a reference call makes a difference.
+    NoMutantFails, "no_mutant_fails", Mutation, "no mutant of {api} makes a difference, so the call proves nothing";
+    /// Another right way fails the checks.
+    RightWayFails, "right_way_fails", Alternatives, "another right way fails: {way}: {message}";
+    /// Words mean several values, of which more than one works.
+    SeveralReadings, "several_readings", Unambiguous,
+        "`{words}` may mean {values} for `{argument}`, and more than one works";
+    /// Several records have the name that was used.
+    SeveralRecords, "several_records", Unambiguous, "`{name}` fits {records} records";
+    /// Words fit several items of a list equally well.
+    SeveralItems, "several_items", Unambiguous, "the words fit {items} of the items that call {of} shows equally well";
+    /// The first two items of an ordered list are equal in what orders them.
+    Tie, "tie", Unambiguous, "the first two items are equal by {by}";
+    /// The call orders a list otherwise than the words ask.
+    WrongOrder, "wrong_order", Unambiguous, "the order `{order}` is not the one that was asked for";
+    /// No message, reply, default or clock gives an argument.
+    ArgumentUnsupported, "argument_unsupported", Grounded,
+        "{api}: nothing visible before the call gives `{argument}` = {value}";
+    /// Only a later message or reply gives an argument.
+    ArgumentTooEarly, "argument_too_early", Grounded,
+        "{api}: `{argument}` = {value} is given only later, in turn {turn} of the user";
+    /// No keyword of a search occurs in anything visible.
+    KeywordsUnsupported, "keywords_unsupported", Grounded, "none of the keywords `{keywords}` occurs in what was visible";
+    /// The same write is made twice, although it was asked for once.
+    RepeatedWrite, "repeated_write", Grounded, "{api}: the same write was made before, and the user asks for one";
+    /// No reply gives a number, amount, day or time that the assistant states, and it follows from none.
+    StatementUnsupported, "statement_unsupported", Grounded, "nothing visible gives `{words}`, and it follows from nothing";
+    /// Nothing visible gives the unit of a stated value.
+    UnitUnsupported, "unit_unsupported", Grounded, "nothing visible gives the unit of `{words}`";
+    /// Nothing visible gives the currency of a stated value.
+    CurrencyUnsupported, "currency_unsupported", Grounded, "nothing visible gives the currency of `{words}`";
+    /// No reply or user message has the name of a record that the assistant names.
+    NameUnsupported, "name_unsupported", Grounded, "nothing visible has the name `{words}`";
+}
+
+/// Kinds of mutants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
     /// A call is left out.
     DropCall,
@@ -344,26 +206,8 @@ pub enum Mutation {
     ChangeArgument,
     /// Another API is called.
     OtherApi,
-    /// A change that nobody asked for is added.
+    /// A write that nobody asked for is added.
     AddWrite,
-}
-
-/// Other right ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// The same calls on another session seed.
-    OtherSeed,
-    /// A read that nobody needs.
-    RedundantRead,
-    /// Another spelling of a value.
-    Spelling,
-    /// A default written out.
-    Default,
-    /// Independent calls in another order.
-    Reordered,
-    /// Another look-up of the same key.
-    OtherRoute,
 }
 
 impl Mutation {
@@ -379,10 +223,21 @@ impl Mutation {
     }
 }
 
-impl std::fmt::Display for Mutation {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.name())
-    }
+/// Kinds of other right ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The same calls in a session of another seed.
+    OtherSeed,
+    /// A read that nobody needs.
+    RedundantRead,
+    /// Another spelling of a value.
+    Spelling,
+    /// A default written out.
+    Default,
+    /// Independent calls in another order.
+    Reordered,
+    /// Another look-up of the same key.
+    OtherRoute,
 }
 
 impl Way {
@@ -396,110 +251,6 @@ impl Way {
             Self::Default => "default",
             Self::Reordered => "reordered",
             Self::OtherRoute => "other_route",
-        }
-    }
-}
-
-impl std::fmt::Display for Way {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl Reason {
-    /// Its name: the tag of its JSON form.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.kind().0
-    }
-
-    /// The gate that gives this reason.
-    #[must_use]
-    pub const fn gate(&self) -> Gate {
-        self.kind().1
-    }
-
-    const fn kind(&self) -> (&'static str, Gate) {
-        match self {
-            Self::ArgumentFromNowhere { .. } => ("argument_from_nowhere", Gate::Grounded),
-            Self::ArgumentTooEarly { .. } => ("argument_too_early", Gate::Grounded),
-            Self::KeywordsFromNowhere { .. } => ("keywords_from_nowhere", Gate::Grounded),
-            Self::StatedFromNowhere { .. } => ("stated_from_nowhere", Gate::Grounded),
-            Self::UnitFromNowhere { .. } => ("unit_from_nowhere", Gate::Grounded),
-            Self::CurrencyFromNowhere { .. } => ("currency_from_nowhere", Gate::Grounded),
-            Self::NameFromNowhere { .. } => ("name_from_nowhere", Gate::Grounded),
-            Self::FactNotThere { .. } => ("fact_not_there", Gate::Solvable),
-            Self::AskNotThere { .. } => ("ask_not_there", Gate::Solvable),
-            Self::FactTooEarly { .. } => ("fact_too_early", Gate::Solvable),
-            Self::FactLeftOut { .. } => ("fact_left_out", Gate::Solvable),
-            Self::RepeatedWrite { .. } => ("repeated_write", Gate::Grounded),
-            Self::NotATool { .. } => ("not_a_tool", Gate::Solvable),
-            Self::ReplayDiffers { .. } => ("replay_differs", Gate::Solvable),
-            Self::ProvesNothing => ("proves_nothing", Gate::Solvable),
-            Self::GoldFails { .. } => ("gold_fails", Gate::Solvable),
-            Self::DoneThoughRefused { .. } => ("done_though_refused", Gate::Solvable),
-            Self::ReplySaysOtherwise { .. } => ("reply_says_otherwise", Gate::Solvable),
-            Self::WordsSayOtherwise { .. } => ("words_say_otherwise", Gate::Solvable),
-            Self::RefusedWithoutReason { .. } => ("refused_without_reason", Gate::Solvable),
-            Self::RefusedForAnother { .. } => ("refused_for_another", Gate::Solvable),
-            Self::NotOpened { .. } => ("not_opened", Gate::Solvable),
-            Self::UserWouldNotSay { .. } => ("user_would_not_say", Gate::Solvable),
-            Self::IdlePasses { .. } => ("idle_passes", Gate::Nontrivial),
-            Self::WordsAlonePass => ("words_alone_pass", Gate::Nontrivial),
-            Self::NoSolvableVariant { .. } => ("no_solvable_variant", Gate::Nontrivial),
-            Self::MutantPasses { .. } => ("mutant_passes", Gate::Mutation),
-            Self::Unprovable { .. } => ("unprovable", Gate::Mutation),
-            Self::RightWayFails { .. } => ("right_way_fails", Gate::Alternatives),
-            Self::SeveralReadings { .. } => ("several_readings", Gate::Unambiguous),
-            Self::SeveralRecords { .. } => ("several_records", Gate::Unambiguous),
-            Self::SeveralItems { .. } => ("several_items", Gate::Unambiguous),
-            Self::Tie { .. } => ("tie", Gate::Unambiguous),
-            Self::OtherOrder { .. } => ("other_order", Gate::Unambiguous),
-        }
-    }
-
-    /// The goal it is about, where it is about one.
-    #[must_use]
-    pub const fn goal(&self) -> Option<usize> {
-        match self {
-            Self::StatedFromNowhere { goal, .. }
-            | Self::UnitFromNowhere { goal, .. }
-            | Self::CurrencyFromNowhere { goal, .. }
-            | Self::NameFromNowhere { goal, .. }
-            | Self::FactNotThere { goal, .. }
-            | Self::AskNotThere { goal, .. }
-            | Self::FactTooEarly { goal, .. }
-            | Self::FactLeftOut { goal, .. }
-            | Self::DoneThoughRefused { goal, .. }
-            | Self::ReplySaysOtherwise { goal, .. }
-            | Self::WordsSayOtherwise { goal, .. }
-            | Self::RefusedWithoutReason { goal }
-            | Self::RefusedForAnother { goal, .. }
-            | Self::NotOpened { goal, .. }
-            | Self::UserWouldNotSay { goal, .. }
-            | Self::NoSolvableVariant { goal, .. } => Some(*goal),
-            Self::GoldFails { goal, .. } => *goal,
-            _ => None,
-        }
-    }
-
-    /// The call it is about, where it is about one.
-    #[must_use]
-    pub const fn call(&self) -> Option<usize> {
-        match self {
-            Self::ArgumentFromNowhere { call, .. }
-            | Self::ArgumentTooEarly { call, .. }
-            | Self::KeywordsFromNowhere { call, .. }
-            | Self::NotATool { call, .. }
-            | Self::RepeatedWrite { call, .. }
-            | Self::MutantPasses { call, .. }
-            | Self::Unprovable { call, .. }
-            | Self::SeveralReadings { call, .. }
-            | Self::SeveralRecords { call, .. }
-            | Self::SeveralItems { call, .. }
-            | Self::Tie { call, .. }
-            | Self::OtherOrder { call, .. } => Some(*call),
-            _ => None,
         }
     }
 }

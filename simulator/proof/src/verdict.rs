@@ -9,7 +9,7 @@ use crate::WorldContext;
 use crate::candidate::{Candidate, CandidateError};
 use crate::gates::{Gate, GateReport, Trial};
 use crate::ground::ground;
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 
 /// The verdicts on a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,12 +35,9 @@ pub struct GateVerdict {
 /// One reason, with its place and its words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// The goal it is about, where it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub goal: Option<usize>,
-    /// For people.
+    /// The reason in words.
     pub message: String,
-    /// The typed reason.
+    /// The reason.
     #[serde(flatten)]
     pub reason: Reason,
 }
@@ -53,9 +50,8 @@ pub fn check(context: WorldContext<'_>, candidate: Candidate) -> Result<Verdicts
     let grounded = ground(context, candidate)?;
     let goal_of_call = |call: usize| grounded.goals.iter().position(|goal| goal.calls.contains(&call));
     let finding = |reason: Reason| Finding {
-        goal: reason.goal().or_else(|| reason.call().and_then(goal_of_call)),
         message: reason.to_string(),
-        reason,
+        reason: Reason { goal: reason.goal.or_else(|| reason.call.and_then(goal_of_call)), ..reason },
     };
     let trial = Trial::new(context, &grounded);
     let mut rng = ChaCha8Rng::seed_from_u64(grounded.seed);
@@ -65,7 +61,7 @@ pub fn check(context: WorldContext<'_>, candidate: Candidate) -> Result<Verdicts
             return Err(CandidateError::Stopped);
         }
         let mut findings: Vec<Finding> =
-            grounded.faults.iter().filter(|fault| fault.gate() == gate).cloned().map(finding).collect();
+            grounded.faults.iter().filter(|fault| fault.gate == gate).cloned().map(finding).collect();
         let mut passes = Some(findings.is_empty());
         if findings.is_empty() {
             match &trial {
@@ -75,13 +71,13 @@ pub fn check(context: WorldContext<'_>, candidate: Candidate) -> Result<Verdicts
                         passes = Some(false);
                     }
                 }
-                Err(reason) if gate == reason.gate() => {
+                Err(reason) if gate == reason.gate => {
                     findings.push(finding(reason.clone()));
                     passes = Some(false);
                 }
                 // Without checks anything passes, and there is nothing that the other gates could replay.
                 Err(_) if gate == Gate::Nontrivial => {
-                    findings.push(finding(Reason::IdlePasses { words: String::new() }));
+                    findings.push(finding(Reason::new(Code::IdlePasses).with("words", "")));
                     passes = Some(false);
                 }
                 Err(_) if gate != Gate::Grounded => passes = None,

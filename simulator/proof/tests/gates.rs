@@ -17,7 +17,7 @@ use diorama_grade::Vocabulary;
 use diorama_proof::candidate::{Candidate, CandidateError, FactClaim, MAX_FACTS};
 use diorama_proof::ground::Grounded;
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Gate, GateReport, Stop, Survey, WorldContext, ground, prove};
+use diorama_proof::{Code, Gate, GateReport, Stop, Survey, WorldContext, ground, prove};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::{ArgumentSource, Derivation};
 use diorama_seeds::world;
@@ -146,10 +146,10 @@ fn wrong(case: &Case, verdicts: &Verdicts) -> Option<String> {
             gate.findings.iter().map(move |finding| format!("{}: {}", gate.gate.name(), finding.message))
         })
         .collect();
-    let right = match case.expect["reason"].as_str() {
+    let right = match case.expect["code"].as_str() {
         None => verdicts.passes,
-        Some(reason) => verdicts.gates.iter().any(|gate| {
-            gate.gate == case.gate && gate.findings.iter().any(|finding| finding.reason.name() == reason)
+        Some(code) => verdicts.gates.iter().any(|gate| {
+            gate.gate == case.gate && gate.findings.iter().any(|finding| finding.reason.code.name() == code)
         }),
     };
     (right == case.missed)
@@ -210,6 +210,24 @@ fn a_check_ends_once_nobody_waits_for_it() {
     let gone = AtomicBool::new(true);
     let context = WorldContext { stop: Stop::when(&gone), ..world.context() };
     assert!(matches!(check(context, candidate), Err(CandidateError::Stopped)));
+}
+
+#[test]
+fn the_page_lists_every_code() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/candidates.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- codes -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end of codes -->").unwrap();
+    let mut table = "| gate | code | meaning |\n| --- | --- | --- |\n".to_owned();
+    for code in Code::ALL {
+        writeln!(table, "| `{}` | `{}` | {} |", code.gate().name(), code.name(), code.meaning()).unwrap();
+    }
+    let expected = format!("{before}<!-- codes -->\n{table}<!-- end of codes -->{after}");
+    if std::env::var_os("DIORAMA_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, expected).unwrap();
+    } else {
+        assert!(page == expected, "docs/candidates.md is stale: run this test with DIORAMA_UPDATE_DOCS=1");
+    }
 }
 
 macro_rules! gates {

@@ -13,7 +13,7 @@ use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_proof::{Candidate, Dropped, GateReport, Grounded};
+use diorama_proof::{Candidate, GateReport, Grounded};
 use rand::RngExt;
 use serde_json::{Value as Json, json};
 
@@ -281,8 +281,8 @@ impl Work {
             let mut stream = plan::stream(&run_context.recipe, "gates", place);
             run_context.agents.tester.test(&world, candidate, &mut stream).map_err(
                 |rejected| match rejected {
-                    Rejected::Gate(Dropped { gate, reason }) => {
-                        (gate.name(), reason.name().to_owned(), reason.to_string())
+                    Rejected::Gate(reason) => {
+                        (reason.gate.name(), reason.code.name().to_owned(), reason.to_string())
                     }
                     Rejected::Form(error) => {
                         ("caller", "not of the form of a candidate".to_owned(), error.to_string())

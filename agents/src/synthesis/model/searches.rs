@@ -2,7 +2,7 @@
 
 use diorama_baselines::trace::names_found;
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_proof::{Candidate, Grounded, Reason, ground};
+use diorama_proof::{Candidate, Code, Grounded, ground};
 use diorama_seeds::model::ApiId;
 use serde_json::Value as Json;
 
@@ -18,7 +18,7 @@ pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
     let Ok(grounded) = ground(world.context(), candidate.clone()) else { return candidate };
     let mut again = candidate;
     for fault in &grounded.faults {
-        let Reason::KeywordsFromNowhere { call, .. } = *fault else { continue };
+        let (Code::KeywordsUnsupported, Some(call)) = (fault.code, fault.call) else { continue };
         let Some(api) = sought(world, &grounded, call) else { continue };
         let turn = grounded.gold.get(call).map_or(0, |gold| gold.turn as usize);
         let said = grounded.user_turns.get(..=turn).unwrap_or(&grounded.user_turns);

@@ -17,7 +17,7 @@ use super::{GateReport, Run, Trial};
 use crate::binding::bind;
 use crate::checks::change_checks;
 use crate::ground::places;
-use crate::reason::{Reason, Way};
+use crate::reason::{Code, Reason, Way};
 use crate::survey::reads;
 
 /// Runs the gate.
@@ -35,7 +35,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
 }
 
 fn fails(way: Way, message: &str) -> Reason {
-    Reason::RightWayFails { way, message: message.to_owned() }
+    Reason::new(Code::RightWayFails).with("way", way.name()).with("message", message)
 }
 
 /// Where a call's arguments cannot be taken from the replies of the run.

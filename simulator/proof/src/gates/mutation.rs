@@ -22,7 +22,7 @@ use self::reach::Reached;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
 use crate::checks::change_checks;
-use crate::reason::{Mutation, Reason};
+use crate::reason::{Code, Mutation, Reason};
 use crate::survey::refers_to;
 
 /// Runs the gate.
@@ -56,7 +56,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
             judge(Mutation::OtherApi, &Put::Api(other))?;
         }
         if !counted && !is_search(call) && !is_told_without(trial, index) && !is_attempt(trial, index) {
-            return Err(Reason::Unprovable { call: index, api: call.api.clone() });
+            return Err(Reason::of_call(Code::NoMutantFails, index).with("api", &*call.api));
         }
         let call = bind_what_is_there(call, &before.replies, world);
         trial.call(&mut before, &call);
@@ -192,7 +192,7 @@ fn judge(
             return Ok(false);
         }
         tally.survived += 1;
-        return Err(Reason::MutantPasses { call, mutant });
+        return Err(Reason::of_call(Code::MutantPasses, call).with("mutant", mutant.name()));
     }
     tally.killed += 1;
     Ok(true)

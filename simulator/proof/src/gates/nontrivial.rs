@@ -11,7 +11,7 @@ use serde_json::Map;
 
 use super::{GateReport, Trial};
 use crate::ground::GroundedGoal;
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 
 /// Calls that are tried in search of a twin, at most.
 const MOST_TRIES: usize = 400;
@@ -33,13 +33,13 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
             continue;
         }
         if trial.passes(&idle, &given) {
-            return Err(Reason::IdlePasses { words: name.to_owned() });
+            return Err(Reason::new(Code::IdlePasses).with("words", name));
         }
         report.nontrivial += 1;
     }
     // The right facts without a single call, where there is one to make.
     if !trial.grounded.gold.is_empty() && trial.passes(&idle, &right) {
-        return Err(Reason::WordsAlonePass);
+        return Err(Reason::new(Code::FactsAlonePass));
     }
     report.nontrivial += 1;
     for (number, goal) in trial.grounded.goals.iter().enumerate() {
@@ -129,7 +129,7 @@ fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Rea
             }
         }
     }
-    Err(Reason::NoSolvableVariant { goal: number, api: entry.call.api.clone() })
+    Err(Reason::of_goal(Code::NoSolvableVariant, number).with("api", &*entry.call.api))
 }
 
 /// Other values for a parameter: those that records have, other choices, numbers below and above, moments around.

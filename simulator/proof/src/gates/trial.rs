@@ -19,7 +19,7 @@ use crate::WorldContext;
 use crate::binding::bind;
 use crate::checks::change_checks;
 use crate::ground::Grounded;
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 
 /// A grounded candidate under test.
 pub struct Trial<'a> {
@@ -58,7 +58,7 @@ impl<'a> Trial<'a> {
     /// That there is nothing to prove.
     pub fn new(context: WorldContext<'a>, grounded: &'a Grounded) -> Result<Self, Reason> {
         let Ok(prepared) = Prepared::with(&grounded.checks, context.base, context.vocabulary) else {
-            return Err(Reason::ProvesNothing);
+            return Err(Reason::new(Code::NoChecks));
         };
         let expected = diff(context.base, &grounded.initial, &grounded.last);
         let expected_checks = change_checks(context.base.world(), &expected);
@@ -259,17 +259,17 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
     let grounded = trial.grounded;
     let mut run = trial.start();
     if run.session.digest() != grounded.initial.digest() {
-        return Err(Reason::ReplayDiffers { call: 0 });
+        return Err(Reason::of_call(Code::ReplayDiffers, 0));
     }
     for (index, (gold, recorded)) in grounded.gold.iter().zip(&grounded.entries).enumerate() {
         let entry = run.session.call(&made(gold));
         if entry.reply.status != recorded.reply.status || entry.reply.body != recorded.reply.body {
-            return Err(Reason::ReplayDiffers { call: index });
+            return Err(Reason::of_call(Code::ReplayDiffers, index));
         }
         trial.keep(&mut run, entry);
     }
     if run.session.digest() != trial.last {
-        return Err(Reason::ReplayDiffers { call: grounded.gold.len() });
+        return Err(Reason::of_call(Code::ReplayDiffers, grounded.gold.len()));
     }
     let given = trial.answers.of_run(trial, &run);
     // The facts are judged, and once the words: they state each fact, and nothing against it.
@@ -278,7 +278,8 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         if !grade.success {
             let failed = failed_goal(&grade);
             let message = grade.errors.first().map(|error| error.message.clone()).unwrap_or_default();
-            return Err(Reason::GoldFails { goal: failed, message });
+            let reason = Reason { goal: failed, ..Reason::new(Code::ReferenceFails) };
+            return Err(reason.with("message", message));
         }
     }
     report.solvable = grounded.gold.len() as u32;

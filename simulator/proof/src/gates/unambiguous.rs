@@ -17,7 +17,7 @@ use diorama_seeds::value::Value;
 use super::{GateReport, Trial};
 use crate::answer::Asked;
 use crate::ground::{Sought, places, readings};
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 use crate::survey::reads;
 
 /// Runs the gate.
@@ -106,7 +106,7 @@ impl At<'_> {
         }
         values.insert(0, value.to_json(zone));
         let (argument, words) = (self.parameter().name.to_string(), words.to_owned());
-        Err(Reason::SeveralReadings { call: self.call, argument, words, values })
+        Err(Reason::of_call(Code::SeveralReadings, self.call).with("argument", argument).with("words", words).with("values", values))
     }
 
     /// Whether the call works with a value in the place of the one that was taken, which may be an item of a list.
@@ -155,7 +155,7 @@ impl At<'_> {
         let taken = self.trial.grounded.entries.get(self.call).is_some_and(|entry| self.takes_one(entry));
         if bearing.len() > 1 && taken && (exact != 1 || !self.by_exact_name()) {
             let records = bearing.len();
-            return Err(Reason::SeveralRecords { call: self.call, name: name.to_string(), records });
+            return Err(Reason::of_call(Code::SeveralRecords, self.call).with("name", name.to_string()).with("records", records));
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl At<'_> {
             }
             if let Some(first) = first_of_order(self.trial, of as usize, items, index) {
                 if let Some(by) = first {
-                    return Err(Reason::Tie { call: of as usize, by });
+                    return Err(Reason::of_call(Code::Tie, of as usize).with("by", by));
                 }
                 continue;
             }
@@ -249,11 +249,7 @@ impl At<'_> {
                     .map(|(_, value)| value.to_text(&self.trial.world().zone))
                     .collect();
                 if distinct.len() > 1 {
-                    return Err(Reason::SeveralItems {
-                        call: self.call,
-                        of: of as usize,
-                        items: distinct.len(),
-                    });
+                    return Err(Reason::of_call(Code::SeveralItems, self.call).with("of", of).with("items", distinct.len()));
                 }
             }
         }
@@ -423,7 +419,7 @@ fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &A
         let parameter = api.query().and_then(|query| query.sort_parameter.as_ref());
         let name = parameter.map(|(id, _)| &api.parameters[id.index()].name);
         let order = name.and_then(|name| gold.arguments.get(&**name)).and_then(|json| json.as_str());
-        return Err(Reason::OtherOrder { call, order: order.unwrap_or_default().to_owned() });
+        return Err(Reason::of_call(Code::WrongOrder, call).with("order", order.unwrap_or_default()));
     }
     let facts = trial.grounded.goals.iter().flat_map(|goal| &goal.asked);
     for fact in facts {
@@ -435,7 +431,7 @@ fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &A
             _ => continue,
         };
         if let Some(Some(by)) = first_of_order(trial, call, items, 0) {
-            return Err(Reason::Tie { call, by });
+            return Err(Reason::of_call(Code::Tie, call).with("by", by));
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ use super::choice::is_choice;
 use super::text::{self, Found};
 use super::{GroundedGoal, Seen, Sources, order};
 use crate::candidate::CandidateCall;
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 use crate::survey::reads;
 
 /// An argument that nothing visible gives. It may still be a choice: that shows when all later sources are known.
@@ -58,20 +58,18 @@ pub(crate) fn sources(
             None => faults.push(
                 argument
                     .half_named(index, &value)
-                    .unwrap_or_else(|| from_nowhere(index, &call.api, name, json)),
+                    .unwrap_or_else(|| unsupported(index, &call.api, name, json)),
             ),
         }
     }
     found
 }
 
-fn from_nowhere(call: usize, api: &str, argument: &str, value: &Json) -> Reason {
-    Reason::ArgumentFromNowhere {
-        call,
-        api: api.to_owned(),
-        argument: argument.to_owned(),
-        value: value.clone(),
-    }
+fn unsupported(call: usize, api: &str, argument: &str, value: &Json) -> Reason {
+    Reason::of_call(Code::ArgumentUnsupported, call)
+        .with("api", api)
+        .with("argument", argument)
+        .with("value", value.clone())
 }
 
 /// Settles what was put aside: an optional argument of a read is a choice where, without it, the reply shows all that
@@ -93,40 +91,30 @@ pub(crate) fn settle(
         }
         let Some(call) = gold.get(left.call) else { continue };
         let json = call.arguments.get(&left.name).cloned().unwrap_or_default();
-        faults.push(from_nowhere(left.call, &call.api, &left.name, &json));
+        faults.push(unsupported(left.call, &call.api, &left.name, &json));
     }
     // What only a later turn tells is a reason of its own.
     for fault in faults.iter_mut() {
-        if let Reason::ArgumentFromNowhere { call, api, argument, value } = fault
-            && let Some(turn) = told_later(*call, api, argument, value, gold, seen)
+        if fault.code == Code::ArgumentUnsupported
+            && let Some(turn) = told_later(fault, gold, seen)
         {
-            *fault = Reason::ArgumentTooEarly {
-                call: *call,
-                api: std::mem::take(api),
-                argument: std::mem::take(argument),
-                value: value.take(),
-                turn,
-            };
+            let details = std::mem::take(&mut fault.details);
+            *fault = Reason { details, call: fault.call, ..Reason::new(Code::ArgumentTooEarly) }.with("turn", turn);
         }
     }
 }
 
-fn told_later(
-    call: usize,
-    api: &str,
-    argument: &str,
-    json: &Json,
-    gold: &[GoldCall],
-    seen: &Seen<'_>,
-) -> Option<u32> {
+/// The later turn of the user that gives an argument for which nothing before its call does.
+fn told_later(reason: &Reason, gold: &[GoldCall], seen: &Seen<'_>) -> Option<u32> {
     let world = seen.context.base.world();
-    let api = world.api(world.api_named(api)?);
-    let parameter = &api.parameters[api.parameter_named(argument)?.index()];
-    let value = parameter.schema.parse_json(json, &world.zone).ok()?;
-    let by_then = gold.get(call)?.turn;
+    let call = gold.get(reason.call?)?;
+    let name = reason.details.get("argument")?.as_str()?;
+    let api = world.api(world.api_named(&call.api)?);
+    let parameter = &api.parameters[api.parameter_named(name)?.index()];
+    let value = parameter.schema.parse_json(reason.details.get("value")?, &world.zone).ok()?;
     let argument = Argument { api, parameter, seen };
     let source = argument.in_user(&value).or_else(|| argument.in_parts(&value))?;
-    turns_of(&source).into_iter().find(|turn| *turn > by_then)
+    turns_of(&source).into_iter().find(|turn| *turn > call.turn)
 }
 
 /// The user's turns that a source names.
@@ -159,7 +147,7 @@ fn keywords(index: usize, call: &CandidateCall, seen: &Seen<'_>, faults: &mut Ve
     };
     let known = stems.iter().filter(told).count();
     if known == 0 {
-        faults.push(Reason::KeywordsFromNowhere { call: index, keywords: text.to_owned() });
+        faults.push(Reason::of_call(Code::KeywordsUnsupported, index).with("keywords", text));
         return Sources::new();
     }
     let turns = (0..seen.turns.len() as u32).collect();
@@ -221,7 +209,7 @@ impl Argument<'_> {
         let records = world.resource(resource).records.iter();
         let names = records.filter_map(|record| record.get(field.index())?.as_str());
         let sharing = names.filter(|other| other.split_whitespace().any(|word| word == part)).count();
-        (sharing > 1).then(|| Reason::SeveralRecords { call, name: part.to_owned(), records: sharing })
+        (sharing > 1).then(|| Reason::of_call(Code::SeveralRecords, call).with("name", part).with("records", sharing))
     }
 
     /// Words of a user: the first turn that gives the value.

@@ -16,7 +16,7 @@ use super::Seen;
 use super::argument::folded;
 use crate::answer::Asked;
 use crate::candidate::{AskClaim, End, FactClaim};
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 
 /// The facts that a goal claims to state.
 pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Vec<Asked> {
@@ -24,12 +24,12 @@ pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Re
     for claim in &end.facts {
         let Some(entry) = seen.entries.get(claim.call) else {
             let (call, path) = (claim.call, claim.path.clone());
-            faults.push(Reason::FactTooEarly { goal, call, path });
+            faults.push(Reason::of_goal(Code::FactTooEarly, goal).at_call(call).with("path", path));
             continue;
         };
         match fact(claim, entry, seen) {
             Some(fact) => asked.push(fact),
-            None => faults.push(Reason::FactNotThere { goal, call: claim.call, path: claim.path.clone() }),
+            None => faults.push(Reason::of_goal(Code::FactMissing, goal).at_call(claim.call).with("path", &*claim.path)),
         }
     }
     asked
@@ -82,7 +82,7 @@ pub(crate) fn left_out(
             !claimed(*at) && value.is_some_and(is_stated)
         });
         if let Some((at, _)) = stated {
-            faults.push(Reason::FactLeftOut { goal, call, path: path(at) });
+            faults.push(Reason::of_goal(Code::FactUnclaimed, goal).at_call(call).with("path", path(at)));
         }
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<R
                 || seen.turns.iter().any(|turn| !turn.find("twice").is_empty())
         };
         if times > 1 && !stated() {
-            faults.push(Reason::RepeatedWrite { call: *call, api: entry.call.api.clone() });
+            faults.push(Reason::of_call(Code::RepeatedWrite, *call).with("api", &*entry.call.api));
             return;
         }
     }
@@ -132,7 +132,7 @@ pub(crate) fn asks(
             Some(found) => asks.push(found),
             None => {
                 let (resource, field) = (resource.clone(), field.clone());
-                faults.push(Reason::AskNotThere { goal, resource, field });
+                faults.push(Reason::of_goal(Code::UnknownField, goal).with("resource", resource).with("field", field));
             }
         }
     }
@@ -203,7 +203,7 @@ pub(crate) fn refusal(
     });
     if let Some((class, call, status)) = refused {
         if let Some(given) = end.reason.filter(|given| *given != class) {
-            faults.push(Reason::RefusedForAnother { goal, given, call, status });
+            faults.push(Reason::of_goal(Code::WrongRefusalReason, goal).at_call(call).with("given", serde_json::json!(given)).with("status", status));
         }
         return (Some(class), Some(call));
     }
@@ -225,7 +225,7 @@ pub(crate) fn refusal(
     if end.reason == Some(RefusalClass::Forbidden) && seen.system_speaks_of_the_request() {
         return (end.reason, None);
     }
-    faults.push(Reason::RefusedWithoutReason { goal });
+    faults.push(Reason::of_goal(Code::RefusedWithoutReason, goal));
     (end.reason, None)
 }
 
@@ -253,12 +253,12 @@ pub(crate) fn deeds(
         && (end.facts.is_empty() || !writes().any(|(_, entry)| entry.reply.is_success()))
     {
         let (api, status) = (entry.call.api.clone(), entry.reply.status);
-        faults.push(Reason::DoneThoughRefused { goal, call, api, status });
+        faults.push(Reason::of_goal(Code::DoneThoughRefused, goal).at_call(call).with("api", api).with("status", status));
     }
     for (call, entry) in writes().filter(|(_, entry)| entry.reply.is_success()) {
         if let Some((member, shown, sent)) = otherwise(entry, seen) {
             let api = entry.call.api.clone();
-            faults.push(Reason::ReplySaysOtherwise { goal, call, api, member, shown, sent });
+            faults.push(Reason::of_goal(Code::ReplyContradicts, goal).at_call(call).with("api", api).with("member", member).with("shown", shown).with("sent", sent));
         }
         // A later call may have changed the record again.
         let is_last = !writes().any(|(later, other)| later > call && other.touches(entry));
@@ -272,7 +272,7 @@ pub(crate) fn deeds(
         {
             let words = prose.words_at(found.span).to_owned();
             let (member, shown) = (found.member, found.shown);
-            faults.push(Reason::WordsSayOtherwise { goal, words, call, member, shown });
+            faults.push(Reason::of_goal(Code::MessageContradicts, goal).at_call(call).with("words", words).with("member", member).with("shown", shown));
         }
     }
 }

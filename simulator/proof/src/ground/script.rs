@@ -11,7 +11,7 @@ use diorama_simulator::conversation::{Conversation, Given};
 use super::argument::folded;
 use super::{GroundedGoal, Seen};
 use crate::candidate::{Candidate, CandidateGoal, Opening};
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 
 /// The script of a candidate. Where its user would not have said what the candidate has, that is a fault.
 pub(crate) fn of(
@@ -29,7 +29,7 @@ pub(crate) fn of(
         let when = goal.when.as_ref().and_then(|opening| match condition(number, opening, seen) {
             Ok(when) => Some(when),
             Err(what) => {
-                faults.push(Reason::NotOpened { goal: number, what });
+                faults.push(Reason::of_goal(Code::NotOpened, number).with("what", what));
                 None
             }
         });
@@ -226,16 +226,15 @@ fn replay(
                 (None, None) => {}
                 (None, Some(_)) if last => {
                     let what = "the condition does not hold in this conversation".to_owned();
-                    faults.push(Reason::NotOpened { goal: number + 1, what });
+                    faults.push(Reason::of_goal(Code::NotOpened, number + 1).with("what", what));
                     return;
                 }
                 (would, says) => {
-                    faults.push(Reason::UserWouldNotSay {
-                        goal: number,
-                        asked: said.to_owned(),
-                        would: would.unwrap_or_default().to_owned(),
-                        says: says.unwrap_or_default().to_owned(),
-                    });
+                    let reason = Reason::of_goal(Code::UserAnswersOtherwise, number)
+                        .with("asked", said)
+                        .with("would", would.unwrap_or_default())
+                        .with("says", says.unwrap_or_default());
+                    faults.push(reason);
                     return;
                 }
             }
