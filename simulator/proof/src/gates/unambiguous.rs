@@ -106,7 +106,10 @@ impl At<'_> {
         }
         values.insert(0, value.to_json(zone));
         let (argument, words) = (self.parameter().name.to_string(), words.to_owned());
-        Err(Reason::of_call(Code::SeveralReadings, self.call).with("argument", argument).with("words", words).with("values", values))
+        Err(Reason::of_call(Code::SeveralReadings, self.call)
+            .with("argument", argument)
+            .with("words", words)
+            .with("values", values))
     }
 
     /// Whether the call works with a value in the place of the one that was taken, which may be an item of a list.
@@ -155,7 +158,9 @@ impl At<'_> {
         let taken = self.trial.grounded.entries.get(self.call).is_some_and(|entry| self.takes_one(entry));
         if bearing.len() > 1 && taken && (exact != 1 || !self.by_exact_name()) {
             let records = bearing.len();
-            return Err(Reason::of_call(Code::SeveralRecords, self.call).with("name", name.to_string()).with("records", records));
+            return Err(Reason::of_call(Code::SeveralRecords, self.call)
+                .with("name", name.to_string())
+                .with("records", records));
         }
         Ok(())
     }
@@ -249,7 +254,9 @@ impl At<'_> {
                     .map(|(_, value)| value.to_text(&self.trial.world().zone))
                     .collect();
                 if distinct.len() > 1 {
-                    return Err(Reason::of_call(Code::SeveralItems, self.call).with("of", of).with("items", distinct.len()));
+                    return Err(Reason::of_call(Code::SeveralItems, self.call)
+                        .with("of", of)
+                        .with("items", distinct.len()));
                 }
             }
         }

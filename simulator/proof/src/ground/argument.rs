@@ -99,7 +99,8 @@ pub(crate) fn settle(
             && let Some(turn) = told_later(fault, gold, seen)
         {
             let details = std::mem::take(&mut fault.details);
-            *fault = Reason { details, call: fault.call, ..Reason::new(Code::ArgumentTooEarly) }.with("turn", turn);
+            *fault = Reason { details, call: fault.call, ..Reason::new(Code::ArgumentTooEarly) }
+                .with("turn", turn);
         }
     }
 }
@@ -209,7 +210,8 @@ impl Argument<'_> {
         let records = world.resource(resource).records.iter();
         let names = records.filter_map(|record| record.get(field.index())?.as_str());
         let sharing = names.filter(|other| other.split_whitespace().any(|word| word == part)).count();
-        (sharing > 1).then(|| Reason::of_call(Code::SeveralRecords, call).with("name", part).with("records", sharing))
+        (sharing > 1)
+            .then(|| Reason::of_call(Code::SeveralRecords, call).with("name", part).with("records", sharing))
     }
 
     /// Words of a user: the first turn that gives the value.

@@ -29,7 +29,9 @@ pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Re
         };
         match fact(claim, entry, seen) {
             Some(fact) => asked.push(fact),
-            None => faults.push(Reason::of_goal(Code::FactMissing, goal).at_call(claim.call).with("path", &*claim.path)),
+            None => faults.push(
+                Reason::of_goal(Code::FactMissing, goal).at_call(claim.call).with("path", &*claim.path),
+            ),
         }
     }
     asked
@@ -132,7 +134,9 @@ pub(crate) fn asks(
             Some(found) => asks.push(found),
             None => {
                 let (resource, field) = (resource.clone(), field.clone());
-                faults.push(Reason::of_goal(Code::UnknownField, goal).with("resource", resource).with("field", field));
+                faults.push(
+                    Reason::of_goal(Code::UnknownField, goal).with("resource", resource).with("field", field),
+                );
             }
         }
     }
@@ -203,7 +207,12 @@ pub(crate) fn refusal(
     });
     if let Some((class, call, status)) = refused {
         if let Some(given) = end.reason.filter(|given| *given != class) {
-            faults.push(Reason::of_goal(Code::WrongRefusalReason, goal).at_call(call).with("given", serde_json::json!(given)).with("status", status));
+            faults.push(
+                Reason::of_goal(Code::WrongRefusalReason, goal)
+                    .at_call(call)
+                    .with("given", serde_json::json!(given))
+                    .with("status", status),
+            );
         }
         return (Some(class), Some(call));
     }
@@ -253,12 +262,24 @@ pub(crate) fn deeds(
         && (end.facts.is_empty() || !writes().any(|(_, entry)| entry.reply.is_success()))
     {
         let (api, status) = (entry.call.api.clone(), entry.reply.status);
-        faults.push(Reason::of_goal(Code::DoneThoughRefused, goal).at_call(call).with("api", api).with("status", status));
+        faults.push(
+            Reason::of_goal(Code::DoneThoughRefused, goal)
+                .at_call(call)
+                .with("api", api)
+                .with("status", status),
+        );
     }
     for (call, entry) in writes().filter(|(_, entry)| entry.reply.is_success()) {
         if let Some((member, shown, sent)) = otherwise(entry, seen) {
             let api = entry.call.api.clone();
-            faults.push(Reason::of_goal(Code::ReplyContradicts, goal).at_call(call).with("api", api).with("member", member).with("shown", shown).with("sent", sent));
+            faults.push(
+                Reason::of_goal(Code::ReplyContradicts, goal)
+                    .at_call(call)
+                    .with("api", api)
+                    .with("member", member)
+                    .with("shown", shown)
+                    .with("sent", sent),
+            );
         }
         // A later call may have changed the record again.
         let is_last = !writes().any(|(later, other)| later > call && other.touches(entry));
@@ -272,7 +293,13 @@ pub(crate) fn deeds(
         {
             let words = prose.words_at(found.span).to_owned();
             let (member, shown) = (found.member, found.shown);
-            faults.push(Reason::of_goal(Code::MessageContradicts, goal).at_call(call).with("words", words).with("member", member).with("shown", shown));
+            faults.push(
+                Reason::of_goal(Code::MessageContradicts, goal)
+                    .at_call(call)
+                    .with("words", words)
+                    .with("member", member)
+                    .with("shown", shown),
+            );
         }
     }
 }
