@@ -29,7 +29,7 @@ use self::defaults::names;
 use crate::doc::{RecordsDoc, TypeName, WorldDoc};
 use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
-use crate::value::Str;
+use crate::value::{Instant, Str};
 use crate::world::canonical::{self, Form};
 use crate::world::compile::compile;
 use crate::world::report::{Finding, Report};
@@ -165,6 +165,22 @@ impl Source {
         let hash: Str = canonical::hash(&canonical).into();
         world.hash = Some(hash.clone());
         Ok(Materialised { world, canonical, hash })
+    }
+
+    /// As [`Source::materialise`], in a world that starts at another time: records and rules move along with it.
+    ///
+    /// # Errors
+    /// As [`Source::materialise`].
+    pub fn materialise_at(&self, seed: u64, clock: Instant) -> Result<Materialised, Report> {
+        if self.doc.materialised.is_some() || clock == self.world.clock {
+            return self.materialise(seed);
+        }
+        let at = |world: &World| World { clock, ..world.clone() };
+        let (world, written) = (at(&self.world), at(&self.written));
+        let form = Form::new(&self.doc, &written);
+        let plan = Some(plan::Plan::new(&self.doc, &written)?);
+        let places = self.places.clone();
+        Self { doc: self.doc.clone(), form, world, written, plan, places }.materialise(seed)
     }
 
     /// As [`Source::materialise`], without the canonical form and so without a hash: for those who only look at records.

@@ -65,6 +65,8 @@ pub struct Domain {
     pub base_path: Str,
     /// How its names are written to callers. Names of parameters and members in this model are so written already.
     pub casing: Casing,
+    /// The people whom the service serves.
+    pub users: Option<ResourceId>,
     /// Sign-in.
     pub auth: Option<Auth>,
     /// How HTTP callers prove who they are.

@@ -3,6 +3,8 @@
 //! Owns what a scenario's places are and which records and values they may take. Words are templates of the pipeline,
 //! which also plays the calls; nothing here runs one.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -73,7 +75,43 @@ pub struct RecordSource<'a> {
     pub alternates: &'a World,
     /// The clock.
     pub clock: Instant,
+    /// Fields that hold names of people.
+    pub people: &'a PersonFields,
+    /// What came before.
+    pub prior: &'a Prior,
 }
+
+/// What the conversation has settled before a scenario begins, where other scenarios came first.
+#[derive(Clone, Debug, Default)]
+pub struct Prior {
+    /// The user's own record, which the place `me` must hold.
+    pub me: Option<(ResourceId, Value)>,
+    /// The user's name, which the record or the value of the caller must have.
+    pub name: Option<Value>,
+    /// Amounts of money that were stated: `money_places` take one of them where it fits.
+    pub amounts: Vec<Value>,
+    /// The places of numbers that are amounts of money.
+    pub money_places: Vec<String>,
+    /// Names of people that were stated: places of new people take one of them where it fits.
+    pub people: Vec<Value>,
+    /// Titles that were stated: places of other new names take one of them where it fits.
+    pub titles: Vec<Value>,
+}
+
+impl Prior {
+    /// Nothing: the conversation begins.
+    pub const NONE: Self = Self {
+        me: None,
+        name: None,
+        amounts: Vec::new(),
+        money_places: Vec::new(),
+        people: Vec::new(),
+        titles: Vec::new(),
+    };
+}
+
+/// Fields that hold names of people.
+pub type PersonFields = BTreeSet<(ResourceId, FieldId)>;
 
 /// Conditions are looked at so often before a choice of places is given up.
 const MOST_LOOKS: usize = 4_000;
@@ -110,6 +148,11 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
     let mut error = |at: String, message: &str, fix: &str| found.push(Finding::error(at, message, fix));
     if scenario.goals.is_empty() {
         error(format!("{path}.goals"), "found no goal", "write at least one: `user`, `does`, `end`");
+    }
+    if let Some(caller) = scenario.caller.as_ref().filter(|caller| !scenario.bind.contains_key(*caller)) {
+        let known: Vec<&str> = scenario.bind.keys().map(String::as_str).collect();
+        let message = format!("found `{caller}`, expected a place under `bind`: {}", known.join(", "));
+        error(format!("{path}.caller"), &message, "name the place of the speaker's own record or name");
     }
     for (number, goal) in scenario.goals.iter().enumerate() {
         let here = format!("{path}.goals[{number}]");
@@ -339,6 +382,12 @@ impl BoundValue {
 }
 
 impl Scenario {
+    /// The name of the place that holds the user's own record or name.
+    #[must_use]
+    pub fn caller(&self) -> &str {
+        self.doc.caller.as_deref().unwrap_or("me")
+    }
+
     /// Chooses records and values that make the scenario true; `None` where none were found. A function of the record source and
     /// of the stream of choices.
     #[must_use]
@@ -362,7 +411,7 @@ struct Binder<'a> {
     looks: usize,
 }
 
-impl Binder<'_> {
+impl<'a> Binder<'a> {
     fn choose(&mut self, number: usize, rng: &mut ChaCha8Rng) -> bool {
         let scenario = self.scenario;
         let Some(place) = scenario.places.get(number) else {
@@ -371,10 +420,10 @@ impl Binder<'_> {
         match &place.kind {
             Kind::Record(of) => {
                 let resource = self.record_source.world.resource(*of);
-                let mut records: Vec<&Record> = resource.records.iter().collect();
+                let mut records = self.records(*of);
                 records.shuffle(rng);
                 for record in records {
-                    if !self.fits(place, record) {
+                    if !self.is_caller(place, *of, record) || !self.fits(place, record) {
                         if self.looks > MOST_LOOKS {
                             return false;
                         }
@@ -394,8 +443,8 @@ impl Binder<'_> {
             }
             Kind::Records { of, min, max, order } => {
                 let resource = self.record_source.world.resource(*of);
-                let mut records: Vec<&Record> =
-                    resource.records.iter().filter(|record| self.fits(place, record)).collect();
+                let mut records = self.records(*of);
+                records.retain(|record| self.fits(place, record));
                 if records.len() < *min {
                     return false;
                 }
@@ -435,6 +484,13 @@ impl Binder<'_> {
                 values.into_iter().any(|value| self.value(place, value, None, number, rng))
             }
             Kind::Number { from, to, step } => {
+                let prior = self.record_source.prior;
+                let amounts = prior.amounts.iter().filter(|_| prior.money_places.contains(&place.name));
+                let fitting =
+                    amounts.filter(|amount| amount.as_f64().is_some_and(|own| (*from..=*to).contains(&own)));
+                if fitting.cloned().any(|amount| self.value(place, amount, None, number, rng)) {
+                    return true;
+                }
                 let steps = ((to - from) / step).floor() as u32;
                 (0..20).any(|_| {
                     let drawn = from + step * f64::from(rng.random_range(0..=steps));
@@ -457,12 +513,48 @@ impl Binder<'_> {
                     .collect();
                 values.shuffle(rng);
                 let schema = self.record_source.world.resource(*of).field(*field).schema.clone();
-                values
+                let is_caller = self.scenario.caller() == place.name;
+                let prior = self.record_source.prior;
+                if let Some(name) = prior.name.as_ref().filter(|_| is_caller) {
+                    return self.value(place, name.clone(), Some(schema), number, rng);
+                }
+                let is_person = self.record_source.people.contains(&(*of, *field));
+                let stated = if is_person { &prior.people } else { &prior.titles };
+                let is_text = matches!(schema.kind, Type::String);
+                let fitting = stated.iter().filter(|value| is_text && !taken(value)).cloned();
+                fitting
+                    .collect::<Vec<_>>()
                     .into_iter()
+                    .chain(values)
                     .take(20)
                     .any(|value| self.value(place, value, Some(schema.clone()), number, rng))
             }
         }
+    }
+
+    /// The records of a resource as they are now.
+    fn records(&self, of: ResourceId) -> Vec<&'a Record> {
+        let mut records = Vec::new();
+        self.record_source.records.scan(of, &mut |record| {
+            records.push(record);
+            ControlFlow::Continue(())
+        });
+        records
+    }
+
+    /// Returns true for any record but one that would be the user's, and is somebody else's.
+    fn is_caller(&self, place: &Place, of: ResourceId, record: &Record) -> bool {
+        if place.name != self.scenario.caller() {
+            return true;
+        }
+        let (prior, resource) = (self.record_source.prior, self.record_source.world.resource(of));
+        let own = prior.me.as_ref().filter(|(own, _)| *own == of);
+        if let Some((_, key)) = own {
+            return record.get(resource.key.index()) == Some(key);
+        }
+        let names_person = |field: &FieldId| self.record_source.people.contains(&(of, *field));
+        let name = resource.display.filter(names_person).and_then(|field| record.get(field.index()));
+        prior.name.as_ref().zip(name).is_none_or(|(prior, name)| prior == name)
     }
 
     /// Puts a value into its place, where its condition holds, and goes on.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use diorama_engine::Base;
 use diorama_grade::Vocabulary;
 use diorama_output::plan::Batch;
+use diorama_seeds::value::{Date, Instant};
 use rand::RngExt;
 
 use super::error::PipelineError;
@@ -25,12 +26,28 @@ pub trait DomainAgent: Sync + Send {
 
 /// Writes the records of a world template's world.
 pub trait ApiAgent: Sync + Send {
-    /// A world of the world template from a seed.
+    /// A world of the world template from a seed, which starts at the template's clock.
     ///
     /// # Errors
     /// When it cannot be made.
-    fn build(&self, world_template: &Arc<WorldTemplate>, seed: u64) -> Result<BatchWorld, PipelineError>;
+    fn build(&self, world_template: &Arc<WorldTemplate>, seed: u64) -> Result<BatchWorld, PipelineError> {
+        self.build_at(world_template, seed, world_template.world().clock)
+    }
+
+    /// As [`ApiAgent::build`], for a world that starts at another time.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn build_at(
+        &self,
+        world_template: &Arc<WorldTemplate>,
+        seed: u64,
+        clock: Instant,
+    ) -> Result<BatchWorld, PipelineError>;
 }
+
+/// Weeks between a world's authored start and the one drawn for a batch, at most: the season stays.
+const MAX_WEEKS_APART: i32 = 5;
 
 /// The domain agent without a model: world templates in turn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,17 +62,29 @@ pub struct ScenarioApis;
 
 impl<A: ApiAgent> DomainAgent for ScenarioDomain<A> {
     fn world(&self, recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError> {
-        let world_templates = recipe.world_templates(batch.split);
-        // Every tenth batch is of the other split, so neither numbering may skip world templates: the stream decides.
+        let world_template = recipe.world_template(batch);
         let mut stream = recipe.stream("batch", batch.index);
-        let world_template = &world_templates[stream.random_range(0..world_templates.len())];
-        Ok(Arc::new(self.apis.build(world_template, stream.random())?))
+        let seed = stream.random();
+        let mut clock = world_template.world().clock;
+        // The records of scenarios fit any week near the authored one: the day of the week and the hour stay.
+        if !world_template.scenario_set.scenarios().is_empty() {
+            let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
+            let zone = &world_template.world().zone;
+            let date = zone.date_of(clock);
+            clock = zone.instant(Date(date.0 + weeks * 7), zone.time_of(clock));
+        }
+        Ok(Arc::new(self.apis.build_at(world_template, seed, clock)?))
     }
 }
 
 impl ApiAgent for ScenarioApis {
-    fn build(&self, world_template: &Arc<WorldTemplate>, seed: u64) -> Result<BatchWorld, PipelineError> {
-        let made = world_template.source.materialise(seed)?;
+    fn build_at(
+        &self,
+        world_template: &Arc<WorldTemplate>,
+        seed: u64,
+        clock: Instant,
+    ) -> Result<BatchWorld, PipelineError> {
+        let made = world_template.source.materialise_at(seed, clock)?;
         let base = Base::new(made.world)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", world_template.name, made.hash.get(..12).unwrap_or(&made.hash));

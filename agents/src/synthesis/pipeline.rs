@@ -6,13 +6,14 @@
 use diorama_output::dataset::{BatchRows, DatasetWriter};
 use diorama_output::funnel::{Funnel, Mutants};
 use diorama_output::plan::Batch;
+use diorama_output::row::Dialogue;
 use diorama_output::row::parts::Provenance;
-use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, GateReport};
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::Ability;
+use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -23,9 +24,10 @@ use super::error::PipelineError;
 use super::query::{QueryAgent, Shape, TaskSpec};
 use super::recipe::Recipe;
 use super::row::{self, About};
-use super::scenario::{self, ScenarioSet};
+use super::scenario::{self, Drawn, Joins, PlayOptions, ScenarioSet};
 use super::tags;
 use super::tester::{Rejected, TesterAgent};
+use super::turns::GOLDEN;
 use super::world::BatchWorld;
 
 /// Why a row is dropped whose first request is too near to another's.
@@ -37,6 +39,13 @@ pub(super) const ATTEMPTS: u32 = 400;
 const SAME_SHAPE: u32 = 20;
 /// Attempts with the same API before another one is taken.
 const SAME_API: u32 = 2;
+/// Shares of the conversations that join a matter of another domain, and another one of the same domain, of those whose ability
+/// allows for it.
+const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 55), (Joins::OneDomain, 20), (Joins::Nothing, 25)];
+/// Share of the joined conversations that join a third matter.
+const THIRD: f64 = 0.25;
+/// Minutes after the world's start in which sessions begin.
+const START_SPAN_MINUTES: i64 = 45;
 /// Attempts with the same scenario before another one is drawn.
 const SAME_SCENARIO: u32 = 4;
 
@@ -67,8 +76,7 @@ pub fn batch(
     let mut funnel = Funnel::default();
     let mut requests: Vec<Box<[u64]>> = Vec::new();
     for row_index in batch.row_indexes.clone() {
-        if let Some(row) = row_at(recipe, agents, &world, batch.split, row_index, &mut requests, &mut funnel)
-        {
+        if let Some(row) = row_at(recipe, agents, &world, batch, row_index, &mut requests, &mut funnel) {
             rows.push(row);
         }
     }
@@ -82,26 +90,34 @@ fn row_at(
     recipe: &Recipe,
     agents: &Agents,
     world: &BatchWorld,
-    split: Split,
+    batch: &Batch,
     row_index: u64,
     requests: &mut Vec<Box<[u64]>>,
     funnel: &mut Funnel,
 ) -> Option<Dialogue> {
+    let split = batch.split;
     let mut stream = recipe.stream("row", row_index);
-    let ability = ability(&recipe.abilities, &mut stream);
+    let turn = recipe.turn(batch, row_index);
+    let ability = turn.map_or_else(|| ability(&recipe.abilities, &mut stream), |turn| turn.ability);
     let author = Author::of(world, ability);
     let reads_only = world.world_template.survey.writers.is_empty();
     let mut kind = shape(ability, reads_only, &mut stream);
-    let mut drawn = stream.random();
+    let mut drawn = Drawn {
+        domain: turn.map(|turn| turn.domain),
+        place: turn.map_or_else(|| stream.random(), |turn| turn.place),
+    };
+    let joins = joins(ability, &mut stream);
+    let minutes = stream.random_range(0..START_SPAN_MINUTES);
+    let clock = Instant(world.base.world().clock.0 + minutes * 60);
     for attempt in 0..ATTEMPTS {
         // A shape that a world has no room for must not hold the row up; one that is merely rare gets its chance.
         if attempt > 0 && attempt % author.patience() == 0 {
             kind = shape(ability, reads_only, &mut stream);
-            drawn = author.another(ability, drawn, stream.random());
+            drawn.place = author.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
-        let share = share(drawn, attempt);
-        let spec = TaskSpec { ability, shape: kind, share, session_seed: rng.random(), split };
+        let share = share(drawn.place, attempt);
+        let spec = TaskSpec { ability, shape: kind, joins, share, session_seed: rng.random(), split, clock };
         funnel.propose();
         let proposal = author.propose(agents, world, &spec, drawn, &mut rng);
         let Proposal { candidate, tags, domain } = match proposal {
@@ -149,6 +165,25 @@ pub(super) const fn ability_weight(ability: Ability) -> u32 {
     }
 }
 
+/// The options of the conversation of a task.
+const fn options(spec: &TaskSpec, opening: f64) -> PlayOptions {
+    PlayOptions { ability: spec.ability, seed: spec.session_seed, clock: spec.clock, opening: Some(opening) }
+}
+
+/// What a conversation of an ability joins: one that retrieves a single API joins nothing.
+fn joins(ability: Ability, rng: &mut ChaCha8Rng) -> Joins {
+    let mut left = rng.random_range(0..JOINED.iter().map(|(_, share)| share).sum::<u32>());
+    let drawn = JOINED.iter().find(|(_, share)| {
+        let drawn = left < *share;
+        left = left.saturating_sub(*share);
+        drawn
+    });
+    match (ability, drawn) {
+        (Ability::Call | Ability::PlanRetrieveCall, Some((joins, _))) => *joins,
+        _ => Joins::Nothing,
+    }
+}
+
 /// One of the abilities asked for.
 pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
     let mut left =
@@ -182,11 +217,12 @@ pub(super) enum Author<'a> {
 impl<'a> Author<'a> {
     pub(super) fn of(world: &'a BatchWorld, ability: Ability) -> Self {
         let scenario_set = &world.world_template.scenario_set;
-        if scenario_set.draw(ability, 0.0).is_some() { Self::Scenarios(scenario_set) } else { Self::Grammar }
+        let any = Drawn { domain: None, place: 0.0 };
+        if scenario_set.draw(ability, any).is_some() { Self::Scenarios(scenario_set) } else { Self::Grammar }
     }
 
     /// Where the next draw goes, after one that came to nothing.
-    pub(super) fn another(&self, ability: Ability, drawn: f64, to: f64) -> f64 {
+    pub(super) fn another(&self, ability: Ability, drawn: Drawn, to: f64) -> f64 {
         match self {
             Self::Scenarios(scenario_set) => scenario_set.another(ability, drawn, to),
             Self::Grammar => to,
@@ -207,17 +243,24 @@ impl<'a> Author<'a> {
         agents: &Agents,
         world: &BatchWorld,
         spec: &TaskSpec,
-        drawn: f64,
+        drawn: Drawn,
         rng: &mut ChaCha8Rng,
     ) -> Result<Proposal, (&'static str, String)> {
         match self {
             Self::Scenarios(scenario_set) => {
-                let scenario = scenario_set
+                let (scenario, opening) = scenario_set
                     .draw(spec.ability, drawn)
                     .ok_or_else(|| ("scenario", "no scenario of the ability".to_owned()))?;
-                let played = scenario::play(world, scenario, spec.ability, spec.session_seed, rng)
+                let mut scenarios = vec![&**scenario];
+                if spec.joins != Joins::Nothing {
+                    let count = if rng.random_bool(THIRD) { 2 } else { 1 };
+                    for _ in 0..count {
+                        scenarios.extend(scenario_set.another_matter(&scenarios, spec.joins, rng));
+                    }
+                }
+                let played = scenario::play(world, &scenarios, options(spec, opening), rng)
                     .map_err(|reason| ("scenario", reason.name().to_owned()))?;
-                let tags = tags::of(scenario, &played);
+                let tags = tags::of(&scenarios, &played);
                 if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
                     return Err(("scenario", format!("does not show {label}, which it was drawn for")));
                 }
@@ -240,7 +283,7 @@ impl<'a> Author<'a> {
 /// Which API the first request of an attempt is for, from where a row begins: steps of the golden ratio come to each of
 /// them. After half of the attempts any API will do.
 pub(super) fn share(drawn: f64, attempt: u32) -> Option<f64> {
-    let step = f64::from(attempt / SAME_API) * 0.618_033_988_749_895;
+    let step = f64::from(attempt / SAME_API) * GOLDEN;
     (attempt < ATTEMPTS / 2).then_some((drawn + step).fract())
 }
 

@@ -6,6 +6,7 @@
 use diorama_output::row::Split;
 use diorama_seeds::model::{ApiId, BehaviourKind};
 use diorama_seeds::task::Ability;
+use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -13,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::draft::{Draft, DraftGoal, HeldBack, Shown};
 use super::goal::{self, Goal, Mood, Wanted};
 use super::plan::Planner;
+use super::scenario::Joins;
 use super::text::{Segment, assemble, capitalise, literal};
 use super::world::{BatchWorld, refers_to};
 use diorama_proof::Survey;
@@ -57,6 +59,10 @@ pub struct TaskSpec {
     pub share: Option<f64>,
     /// The seed of the session that the task is solved in.
     pub session_seed: u64,
+    /// The start of that session, where a scenario is played.
+    pub clock: Instant,
+    /// What a scenario is joined with.
+    pub joins: Joins,
     /// The split that the task is for: each has its own frames, so that no skeleton is in both.
     pub split: Split,
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use diorama_output::plan::Batch;
 use diorama_output::row::Split;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
@@ -15,7 +16,9 @@ use serde_json::{Value as Json, json};
 
 use super::api_variant;
 use super::fingerprint::fingerprint;
+use super::locale::localised;
 use super::scenario::{Shares, read_words};
+use super::turns::{Turn, Turns};
 use super::world::WorldTemplate;
 
 /// Everything that rows depend on.
@@ -28,12 +31,15 @@ pub struct Recipe {
     pub train: Vec<Arc<WorldTemplate>>,
     /// Families of the test split; empty when there is one domain.
     pub test: Vec<Arc<WorldTemplate>>,
+    /// Whether the rows take turns at scenarios: not where shares of tags say how often each is played.
+    takes_turns: bool,
+    turns: [Turns; 2],
     config_hash: [u8; 32],
     config: BTreeMap<String, Json>,
 }
 
 /// One batch in ten is of the test split, so that both splits have rows early.
-const TEST_EVERY: u64 = 10;
+pub(super) const TEST_EVERY: u64 = 10;
 /// Characters of a world's name, at most.
 const MAX_NAME: usize = 64;
 
@@ -94,8 +100,21 @@ impl Recipe {
         }
         let text = serde_json::to_string(&config).unwrap_or_default();
         let config_hash = *blake3::hash(text.as_bytes()).as_bytes();
-        let mut recipe = Self { seed, abilities, train: Vec::new(), test: Vec::new(), config_hash, config };
+        let mut recipe = Self {
+            seed,
+            abilities,
+            train: Vec::new(),
+            test: Vec::new(),
+            takes_turns: shares.is_empty(),
+            turns: Default::default(),
+            config_hash,
+            config,
+        };
         recipe.build(domains, worlds, domains_per_world.max(1), &shares)?;
+        recipe.turns = [Split::Train, Split::Test].map(|split| {
+            let mut stream = recipe.stream("turns", split as u64);
+            Turns::new(recipe.world_templates(split), &mut stream)
+        });
         Ok(recipe)
     }
 
@@ -122,6 +141,21 @@ impl Recipe {
         if !self.test.is_empty() && batch % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
     }
 
+    /// The world template of a batch.
+    #[must_use]
+    pub fn world_template(&self, batch: &Batch) -> &Arc<WorldTemplate> {
+        let turns = &self.turns[batch.split as usize];
+        let (position, _) = turns.of_batch(batch.index, batch.split, !self.test.is_empty());
+        &self.world_templates(batch.split)[position]
+    }
+
+    /// The turn of a row; none where shares of tags say how often each scenario is played.
+    #[must_use]
+    pub fn turn(&self, batch: &Batch, row_index: u64) -> Option<Turn> {
+        let turns = self.turns.get(batch.split as usize).filter(|_| self.takes_turns)?;
+        turns.of_row(batch, !self.test.is_empty(), &self.abilities, row_index)
+    }
+
     /// The world templates of a split.
     #[must_use]
     pub fn world_templates(&self, split: Split) -> &[Arc<WorldTemplate>] {
@@ -146,7 +180,7 @@ impl Recipe {
         let (train, test) = split_by_domain(domains);
         let mut docs = Vec::new();
         for (number, group) in groups(&train, group).into_iter().enumerate() {
-            let composed = compose(&family_name(&group), &group)?;
+            let composed = compose(&family_name(&group), &localised(&group))?;
             for api_variant in 0..API_VARIANTS {
                 let mut rng = self.stream("api_variant", number as u64 * API_VARIANTS + api_variant);
                 docs.push(api_variant::vary(composed.clone(), &mut rng));
@@ -170,7 +204,7 @@ impl Recipe {
             })
             .collect();
         for docs in groups(&test, group) {
-            let composed = compose(&family_name(&docs), &docs)?;
+            let composed = compose(&family_name(&docs), &localised(&docs))?;
             let world_template =
                 WorldTemplate::of_read(composed.clone(), alternates, shares, &self.abilities)?;
             // APIs of training rows may not occur in test rows, not even as distractors.

@@ -3,7 +3,9 @@
 //! Owns how a scenario becomes a candidate: which records take its places, what its words say of them, and its calls,
 //! made in a session. Whether the candidate is right is the tester's business.
 
+mod hand;
 mod play;
+mod player;
 pub mod rehearse;
 mod search;
 mod words;
@@ -16,8 +18,10 @@ use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Finding;
+use rand::seq::IteratorRandom;
+use rand_chacha::ChaCha8Rng;
 
-pub use self::play::{Played, Unplayed, play};
+pub use self::play::{PlayOptions, Played, Unplayed, play};
 pub use self::search::Names;
 use self::words::check_words;
 use super::pipeline::ability_weight;
@@ -35,11 +39,31 @@ pub struct ScenarioSet {
     shared: Vec<String>,
 }
 
+/// A place among the scenarios of an ability and their openings.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn {
+    /// The domain whose scenarios are listed; all when not given.
+    pub domain: Option<DomainId>,
+    /// The place in the list, in `0..1`.
+    pub place: f64,
+}
+
+/// The domains of the scenarios that one conversation joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joins {
+    /// Nothing is joined.
+    Nothing,
+    /// Another matter of the same domain.
+    OneDomain,
+    /// A matter of another domain.
+    Domains,
+}
+
 /// A scenario that may be drawn.
 #[derive(Clone, Debug)]
 struct Draw {
-    /// The running sum of weights up to it.
-    until: f64,
+    /// How often it is drawn, beside others of its ability.
+    weight: f64,
     scenario: usize,
     /// What it shows of what has a share, one after the other.
     shows: Vec<bool>,
@@ -84,6 +108,24 @@ impl ScenarioSet {
         (scenario_set, findings)
     }
 
+    /// A scenario of the same user that may come after the first one, of its domain or of another; none where none may.
+    pub fn another_matter(
+        &self,
+        before: &[&Scenario],
+        joins: Joins,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<&Scenario> {
+        let first = before.first()?;
+        let fits = |next: &&Arc<Scenario>| {
+            (next.domain == first.domain) == (joins == Joins::OneDomain)
+                && !next.doc.later.is_empty()
+                && next.doc.policy.is_empty()
+                && next.doc.speaker == first.doc.speaker
+                && before.iter().all(|other| other.doc.name != next.doc.name || other.domain != next.domain)
+        };
+        self.scenarios.iter().filter(fits).choose(rng).map(|next| &**next)
+    }
+
     /// All of them.
     #[must_use]
     pub fn scenarios(&self) -> &[Arc<Scenario>] {
@@ -98,34 +140,60 @@ impl ScenarioSet {
 
     /// A scenario that exercises an ability; none where none does. `at` is where it stands, from 0 to 1.
     #[must_use]
-    pub fn draw(&self, ability: Ability, at: f64) -> Option<&Arc<Scenario>> {
-        self.scenarios.get(self.draws[ability as usize].get(self.place(ability, at)?)?.scenario)
+    pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<(&Arc<Scenario>, f64)> {
+        let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
+        let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
+        let mut left = drawn.place * weight;
+        let found = draws.iter().find(|draw| {
+            let is_drawn = left < draw.weight;
+            if !is_drawn {
+                left -= draw.weight;
+            }
+            is_drawn
+        });
+        let draw = found.or(draws.last())?;
+        Some((self.scenarios.get(draw.scenario)?, (left / draw.weight).clamp(0.0, 1.0)))
     }
 
-    /// Where another scenario stands that shows the same of what has a share as the one at a place: a conversation that is
-    /// harder to make is not made less often. `to` is where among them, from 0 to 1.
-    #[must_use]
-    pub fn another(&self, ability: Ability, at: f64, to: f64) -> f64 {
+    /// The scenarios that may be drawn for an ability: those of the domain, where it has any.
+    fn draws_of(&self, ability: Ability, domain: Option<DomainId>) -> impl Iterator<Item = &Draw> {
         let draws = &self.draws[ability as usize];
-        let (Some(place), Some(last)) = (self.place(ability, at), draws.last()) else { return to };
-        let shows = &draws[place].shows;
-        let first = draws.partition_point(|draw| draw.shows < *shows);
-        let end = draws.partition_point(|draw| draw.shows <= *shows);
-        let from = first.checked_sub(1).map_or(0.0, |before| draws[before].until);
-        let until = draws[end - 1].until;
-        (from + to * (until - from)) / last.until
+        let of_domain =
+            move |draw: &&Draw| domain.is_none_or(|domain| self.scenarios[draw.scenario].domain == domain);
+        let any = draws.iter().any(|draw| of_domain(&draw));
+        draws.iter().filter(move |draw| !any || of_domain(draw))
+    }
+
+    /// The place of another scenario that shows the same of what has a share as the one that was drawn: a conversation that is
+    /// harder to make is not made less often. `to` is the place among them, in `0..1`.
+    #[must_use]
+    pub fn another(&self, ability: Ability, drawn: Drawn, to: f64) -> f64 {
+        let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
+        let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
+        let (mut until, mut before) = (0.0, 0.0);
+        let at = draws.iter().find(|draw| {
+            until += draw.weight;
+            drawn.place * weight < until
+        });
+        let Some(shows) = at.or(draws.last()).map(|draw| &draw.shows) else { return to };
+        let of: f64 = draws.iter().filter(|draw| draw.shows == *shows).map(|draw| draw.weight).sum();
+        let mut left = to * of;
+        for draw in draws {
+            if draw.shows == *shows {
+                if left < draw.weight {
+                    return (before + left) / weight;
+                }
+                left -= draw.weight;
+            }
+            before += draw.weight;
+        }
+        to
     }
 
     /// What a scenario is drawn for: what it can show of what has a share.
     pub fn drawn_for<'r>(&'r self, scenario: &'r Scenario) -> impl Iterator<Item = &'r str> {
         let told = tags::told_by(&scenario.doc);
         self.shared.iter().map(String::as_str).filter(move |label| told.contains(label))
-    }
-
-    fn place(&self, ability: Ability, at: f64) -> Option<usize> {
-        let draws = &self.draws[ability as usize];
-        let all = draws.last()?.until;
-        Some(draws.partition_point(|draw| draw.until <= at * all).min(draws.len() - 1))
     }
 
     /// Plays scenarios as often as it takes for the given shares of all conversations to show what they are to show, while each
@@ -159,9 +227,7 @@ impl ScenarioSet {
         all.sort_by(|one, other| one.shows.cmp(&other.shows));
         self.draws = Default::default();
         for Weighed { ability, scenario, shows, weight } in all {
-            let draws = &mut self.draws[ability as usize];
-            let before = draws.last().map_or(0.0, |draw: &Draw| draw.until);
-            draws.push(Draw { until: before + weight, scenario, shows });
+            self.draws[ability as usize].push(Draw { weight, scenario, shows });
         }
     }
 }
@@ -219,7 +285,9 @@ pub(crate) fn takes(
     use rand_chacha::ChaCha8Rng;
     let take = |number| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let prepared = play::Prepared::new(world, scenario, Ability::Call, seed, &mut rng).ok()?;
+        let options =
+            PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None };
+        let prepared = play::Prepared::new(world, &[scenario], options, &mut rng).ok()?;
         prepared.perform(&mut ChaCha8Rng::seed_from_u64(number)).ok()
     };
     (0..count).filter_map(take).collect()

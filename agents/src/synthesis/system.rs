@@ -5,6 +5,7 @@
 
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::task::Ability;
+use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -32,8 +33,8 @@ const GENERIC: [&str; 14] = [
 /// The system message of a conversation.
 #[must_use]
 pub fn message(
-    world: &World,
-    domain: DomainId,
+    (world, clock): (&World, Instant),
+    domains: &[DomainId],
     personas: &[String],
     rules: &str,
     ability: Ability,
@@ -43,13 +44,17 @@ pub fn message(
         0..12 => None,
         12..35 => GENERIC.choose(rng).map(|text| (*text).to_owned()),
         35..45 => Some(services(world)),
-        _ => personas.choose(rng).cloned().or_else(|| Some(at(world, domain, rng))),
+        _ => match domains {
+            [domain] => personas.choose(rng).cloned().or_else(|| Some(at(world, *domain, rng))),
+            _ if rng.random_bool(0.5) => GENERIC.choose(rng).map(|text| (*text).to_owned()),
+            _ => Some(services(world)),
+        },
     };
     let mut parts: Vec<String> = persona.into_iter().collect();
     if !rules.is_empty() {
         parts.push(rules.to_owned());
     }
-    let moment = moment(world, rng);
+    let moment = moment(world, clock, rng);
     // The clock stands at the end, or first.
     if rng.random_bool(0.75) {
         parts.push(moment)
@@ -94,8 +99,8 @@ fn at(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
 }
 
 /// The date, the time and the zone.
-fn moment(world: &World, rng: &mut ChaCha8Rng) -> String {
-    let (date, time) = (world.zone.date_of(world.clock), world.zone.time_of(world.clock));
+fn moment(world: &World, clock: Instant, rng: &mut ChaCha8Rng) -> String {
+    let (date, time) = (world.zone.date_of(clock), world.zone.time_of(clock));
     let (weekday, zone) = (say::weekday(date), world.zone.name());
     let civil = date.civil();
     let month = say::MONTHS[(civil.month() as usize - 1) % 12];

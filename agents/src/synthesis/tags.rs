@@ -50,9 +50,9 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
     labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name).collect()
 }
 
-/// The labels of a scenario that was played.
+/// The labels of scenarios that were played as one conversation.
 #[must_use]
-pub fn of(scenario: &Scenario, played: &Played) -> Vec<&'static str> {
+pub fn of(scenarios: &[&Scenario], played: &Played) -> Vec<&'static str> {
     let turns = || played.candidate.goals.iter().flat_map(|goal| &goal.turns);
     let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
     let labels = [
@@ -60,7 +60,26 @@ pub fn of(scenario: &Scenario, played: &Played) -> Vec<&'static str> {
         ("missed_search", played.missed > 0),
         ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
     ];
-    let mut found = told_by(&scenario.doc);
+    let first = scenarios.first();
+    let several = scenarios.iter().any(|other| first.is_some_and(|first| first.domain != other.domain));
+    let joined = [
+        ("joined", scenarios.len() > 1),
+        ("several_domains", several),
+        ("second_request", scenarios.len() > 1),
+    ];
+    let mut found: Vec<&'static str> = Vec::new();
+    for label in scenarios.iter().flat_map(|scenario| told_by(&scenario.doc)) {
+        if !found.contains(&label) {
+            found.push(label);
+        }
+    }
+    found.extend(
+        joined
+            .into_iter()
+            .filter(|(name, holds)| *holds && !found.contains(name))
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>(),
+    );
     found.extend(labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name));
     found
 }

@@ -7,14 +7,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use diorama_answers::prose::Prose;
-use diorama_engine::Base;
 use diorama_engine::embed::embedded;
 use diorama_engine::session::Memo;
+use diorama_engine::{Base, Reading};
 use diorama_grade::Vocabulary;
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
-use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
+use diorama_seeds::model::{ApiId, Field, FieldId, Resource, ResourceId, World};
+use diorama_seeds::scenario::{PersonFields, Prior, RecordSource};
 use diorama_seeds::task::Ability;
+use diorama_seeds::value::Instant;
 use diorama_seeds::world::{Finding, Report};
 
 pub use diorama_proof::survey::refers_to;
@@ -38,6 +40,8 @@ pub struct WorldTemplate {
     pub guide: Guide,
     /// The static analysis.
     pub survey: Survey,
+    /// Fields that hold names of people.
+    pub people: PersonFields,
     /// Conversations written for it.
     pub scenario_set: ScenarioSet,
     alternate_seed: u64,
@@ -67,12 +71,28 @@ pub struct BatchWorld {
     pub(super) planned: Mutex<Memo>,
 }
 
+/// A conversation that begins.
+static NO_PRIOR: Prior = Prior::NONE;
+
 impl BatchWorld {
     /// Returns the context that candidates are checked against.
     #[must_use]
     pub fn context(&self) -> WorldContext<'_> {
         let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.world_template.survey);
         WorldContext { base, vocabulary, survey, stop: Stop::NEVER }
+    }
+
+    /// Returns the records and values that the places of scenarios are chosen from, where nothing came before.
+    #[must_use]
+    pub fn record_source<'a>(&'a self, records: &'a Reading<'a>, clock: Instant) -> RecordSource<'a> {
+        RecordSource {
+            world: self.base.world(),
+            records,
+            alternates: &self.alternates,
+            clock,
+            people: &self.world_template.people,
+            prior: &NO_PRIOR,
+        }
     }
 
     /// Returns the values that rows state of this world.
@@ -160,6 +180,7 @@ impl WorldTemplate {
             return Err(Report { name: doc.name.clone(), findings });
         }
         scenario_set.weigh(shares, abilities);
+        let people = person_fields(doc, world);
         let (license, origin) = (doc.license().to_owned(), doc.source().to_owned());
         Ok(Arc::new(Self {
             license,
@@ -167,6 +188,7 @@ impl WorldTemplate {
             name: world.name.to_string(),
             guide,
             survey,
+            people,
             scenario_set,
             alternate_seed,
             alternates: OnceLock::new(),
@@ -225,6 +247,22 @@ impl WorldTemplate {
     pub fn world(&self) -> &World {
         self.source.world()
     }
+}
+
+/// The fields of a document that hold names of people: those made by `person_name`.
+fn person_fields(doc: &WorldDoc, world: &World) -> PersonFields {
+    let domains = doc.to_domains();
+    let named = |resource: &Resource, field: &Field| {
+        let domain = domains.get(resource.domain.index())?;
+        domain.resources.get(&*resource.name)?.fields.get(&*field.name)?.provider()
+    };
+    let resources = world.resources.iter().enumerate();
+    let fields = resources.flat_map(|(index, resource)| {
+        let fields = resource.fields.iter().enumerate();
+        let of_people = fields.filter(move |(_, field)| named(resource, field) == Some("person_name"));
+        of_people.map(move |(field, _)| (ResourceId(index as u16), FieldId(field as u16)))
+    });
+    fields.collect()
 }
 
 impl Guide {

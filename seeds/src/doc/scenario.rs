@@ -18,6 +18,15 @@ pub struct ScenarioDoc {
     pub name: String,
     /// The user and their situation: `a reader on the phone in the evening, in a hurry`.
     pub who: String,
+    /// The role of the user who speaks.
+    #[serde(default, skip_serializing_if = "Speaker::is_customer")]
+    pub speaker: Speaker,
+    /// The place that holds the speaker's own record or name; `me` where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// Words: what the user says in place of the first goal's `user`, where other matters of theirs came before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<String>,
     /// The places: records and values that make the scenario true, chosen in this order.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub bind: IndexMap<String, PlaceDoc>,
@@ -35,6 +44,24 @@ pub struct ScenarioDoc {
     pub policy: Vec<String>,
     /// The goals: one thing after the other that the user wants.
     pub goals: Vec<ScenarioGoalDoc>,
+}
+
+/// The role of a scenario's user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// Somebody whom the service serves.
+    #[default]
+    Customer,
+    /// Somebody who works for the service.
+    Staff,
+}
+
+impl Speaker {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    const fn is_customer(&self) -> bool {
+        matches!(self, Self::Customer)
+    }
 }
 
 /// A property of a scenario that does not follow from its form.
@@ -199,7 +226,11 @@ impl ScenarioDoc {
         let goals = self.goals.iter();
         let lines =
             goals.flat_map(|goal| std::iter::once(&goal.user).chain(goal.does.iter().map(|step| &step.user)));
-        lines.chain(self.withheld.values()).map(Vec::as_slice).filter(|wordings| !wordings.is_empty())
+        lines
+            .chain([&self.later])
+            .chain(self.withheld.values())
+            .map(Vec::as_slice)
+            .filter(|wordings| !wordings.is_empty())
     }
 
     /// Calls an API by its new name.

@@ -97,6 +97,10 @@ pub struct DomainHead {
     /// Expressions, phrases and scenarios keep the names that stand here.
     #[serde(default, skip_serializing_if = "Casing::is_written")]
     pub casing: Casing,
+    /// The resource of the people whom the service serves, such as `patient`; default: `auth.user`. In a world of several
+    /// domains, the nth record of each domain's users is the same person: name, phone number, address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<String>,
     /// How users sign in, where some APIs need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthDoc>,

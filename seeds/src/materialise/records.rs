@@ -96,6 +96,15 @@ impl<'a> Run<'a> {
         Clock { now: self.world.clock, zone: &self.world.zone }
     }
 
+    /// The owner of a resource's streams: itself. The users of all domains of a world share theirs, so that they are the
+    /// same people.
+    fn owner(&self, index: usize) -> &'a str {
+        let resource = &self.world.resources[index];
+        let users = self.world.domains.get(resource.domain.index()).and_then(|domain| domain.users);
+        let shared = self.world.domains.len() > 1 && users.is_some_and(|users| users.index() == index);
+        if shared { "users of all domains" } else { &resource.qualified }
+    }
+
     /// How many records a resource gets.
     fn size(&self, index: usize) -> usize {
         self.plan.resources[index].count as usize + self.children[index].len()
@@ -184,9 +193,9 @@ impl<'a> Run<'a> {
         let groups: Vec<Streams> = plan
             .groups
             .iter()
-            .map(|group| Streams::new(self.seed, &resource.qualified, group, "cast"))
+            .map(|group| Streams::new(self.seed, self.owner(index), group, "cast"))
             .collect();
-        let fields = Fields::new(resource, plan, self.seed, size);
+        let fields = Fields::new(resource, plan, (self.seed, self.owner(index)), size);
         let mut taken = self.given_taken(index)?;
         let mut dealt = vec![0_u64; plan.fields.len()];
         let mut records: Vec<Record> = Vec::with_capacity(size);

@@ -196,6 +196,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             sector: nfc(head.sector.as_deref().unwrap_or("")),
             base_path: nfc(base_path),
             casing: head.casing,
+            users: None,
             auth: None,
             security: security::schemes(&head.security, &head_path.name("security"), findings),
         });
@@ -211,10 +212,18 @@ fn resolve_auth(
     findings: &mut Findings,
 ) {
     for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
-        let Some(auth) = part.head.and_then(|head| head.auth.as_ref()) else { continue };
         let id = DomainId(position as u16);
         let here = part.path();
         let head = here.name("domain");
+        if let Some(users) = part.head.and_then(|head| head.users.as_ref()) {
+            domain.users = names.resource(id, users);
+            if domain.users.is_none() {
+                error!(findings, head.name("users") =>
+                    "found the resource `{users}`, expected one of {}", names.known(id);
+                    "name the resource of the people whom the service serves");
+            }
+        }
+        let Some(auth) = part.head.and_then(|head| head.auth.as_ref()) else { continue };
         let path = head.name("auth");
         let Some(user) = names.resource(id, &auth.user) else {
             error!(findings, path.name("user") =>
@@ -242,6 +251,7 @@ fn resolve_auth(
             error!(findings, path.name("expires_in_s") => "found 0, expected at least 1";
                 "say how long a token lasts");
         }
+        domain.users = domain.users.or(Some(user));
         if let (Some(login), Some(secret)) = (login, secret) {
             domain.auth = Some(Auth {
                 user,

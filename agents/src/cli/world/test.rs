@@ -8,14 +8,16 @@ use clap::Args;
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use crate::cli::error::CliError;
 use crate::cli::inputs::read_world;
 use crate::cli::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, ScenarioApis};
-use crate::synthesis::scenario::Shares;
 use crate::synthesis::scenario::rehearse::{Lost, rehearse};
+use crate::synthesis::scenario::{Joins, Shares};
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
 /// Play a world's scenarios: how many tries become rows, and why the others don't.
@@ -38,6 +40,9 @@ pub(super) struct Test {
     /// Play it as tasks in which the APIs must be found.
     #[arg(long)]
     retrieve: bool,
+    /// Play each scenario as the next matter after another one of the world, opened by its `later` wordings.
+    #[arg(long)]
+    later: bool,
     /// Seed of records and choices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -99,7 +104,17 @@ impl Test {
     fn try_one(&self, world: &BatchWorld, scenario: &Scenario, seed: u64, fared: &mut Fared) {
         let ability = if self.retrieve { Ability::PlanRetrieveCall } else { Ability::Call };
         fared.tries += 1;
-        match rehearse(world, scenario, ability, seed) {
+        let mut scenarios = vec![scenario];
+        if self.later {
+            let set = &world.world_template.scenario_set;
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let kind = if world.base.world().domains.len() > 1 { Joins::Domains } else { Joins::OneDomain };
+            let Some(before) = set.another_matter(&scenarios, kind, &mut rng) else {
+                return fared.lose("scenario", "no other matter of the same user".to_owned());
+            };
+            scenarios.insert(0, before);
+        }
+        match rehearse(world, &scenarios, ability, seed) {
             Ok((candidate, grounded)) => {
                 fared.passed += 1;
                 if fared.shown.len() < self.show {

@@ -23,6 +23,7 @@ use super::lines::{Kind, UserLines, kinds};
 use crate::synthesis::pipeline::{ATTEMPTS, Agents, Author, Proposal, ability, shape, share};
 use crate::synthesis::query::TaskSpec;
 use crate::synthesis::recipe::Recipe;
+use crate::synthesis::scenario::{Drawn, Joins};
 use crate::synthesis::world::BatchWorld;
 
 /// A proven conversation whose words are to be written by a model.
@@ -55,15 +56,16 @@ pub fn plan(
     let reads_only = world.world_template.survey.writers.is_empty();
     let author = Author::of(world, ability);
     let mut kind = shape(ability, reads_only, &mut stream);
-    let mut drawn = stream.random();
+    let mut drawn = Drawn { domain: None, place: stream.random() };
     for proposal in 0..ATTEMPTS {
         if proposal > 0 && proposal % author.patience() == 0 {
             kind = shape(ability, reads_only, &mut stream);
-            drawn = author.another(ability, drawn, stream.random());
+            drawn.place = author.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
-        let share = share(drawn, proposal);
-        let spec = TaskSpec { ability, shape: kind, share, session_seed: rng.random(), split };
+        let share = share(drawn.place, proposal);
+        let (joins, clock) = (Joins::Nothing, world.base.world().clock);
+        let spec = TaskSpec { ability, shape: kind, joins, share, session_seed: rng.random(), split, clock };
         let Ok(proposal) = author.propose(agents, world, &spec, drawn, &mut rng) else { continue };
         let Proposal { candidate, tags, domain } = proposal;
         if let Ok((grounded, report)) = agents.tester.test(world, candidate, &mut rng) {

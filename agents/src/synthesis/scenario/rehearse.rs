@@ -6,7 +6,7 @@ use diorama_seeds::task::Ability;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Unplayed, play};
+use super::{PlayOptions, Unplayed, play};
 use crate::synthesis::tester::{Rejected, SixGates, TesterAgent};
 use crate::synthesis::world::BatchWorld;
 
@@ -26,18 +26,19 @@ pub enum Lost {
     },
 }
 
-/// One try: a function of the world, the scenario and the seed.
+/// One try: a function of the world, the scenarios and the seed.
 ///
 /// # Errors
 /// Why it becomes no row.
 pub fn rehearse(
     world: &BatchWorld,
-    scenario: &Scenario,
+    scenarios: &[&Scenario],
     ability: Ability,
     seed: u64,
 ) -> Result<(Candidate, Grounded), Lost> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let candidate = play(world, scenario, ability, rng.random(), &mut rng)?.candidate;
+    let options = PlayOptions { ability, seed: rng.random(), clock: world.base.world().clock, opening: None };
+    let candidate = play(world, scenarios, options, &mut rng)?.candidate;
     match SixGates.test(world, candidate.clone(), &mut rng) {
         Ok((grounded, _)) => Ok((candidate, grounded)),
         Err(rejected) => Err(Lost::Rejected { candidate: Box::new(candidate), rejected: Box::new(rejected) }),

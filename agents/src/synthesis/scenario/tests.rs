@@ -35,9 +35,17 @@ fn scenario<'a>(world: &'a BatchWorld, name: &str) -> &'a Scenario {
     world.world_template.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
 }
 
+fn anywhere(place: f64) -> Drawn {
+    Drawn { domain: None, place }
+}
+
+fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
+    PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None }
+}
+
 fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    play(world, scenario(world, name), Ability::Call, seed, &mut rng).unwrap().candidate
+    play(world, &[scenario(world, name)], options(world, seed), &mut rng).unwrap().candidate
 }
 
 #[test]
@@ -141,7 +149,8 @@ fn shares_are_met_where_they_can_be() {
     scenario_set.weigh(&[("withheld".to_owned(), 0.5)].into(), &[Ability::Call]);
     let draws = 2_000;
     let held = (0..draws).filter(|draw| {
-        let drawn = scenario_set.draw(Ability::Call, f64::from(*draw) / f64::from(draws)).unwrap();
+        let drawn =
+            scenario_set.draw(Ability::Call, anywhere(f64::from(*draw) / f64::from(draws))).unwrap().0;
         tags::told_by(&drawn.doc).contains(&"withheld")
     });
     let share = held.count() as f64 / f64::from(draws);
@@ -168,7 +177,7 @@ fn nothing_in_words_runs_on_or_panics() {
         for scenario in scenario_set.scenarios() {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             // Whatever comes of it, it comes to an end.
-            let _ = play(&world, scenario, Ability::Call, 1, &mut rng);
+            let _ = play(&world, &[scenario], options(&world, 1), &mut rng);
         }
     }
 }
@@ -198,12 +207,21 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
     for (ability, step) in Ability::ALL.into_iter().flat_map(|ability| (0..300).map(move |at| (ability, at)))
     {
         let drawn = f64::from(step) / 300.0;
-        let spec =
-            TaskSpec { ability, shape: Shape::Read, share: None, session_seed: 1, split: Split::Train };
+        let spec = TaskSpec {
+            ability,
+            shape: Shape::Read,
+            share: None,
+            session_seed: 1,
+            clock: world.base.world().clock,
+            joins: Joins::Nothing,
+            split: Split::Train,
+        };
         let author = Author::of(&world, ability);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let Ok(proposal) = author.propose(&agents, &world, &spec, drawn, &mut rng) else { continue };
-        let scenario = world_template.scenario_set.draw(ability, drawn).unwrap();
+        let Ok(proposal) = author.propose(&agents, &world, &spec, anywhere(drawn), &mut rng) else {
+            continue;
+        };
+        let scenario = world_template.scenario_set.draw(ability, anywhere(drawn)).unwrap().0;
         let grounded = diorama_proof::ground(world.context(), proposal.candidate).unwrap();
         let about = About {
             ability,
@@ -243,7 +261,7 @@ fn the_catalogs_scenarios_become_rows() {
         for scenario in world_template.scenario_set.scenarios() {
             let passes = |(seed, world): (usize, &BatchWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
-                let played = play(world, scenario, Ability::Call, seed as u64, &mut rng).ok()?;
+                let played = play(world, &[scenario], options(world, seed as u64), &mut rng).ok()?;
                 SixGates.test(world, played.candidate, &mut rng).ok()
             };
             let passed = worlds.iter().enumerate().filter_map(passes).count();

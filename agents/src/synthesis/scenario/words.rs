@@ -454,6 +454,7 @@ pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
         }
     };
     let path = format!("scenarios[{position}]");
+    doc.later.iter().for_each(|wording| check(format!("{path}.later"), wording));
     doc.policy.iter().for_each(|wording| check(format!("{path}.policy"), wording));
     for (name, wordings) in &doc.withheld {
         wordings.iter().for_each(|wording| check(format!("{path}.withheld.{name}"), wording));

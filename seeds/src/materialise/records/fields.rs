@@ -32,9 +32,10 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(resource: &'a Resource, plan: &'a ResourcePlan, seed: u64, size: usize) -> Self {
+    pub(super) fn new(resource: &'a Resource, plan: &'a ResourcePlan, of: (u64, &str), size: usize) -> Self {
+        let (seed, owner) = of;
         let streams = |purpose: &str| -> Vec<Streams> {
-            let of = |name: &str| Streams::new(seed, &resource.qualified, name, purpose);
+            let of = |name: &str| Streams::new(seed, owner, name, purpose);
             resource.fields.iter().map(|field| of(&field.name)).collect()
         };
         let (values, presence, deals) = (streams("value"), streams("presence"), streams("deal"));

@@ -1,0 +1,61 @@
+//! The hand in which a user writes: hasty or careful, from the first message to the last.
+
+use diorama_seeds::scenario::Scenario;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// How a user writes, from the first message to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hand {
+    /// Sentences that begin with a capital.
+    Careful,
+    /// Without.
+    Hasty,
+}
+
+/// Share of the conversations in which the user writes hastily, of those that have the words for it.
+const HASTY: f64 = 0.35;
+
+impl Hand {
+    /// The hand of the user of scenarios, and the first message in it: hasty only where each of their messages has a wording
+    /// for it. The wording at `place`, in `0..1`, opens the conversation, and brings its hand.
+    pub(super) fn of(
+        scenarios: &[&Scenario],
+        place: Option<f64>,
+        rng: &mut ChaCha8Rng,
+    ) -> (Self, Vec<String>) {
+        let wordings =
+            scenarios.first().and_then(|first| first.doc.goals.first()).map_or(&[][..], |goal| &goal.user);
+        let mut lines = scenarios.iter().flat_map(|scenario| scenario.doc.said_by_user());
+        let can = lines.all(|wordings| wordings.iter().any(|words| Self::Hasty.fits(words)));
+        let careful = || wordings.iter().filter(|words| Self::Careful.fits(words)).collect::<Vec<_>>();
+        let mut fitting: Vec<&String> = if can { wordings.iter().collect() } else { careful() };
+        if fitting.is_empty() {
+            fitting = wordings.iter().collect();
+        }
+        let place = place.unwrap_or_else(|| rng.random());
+        let opening = fitting.get((place * fitting.len() as f64) as usize).or(fitting.last()).copied();
+        let is_hasty = match opening.map(|words| (Self::Hasty.fits(words), Self::Careful.fits(words))) {
+            Some((true, true)) | None => rng.random_bool(HASTY),
+            Some((is_hasty, _)) => is_hasty,
+        };
+        let hand = if is_hasty && can { Self::Hasty } else { Self::Careful };
+        (hand, opening.into_iter().cloned().collect())
+    }
+
+    /// Whether a wording may be in this hand: by its first letter; where it begins with a place by the letter after its
+    /// first full stop, else by whether it has one. A wording of places alone fits both.
+    pub(super) fn fits(self, words: &str) -> bool {
+        let hasty = |is: bool| is == (self == Self::Hasty);
+        let first =
+            |text: &str| text.chars().find(|c| *c == '{' || c.is_alphabetic()).filter(|c| c.is_alphabetic());
+        if let Some(letter) = first(words) {
+            return hasty(letter.is_lowercase());
+        }
+        if let Some(letter) = words.split_once(". ").and_then(|(_, rest)| first(rest)) {
+            return hasty(letter.is_lowercase());
+        }
+        let last = words.trim_end();
+        last.ends_with(['}', '?']) || hasty(!last.ends_with(['.', '!']))
+    }
+}

@@ -1,0 +1,529 @@
+//! Scenarios on their way, one after the other: their calls made in a session, their words filled in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use diorama_engine::session::{LogEntry, Session};
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::{Body, Origin, Reading};
+use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
+use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
+use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, World};
+use diorama_seeds::scenario::{BoundValue, Prior, RecordSource, Scenario};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{Call, Outcome, RefusalClass};
+use diorama_seeds::value::{Decimal, Value};
+use minijinja::Value as Shown;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Map, Value as Json};
+
+use super::hand::Hand;
+use super::play::Unplayed;
+use super::search;
+use super::words::Scene;
+use crate::synthesis::world::BatchWorld;
+
+/// A call to be made, and the item that it is made for, with its name.
+type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
+
+/// A conversation on its way.
+pub(super) struct Player<'a> {
+    world: &'a BatchWorld,
+    /// The scenario that is played now.
+    scenario: &'a Scenario,
+    scene: Scene,
+    session: Session,
+    shown: BTreeSet<ApiId>,
+    calls: Vec<Arc<LogEntry>>,
+    /// The calls behind a name.
+    named: BTreeMap<String, Vec<usize>>,
+    /// The user's messages.
+    said: Vec<String>,
+    /// The assistant's messages.
+    answered: Vec<String>,
+    /// The users of the domains so far: the places of the callers.
+    callers: Vec<BoundValue>,
+    /// Where what was said of the present goal begins.
+    goal_from: usize,
+    hand: Hand,
+    /// Whether tools are found by searching.
+    retrieves: bool,
+    system: String,
+    /// The keywords of searches so far.
+    searched: BTreeSet<String>,
+    missed: usize,
+    rng: &'a mut ChaCha8Rng,
+}
+
+impl<'a> Player<'a> {
+    /// A conversation that begins with a scenario.
+    pub(super) fn new(
+        world: &'a BatchWorld,
+        (scenario, scene): (&'a Scenario, Scene),
+        session: Session,
+        (hand, system, retrieves): (Hand, String, bool),
+        rng: &'a mut ChaCha8Rng,
+    ) -> Self {
+        Self {
+            world,
+            scenario,
+            callers: scene.held(scenario.caller()).cloned().into_iter().collect(),
+            scene,
+            shown: session.visible().collect(),
+            session,
+            calls: Vec::new(),
+            named: BTreeMap::new(),
+            said: Vec::new(),
+            answered: Vec::new(),
+            goal_from: 0,
+            hand,
+            retrieves,
+            system,
+            searched: BTreeSet::new(),
+            missed: 0,
+            rng,
+        }
+    }
+
+    /// Returns how many searches did not show what was looked for.
+    pub(super) const fn missed(&self) -> usize {
+        self.missed
+    }
+
+    /// Draws from the stream of choices.
+    pub(super) fn chance(&mut self, share: f64) -> bool {
+        self.rng.random_bool(share)
+    }
+
+    /// Goes on to another scenario of the same user: its places are taken by records as they are now.
+    ///
+    /// # Errors
+    /// When no records take its places.
+    pub(super) fn go_on(&mut self, scenario: &'a Scenario) -> Result<(), Unplayed> {
+        let says_secret = |secret: &String| scenario.doc.later.iter().any(|wording| wording.contains(secret));
+        if self.secret_of_signed_in(scenario.domain).as_ref().is_some_and(says_secret) {
+            return Err(Unplayed::SignsInAgain(scenario.doc.name.clone()));
+        }
+        let prior = self.prior(scenario);
+        let (world, state) = (self.world, self.session.state().clone());
+        let reading = Reading::new(&world.base, &state);
+        let source = RecordSource { prior: &prior, ..world.record_source(&reading, state.clock()) };
+        let bindings = scenario.bind(source, self.rng).ok_or(Unplayed::NoBindings)?;
+        let casing = world.base.world().domains[scenario.domain.index()].casing;
+        self.scene = Scene::new(world.base.clone(), casing, bindings, state);
+        self.callers.extend(self.scene.held(scenario.caller()).cloned());
+        self.named.clear();
+        self.scenario = scenario;
+        Ok(())
+    }
+
+    /// What the conversation has settled for a scenario to come.
+    fn prior(&self, next: &Scenario) -> Prior {
+        let model = self.world.base.world();
+        let people = &self.world.world_template.people;
+        let mut prior = Prior::default();
+        for caller in &self.callers {
+            match caller {
+                BoundValue::Record(resource, key) => {
+                    let described = model.resource(*resource);
+                    if described.domain == next.domain {
+                        prior.me = Some((*resource, key.clone()));
+                    }
+                    let record = self.session.state().get(&self.world.base, *resource, key);
+                    let display = described.display.filter(|field| people.contains(&(*resource, *field)));
+                    let name = record.zip(display);
+                    let name = name.and_then(|(record, field)| record.get(field.index())).cloned();
+                    prior.name = prior.name.or(name);
+                }
+                BoundValue::Value(name @ Value::String(_), _) => {
+                    prior.name = prior.name.or(Some(name.clone()))
+                }
+                BoundValue::Value(..) | BoundValue::Records(..) => {}
+            }
+        }
+        let stated = |text: &str| self.said.iter().chain(&self.answered).any(|said| said.contains(text));
+        for entry in &self.calls {
+            for (_, value, origin) in entry.reply.body.leaves() {
+                if let Value::Decimal(amount) = value
+                    && !prior.amounts.contains(&plain(*amount))
+                    && self.answered.iter().any(|said| said.contains(&amount.reduced().to_string()))
+                {
+                    prior.amounts.push(plain(*amount));
+                }
+                let (Origin::Field { resource, field, .. }, Value::String(text)) = (origin, value) else {
+                    continue;
+                };
+                if text.len() < MIN_TITLE_LENGTH || prior.name.as_ref() == Some(value) || !stated(text) {
+                    continue;
+                }
+                let is_display = model.resource(*resource).display == Some(*field);
+                let list = match people.contains(&(*resource, *field)) {
+                    true => &mut prior.people,
+                    false if is_display => &mut prior.titles,
+                    false => continue,
+                };
+                if !list.contains(value) {
+                    list.push(value.clone());
+                }
+            }
+        }
+        prior.money_places = money_places(next, model);
+        prior
+    }
+
+    /// The beginning of a place in words that tells the secret of a domain's user, where they are signed in there.
+    fn secret_of_signed_in(&self, domain: DomainId) -> Option<String> {
+        let model = self.world.base.world();
+        let auth = model.domains[domain.index()].auth.as_ref()?;
+        self.token(domain)?;
+        Some(format!("{{me.{}", model.resource(auth.user).field(auth.secret).name))
+    }
+
+    /// Returns true if a step only signs in somebody who is signed in already.
+    ///
+    /// # Errors
+    /// When it does something else besides.
+    fn signs_in_again(&self, step: &ScenarioStepDoc) -> Result<bool, Unplayed> {
+        let Some(secret) = self.secret_of_signed_in(self.scenario.domain) else { return Ok(false) };
+        let model = self.world.base.world();
+        let signs_in = |step: &ScenarioStepDoc| {
+            let api = step.call.as_deref().and_then(|name| model.api_named(name));
+            api.is_some_and(|api| matches!(model.api(api).behaviour.kind, BehaviourKind::SignIn { .. }))
+        };
+        let mixed = || Unplayed::SignsInAgain(self.scenario.doc.name.clone());
+        if step.together.iter().any(signs_in) {
+            return Err(mixed());
+        }
+        let Some(about) = &step.ask else { return Ok(signs_in(step)) };
+        let wordings = self.scenario.doc.withheld.get(about).map_or(&[][..], Vec::as_slice);
+        if !wordings.iter().any(|wording| wording.contains(&secret)) {
+            return Ok(false);
+        }
+        let is_mixed =
+            wordings.iter().any(|wording| wording.matches('{').count() != wording.matches("{me.").count());
+        if is_mixed { Err(mixed()) } else { Ok(true) }
+    }
+
+    /// Plays a goal. `opening` are the words that open it, where not its own.
+    ///
+    /// # Errors
+    /// Why it could not be played.
+    pub(super) fn play(
+        &mut self,
+        doc: &ScenarioGoalDoc,
+        opening: Option<&[String]>,
+    ) -> Result<CandidateGoal, Unplayed> {
+        let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
+        let user = self.users(opening.unwrap_or(&doc.user))?;
+        self.goal_from = self.said.len();
+        self.said.push(user.clone());
+        let mut turns = Vec::new();
+        let mut withheld = indexmap::IndexMap::new();
+        let mut questions: indexmap::IndexMap<String, Vec<String>> = indexmap::IndexMap::new();
+        let goal =
+            doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
+        // What the user wants is looked for first, before anything is asked; then, call by call, what it needs.
+        match goal {
+            Some(goal) => _ = self.find(goal, &mut turns),
+            None if self.retrieves && doc.refused == Some(RefusalClass::NoTool) => {
+                let keywords = search::in_vain(self.world, self.scenario.domain, &user);
+                keywords.into_iter().for_each(|keywords| self.search(keywords, &mut turns));
+            }
+            None => {}
+        }
+        for step in &doc.does {
+            if self.signs_in_again(step)? {
+                continue;
+            }
+            if let Some(about) = &step.ask {
+                let question = self.words(&step.say)?;
+                let wordings = self.scenario.doc.withheld.get(about).cloned().unwrap_or_default();
+                let told = self.users(&wordings)?;
+                self.said.push(told.clone());
+                turns.push(Turn { say: Some(question), ..Turn::default() });
+                turns.push(Turn { user: Some(told.clone()), ..Turn::default() });
+                // What this moment can tell of other wordings is an example of them too.
+                let others = step.say.iter().filter_map(|wording| self.scene.say(wording).ok());
+                questions.entry(about.replace('_', " ")).or_default().extend(others);
+                withheld.insert(about.replace('_', " "), told);
+            } else if !step.user.is_empty() {
+                let say = self.words(&step.say)?;
+                let answer = self.users(&step.user)?;
+                self.said.push(answer.clone());
+                turns.push(Turn { say: Some(say), ..Turn::default() });
+                turns.push(Turn { user: Some(answer), ..Turn::default() });
+            } else {
+                self.calls(step, &mut turns)?;
+            }
+        }
+        let say = self.words(&doc.end)?;
+        let mut facts = Vec::new();
+        for fact in &doc.facts {
+            facts.append(&mut self.facts(fact)?);
+        }
+        let asks: Result<Vec<AskClaim>, Unplayed> = doc.asks.iter().map(|ask| self.ask(ask)).collect();
+        let outcome = if doc.refused.is_some() { Outcome::Refused } else { Outcome::Done };
+        let ends = End { outcome, reason: doc.refused, facts, asks: asks? };
+        turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
+        Ok(CandidateGoal { when, user, withheld, questions, turns })
+    }
+
+    /// Words of the assistant.
+    fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+        let words = wording(&self.scene, wordings, self.rng)?;
+        self.answered.push(words.clone());
+        Ok(words)
+    }
+
+    /// One of several wordings, of those in the user's hand where there are any.
+    fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+        let of_hand: Vec<String> = wordings.iter().filter(|words| self.hand.fits(words)).cloned().collect();
+        wording(&self.scene, if of_hand.is_empty() { wordings } else { &of_hand }, self.rng)
+    }
+
+    /// A step of calls: one message for all of them, or one for each.
+    fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+        let mut messages: Vec<Vec<Made<'_>>> = Vec::new();
+        match &step.each {
+            None if step.together.is_empty() => messages.push(vec![(step, None)]),
+            None => messages.push(step.together.iter().map(|call| (call, None)).collect()),
+            Some(each) => {
+                let items = self.items(each)?;
+                let made = items.into_iter().map(|item| (step, Some(item)));
+                match step.at_once {
+                    true => messages.push(made.collect()),
+                    false => messages.extend(made.map(|call| vec![call])),
+                }
+            }
+        }
+        for name in messages.iter().flatten().filter_map(|(call, _)| call.call.as_deref()) {
+            if !self.find(name, turns) {
+                return Err(Unplayed::NotFound(name.to_owned()));
+            }
+        }
+        let mut say = self.words(&step.say)?;
+        let first = self.calls.len();
+        for message in messages {
+            let mut made = Vec::new();
+            let mut replies = Vec::new();
+            for (call, item) in message {
+                if let Some((name, item)) = item {
+                    self.scene.name_item(&name, item);
+                }
+                let proposed = self.proposed(call)?;
+                let entry = self.session.call(&(&proposed).into());
+                if entry.reply.is_success() == call.fails {
+                    return Err(match call.fails {
+                        true => Unplayed::Worked(proposed.api),
+                        false => Unplayed::Refused {
+                            api: proposed.api,
+                            reply: entry.reply.to_json(&self.world.base.world().zone),
+                        },
+                    });
+                }
+                if let Some(name) = &call.name {
+                    self.named.entry(name.clone()).or_default().push(self.calls.len());
+                    if step.each.is_none() {
+                        self.named.insert(name.clone(), vec![self.calls.len()]);
+                    }
+                }
+                self.calls.push(entry.clone());
+                replies.push((call.name.clone(), entry));
+                made.push(proposed);
+            }
+            for (name, entry) in replies {
+                if let Some(name) = name.filter(|_| step.each.is_none()) {
+                    self.scene.name_reply(&name, &entry.reply.body);
+                }
+            }
+            let said = std::mem::take(&mut say);
+            turns.push(Turn { say: (!said.is_empty()).then_some(said), calls: made, ..Turn::default() });
+        }
+        if let (Some(_), Some(name)) = (&step.each, &step.name) {
+            self.named.insert(name.clone(), (first..self.calls.len()).collect());
+            let bodies: Vec<&Body> = self.calls[first..].iter().map(|entry| &entry.reply.body).collect();
+            self.scene.name_replies(name, &bodies);
+        }
+        self.scene.set_state(self.session.state().clone());
+        Ok(())
+    }
+
+    fn items(&self, each: &str) -> Result<Vec<(String, Shown)>, Unplayed> {
+        let wrong = || Unplayed::Each(each.to_owned());
+        let (name, list) = each.split_once(" in ").ok_or_else(wrong)?;
+        let list = self.scene.value(list.trim()).map_err(|_| wrong())?;
+        let items: Vec<(String, Shown)> =
+            list.try_iter().map_err(|_| wrong())?.map(|item| (name.trim().to_owned(), item)).collect();
+        if items.is_empty() { Err(wrong()) } else { Ok(items) }
+    }
+
+    fn proposed(&self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
+        let name = step.call.clone().unwrap_or_default();
+        let model = self.world.base.world();
+        let mut arguments = Map::new();
+        if let Some(id) = model.api_named(&name) {
+            let api = model.api(id);
+            if let Some(token) = api.token {
+                let token = &api.parameters[token.index()].name;
+                let value = self.token(api.domain).ok_or_else(|| Unplayed::NotSignedIn(name.clone()))?;
+                arguments.insert(token.to_string(), value);
+            }
+        }
+        for (argument, given) in &step.with {
+            let value = self.scene.argument(given).map_err(|error| Unplayed::Words {
+                words: format!("{name}, {argument}: {given}"),
+                why: told(&error),
+            })?;
+            arguments.insert(self.scene.casing().write(argument).into_owned(), value);
+        }
+        Ok(CandidateCall { api: name, arguments })
+    }
+
+    /// The token that the latest sign-in of a domain gave.
+    fn token(&self, domain: DomainId) -> Option<Json> {
+        let model = self.world.base.world();
+        self.calls.iter().rev().filter(|entry| entry.reply.is_success()).find_map(|entry| {
+            let api = model.api(entry.api?);
+            if api.domain != domain || !matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }) {
+                return None;
+            }
+            let (_, value, _) = entry.reply.body.leaves().find(|(path, ..)| path.ends_with("token"))?;
+            Some(value.to_json(&model.zone))
+        })
+    }
+
+    /// Searches for an API that no search has shown. Whether one shows it.
+    fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
+        let Some(api) = self.world.base.world().api_named(name) else { return true };
+        if self.shown.contains(&api) {
+            return true;
+        }
+        let said = self.said.iter().rev().map(String::as_str).collect();
+        let known = search::Known { said, of_goal: self.said.len() - self.goal_from, system: &self.system };
+        for keywords in search::attempts(self.world, api, &known, self.rng) {
+            if self.shown.contains(&api) {
+                break;
+            }
+            self.search(keywords, turns);
+        }
+        self.shown.contains(&api)
+    }
+
+    /// Makes a search that was not made before.
+    fn search(&mut self, keywords: String, turns: &mut Vec<Turn>) {
+        if !self.searched.insert(keywords.clone()) {
+            return;
+        }
+        let arguments: Map<String, Json> =
+            [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
+        let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
+        let before = self.shown.len();
+        self.calls.push(self.session.call(&call));
+        let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments };
+        turns.push(Turn { calls: vec![call], ..Turn::default() });
+        self.shown.extend(self.session.visible());
+        self.missed += usize::from(self.shown.len() == before);
+    }
+
+    fn opening(&self, when: &ScenarioWhenDoc) -> Result<Opening, Unplayed> {
+        let mut opening = Opening { outcome: when.outcome, ..Opening::default() };
+        if let Some(shown) = &when.shown {
+            let end = shown.find(['.', '[']).unwrap_or(shown.len());
+            let (name, path) = shown.split_at(end);
+            let call = self.named.get(name).and_then(|calls| calls.last());
+            opening.call = Some(*call.ok_or_else(|| Unplayed::Unknown(shown.clone()))?);
+            let path = path.trim_start_matches('.');
+            opening.path = (!path.is_empty()).then(|| self.scene.casing().write_path(path));
+        }
+        Ok(opening)
+    }
+
+    /// Facts by their name: a place of a named reply, or a field of a place's records as the latest reply shows them.
+    fn facts(&self, fact: &str) -> Result<Vec<FactClaim>, Unplayed> {
+        let (path, count) = match fact.strip_prefix("count(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(path) => (path, true),
+            None => (fact, false),
+        };
+        let missing = || Unplayed::NoFact(fact.to_owned());
+        let end = path.find(['.', '[']).unwrap_or(path.len());
+        let (name, rest) = path.split_at(end);
+        if let Some(calls) = self.named.get(name) {
+            // Of a step made for each item, the number behind the name says which.
+            let (call, rest) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                Some((number, rest)) if calls.len() > 1 => {
+                    (number.parse::<usize>().ok().and_then(|number| calls.get(number)), rest)
+                }
+                _ => (calls.last(), rest),
+            };
+            let call = *call.ok_or_else(missing)?;
+            let path = self.scene.casing().write_path(rest.trim_start_matches('.'));
+            return Ok(vec![FactClaim { call, path, count, ..FactClaim::default() }]);
+        }
+        let field = rest.strip_prefix('.').ok_or_else(missing)?;
+        let (resource, keys, several) = match self.scene.held(name) {
+            Some(BoundValue::Record(resource, key)) => (*resource, std::slice::from_ref(key), false),
+            Some(BoundValue::Records(resource, keys)) => (*resource, keys.as_slice(), true),
+            _ => return Err(missing()),
+        };
+        let field = self.world.base.world().resource(resource).field_named(field).ok_or_else(missing)?;
+        let shown = |key: &Value| {
+            let wanted = Origin::Field { resource, key: key.clone(), field };
+            self.calls.iter().enumerate().rev().find_map(|(call, entry)| {
+                let (path, ..) = entry.reply.body.leaves().find(|(_, _, origin)| **origin == wanted)?;
+                Some(FactClaim { call, path, count, several, ..FactClaim::default() })
+            })
+        };
+        keys.iter().map(|key| shown(key).ok_or_else(missing)).collect()
+    }
+
+    fn ask(&self, ask: &str) -> Result<AskClaim, Unplayed> {
+        let (resource, field) = ask.split_once('.').ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?;
+        let model = self.world.base.world();
+        let own =
+            model.resources.iter().find(|own| own.domain == self.scenario.domain && *own.name == *resource);
+        let resource = own.ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?.qualified.to_string();
+        Ok(AskClaim { resource, field: field.to_owned() })
+    }
+}
+
+/// The amount as a number that a scenario's place may hold.
+fn plain(amount: Decimal) -> Value {
+    let reduced = amount.reduced();
+    match reduced.scale {
+        0 => Value::Integer(reduced.minor),
+        _ => Value::number(reduced.as_f64()).unwrap_or(Value::Null),
+    }
+}
+
+/// The places of a scenario that stand for an argument of money.
+fn money_places(scenario: &Scenario, world: &World) -> Vec<String> {
+    let casing = world.domains[scenario.domain.index()].casing;
+    let places = scenario.doc.calls().flat_map(|call| {
+        let api = call.call.as_deref().and_then(|name| world.api_named(name)).map(|id| world.api(id));
+        call.with.iter().filter_map(move |(parameter, given)| {
+            let api = api?;
+            let schema = &api.parameters[api.parameter_named(&casing.write(parameter))?.index()].schema;
+            matches!(schema.kind, Type::Decimal { .. }).then(|| given.as_str().map(str::to_owned))?
+        })
+    });
+    places.collect()
+}
+
+/// Characters of a title that another scenario takes up, at least.
+const MIN_TITLE_LENGTH: usize = 4;
+
+/// One of several wordings, filled in; nothing where there is none.
+pub(super) fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, Unplayed> {
+    let Some(wording) = wordings.choose(rng) else { return Ok(String::new()) };
+    scene.say(wording).map_err(|error| Unplayed::Words { words: wording.clone(), why: told(&error) })
+}
+
+/// An error of a template in a line.
+pub(super) fn told(error: &minijinja::Error) -> String {
+    match error.detail() {
+        Some(detail) => format!("{}: {detail}", error.kind()),
+        None => error.kind().to_string(),
+    }
+}

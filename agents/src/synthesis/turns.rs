@@ -1,0 +1,112 @@
+//! Which scenario and which opening a row takes: each (scenario, opening) of a domain once before any of them comes again.
+//!
+//! The world templates of a split take turns, batch by batch; in a batch the abilities and the domains take turns, row by row.
+//! For each domain and ability the rows of all batches are counted through, and row n takes the place n times the golden ratio,
+//! modulo 1, in the list of its scenarios and openings: such places fill the list evenly, however many rows there are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use diorama_output::plan::Batch;
+use diorama_output::row::Split;
+use diorama_seeds::model::DomainId;
+use diorama_seeds::task::Ability;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::pipeline::ability_weight;
+use super::recipe::TEST_EVERY;
+use super::world::WorldTemplate;
+
+/// The fractional part of the golden ratio.
+pub(super) const GOLDEN: f64 = 0.618_033_988_749_895;
+
+/// The turns of the world templates of one split.
+#[derive(Default)]
+pub struct Turns {
+    /// Positions of world templates, in the order of their batches.
+    order: Vec<usize>,
+    /// For each world template and domain of it: the number of world templates before it that have the domain, and of all.
+    shared: Vec<Vec<(u64, u64)>>,
+}
+
+/// The turn of one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn {
+    /// The ability that is exercised.
+    pub ability: Ability,
+    /// The domain of the first scenario.
+    pub domain: DomainId,
+    /// The place in the list of the domain's scenarios and openings, in `0..1`.
+    pub place: f64,
+}
+
+impl Turns {
+    /// The turns of world templates; their order follows from the stream.
+    #[must_use]
+    pub fn new(templates: &[Arc<WorldTemplate>], stream: &mut ChaCha8Rng) -> Self {
+        let mut order: Vec<usize> = (0..templates.len()).collect();
+        order.shuffle(stream);
+        let names = |template: &WorldTemplate| {
+            template.world().domains.iter().map(|domain| domain.name.to_string()).collect::<Vec<_>>()
+        };
+        let mut counts: HashMap<String, u64> = HashMap::new();
+        let mut shared: Vec<Vec<(u64, u64)>> = vec![Vec::new(); templates.len()];
+        for template in &order {
+            for name in names(&templates[*template]) {
+                let count = counts.entry(name).or_default();
+                shared[*template].push((*count, 0));
+                *count += 1;
+            }
+        }
+        for (template, shared) in templates.iter().zip(&mut shared) {
+            for (name, (_, all)) in names(template).iter().zip(shared) {
+                *all = counts.get(name).copied().unwrap_or(1);
+            }
+        }
+        Self { order, shared }
+    }
+
+    /// The position of a batch's world template, and how often it had its turn before.
+    #[must_use]
+    pub fn of_batch(&self, batch: u64, split: Split, has_test: bool) -> (usize, u64) {
+        // Every tenth batch is of the test split, where there is one.
+        let number = match (split, has_test) {
+            (Split::Train, false) => batch,
+            (Split::Train, true) => batch - batch / TEST_EVERY,
+            (Split::Test, _) => batch / TEST_EVERY,
+        };
+        let templates = self.order.len().max(1) as u64;
+        let position = self.order.get((number % templates) as usize).copied().unwrap_or(0);
+        (position, number / templates)
+    }
+
+    /// The turn of a row.
+    #[must_use]
+    pub fn of_row(
+        &self,
+        batch: &Batch,
+        has_test: bool,
+        abilities: &[Ability],
+        row_index: u64,
+    ) -> Option<Turn> {
+        let (template, visit) = self.of_batch(batch.index, batch.split, has_test);
+        let shared = self.shared.get(template).filter(|shared| !shared.is_empty())?;
+        let in_batch = row_index.checked_sub(batch.row_indexes.start)?;
+        let number = visit * (batch.row_indexes.end - batch.row_indexes.start) + in_batch;
+        let weights = || abilities.iter().map(|ability| u64::from(ability_weight(*ability)));
+        let cycle = weights().sum::<u64>().max(1);
+        let mut left = number % cycle;
+        let ability = abilities.iter().zip(weights()).find(|(_, weight)| {
+            let is_drawn = left < *weight;
+            left = left.saturating_sub(*weight);
+            is_drawn
+        });
+        let domain = (number / cycle % shared.len() as u64) as usize;
+        let (before, all) = shared[domain];
+        // Of one ability and domain, `number % cycle` and the rounds before tell the rows apart.
+        let round = number / (cycle * shared.len() as u64);
+        let nth = ((round * cycle + number % cycle) * all + before) as f64;
+        Some(Turn { ability: *ability?.0, domain: DomainId(domain as u16), place: (nth * GOLDEN).fract() })
+    }
+}
