@@ -427,7 +427,18 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
         a: {key: id, fields: {n: {type: integer}}, records: 3}\napis:\n  \
         - {name: ListA, method: GET, path: /a, description: Lists., behaviour: {list: a}}\n";
     std::fs::write(&wordless, world).unwrap();
-    let ran = run(&["generate", "--dialogues", "3", "--out", text(&out), "--world", text(&wordless)]);
+    let three = [
+        "generate",
+        "--dialogues",
+        "3",
+        "--ability",
+        "call",
+        "--out",
+        text(&out),
+        "--world",
+        text(&wordless),
+    ];
+    let ran = run(&three);
     assert!(ran.code == 1 && ran.err.contains("no dialogue passed"), "{ran:?}");
 }
 

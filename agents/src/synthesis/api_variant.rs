@@ -184,7 +184,7 @@ mod tests {
         use diorama_seeds::task::Ability;
 
         use crate::synthesis::domain::{ApiAgent, ScenarioApis};
-        use crate::synthesis::scenario::{Shares, Unplayed, play};
+        use crate::synthesis::scenario::{PlayOptions, Shares, Unplayed, play};
         use crate::synthesis::world::WorldTemplate;
 
         let mut shapes = HashSet::new();
@@ -197,7 +197,13 @@ mod tests {
                         .unwrap();
                 let batch = ScenarioApis.build(&world_template, api_variant).unwrap();
                 for scenario in world_template.scenario_set.scenarios() {
-                    let played = play(&batch, scenario, Ability::Call, api_variant, &mut rng);
+                    let options = PlayOptions {
+                        ability: Ability::Call,
+                        seed: api_variant,
+                        clock: batch.base.world().clock,
+                        opening: None,
+                    };
+                    let played = play(&batch, &[scenario], options, &mut rng);
                     let lost = matches!(
                         played,
                         Err(Unplayed::Words { .. }

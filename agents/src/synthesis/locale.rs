@@ -82,7 +82,7 @@ mod tests {
 
     fn doc(currency: &str, words: &str) -> WorldDoc {
         let text = format!(
-            r#"{{"world": 1, "name": "till", "domain": {{"name": "till", "description": "{words}"}},
+            r#"{{"world": 1, "name": "till", "clock": "2026-03-02T09:00", "domain": {{"name": "till", "description": "{words}"}},
                 "resources": {{"sale": {{"key": "sale_id", "fields": {{"sum": {{"type": "decimal", "currency": "{currency}"}}}}}}}}}}"#
         );
         serde_json::from_str(&text).unwrap()

@@ -35,6 +35,10 @@ pub const REPEATS: &str = "near-duplicate of an earlier request in the same worl
 
 /// Attempts at a row before it is given up.
 pub(super) const ATTEMPTS: u32 = 400;
+/// Attempts at a conversation that joins several matters before a single one will do.
+const JOINED_ATTEMPTS: u32 = 24;
+/// Attempts with the domain whose turn it is before any domain will do.
+const DOMAIN_ATTEMPTS: u32 = 48;
 /// Attempts with the same kind of task before another kind is drawn.
 const SAME_SHAPE: u32 = 20;
 /// Attempts with the same API before another one is taken.
@@ -116,6 +120,10 @@ fn row_at(
             drawn.place = author.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
+        let joins = if attempt < JOINED_ATTEMPTS { joins } else { Joins::Nothing };
+        if attempt == DOMAIN_ATTEMPTS {
+            drawn.domain = None;
+        }
         let share = share(drawn.place, attempt);
         let spec = TaskSpec { ability, shape: kind, joins, share, session_seed: rng.random(), split, clock };
         funnel.propose();

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use diorama_seeds::doc::{DomainDoc, ScenarioDoc, WorldDoc};
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, RefusalClass};
 use diorama_seeds::world::Finding;
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
@@ -116,10 +116,20 @@ impl ScenarioSet {
         rng: &mut ChaCha8Rng,
     ) -> Option<&Scenario> {
         let first = before.first()?;
+        // What no API of one domain does, an API of another one may do.
+        let lacks_tool = |scenario: &Scenario| {
+            joins == Joins::Domains
+                && scenario.doc.goals.iter().any(|goal| goal.refused == Some(RefusalClass::NoTool))
+        };
+        if before.iter().any(|scenario| lacks_tool(scenario)) {
+            return None;
+        }
         let fits = |next: &&Arc<Scenario>| {
             (next.domain == first.domain) == (joins == Joins::OneDomain)
                 && !next.doc.later.is_empty()
-                && next.doc.policy.is_empty()
+                // What its rules speak of is only settled once it is played, and the system message comes before.
+                && next.doc.policy.iter().all(|rule| !rule.contains('{'))
+                && !lacks_tool(next)
                 && next.doc.speaker == first.doc.speaker
                 && before.iter().all(|other| other.doc.name != next.doc.name || other.domain != next.domain)
         };

@@ -177,7 +177,12 @@ impl<'a> Prepared<'a> {
         let (Some(first), Some(last)) = (scenarios.first(), scenarios.len().checked_sub(1)) else {
             return Err(Unplayed::NoBindings);
         };
-        let rules = wording(&scene, &first.doc.policy, rng)?;
+        let mut rules = Vec::new();
+        for scenario in &scenarios {
+            rules.push(wording(&scene, &scenario.doc.policy, rng)?);
+        }
+        rules.retain(|rule| !rule.is_empty());
+        let rules = rules.join(" ");
         let mut domains: Vec<DomainId> = scenarios.iter().map(|scenario| scenario.domain).collect();
         domains.dedup();
         let personas = match domains.as_slice() {
