@@ -41,6 +41,7 @@ pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
         ));
     }
     let mut domains: Vec<DomainDoc> = docs.iter().flat_map(|doc| doc.clone().into_domains().1).collect();
+    domains.iter_mut().for_each(DomainDoc::name_sources);
     if domains.len() > 1 {
         tell_apart(&mut domains);
     }

@@ -173,6 +173,8 @@ pub struct Field {
 pub struct Api {
     /// Its name, unique in the world.
     pub name: Str,
+    /// Its name before variants, with its domain, where the document tells it.
+    pub source_api: Option<Str>,
     /// Its domain.
     pub domain: DomainId,
     /// HTTP method.

@@ -421,7 +421,7 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
         ["dataset", "export", text(&cut), "--format", "jsonl", "--split", "test", "--out", text(&lines)];
     fails(&export, 1, "train (20)");
     assert!(!lines.exists());
-    // A world that has no words for its only API gives no dialogue.
+    // An API that has no words to search by is not found.
     let wordless = folder.path().join("wordless.yaml");
     let world = "world: 1\nname: x\nclock: 2026-03-02T09:00\nresources:\n  \
         a: {key: id, fields: {n: {type: integer}}, records: 3}\napis:\n  \

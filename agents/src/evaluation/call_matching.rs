@@ -195,7 +195,7 @@ mod tests {
         let Call { api, arguments } = call(4302, 4302);
         let sources =
             BTreeMap::from([("id".to_owned(), reply()), ("amount".to_owned(), ArgumentSource::Default)]);
-        let reference = GoldCall { api, arguments, sources, turn: 0 };
+        let reference = GoldCall { api, source_api: None, arguments, sources, turn: 0 };
         assert!(renames.is_same_call(&reference, &call(7809, 4302)));
         assert!(!renames.is_same_call(&reference, &call(4302, 4302)));
         assert!(!renames.is_same_call(&reference, &call(7809, 7809)));

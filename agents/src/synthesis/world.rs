@@ -170,7 +170,7 @@ impl WorldTemplate {
         abilities: &[Ability],
         scenarios: fn(&WorldDoc, &World) -> (ScenarioSet, Vec<Finding>),
     ) -> Result<Arc<Self>, Report> {
-        let source = Source::new(doc)?;
+        let source = Source::new(doc.with_sources())?;
         let (doc, world) = (source.doc(), source.world());
         let guide = Guide::new(doc, world);
         let mut survey = Survey::new(world);

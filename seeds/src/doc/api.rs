@@ -17,6 +17,9 @@ use crate::value::nfc;
 pub struct ApiDoc {
     /// The name callers use: `BookAppointment`.
     pub name: String,
+    /// Its name before worlds were joined and varied, with its domain: `dental_clinic.BookAppointment`. Filled in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_api: Option<String>,
     /// HTTP method, upper case.
     pub method: Method,
     /// Path with `{parameter}` segments, below the domain's base path.

@@ -310,6 +310,31 @@ fn stated(text: Option<&str>) -> &str {
     text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(UNSTATED)
 }
 
+impl DomainDoc {
+    /// Names the source of each API that has none yet.
+    pub fn name_sources(&mut self) {
+        name_sources(&self.domain.name, &mut self.apis);
+    }
+}
+
+impl WorldDoc {
+    /// The document with the source of each API named.
+    #[must_use]
+    pub fn with_sources(mut self) -> Self {
+        let name = self.domain.as_ref().map_or(&self.name, |head| &head.name);
+        name_sources(name, &mut self.apis);
+        self.domains.iter_mut().for_each(DomainDoc::name_sources);
+        self
+    }
+}
+
+/// Names the source of each API that has none yet: its domain and its name.
+fn name_sources(domain: &str, apis: &mut [ApiDoc]) {
+    for api in apis.iter_mut().filter(|api| api.source_api.is_none()) {
+        api.source_api = Some(format!("{domain}.{}", api.name));
+    }
+}
+
 impl Default for RecordsDoc {
     fn default() -> Self {
         Self::Given(Vec::new())

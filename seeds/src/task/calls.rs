@@ -20,6 +20,9 @@ pub struct Call {
 pub struct GoldCall {
     /// The API's name.
     pub api: String,
+    /// The API's name before variants, with its domain: `dental_clinic.BookAppointment`; none of `ToolSearcher`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_api: Option<String>,
     /// Its arguments.
     pub arguments: serde_json::Map<String, Json>,
     /// For each argument (top-level name), where it comes from.

@@ -239,6 +239,9 @@ impl Walk {
                 let turn = seen.turns.len().saturating_sub(1) as u32;
                 self.gold.push(GoldCall {
                     api: call.api.clone(),
+                    source_api: id.and_then(|id| {
+                        seen.context.base.world().api(id).source_api.as_deref().map(str::to_owned)
+                    }),
                     arguments: call.arguments.clone(),
                     sources,
                     turn,

@@ -1,7 +1,10 @@
 //! The hand in which a user writes: hasty or careful, from the first message to the last.
 
+use diorama_seeds::english::capitalised;
 use diorama_seeds::scenario::Scenario;
+use diorama_seeds::value::Time;
 use rand::RngExt;
+use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 /// How a user writes, from the first message to the last.
@@ -15,6 +18,12 @@ pub(super) enum Hand {
 
 /// Share of the conversations in which the user writes hastily, of those that have the words for it.
 const HASTY: f64 = 0.35;
+
+/// Share of the openings that a greeting is put before, and share of those with thanks at the end.
+const GREETS: f64 = 0.22;
+const THANKS: f64 = 0.14;
+/// Beginnings of greetings, in lower case.
+const GREETINGS: [&str; 6] = ["hi", "hello", "hey", "good ", "morning", "dear"];
 
 impl Hand {
     /// The hand of the user of scenarios, and the first message in it: hasty only where each of their messages has a wording
@@ -41,6 +50,44 @@ impl Hand {
         };
         let hand = if is_hasty && can { Self::Hasty } else { Self::Careful };
         (hand, opening.into_iter().cloned().collect())
+    }
+
+    /// An opening as this hand writes it at a time of day: with a greeting or thanks, or without.
+    pub(super) fn dress(self, opening: String, time: Time, rng: &mut ChaCha8Rng) -> String {
+        let lower = opening.to_lowercase();
+        let is_greeting = GREETINGS.iter().any(|greeting| lower.starts_with(greeting));
+        // Who is alarmed comes to the point.
+        let greets = rng.random_bool(GREETS) && !is_greeting && !opening.contains('!');
+        let thanks = rng.random_bool(THANKS)
+            && !lower.contains("thank")
+            && !lower.contains("thx")
+            && !opening.contains('!');
+        let of_day = match time.0 / 3600 {
+            4..12 => "good morning",
+            12..17 => "good afternoon",
+            _ => "good evening",
+        };
+        let mut words = String::new();
+        if greets {
+            let greeting = ["hi", "hello", of_day, "hi there"].choose(rng).copied().unwrap_or("hi");
+            words = match self {
+                Self::Careful => {
+                    format!("{}{}", capitalised(greeting), if rng.random_bool(0.5) { ". " } else { "! " })
+                }
+                Self::Hasty => format!("{greeting}{}", if rng.random_bool(0.5) { ", " } else { " " }),
+            };
+        }
+        words.push_str(&opening);
+        if thanks {
+            let ends = opening.ends_with(['.', '?', '!']);
+            let last = match (self, ends) {
+                (Self::Careful, _) => [" Thank you.", " Thanks.", " Many thanks."].choose(rng),
+                (Self::Hasty, true) => [" thx", " thanks"].choose(rng),
+                (Self::Hasty, false) => [", thx", ", thanks"].choose(rng),
+            };
+            words.push_str(last.copied().unwrap_or_default());
+        }
+        words
     }
 
     /// Whether a wording may be in this hand: by its first letter; where it begins with a place by the letter after its

@@ -216,7 +216,12 @@ impl<'a> Player<'a> {
         opening: Option<&[String]>,
     ) -> Result<CandidateGoal, Unplayed> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
-        let user = self.users(opening.unwrap_or(&doc.user))?;
+        let mut user = self.users(opening.unwrap_or(&doc.user))?;
+        if self.said.is_empty() {
+            let state = self.session.state();
+            let time = self.world.base.world().zone.time_of(state.clock());
+            user = self.hand.dress(user, time, self.rng);
+        }
         self.goal_from = self.said.len();
         self.said.push(user.clone());
         let mut turns = Vec::new();

@@ -132,6 +132,7 @@ fn api(
     let slots = builder.scope.slots();
     Api {
         name: nfc(&doc.name),
+        source_api: doc.source_api.as_deref().map(nfc),
         domain: shared.domain,
         method,
         path: nfc(&doc.path),

@@ -93,6 +93,7 @@ fn searcher() -> Api {
         synonyms: Default::default(),
     };
     Api {
+        source_api: None,
         name: TOOL_SEARCHER.into(),
         domain: DomainId(0),
         method: Method::Get,

@@ -162,6 +162,7 @@ fn bind_what_is_there(gold: &GoldCall, replies: &[Option<Arc<LogEntry>>], world:
     for (name, source) in &gold.sources {
         let single = GoldCall {
             api: gold.api.clone(),
+            source_api: None,
             arguments: serde_json::Map::new(),
             sources: BTreeMap::from([(name.clone(), source.clone())]),
             turn: gold.turn,
