@@ -1,4 +1,6 @@
-//! The worlds of the catalog, read.
+//! The worlds of the catalog, read when they are first used.
+
+use std::sync::{Arc, OnceLock};
 
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world::{self, Report};
@@ -23,4 +25,41 @@ pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
 /// As [`world()`].
 pub fn worlds() -> Result<Vec<WorldDoc>, Report> {
     diorama_catalog::names().iter().filter_map(|name| world(name).transpose()).collect()
+}
+
+/// A domain of the catalog.
+pub struct CatalogDomain {
+    /// Its name.
+    pub name: &'static str,
+    /// BLAKE3 of its texts, in hexadecimal.
+    pub hash: String,
+    doc: OnceLock<Result<WorldDoc, Report>>,
+}
+
+impl CatalogDomain {
+    fn new(name: &'static str) -> Arc<Self> {
+        let texts = [diorama_catalog::source(name), diorama_catalog::scenarios(name)];
+        let mut hasher = blake3::Hasher::new();
+        for text in texts.into_iter().flatten() {
+            hasher.update(text.as_bytes());
+            hasher.update(&[0]);
+        }
+        Arc::new(Self { name, hash: hasher.finalize().to_hex().to_string(), doc: OnceLock::new() })
+    }
+
+    /// Its world.
+    ///
+    /// # Errors
+    /// A finding in the catalog itself.
+    pub fn doc(&self) -> Result<&WorldDoc, Report> {
+        // A name of the list has a text.
+        let read = || world(self.name).map(Option::unwrap_or_default);
+        self.doc.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// All domains, in the catalog's order. Nothing is read yet.
+#[must_use]
+pub fn domains() -> Vec<Arc<CatalogDomain>> {
+    diorama_catalog::names().iter().map(|name| CatalogDomain::new(name)).collect()
 }

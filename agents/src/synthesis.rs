@@ -25,6 +25,7 @@ pub mod say;
 pub mod scenario;
 pub mod system;
 pub mod tags;
+pub mod template;
 pub mod tester;
 pub mod text;
 pub mod turns;

@@ -143,7 +143,7 @@ impl Generate {
             return Err(CliError::Benchmark(name.clone()));
         }
         let (domains, worlds) =
-            if named.is_empty() { (catalog::worlds()?, Vec::new()) } else { (Vec::new(), named) };
+            if named.is_empty() { (catalog::domains(), Vec::new()) } else { (Vec::new(), named) };
         let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
         abilities.sort_unstable();
         abilities.dedup();
@@ -216,16 +216,15 @@ impl Generate {
         seconds: f64,
         streams: &mut Streams<'_>,
     ) -> Result<(), CliError> {
-        let apis: usize = recipe
-            .world_templates(Split::Train)
-            .iter()
-            .chain(recipe.world_templates(Split::Test))
+        let templates = || {
+            let all = [Split::Train, Split::Test].into_iter().flat_map(|split| recipe.world_templates(split));
+            all.filter_map(|template| template.used())
+        };
+        let apis: usize = templates()
             .flat_map(|world_template| world_template.world().apis.iter().map(|api| api.name.clone()))
             .collect::<std::collections::BTreeSet<_>>()
             .len();
-        let world_templates =
-            recipe.world_templates(Split::Train).iter().chain(recipe.world_templates(Split::Test));
-        let uses = uses::uses(world_templates.map(AsRef::as_ref), &summary.counts.apis);
+        let uses = uses::uses(templates().map(AsRef::as_ref), &summary.counts.apis);
         let mut data = json!({
             "dialogues": summary.counts.dialogues,
             "worlds": summary.worlds.len(),

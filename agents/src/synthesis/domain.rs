@@ -62,7 +62,7 @@ pub struct ScenarioApis;
 
 impl<A: ApiAgent> DomainAgent for ScenarioDomain<A> {
     fn world(&self, recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError> {
-        let world_template = recipe.world_template(batch);
+        let world_template = recipe.world_template(batch)?;
         let mut stream = recipe.stream("batch", batch.index);
         let seed = stream.random();
         let mut clock = world_template.world().clock;

@@ -8,18 +8,20 @@ use diorama_output::row::Split;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Ability;
-use diorama_seeds::world::{Finding, Report};
+use diorama_seeds::world::Report;
+use indexmap::IndexSet;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::api_variant;
-use super::fingerprint::fingerprint;
 use super::locale::localised;
-use super::scenario::{Shares, read_words};
+use super::scenario::Shares;
+use super::template::LazyTemplate;
 use super::turns::{Turn, Turns};
 use super::world::WorldTemplate;
+use crate::catalog::CatalogDomain;
 
 /// Everything that rows depend on.
 pub struct Recipe {
@@ -27,10 +29,10 @@ pub struct Recipe {
     pub seed: u64,
     /// Abilities asked for, without duplicates.
     pub abilities: Vec<Ability>,
-    /// Families of the training split.
-    pub train: Vec<Arc<WorldTemplate>>,
-    /// Families of the test split; empty when there is one domain.
-    pub test: Vec<Arc<WorldTemplate>>,
+    /// World templates of the training split.
+    pub train: Vec<LazyTemplate>,
+    /// World templates of the test split; empty when there is one domain.
+    pub test: Vec<LazyTemplate>,
     /// Whether the rows take turns at scenarios: not where shares of tags say how often each is played.
     takes_turns: bool,
     turns: [Turns; 2],
@@ -52,8 +54,8 @@ pub struct Ingredients {
     pub seed: u64,
     /// Abilities; all when empty.
     pub abilities: Vec<Ability>,
-    /// Source worlds of one domain each, by name, that may be grouped.
-    pub domains: Vec<WorldDoc>,
+    /// Domains of the catalog, which are grouped into worlds.
+    pub domains: Vec<Arc<CatalogDomain>>,
     /// Source worlds that are used as they are.
     pub worlds: Vec<WorldDoc>,
     /// Domains grouped into a world.
@@ -77,15 +79,12 @@ impl Recipe {
         if abilities.is_empty() {
             abilities = Ability::ALL.to_vec();
         }
-        let mut names: Vec<String> = domains.iter().chain(&worlds).map(|doc| doc.name.clone()).collect();
-        names.sort_unstable();
-        let hashes: Vec<Json> = domains
-            .iter()
-            .chain(&worlds)
-            .map(|doc| {
+        let of_catalog = domains.iter().map(|domain| json!({ "name": domain.name, "blake3": domain.hash }));
+        let hashes: Vec<Json> = of_catalog
+            .chain(worlds.iter().map(|doc| {
                 let text = serde_json::to_string(doc).unwrap_or_default();
                 json!({ "name": doc.name, "blake3": blake3::hash(text.as_bytes()).to_hex().to_string() })
-            })
+            }))
             .collect();
         let mut config = BTreeMap::from([
             ("abilities".to_owned(), json!(abilities)),
@@ -110,7 +109,7 @@ impl Recipe {
             config_hash,
             config,
         };
-        recipe.build(domains, worlds, domains_per_world.max(1), &shares)?;
+        recipe.build(domains, &worlds, domains_per_world.max(1), &shares)?;
         recipe.turns = [Split::Train, Split::Test].map(|split| {
             let mut stream = recipe.stream("turns", split as u64);
             Turns::new(recipe.world_templates(split), &mut stream)
@@ -142,11 +141,13 @@ impl Recipe {
     }
 
     /// The world template of a batch.
-    #[must_use]
-    pub fn world_template(&self, batch: &Batch) -> &Arc<WorldTemplate> {
+    ///
+    /// # Errors
+    /// The findings of the reader.
+    pub fn world_template(&self, batch: &Batch) -> Result<&Arc<WorldTemplate>, Report> {
         let turns = &self.turns[batch.split as usize];
         let (position, _) = turns.of_batch(batch.index, batch.split, !self.test.is_empty());
-        &self.world_templates(batch.split)[position]
+        self.world_templates(batch.split)[position].get()
     }
 
     /// The turn of a row; none where shares of tags say how often each scenario is played.
@@ -158,7 +159,7 @@ impl Recipe {
 
     /// The world templates of a split.
     #[must_use]
-    pub fn world_templates(&self, split: Split) -> &[Arc<WorldTemplate>] {
+    pub fn world_templates(&self, split: Split) -> &[LazyTemplate] {
         match split {
             Split::Train => &self.train,
             Split::Test => &self.test,
@@ -167,117 +168,84 @@ impl Recipe {
 
     fn build(
         &mut self,
-        domains: Vec<WorldDoc>,
-        worlds: Vec<WorldDoc>,
+        domains: Vec<Arc<CatalogDomain>>,
+        worlds: &[WorldDoc],
         group: usize,
         shares: &Shares,
     ) -> Result<(), Report> {
         let alternates = self.seed ^ 0x5eed_0f5e_ed00_0000;
-        // Groups and API variants change names in the words, and leave their form as it is.
-        if let Some((name, findings)) = wrong_words(&domains) {
-            return Err(Report { name, findings });
-        }
         let (train, test) = split_by_domain(domains);
-        let mut docs = Vec::new();
-        for (number, group) in groups(&train, group).into_iter().enumerate() {
-            let composed = compose(&family_name(&group), &localised(&group))?;
-            for api_variant in 0..API_VARIANTS {
-                let mut rng = self.stream("api_variant", number as u64 * API_VARIANTS + api_variant);
-                docs.push(api_variant::vary(composed.clone(), &mut rng));
-            }
-        }
-        let world_templates: Vec<Result<Arc<WorldTemplate>, Report>> = docs
-            .into_par_iter()
-            .map(|doc| WorldTemplate::of_read(doc, alternates, shares, &self.abilities))
-            .chain(worlds.par_iter().map(|doc| WorldTemplate::new(doc, alternates, shares, &self.abilities)))
-            .collect();
-        // The first that is wrong is told of, whichever was read first.
-        self.train = world_templates.into_iter().collect::<Result<_, _>>()?;
-        if test.is_empty() {
-            return Ok(());
-        }
-        let known: BTreeSet<String> = self
-            .train
-            .iter()
-            .flat_map(|world_template| {
-                world_template.world().apis.iter().map(|api| fingerprint(world_template.world(), api))
+        let template = |group: Vec<Arc<CatalogDomain>>, api_variant: Option<u64>| {
+            let names: Vec<String> = group.iter().map(|domain| domain.name.to_owned()).collect();
+            let family = family_name(&names);
+            let stream = api_variant.map(|number| self.stream(&format!("api_variant/{family}"), number));
+            let (shares, abilities) = (shares.clone(), self.abilities.clone());
+            LazyTemplate::new(names, move || {
+                let docs: Result<Vec<WorldDoc>, Report> =
+                    group.iter().map(|domain| domain.doc().cloned()).collect();
+                let composed = compose(&family, &localised(&docs?))?;
+                let doc = match stream.clone() {
+                    Some(mut stream) => api_variant::vary(composed, &mut stream),
+                    None => composed,
+                };
+                // The words of the catalog's scenarios were checked by its tests.
+                WorldTemplate::of_read(doc, alternates, &shares, &abilities)
             })
+        };
+        let of_train = groups(&train, group).into_iter().flat_map(|group| {
+            (0..API_VARIANTS)
+                .map(|api_variant| template(group.clone(), Some(api_variant)))
+                .collect::<Vec<_>>()
+        });
+        let mut made: Vec<LazyTemplate> = of_train.collect();
+        let of_test = groups(&test, group).into_iter().map(|group| template(group, None)).collect();
+        // Worlds from outside are read at once, so that what is wrong is told before a row is made. The first that is
+        // wrong is told of, whichever was read first.
+        let given: Vec<Result<Arc<WorldTemplate>, Report>> = worlds
+            .par_iter()
+            .map(|doc| WorldTemplate::new(doc, alternates, shares, &self.abilities))
             .collect();
-        for docs in groups(&test, group) {
-            let composed = compose(&family_name(&docs), &localised(&docs))?;
-            let world_template =
-                WorldTemplate::of_read(composed.clone(), alternates, shares, &self.abilities)?;
-            // APIs of training rows may not occur in test rows, not even as distractors.
-            let shared: BTreeSet<String> = world_template
-                .world()
-                .apis
-                .iter()
-                .filter(|api| known.contains(&fingerprint(world_template.world(), api)))
-                .map(|api| api.name.to_string())
-                .collect();
-            let world_template = if shared.is_empty() {
-                world_template
-            } else {
-                WorldTemplate::of_read(without(composed, &shared), alternates, shares, &self.abilities)?
-            };
-            self.test.push(world_template);
+        for template in given {
+            made.push(LazyTemplate::made(template?));
         }
+        (self.train, self.test) = (made, of_test);
         Ok(())
     }
 }
 
-/// The first document of whose scenarios words are wrong: its name, and what is wrong with them.
-fn wrong_words(docs: &[WorldDoc]) -> Option<(String, Vec<Finding>)> {
-    let read: Vec<Vec<Finding>> = docs.par_iter().map(read_words).collect();
-    docs.iter()
-        .zip(read)
-        .find(|(_, findings)| !findings.is_empty())
-        .map(|(doc, findings)| (doc.name.clone(), findings))
-}
-
 /// About a tenth of the domains is test, and at least three where there are nine; none when there is one domain.
-fn split_by_domain(domains: Vec<WorldDoc>) -> (Vec<WorldDoc>, Vec<WorldDoc>) {
-    let name = |doc: &WorldDoc| {
-        let head = doc.domain.as_ref().or_else(|| doc.domains.first().map(|domain| &domain.domain));
-        head.map(|head| head.name.clone()).unwrap_or_default()
-    };
-    let names: BTreeSet<String> = domains.iter().map(name).collect();
-    if names.len() < 2 {
+fn split_by_domain(domains: Vec<Arc<CatalogDomain>>) -> (Vec<Arc<CatalogDomain>>, Vec<Arc<CatalogDomain>>) {
+    if domains.len() < 2 {
         return (domains, Vec::new());
     }
-    let count = (names.len() / 10).max(3).min((names.len() / 3).max(1));
+    let count = (domains.len() / 10).max(3).min((domains.len() / 3).max(1));
     // The order of the hash is fixed and has nothing to do with the names' order.
-    let mut ranked: Vec<(String, String)> = names
-        .into_iter()
-        .map(|name| (blake3::hash(format!("split/{name}").as_bytes()).to_hex().to_string(), name))
+    let mut ranked: Vec<(String, &str)> = domains
+        .iter()
+        .map(|domain| {
+            (blake3::hash(format!("split/{}", domain.name).as_bytes()).to_hex().to_string(), domain.name)
+        })
         .collect();
     ranked.sort_unstable();
-    let chosen: BTreeSet<String> = ranked.into_iter().take(count).map(|(_, name)| name).collect();
-    domains.into_iter().partition(|doc| !chosen.contains(&name(doc)))
+    let chosen: BTreeSet<&str> = ranked.into_iter().take(count).map(|(_, name)| name).collect();
+    domains.into_iter().partition(|domain| !chosen.contains(domain.name))
 }
 
 /// One group for each domain: it and its followers in a ring, so that each domain meets others.
-fn groups(docs: &[WorldDoc], size: usize) -> Vec<Vec<WorldDoc>> {
-    let size = size.min(docs.len());
-    (0..docs.len())
-        .map(|first| {
-            // Steps of coprime length keep the groups from being the same neighbours in every run of the catalog.
-            (0..size)
-                .map(|step| docs[(first + step * 5 % docs.len().max(1)) % docs.len()].clone())
-                .collect::<Vec<_>>()
-        })
-        .map(|mut group: Vec<WorldDoc>| {
-            let mut seen = BTreeSet::new();
-            group.retain(|doc| seen.insert(doc.name.clone()));
-            group
-        })
-        .collect()
+fn groups(domains: &[Arc<CatalogDomain>], size: usize) -> Vec<Vec<Arc<CatalogDomain>>> {
+    let size = size.min(domains.len());
+    let group = |first: usize| {
+        // Steps of coprime length keep the groups from being the same neighbours in every run of the catalog.
+        let steps = (0..size).map(|step| (first + step * 5 % domains.len().max(1)) % domains.len());
+        let positions: IndexSet<usize> = steps.collect();
+        positions.into_iter().map(|position| domains[position].clone()).collect()
+    };
+    (0..domains.len()).map(group).collect()
 }
 
 /// The names of the domains; where those are too long for a name, as many as fit, how many more there are, and a hash
 /// of all.
-fn family_name(docs: &[WorldDoc]) -> String {
-    let names: Vec<&str> = docs.iter().map(|doc| doc.name.as_str()).collect();
+fn family_name(names: &[String]) -> String {
     let whole = names.join("-");
     if whole.len() <= MAX_NAME {
         return whole;
@@ -289,16 +257,4 @@ fn family_name(docs: &[WorldDoc]) -> String {
     };
     let fitting = (1..names.len()).rev().map(short).find(|name| name.len() <= MAX_NAME);
     fitting.unwrap_or_else(|| format!("joined-{}-{hash}", names.len()))
-}
-
-fn without(doc: WorldDoc, names: &BTreeSet<String>) -> WorldDoc {
-    let (mut doc, mut domains) = doc.into_domains();
-    for domain in &mut domains {
-        domain.apis.retain(|api| !names.contains(&api.name));
-        domain.scenarios.retain(|scenario| {
-            scenario.calls().all(|call| call.call.as_ref().is_none_or(|name| !names.contains(name)))
-        });
-    }
-    doc.domains = domains;
-    doc
 }

@@ -271,14 +271,6 @@ fn exercises(scenario: &Scenario, ability: Ability) -> bool {
     }
 }
 
-/// What is wrong with the words of the scenarios of a document.
-#[must_use]
-pub fn read_words(doc: &WorldDoc) -> Vec<Finding> {
-    let domains = doc.to_domains();
-    let scenarios = domains.iter().flat_map(|domain| domain.scenarios.iter().enumerate());
-    scenarios.flat_map(|(position, scenario)| check_words(scenario, position)).collect()
-}
-
 fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {
     domain.scenarios.iter().position(|other| other.name == doc.name).unwrap_or(0)
 }

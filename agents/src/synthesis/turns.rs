@@ -5,7 +5,6 @@
 //! modulo 1, in the list of its scenarios and openings: such places fill the list evenly, however many rows there are.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use diorama_output::plan::Batch;
 use diorama_output::row::Split;
@@ -16,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::pipeline::ability_weight;
 use super::recipe::TEST_EVERY;
-use super::world::WorldTemplate;
+use super::template::LazyTemplate;
 
 /// The fractional part of the golden ratio.
 pub(super) const GOLDEN: f64 = 0.618_033_988_749_895;
@@ -44,23 +43,20 @@ pub struct Turn {
 impl Turns {
     /// The turns of world templates; their order follows from the stream.
     #[must_use]
-    pub fn new(templates: &[Arc<WorldTemplate>], stream: &mut ChaCha8Rng) -> Self {
+    pub fn new(templates: &[LazyTemplate], stream: &mut ChaCha8Rng) -> Self {
         let mut order: Vec<usize> = (0..templates.len()).collect();
         order.shuffle(stream);
-        let names = |template: &WorldTemplate| {
-            template.world().domains.iter().map(|domain| domain.name.to_string()).collect::<Vec<_>>()
-        };
         let mut counts: HashMap<String, u64> = HashMap::new();
         let mut shared: Vec<Vec<(u64, u64)>> = vec![Vec::new(); templates.len()];
         for template in &order {
-            for name in names(&templates[*template]) {
-                let count = counts.entry(name).or_default();
+            for name in templates[*template].domains() {
+                let count = counts.entry(name.clone()).or_default();
                 shared[*template].push((*count, 0));
                 *count += 1;
             }
         }
         for (template, shared) in templates.iter().zip(&mut shared) {
-            for (name, (_, all)) in names(template).iter().zip(shared) {
+            for (name, (_, all)) in template.domains().iter().zip(shared) {
                 *all = counts.get(name).copied().unwrap_or(1);
             }
         }

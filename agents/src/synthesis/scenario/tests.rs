@@ -187,14 +187,14 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
     let recipe = Recipe::new(Ingredients {
         seed: 5,
         abilities: Vec::new(),
-        domains: crate::catalog::worlds().unwrap(),
+        domains: crate::catalog::domains(),
         worlds: Vec::new(),
         domains_per_world: 3,
         dialogues: 1,
         shares: Shares::new(),
         model: None,
     });
-    let world_template = recipe.unwrap().train[0].clone();
+    let world_template = recipe.unwrap().train[0].get().unwrap().clone();
     let world = ScenarioApis.build(&world_template, 1).unwrap();
     let model = world.base.world();
     let agents = Agents {
