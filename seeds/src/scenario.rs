@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use crate::doc::{DomainDoc, PlaceDoc, ScenarioDoc};
 use crate::expr::eval::{Bound, Budget, Env, Records};
 use crate::expr::{Expr, ExprError, ExprType, Scope, Slot, compile_condition};
-use crate::model::{DomainId, FieldId, Record, ResourceId, World};
+use crate::model::{DomainId, FieldId, Record, Resource, ResourceId, World};
 use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value};
 use crate::world::Finding;
@@ -99,6 +99,22 @@ pub struct Prior {
 }
 
 impl Prior {
+    /// Returns true if a binding takes up somebody or something that was stated, or an amount.
+    #[must_use]
+    pub fn is_taken_up(
+        &self,
+        (place, bound): &(String, BoundValue),
+        name_of: impl Fn(ResourceId, &Value) -> Option<Value>,
+    ) -> bool {
+        let stated = |value: &Value| self.people.contains(value) || self.titles.contains(value);
+        match bound {
+            BoundValue::Record(resource, key) => name_of(*resource, key).as_ref().is_some_and(stated),
+            BoundValue::Value(value, _) => {
+                stated(value) || (self.money_places.contains(place) && self.amounts.contains(value))
+            }
+            BoundValue::Records(..) => false,
+        }
+    }
     /// Nothing: the conversation begins.
     pub const NONE: Self = Self {
         me: None,
@@ -112,6 +128,14 @@ impl Prior {
 
 /// Fields that hold names of people.
 pub type PersonFields = BTreeSet<(ResourceId, FieldId)>;
+
+/// The field of a resource that holds the name of a person: the one that it is called by, or else the first.
+#[must_use]
+pub fn person_field(resource: &Resource, id: ResourceId, people: &PersonFields) -> Option<FieldId> {
+    let names_person = |field: &FieldId| people.contains(&(id, *field));
+    let mut fields = (0..resource.fields.len()).map(|field| FieldId(field as u16));
+    resource.display.filter(names_person).or_else(|| fields.find(names_person))
+}
 
 /// Conditions are looked at so often before a choice of places is given up.
 const MOST_LOOKS: usize = 4_000;
@@ -422,6 +446,15 @@ impl<'a> Binder<'a> {
                 let resource = self.record_source.world.resource(*of);
                 let mut records = self.records(*of);
                 records.shuffle(rng);
+                // Who or what was spoken of comes first.
+                if let Some(display) = resource.display {
+                    let prior = self.record_source.prior;
+                    let stated = |record: &Record| {
+                        let name = record.get(display.index());
+                        name.is_some_and(|name| prior.people.contains(name) || prior.titles.contains(name))
+                    };
+                    records.sort_by_key(|record| !stated(record));
+                }
                 for record in records {
                     if !self.is_caller(place, *of, record) || !self.fits(place, record) {
                         if self.looks > MOST_LOOKS {
@@ -520,7 +553,9 @@ impl<'a> Binder<'a> {
                 }
                 let is_person = self.record_source.people.contains(&(*of, *field));
                 let stated = if is_person { &prior.people } else { &prior.titles };
-                let is_text = matches!(schema.kind, Type::String);
+                // A title is taken up as what something is called, never as a code or a secret.
+                let is_display = self.record_source.world.resource(*of).display == Some(*field);
+                let is_text = matches!(schema.kind, Type::String) && (is_person || is_display);
                 let fitting = stated.iter().filter(|value| is_text && !taken(value)).cloned();
                 fitting
                     .collect::<Vec<_>>()
@@ -552,8 +587,8 @@ impl<'a> Binder<'a> {
         if let Some((_, key)) = own {
             return record.get(resource.key.index()) == Some(key);
         }
-        let names_person = |field: &FieldId| self.record_source.people.contains(&(of, *field));
-        let name = resource.display.filter(names_person).and_then(|field| record.get(field.index()));
+        let name = person_field(resource, of, self.record_source.people);
+        let name = name.and_then(|field| record.get(field.index()));
         prior.name.as_ref().zip(name).is_none_or(|(prior, name)| prior == name)
     }
 

@@ -203,7 +203,7 @@ mod tests {
                         clock: batch.base.world().clock,
                         opening: None,
                     };
-                    let played = play(&batch, &[scenario], options, &mut rng);
+                    let played = play(&batch, scenario, &[], options, &mut rng);
                     let lost = matches!(
                         played,
                         Err(Unplayed::Words { .. }

@@ -12,6 +12,7 @@ use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, GateReport};
 use diorama_seeds::model::DomainId;
+use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
 use diorama_seeds::value::Instant;
 use rand::RngExt;
@@ -259,16 +260,18 @@ impl<'a> Author<'a> {
                 let (scenario, opening) = scenario_set
                     .draw(spec.ability, drawn)
                     .ok_or_else(|| ("scenario", "no scenario of the ability".to_owned()))?;
-                let mut scenarios = vec![&**scenario];
-                if spec.joins != Joins::Nothing {
-                    let count = if rng.random_bool(THIRD) { 2 } else { 1 };
-                    for _ in 0..count {
-                        scenarios.extend(scenario_set.another_matter(&scenarios, spec.joins, rng));
-                    }
-                }
-                let played = scenario::play(world, &scenarios, options(spec, opening), rng)
+                let count = match spec.joins {
+                    Joins::Nothing => 0,
+                    _ if rng.random_bool(THIRD) => 2,
+                    _ => 1,
+                };
+                let later: Vec<Vec<&Scenario>> = (0..count)
+                    .map(|_| scenario_set.other_matters(scenario, spec.joins, rng))
+                    .filter(|alternatives| !alternatives.is_empty())
+                    .collect();
+                let played = scenario::play(world, scenario, &later, options(spec, opening), rng)
                     .map_err(|reason| ("scenario", reason.name().to_owned()))?;
-                let tags = tags::of(&scenarios, &played);
+                let tags = tags::of(&played);
                 if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
                     return Err(("scenario", format!("does not show {label}, which it was drawn for")));
                 }

@@ -18,7 +18,7 @@ use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::{Ability, RefusalClass};
 use diorama_seeds::world::Finding;
-use rand::seq::IteratorRandom;
+use rand::seq::{IteratorRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 pub use self::play::{PlayOptions, Played, Unplayed, play};
@@ -47,6 +47,9 @@ pub struct Drawn {
     /// The place in the list, in `0..1`.
     pub place: f64,
 }
+
+/// Scenarios among which a conversation looks for one that takes up what was stated, at most.
+const MAX_ALTERNATIVES: usize = 24;
 
 /// The domains of the scenarios that one conversation joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,21 +111,15 @@ impl ScenarioSet {
         (scenario_set, findings)
     }
 
-    /// A scenario of the same user that may come after the first one, of its domain or of another; none where none may.
-    pub fn another_matter(
-        &self,
-        before: &[&Scenario],
-        joins: Joins,
-        rng: &mut ChaCha8Rng,
-    ) -> Option<&Scenario> {
-        let first = before.first()?;
+    /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are.
+    pub fn other_matters(&self, first: &Scenario, joins: Joins, rng: &mut ChaCha8Rng) -> Vec<&Scenario> {
         // What no API of one domain does, an API of another one may do.
         let lacks_tool = |scenario: &Scenario| {
             joins == Joins::Domains
                 && scenario.doc.goals.iter().any(|goal| goal.refused == Some(RefusalClass::NoTool))
         };
-        if before.iter().any(|scenario| lacks_tool(scenario)) {
-            return None;
+        if joins == Joins::Nothing || lacks_tool(first) {
+            return Vec::new();
         }
         let fits = |next: &&Arc<Scenario>| {
             (next.domain == first.domain) == (joins == Joins::OneDomain)
@@ -131,9 +128,14 @@ impl ScenarioSet {
                 && next.doc.policy.iter().all(|rule| !rule.contains('{'))
                 && !lacks_tool(next)
                 && next.doc.speaker == first.doc.speaker
-                && before.iter().all(|other| other.doc.name != next.doc.name || other.domain != next.domain)
+                && (next.doc.name != first.doc.name || next.domain != first.domain)
         };
-        self.scenarios.iter().filter(fits).choose(rng).map(|next| &**next)
+        let mut chosen = self.scenarios.iter().filter(fits).sample(rng, MAX_ALTERNATIVES);
+        chosen.shuffle(rng);
+        // The system message tells the rules of all of them: one that has any is enough.
+        let mut has_rules = false;
+        chosen.retain(|next| next.doc.policy.is_empty() || !std::mem::replace(&mut has_rules, true));
+        chosen.into_iter().map(|next| &**next).collect()
     }
 
     /// All of them.
@@ -289,7 +291,7 @@ pub(crate) fn takes(
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let options =
             PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None };
-        let prepared = play::Prepared::new(world, &[scenario], options, &mut rng).ok()?;
+        let prepared = play::Prepared::new(world, (scenario, &[]), options, &mut rng).ok()?;
         prepared.perform(&mut ChaCha8Rng::seed_from_u64(number)).ok()
     };
     (0..count).filter_map(take).collect()

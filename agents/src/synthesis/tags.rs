@@ -1,7 +1,6 @@
 //! The tags of a conversation: the values of the column `tags`.
 
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
-use diorama_seeds::scenario::Scenario;
 
 use super::scenario::Played;
 
@@ -52,7 +51,8 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
 
 /// The labels of scenarios that were played as one conversation.
 #[must_use]
-pub fn of(scenarios: &[&Scenario], played: &Played) -> Vec<&'static str> {
+pub fn of(played: &Played) -> Vec<&'static str> {
+    let scenarios = &played.scenarios;
     let turns = || played.candidate.goals.iter().flat_map(|goal| &goal.turns);
     let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
     let labels = [

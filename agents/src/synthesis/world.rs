@@ -249,17 +249,20 @@ impl WorldTemplate {
     }
 }
 
-/// The fields of a document that hold names of people: those made by `person_name`.
+/// The fields of a document that hold names of people: those made by `person_name`, or with a last name.
 fn person_fields(doc: &WorldDoc, world: &World) -> PersonFields {
     let domains = doc.to_domains();
-    let named = |resource: &Resource, field: &Field| {
+    let names_person = |resource: &Resource, field: &Field| {
         let domain = domains.get(resource.domain.index())?;
-        domain.resources.get(&*resource.name)?.fields.get(&*field.name)?.provider()
+        let doc = domain.resources.get(&*resource.name)?.fields.get(&*field.name)?;
+        let template = doc.fake.as_ref().and_then(|fake| fake.get("text")).and_then(|text| text.as_str());
+        let with_name = template.is_some_and(|text| text.contains("{last_name}"));
+        Some(doc.provider() == Some("person_name") || with_name)
     };
     let resources = world.resources.iter().enumerate();
     let fields = resources.flat_map(|(index, resource)| {
         let fields = resource.fields.iter().enumerate();
-        let of_people = fields.filter(move |(_, field)| named(resource, field) == Some("person_name"));
+        let of_people = fields.filter(move |(_, field)| names_person(resource, field) == Some(true));
         of_people.map(move |(field, _)| (ResourceId(index as u16), FieldId(field as u16)))
     });
     fields.collect()

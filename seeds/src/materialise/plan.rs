@@ -10,6 +10,7 @@ use super::derive;
 use super::maker::options::of_field;
 use super::maker::{Fault, Maker, Place};
 use super::moment::{Clock, relative};
+use super::provider::Provider;
 use super::tables::{Country, countries, country_of_zone};
 use crate::doc::{DomainDoc, FieldDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::model::{Field, Resource, ResourceId, World};
@@ -51,6 +52,14 @@ pub(super) struct ResourcePlan {
     pub(super) keys_first: bool,
     /// For each group of `unique_together`: what is made anew when its values are taken, in order.
     pub(super) redo: Vec<Vec<usize>>,
+}
+
+impl ResourcePlan {
+    /// The group of the cast to which the first full name of a person belongs.
+    pub(super) fn people(&self) -> Option<usize> {
+        let names_person = |field: &&FieldPlan| matches!(field.maker, Maker::Text(Provider::PersonName));
+        self.fields.iter().find(names_person).map(|field| field.group)
+    }
 }
 
 /// How the values of one field are made.

@@ -105,6 +105,21 @@ impl<'a> Run<'a> {
         if shared { "users of all domains" } else { &resource.qualified }
     }
 
+    /// The owner of the streams of a resource's people. Those that the first such resource of a domain names, its users aside, are
+    /// the same in all domains of a world: whom somebody pays may be who repairs the tap.
+    fn owner_of_people(&self, index: usize) -> &'a str {
+        let resource = &self.world.resources[index];
+        let users = self.world.domains.get(resource.domain.index()).and_then(|domain| domain.users);
+        let names = |other: &usize| {
+            self.world.resources[*other].domain == resource.domain
+                && users.is_none_or(|users| users.index() != *other)
+                && self.plan.resources[*other].people().is_some()
+        };
+        let first = (0..self.world.resources.len()).find(names);
+        let shared = self.world.domains.len() > 1 && first == Some(index);
+        if shared { "people of all domains" } else { self.owner(index) }
+    }
+
     /// How many records a resource gets.
     fn size(&self, index: usize) -> usize {
         self.plan.resources[index].count as usize + self.children[index].len()
@@ -193,7 +208,14 @@ impl<'a> Run<'a> {
         let groups: Vec<Streams> = plan
             .groups
             .iter()
-            .map(|group| Streams::new(self.seed, self.owner(index), group, "cast"))
+            .enumerate()
+            .map(|(position, group)| match plan.people() == Some(position) {
+                // Whatever the field with the name is called, the nth person is the same.
+                true if self.owner_of_people(index) != &*resource.qualified => {
+                    Streams::new(self.seed, self.owner_of_people(index), "", "cast")
+                }
+                _ => Streams::new(self.seed, self.owner(index), group, "cast"),
+            })
             .collect();
         let fields = Fields::new(resource, plan, (self.seed, self.owner(index)), size);
         let mut taken = self.given_taken(index)?;

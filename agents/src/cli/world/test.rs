@@ -104,17 +104,18 @@ impl Test {
     fn try_one(&self, world: &BatchWorld, scenario: &Scenario, seed: u64, fared: &mut Fared) {
         let ability = if self.retrieve { Ability::PlanRetrieveCall } else { Ability::Call };
         fared.tries += 1;
-        let mut scenarios = vec![scenario];
+        let (mut first, mut later) = (scenario, Vec::new());
         if self.later {
             let set = &world.world_template.scenario_set;
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let kind = if world.base.world().domains.len() > 1 { Joins::Domains } else { Joins::OneDomain };
-            let Some(before) = set.another_matter(&scenarios, kind, &mut rng) else {
+            let joins = if world.base.world().domains.len() > 1 { Joins::Domains } else { Joins::OneDomain };
+            let Some(before) = set.other_matters(scenario, joins, &mut rng).first().copied() else {
                 return fared.lose("scenario", "no other matter of the same user".to_owned());
             };
-            scenarios.insert(0, before);
+            later.push(vec![scenario]);
+            first = before;
         }
-        match rehearse(world, &scenarios, ability, seed) {
+        match rehearse(world, (first, &later), ability, seed) {
             Ok((candidate, grounded)) => {
                 fared.passed += 1;
                 if fared.shown.len() < self.show {

@@ -210,7 +210,7 @@ fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, Pipeline
     let mut lost: Vec<String> = Vec::new();
     for seed in 0..TRIES {
         let world = ScenarioApis.build(&world_template, seed)?;
-        match rehearse(&world, &[scenario], Ability::Call, seed) {
+        match rehearse(&world, (scenario, &[]), Ability::Call, seed) {
             Ok(_) => return Ok(Vec::new()),
             Err(error) => {
                 let class =

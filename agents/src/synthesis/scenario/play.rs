@@ -25,6 +25,8 @@ pub struct Played {
     pub candidate: Candidate,
     /// Searches that did not show what was looked for.
     pub missed: usize,
+    /// The scenarios, in their order.
+    pub scenarios: Vec<Scenario>,
 }
 
 /// Why a scenario could not be played. The first word is its class.
@@ -108,23 +110,26 @@ pub struct PlayOptions {
     pub opening: Option<f64>,
 }
 
-/// Plays scenarios as one conversation: a function of the world, the scenarios, the options and the stream of choices.
+/// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
 ///
 /// # Errors
 /// Why they could not be played.
 pub fn play(
     world: &BatchWorld,
-    scenarios: &[&Scenario],
+    first: &Scenario,
+    later: &[Vec<&Scenario>],
     options: PlayOptions,
     rng: &mut ChaCha8Rng,
 ) -> Result<Played, Unplayed> {
-    Prepared::new(world, scenarios, options, rng)?.perform(rng)
+    Prepared::new(world, (first, later), options, rng)?.perform(rng)
 }
 
 /// Scenarios of which the first one's places are taken: what it speaks of is settled, what is said is not.
 pub(super) struct Prepared<'a> {
     world: &'a BatchWorld,
-    scenarios: Vec<&'a Scenario>,
+    first: &'a Scenario,
+    /// For each further matter, the scenarios of which one is played.
+    later: Vec<Vec<&'a Scenario>>,
     options: PlayOptions,
     visible: Vec<ApiId>,
     session: Session,
@@ -138,17 +143,19 @@ impl<'a> Prepared<'a> {
     /// When no records take its places, or a later scenario has no words for coming later.
     pub(super) fn new(
         world: &'a BatchWorld,
-        scenarios: &[&'a Scenario],
+        (first, later): (&'a Scenario, &[Vec<&'a Scenario>]),
         options: PlayOptions,
         rng: &mut ChaCha8Rng,
     ) -> Result<Self, Unplayed> {
         let model = world.base.world();
-        let (first, later) = scenarios.split_first().ok_or(Unplayed::NoBindings)?;
-        if let Some(wordless) = later.iter().find(|scenario| scenario.doc.later.is_empty()) {
+        let listed = || later.iter().flatten().copied();
+        if let Some(wordless) = listed().find(|scenario| scenario.doc.later.is_empty()) {
             return Err(Unplayed::NotLater(wordless.doc.name.clone()));
         }
         let visible = match options.ability {
-            Ability::Call => caller::tools_among(model, needed(scenarios, world), rng),
+            Ability::Call => {
+                caller::tools_among(model, needed(std::iter::once(first).chain(listed()), world), rng)
+            }
             Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
         };
         let session = SessionOptions {
@@ -163,7 +170,7 @@ impl<'a> Prepared<'a> {
             first.bind(world.record_source(&reading, options.clock), rng).ok_or(Unplayed::NoBindings)?;
         let casing = model.domains[first.domain.index()].casing;
         let scene = Scene::new(world.base.clone(), casing, bindings, session.state().clone());
-        Ok(Self { world, scenarios: scenarios.to_vec(), options, visible, session, scene })
+        Ok(Self { world, first, later: later.to_vec(), options, visible, session, scene })
     }
 
     /// Makes the calls and fills in the words.
@@ -171,50 +178,58 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// Why they could not be played.
     pub(super) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played, Unplayed> {
-        let Self { world, scenarios, options, visible, session, scene } = self;
+        let Self { world, first, later, options, visible, session, scene } = self;
         let PlayOptions { ability, seed, clock, opening } = options;
         let model = world.base.world();
-        let (Some(first), Some(last)) = (scenarios.first(), scenarios.len().checked_sub(1)) else {
-            return Err(Unplayed::NoBindings);
-        };
-        let mut rules = Vec::new();
-        for scenario in &scenarios {
-            rules.push(wording(&scene, &scenario.doc.policy, rng)?);
+        let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
+        let mut rules: Vec<String> = Vec::new();
+        // What the rules of a later scenario speak of is not settled yet: only those without places can be told.
+        let told = |policy: &&Vec<String>| policy.iter().all(|rule| !rule.contains('{'));
+        let policies = later.iter().flatten().map(|scenario| &scenario.doc.policy).filter(told);
+        for policy in std::iter::once(&first.doc.policy).chain(policies) {
+            let rule = wording(&scene, policy, rng)?;
+            if !rule.is_empty() && !rules.contains(&rule) {
+                rules.push(rule);
+            }
         }
-        rules.retain(|rule| !rule.is_empty());
-        let rules = rules.join(" ");
-        let mut domains: Vec<DomainId> = scenarios.iter().map(|scenario| scenario.domain).collect();
+        let mut domains: Vec<DomainId> = listed().map(|scenario| scenario.domain).collect();
         domains.dedup();
         let personas = match domains.as_slice() {
             [domain] => world.world_template.scenario_set.personas(*domain),
             _ => &[],
         };
-        let system = system::message((model, clock), &domains, personas, &rules, ability, rng);
-        let (hand, opening) = Hand::of(&scenarios, opening, rng);
+        let system = system::message((model, clock), &domains, personas, &rules.join(" "), ability, rng);
+        let (hand, opening) = Hand::of(&listed().collect::<Vec<_>>(), opening, rng);
         let settings = (hand, system.clone(), ability != Ability::Call);
         let mut player = Player::new(world, (first, scene), session, settings, rng);
         let mut goals = Vec::new();
-        for (number, scenario) in scenarios.iter().enumerate() {
-            if number > 0 {
-                player.go_on(scenario)?;
+        let mut scenarios = vec![first];
+        for number in 0..=later.len() {
+            if let Some(alternatives) = number.checked_sub(1).and_then(|at| later.get(at)) {
+                let new: Vec<&Scenario> = alternatives
+                    .iter()
+                    .copied()
+                    .filter(|next| scenarios.iter().all(|played| !std::ptr::eq(*played, *next)))
+                    .collect();
+                scenarios.push(player.go_on(&new)?);
             }
+            let Some(scenario) = scenarios.last() else { break };
             let mut docs = scenario.doc.goals.as_slice();
             // Who has more to say does not say goodbye yet.
             while let [rest @ .., closing] = docs
-                && number < last
+                && number < later.len()
                 && !rest.is_empty()
                 && closes(closing)
             {
                 docs = rest;
             }
-            let ends_there = last == 0
+            let ends_there = later.is_empty()
                 && ability == Ability::Call
                 && docs.first().is_some_and(declines_at_once)
                 && player.chance(LEAVES);
             for (position, doc) in docs.iter().take(if ends_there { 1 } else { usize::MAX }).enumerate() {
-                let opening = opening.as_slice();
                 let words = match (number, position) {
-                    (0, 0) => Some(opening),
+                    (0, 0) => Some(opening.as_slice()),
                     (_, 0) => Some(scenario.doc.later.as_slice()),
                     _ => None,
                 };
@@ -235,7 +250,7 @@ impl<'a> Prepared<'a> {
             tools: Some(tools),
             goals,
         };
-        Ok(Played { candidate, missed })
+        Ok(Played { candidate, missed, scenarios: scenarios.into_iter().cloned().collect() })
     }
 }
 
@@ -254,8 +269,8 @@ fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
 }
 
 /// The APIs that scenarios call.
-fn needed(scenarios: &[&Scenario], world: &BatchWorld) -> Vec<ApiId> {
-    let calls = scenarios.iter().flat_map(|scenario| scenario.doc.calls());
+fn needed<'a>(scenarios: impl Iterator<Item = &'a Scenario>, world: &BatchWorld) -> Vec<ApiId> {
+    let calls = scenarios.flat_map(|scenario| scenario.doc.calls());
     let names = calls.filter_map(|call| call.call.as_deref());
     let mut apis: Vec<ApiId> = names.filter_map(|name| world.base.world().api_named(name)).collect();
     apis.sort_unstable();

@@ -8,8 +8,8 @@ use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Body, Origin, Reading};
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
-use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, World};
-use diorama_seeds::scenario::{BoundValue, Prior, RecordSource, Scenario};
+use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, ResourceId, World};
+use diorama_seeds::scenario::{BoundValue, Prior, RecordSource, Scenario, person_field};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use diorama_seeds::value::{Decimal, Value};
@@ -97,26 +97,43 @@ impl<'a> Player<'a> {
         self.rng.random_bool(share)
     }
 
-    /// Goes on to another scenario of the same user: its places are taken by records as they are now.
+    /// Goes on to one of several scenarios of the same user: the first that takes up what was stated, else the first whose places
+    /// are taken. Records are taken as they are now.
     ///
     /// # Errors
-    /// When no records take its places.
-    pub(super) fn go_on(&mut self, scenario: &'a Scenario) -> Result<(), Unplayed> {
-        let says_secret = |secret: &String| scenario.doc.later.iter().any(|wording| wording.contains(secret));
-        if self.secret_of_signed_in(scenario.domain).as_ref().is_some_and(says_secret) {
-            return Err(Unplayed::SignsInAgain(scenario.doc.name.clone()));
-        }
-        let prior = self.prior(scenario);
+    /// When no records take the places of any.
+    pub(super) fn go_on(&mut self, alternatives: &[&'a Scenario]) -> Result<&'a Scenario, Unplayed> {
         let (world, state) = (self.world, self.session.state().clone());
         let reading = Reading::new(&world.base, &state);
-        let source = RecordSource { prior: &prior, ..world.record_source(&reading, state.clock()) };
-        let bindings = scenario.bind(source, self.rng).ok_or(Unplayed::NoBindings)?;
+        let name_of = |resource: ResourceId, key: &Value| {
+            let record = state.get(&world.base, resource, key)?;
+            record.get(world.base.world().resource(resource).display?.index()).cloned()
+        };
+        let mut chosen = None;
+        for scenario in alternatives.iter().copied() {
+            let says_secret =
+                |secret: &String| scenario.doc.later.iter().any(|wording| wording.contains(secret));
+            if self.secret_of_signed_in(scenario.domain).as_ref().is_some_and(says_secret) {
+                continue;
+            }
+            let prior = self.prior(scenario);
+            let source = RecordSource { prior: &prior, ..world.record_source(&reading, state.clock()) };
+            let Some(bindings) = scenario.bind(source, self.rng) else { continue };
+            let takes_up = bindings.iter().any(|bound| prior.is_taken_up(bound, name_of));
+            if takes_up || chosen.is_none() {
+                chosen = Some((scenario, bindings));
+            }
+            if takes_up {
+                break;
+            }
+        }
+        let (scenario, bindings) = chosen.ok_or(Unplayed::NoBindings)?;
         let casing = world.base.world().domains[scenario.domain.index()].casing;
         self.scene = Scene::new(world.base.clone(), casing, bindings, state);
         self.callers.extend(self.scene.held(scenario.caller()).cloned());
         self.named.clear();
         self.scenario = scenario;
-        Ok(())
+        Ok(scenario)
     }
 
     /// What the conversation has settled for a scenario to come.
@@ -132,7 +149,7 @@ impl<'a> Player<'a> {
                         prior.me = Some((*resource, key.clone()));
                     }
                     let record = self.session.state().get(&self.world.base, *resource, key);
-                    let display = described.display.filter(|field| people.contains(&(*resource, *field)));
+                    let display = person_field(described, *resource, people);
                     let name = record.zip(display);
                     let name = name.and_then(|(record, field)| record.get(field.index())).cloned();
                     prior.name = prior.name.or(name);
@@ -145,6 +162,7 @@ impl<'a> Player<'a> {
         }
         let stated = |text: &str| self.said.iter().chain(&self.answered).any(|said| said.contains(text));
         for entry in &self.calls {
+            let domain = entry.api.map(|api| model.api(api).domain);
             for (_, value, origin) in entry.reply.body.leaves() {
                 if let Value::Decimal(amount) = value
                     && !prior.amounts.contains(&plain(*amount))
@@ -159,6 +177,10 @@ impl<'a> Player<'a> {
                     continue;
                 }
                 let is_display = model.resource(*resource).display == Some(*field);
+                // The same matter is not gone into again.
+                if domain == Some(next.domain) && model.resource(*resource).domain == next.domain {
+                    continue;
+                }
                 let list = match people.contains(&(*resource, *field)) {
                     true => &mut prior.people,
                     false if is_display => &mut prior.titles,

@@ -32,13 +32,13 @@ pub enum Lost {
 /// Why it becomes no row.
 pub fn rehearse(
     world: &BatchWorld,
-    scenarios: &[&Scenario],
+    (first, later): (&Scenario, &[Vec<&Scenario>]),
     ability: Ability,
     seed: u64,
 ) -> Result<(Candidate, Grounded), Lost> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let options = PlayOptions { ability, seed: rng.random(), clock: world.base.world().clock, opening: None };
-    let candidate = play(world, scenarios, options, &mut rng)?.candidate;
+    let candidate = play(world, first, later, options, &mut rng)?.candidate;
     match SixGates.test(world, candidate.clone(), &mut rng) {
         Ok((grounded, _)) => Ok((candidate, grounded)),
         Err(rejected) => Err(Lost::Rejected { candidate: Box::new(candidate), rejected: Box::new(rejected) }),

@@ -45,7 +45,7 @@ fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
 
 fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    play(world, &[scenario(world, name)], options(world, seed), &mut rng).unwrap().candidate
+    play(world, scenario(world, name), &[], options(world, seed), &mut rng).unwrap().candidate
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn nothing_in_words_runs_on_or_panics() {
         for scenario in scenario_set.scenarios() {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             // Whatever comes of it, it comes to an end.
-            let _ = play(&world, &[scenario], options(&world, 1), &mut rng);
+            let _ = play(&world, scenario, &[], options(&world, 1), &mut rng);
         }
     }
 }
@@ -261,7 +261,7 @@ fn the_catalogs_scenarios_become_rows() {
         for scenario in world_template.scenario_set.scenarios() {
             let passes = |(seed, world): (usize, &BatchWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
-                let played = play(world, &[scenario], options(world, seed as u64), &mut rng).ok()?;
+                let played = play(world, scenario, &[], options(world, seed as u64), &mut rng).ok()?;
                 SixGates.test(world, played.candidate, &mut rng).ok()
             };
             let passed = worlds.iter().enumerate().filter_map(passes).count();
