@@ -362,7 +362,7 @@ async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
         "{\"line\": \"\"}",
         "{\"natural\": \"yes\"}",
         "[[[[",
-        "{\"goals\": [{\"opening\": \"Hi.\"}]}",
+        "{\"goals\": [{\"opening\": 7}]}",
     ];
     for (user, assistant) in [
         (UserWords::Query, AssistantWords::Scenario),

@@ -432,7 +432,7 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
         "--dialogues",
         "3",
         "--ability",
-        "call",
+        "retrieve_call",
         "--out",
         text(&out),
         "--world",

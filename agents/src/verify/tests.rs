@@ -307,7 +307,8 @@ fn a_row_that_was_made_easier_is_found_and_the_place_named() {
 #[test]
 fn rows_of_an_older_version_hold_as_far_as_they_can_be_derived() {
     let (worlds, (_, rows)) = (worlds(), dataset());
-    let mut row = rows[0].clone();
+    // Rows of that version name one domain.
+    let mut row = rows.iter().find(|row| row.domains.len() == 1).unwrap().clone();
     edit(&mut row.gold_answer, |answer| answer.as_object_mut()?.remove("claims").map(drop));
     edit(&mut row.episode, |episode| {
         let episode = episode.as_object_mut()?;
@@ -315,5 +316,6 @@ fn rows_of_an_older_version_hold_as_far_as_they_can_be_derived() {
     });
     assert!(replay(&row, &worlds).is_err(), "rows of this version have claims");
     edit(&mut row.provenance, |provenance| put(&mut provenance["version"], json!("generate/1")));
-    assert!(matches!(replay(&row, &worlds), Ok(false)));
+    let replayed = replay(&row, &worlds);
+    assert!(matches!(replayed, Ok(false)), "{:?}", replayed.map_err(|error| error.to_string()));
 }

@@ -107,7 +107,13 @@ static EAR: LazyLock<SpeakerClassifier> =
 /// The scenarios of worlds.
 fn scenarios_of(worlds: Vec<WorldDoc>) -> Vec<ScenarioDoc> {
     let domains = worlds.into_iter().flat_map(|world| world.into_domains().1);
-    domains.flat_map(|domain| domain.scenarios).collect()
+    let mut scenarios: Vec<ScenarioDoc> = domains.flat_map(|domain| domain.scenarios).collect();
+    // A few openings each, so that openings do not outweigh the other lines.
+    scenarios
+        .iter_mut()
+        .filter_map(|scenario| scenario.goals.first_mut())
+        .for_each(|goal| goal.user.truncate(4));
+    scenarios
 }
 
 impl SpeakerClassifier {
