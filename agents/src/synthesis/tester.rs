@@ -2,8 +2,6 @@
 //!
 //! Grounds a candidate and has it meet the six gates. Which author it comes from makes no difference.
 
-#![expect(clippy::result_large_err, reason = "a rejected candidate is looked at once")]
-
 use diorama_proof::candidate::CandidateError;
 use diorama_proof::{Candidate, GateReport, Grounded, Reason, ground, prove};
 use rand_chacha::ChaCha8Rng;

@@ -5,11 +5,6 @@
 //! visible text and the replies. No author of candidates lives here, and nothing here knows of files, datasets or
 //! chat models.
 
-#![expect(
-    clippy::result_large_err,
-    reason = "a reason holds what was found; one is made where a candidate fails, once"
-)]
-
 pub mod answer;
 pub mod binding;
 pub mod candidate;
