@@ -94,8 +94,10 @@ pub struct Prior {
     pub money_places: Vec<String>,
     /// Names of people that were stated: places of new people take one of them where it fits.
     pub people: Vec<Value>,
-    /// Titles that were stated: places of other new names take one of them where it fits.
+    /// Titles that were stated: `naming_places` take one of them where it fits.
     pub titles: Vec<Value>,
+    /// The places of texts that a write gives to something new.
+    pub naming_places: Vec<String>,
 }
 
 impl Prior {
@@ -123,6 +125,7 @@ impl Prior {
         money_places: Vec::new(),
         people: Vec::new(),
         titles: Vec::new(),
+        naming_places: Vec::new(),
     };
 }
 
@@ -451,7 +454,7 @@ impl<'a> Binder<'a> {
                     let prior = self.record_source.prior;
                     let stated = |record: &Record| {
                         let name = record.get(display.index());
-                        name.is_some_and(|name| prior.people.contains(name) || prior.titles.contains(name))
+                        name.is_some_and(|name| prior.people.contains(name))
                     };
                     records.sort_by_key(|record| !stated(record));
                 }
@@ -552,7 +555,12 @@ impl<'a> Binder<'a> {
                     return self.value(place, name.clone(), Some(schema), number, rng);
                 }
                 let is_person = self.record_source.people.contains(&(*of, *field));
-                let stated = if is_person { &prior.people } else { &prior.titles };
+                let names_new = prior.naming_places.contains(&place.name);
+                let stated: &[Value] = match is_person {
+                    true => &prior.people,
+                    false if names_new => &prior.titles,
+                    false => &[],
+                };
                 // A title is taken up as what something is called, never as a code or a secret.
                 let is_display = self.record_source.world.resource(*of).display == Some(*field);
                 let is_text = matches!(schema.kind, Type::String) && (is_person || is_display);

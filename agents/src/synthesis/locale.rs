@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use diorama_seeds::doc::WorldDoc;
-use regex::{NoExpand, Regex};
+use regex::{Captures, Regex};
 use serde_json::Value as Json;
 
 /// A currency: its ISO 4217 code, its sign before an amount, and its names in the plural and the singular, the first one
@@ -21,8 +21,8 @@ const CURRENCIES: [Currency; 6] = [
     Currency { code: "EUR", sign: "€", names: &["euros", "euro"] },
     Currency { code: "GBP", sign: "£", names: &["pounds", "pound", "quid"] },
     Currency { code: "USD", sign: "$", names: &["dollars", "US dollars", "dollar"] },
-    Currency { code: "AUD", sign: "$", names: &["Australian dollars", "dollars", "dollar"] },
-    Currency { code: "SGD", sign: "$", names: &["Singapore dollars", "S dollars", "dollars", "dollar"] },
+    Currency { code: "AUD", sign: "AUD ", names: &["Australian dollars", "dollars", "dollar"] },
+    Currency { code: "SGD", sign: "SGD ", names: &["Singapore dollars", "S dollars", "dollars", "dollar"] },
     Currency { code: "CHF", sign: "CHF ", names: &["francs", "Swiss francs", "franc"] },
 ];
 
@@ -61,16 +61,22 @@ fn collect(json: &Json, codes: &mut BTreeSet<String>) {
 
 /// A document with another currency; none where the result could not be read.
 fn replaced(doc: &WorldDoc, own: &Currency, target: &Currency) -> Option<WorldDoc> {
-    let mut text = serde_json::to_string(doc).ok()?;
     let mut names: Vec<&str> = own.names.to_vec();
+    names.push(own.code);
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    for (pattern, by) in
-        [(own.code, target.code)].into_iter().chain(names.into_iter().map(|name| (name, target.names[0])))
-    {
-        text = Regex::new(&format!(r"\b{pattern}\b")).ok()?.replace_all(&text, NoExpand(by)).into_owned();
-    }
+    // In one pass, so that what replaces a name is not replaced itself.
+    let named = Regex::new(&format!(r"\b(?:{})\b", names.join("|"))).ok()?;
+    let text = serde_json::to_string(doc).ok()?;
+    let text = named.replace_all(&text, |found: &Captures<'_>| match &found[0] {
+        code if code == own.code => target.code,
+        _ => target.names[0],
+    });
     // A sign stands before an amount or a place for one: elsewhere `$` ends a pattern.
-    let sign = Regex::new(&format!(r"{}([0-9{{])", regex::escape(own.sign.trim_end()))).ok()?;
+    let written = match own.code {
+        "AUD" | "SGD" => "$",
+        _ => own.sign.trim_end(),
+    };
+    let sign = Regex::new(&format!(r"{}([0-9{{])", regex::escape(written))).ok()?;
     let by = format!("{}$1", target.sign.replace('$', "$$"));
     let text = sign.replace_all(&text, by.as_str());
     serde_json::from_str(&text).ok()
@@ -104,6 +110,12 @@ mod tests {
         };
         check("EUR", "EUR 5, €{sum} or {sum} euros", "GBP", "GBP 5, £{sum} or {sum} pounds");
         check("AUD", "$5 in Australian dollars, ^a$", "CHF", "CHF 5 in francs, ^a$");
+        check(
+            "AUD",
+            "{sum} dollars, Australian dollars",
+            "SGD",
+            "{sum} Singapore dollars, Singapore dollars",
+        );
         check("GBP", "£{sum}, {sum} quid", "USD", "${sum}, {sum} dollars");
         // A yen buys a hundredth of a euro: such amounts stay as they are.
         check("JPY", "900 yen", "EUR", "900 yen");

@@ -46,7 +46,7 @@ const SAME_SHAPE: u32 = 20;
 const SAME_API: u32 = 2;
 /// Shares of the conversations that join a matter of another domain, and another one of the same domain, of those whose ability
 /// allows for it.
-const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 55), (Joins::OneDomain, 20), (Joins::Nothing, 25)];
+const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 70), (Joins::OneDomain, 12), (Joins::Nothing, 18)];
 /// Share of the joined conversations that join a third matter.
 const THIRD: f64 = 0.25;
 /// Minutes after the world's start in which sessions begin.

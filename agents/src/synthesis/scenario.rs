@@ -13,7 +13,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use diorama_seeds::doc::{DomainDoc, ScenarioDoc, WorldDoc};
+use diorama_seeds::doc::{DomainDoc, ScenarioDoc, Speaker, WorldDoc};
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::{Ability, RefusalClass};
@@ -113,28 +113,27 @@ impl ScenarioSet {
 
     /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are.
     pub fn other_matters(&self, first: &Scenario, joins: Joins, rng: &mut ChaCha8Rng) -> Vec<&Scenario> {
-        // What no API of one domain does, an API of another one may do.
-        let lacks_tool = |scenario: &Scenario| {
-            joins == Joins::Domains
-                && scenario.doc.goals.iter().any(|goal| goal.refused == Some(RefusalClass::NoTool))
+        let several = joins == Joins::Domains;
+        // What no API of one domain does, an API of another one may do; and nobody works for several services.
+        let stays = |scenario: &Scenario| {
+            scenario.doc.speaker == Speaker::Staff
+                || scenario.doc.goals.iter().any(|goal| goal.refused == Some(RefusalClass::NoTool))
         };
-        if joins == Joins::Nothing || lacks_tool(first) {
+        // A rule of the house may forbid what another scenario of the domain does.
+        let has_rules = !first.doc.policy.is_empty();
+        if joins == Joins::Nothing || (several && stays(first)) || (!several && has_rules) {
             return Vec::new();
         }
         let fits = |next: &&Arc<Scenario>| {
-            (next.domain == first.domain) == (joins == Joins::OneDomain)
+            (next.domain != first.domain) == several
                 && !next.doc.later.is_empty()
-                // What its rules speak of is only settled once it is played, and the system message comes before.
-                && next.doc.policy.iter().all(|rule| !rule.contains('{'))
-                && !lacks_tool(next)
+                && next.doc.policy.is_empty()
+                && !(several && stays(next))
                 && next.doc.speaker == first.doc.speaker
                 && (next.doc.name != first.doc.name || next.domain != first.domain)
         };
         let mut chosen = self.scenarios.iter().filter(fits).sample(rng, MAX_ALTERNATIVES);
         chosen.shuffle(rng);
-        // The system message tells the rules of all of them: one that has any is enough.
-        let mut has_rules = false;
-        chosen.retain(|next| next.doc.policy.is_empty() || !std::mem::replace(&mut has_rules, true));
         chosen.into_iter().map(|next| &**next).collect()
     }
 

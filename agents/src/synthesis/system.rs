@@ -74,6 +74,22 @@ pub fn message(
     parts.join(between)
 }
 
+/// The system message with the tokens of a user whom the operator has signed in, by domain.
+#[must_use]
+pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)]) -> String {
+    let mut system = system;
+    for (domain, token) in tokens {
+        let domain = &world.domains[domain.index()];
+        let parameter = domain.auth.as_ref().map_or("token", |auth| &*auth.parameter);
+        let parameter = domain.casing.write(parameter);
+        system.push_str(&format!(
+            " The user is signed in at the service {}: {parameter} {token}.",
+            domain.title.to_lowercase()
+        ));
+    }
+    system
+}
+
 /// All services, by title and description.
 fn services(world: &World) -> String {
     let services = world.domains.iter().map(|domain| {

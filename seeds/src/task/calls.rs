@@ -48,6 +48,13 @@ pub enum ArgumentSource {
         #[serde(default)]
         by: Derivation,
     },
+    /// Text of the system message: bytes `start..end`. Only tokens come from there.
+    System {
+        /// First byte.
+        start: u32,
+        /// Byte after the last.
+        end: u32,
+    },
     /// A place in the reply of an earlier gold call: `items[0].doctor_id`.
     Reply {
         /// Which gold call, from 0.

@@ -1,7 +1,7 @@
 //! The frozen half of every state: a world, checked for shape, with its indexes and digests.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use diorama_seeds::expr::{Expr, Node};
 use diorama_seeds::model::{
@@ -21,6 +21,7 @@ use super::names::{
     resources_by_noun,
 };
 use super::overlay::Table;
+use super::standing::StandingTokens;
 use super::tools::index::{TOOL_SEARCHER, ToolIndex};
 
 /// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
@@ -42,6 +43,7 @@ pub struct Base {
     pub(super) by_key_name: HashMap<String, ResourceId>,
     /// The resource of whoever asks, for members of replies.
     pub(super) caller: Option<ResourceId>,
+    standing: OnceLock<StandingTokens>,
     budget: u64,
 }
 
@@ -165,9 +167,16 @@ impl Base {
             by_key_name: resources_by_key_name(&world.resources),
             parts: parts_by_noun(&world.resources),
             caller: caller_resource(&world.apis),
+            standing: OnceLock::new(),
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))
+    }
+
+    /// The standing tokens of its users.
+    #[must_use]
+    pub fn standing(&self) -> &StandingTokens {
+        self.standing.get_or_init(|| StandingTokens::new(&self.world))
     }
 
     /// The world.

@@ -31,6 +31,7 @@ pub mod session;
 mod show;
 mod sign;
 mod smoke;
+mod standing;
 mod state;
 pub mod tools;
 mod write;

@@ -21,16 +21,21 @@ impl Run<'_> {
         let Value::String(text) = self.argument(parameter) else {
             return refuse(format!("this needs a token; {hint}"));
         };
-        let token = match self.draft.state.token(text) {
-            Some(token) if token.domain == self.api.domain => token,
-            _ => return refuse(format!("the token is not known; {hint}")),
+        let key = match self.draft.state.token(text) {
+            Some(token) if token.domain == self.api.domain => {
+                if self.draft.state.clock() >= token.expires {
+                    return refuse(format!("the token has expired; {hint}"));
+                }
+                token.user.clone()
+            }
+            _ => match self.base.standing().user(self.api.domain, text) {
+                Some(user) => user.clone(),
+                None => return refuse(format!("the token is not known; {hint}")),
+            },
         };
-        if self.draft.state.clock() >= token.expires {
-            return refuse(format!("the token has expired; {hint}"));
-        }
-        let user = self.auth().and_then(|auth| self.draft.record(auth.user, &token.user));
+        let user = self.auth().and_then(|auth| self.draft.record(auth.user, &key));
         let Some(user) = user.cloned() else { return refuse(format!("the token's user is gone; {hint}")) };
-        self.me = Some(token.user.clone());
+        self.me = Some(key);
         self.bind(Slot::ME, Bound::Record(user));
         Ok(())
     }
@@ -62,6 +67,10 @@ impl Run<'_> {
 
     /// Ends the call's token.
     pub(super) fn sign_out(&mut self) -> Outcome<Body> {
+        let token = self.api.token.and_then(|parameter| self.argument(parameter).as_str());
+        if token.is_some_and(|token| self.base.standing().user(self.api.domain, token).is_some()) {
+            return Err(Refusal::new(403, "a standing token is the operator's and cannot be signed out"));
+        }
         self.prepare()?;
         self.effects()?;
         if let Some(Value::String(text)) = self.api.token.map(|parameter| self.argument(parameter).clone()) {

@@ -14,7 +14,7 @@ mod lists;
 mod possible;
 mod provenance;
 mod reads;
-mod shared;
+pub(crate) mod shared;
 mod signing;
 mod writes;
 

@@ -10,10 +10,11 @@ use diorama_seeds::model::{ApiId, DomainId};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
 use diorama_seeds::value::{Instant, Value};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::hand::Hand;
-use super::player::{Player, wording};
+use super::player::{Player, may_be_signed_in, wording};
 use super::words::Scene;
 use crate::synthesis::world::BatchWorld;
 use crate::synthesis::{caller, system};
@@ -182,25 +183,17 @@ impl<'a> Prepared<'a> {
         let PlayOptions { ability, seed, clock, opening } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
-        let mut rules: Vec<String> = Vec::new();
-        // What the rules of a later scenario speak of is not settled yet: only those without places can be told.
-        let told = |policy: &&Vec<String>| policy.iter().all(|rule| !rule.contains('{'));
-        let policies = later.iter().flatten().map(|scenario| &scenario.doc.policy).filter(told);
-        for policy in std::iter::once(&first.doc.policy).chain(policies) {
-            let rule = wording(&scene, policy, rng)?;
-            if !rule.is_empty() && !rules.contains(&rule) {
-                rules.push(rule);
-            }
-        }
+        let rules = wording(&scene, &first.doc.policy, rng)?;
         let mut domains: Vec<DomainId> = listed().map(|scenario| scenario.domain).collect();
         domains.dedup();
         let personas = match domains.as_slice() {
             [domain] => world.world_template.scenario_set.personas(*domain),
             _ => &[],
         };
-        let system = system::message((model, clock), &domains, personas, &rules.join(" "), ability, rng);
+        let system = system::message((model, clock), &domains, personas, &rules, ability, rng);
         let (hand, opening) = Hand::of(&listed().collect::<Vec<_>>(), opening, rng);
-        let settings = (hand, system.clone(), ability != Ability::Call);
+        let is_signed_in = may_be_signed_in(model, first) && rng.random_bool(SIGNED_IN);
+        let settings = (hand, system.clone(), ability != Ability::Call, is_signed_in);
         let mut player = Player::new(world, (first, scene), session, settings, rng);
         let mut goals = Vec::new();
         let mut scenarios = vec![first];
@@ -240,6 +233,7 @@ impl<'a> Prepared<'a> {
             Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
             Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
         };
+        let system = system::with_tokens(model, system, player.standing());
         let missed = player.missed();
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
@@ -258,6 +252,9 @@ impl<'a> Prepared<'a> {
 fn closes(goal: &ScenarioGoalDoc) -> bool {
     goal.does.is_empty() && goal.facts.is_empty() && goal.refused.is_none() && goal.when.is_none()
 }
+
+/// Share of the conversations in which the operator has signed the user in, of those that may be so.
+const SIGNED_IN: f64 = 0.85;
 
 /// Share of the conversations whose first request is declined without a call that end with that.
 const LEAVES: f64 = 0.8;

@@ -7,8 +7,9 @@ use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Body, Origin, Reading};
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
+use diorama_proof::survey::reads;
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
-use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, ResourceId, World};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, DomainId, Parameter, ResourceId, World};
 use diorama_seeds::scenario::{BoundValue, Prior, RecordSource, Scenario, person_field};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
@@ -51,6 +52,10 @@ pub(super) struct Player<'a> {
     /// Whether tools are found by searching.
     retrieves: bool,
     system: String,
+    /// Whether the operator has signed the user in: then standing tokens take the place of sign-ins.
+    is_signed_in: bool,
+    /// The domains of which a standing token was used, with the token.
+    standing: Vec<(DomainId, String)>,
     /// The keywords of searches so far.
     searched: BTreeSet<String>,
     missed: usize,
@@ -63,7 +68,7 @@ impl<'a> Player<'a> {
         world: &'a BatchWorld,
         (scenario, scene): (&'a Scenario, Scene),
         session: Session,
-        (hand, system, retrieves): (Hand, String, bool),
+        (hand, system, retrieves, is_signed_in): (Hand, String, bool, bool),
         rng: &'a mut ChaCha8Rng,
     ) -> Self {
         Self {
@@ -81,6 +86,8 @@ impl<'a> Player<'a> {
             hand,
             retrieves,
             system,
+            is_signed_in,
+            standing: Vec::new(),
             searched: BTreeSet::new(),
             missed: 0,
             rng,
@@ -90,6 +97,11 @@ impl<'a> Player<'a> {
     /// Returns how many searches did not show what was looked for.
     pub(super) const fn missed(&self) -> usize {
         self.missed
+    }
+
+    /// The domains of which a standing token was used, with the token.
+    pub(super) fn standing(&self) -> &[(DomainId, String)] {
+        &self.standing
     }
 
     /// Draws from the stream of choices.
@@ -110,7 +122,9 @@ impl<'a> Player<'a> {
             record.get(world.base.world().resource(resource).display?.index()).cloned()
         };
         let mut chosen = None;
-        for scenario in alternatives.iter().copied() {
+        let model = world.base.world();
+        let fits = |scenario: &&Scenario| !self.is_signed_in || may_be_signed_in(model, scenario);
+        for scenario in alternatives.iter().copied().filter(fits) {
             let says_secret =
                 |secret: &String| scenario.doc.later.iter().any(|wording| wording.contains(secret));
             if self.secret_of_signed_in(scenario.domain).as_ref().is_some_and(says_secret) {
@@ -191,7 +205,11 @@ impl<'a> Player<'a> {
                 }
             }
         }
-        prior.money_places = money_places(next, model);
+        prior.money_places =
+            places(next, model, |_, parameter| matches!(parameter.schema.kind, Type::Decimal { .. }));
+        prior.naming_places = places(next, model, |api, parameter| {
+            !reads(api) && matches!(parameter.schema.kind, Type::String)
+        });
         prior
     }
 
@@ -386,7 +404,8 @@ impl<'a> Player<'a> {
         if items.is_empty() { Err(wrong()) } else { Ok(items) }
     }
 
-    fn proposed(&self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
+    fn proposed(&mut self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
+        let mut used = None;
         let name = step.call.clone().unwrap_or_default();
         let model = self.world.base.world();
         let mut arguments = Map::new();
@@ -395,6 +414,7 @@ impl<'a> Player<'a> {
             if let Some(token) = api.token {
                 let token = &api.parameters[token.index()].name;
                 let value = self.token(api.domain).ok_or_else(|| Unplayed::NotSignedIn(name.clone()))?;
+                used = self.standing_token(api.domain).map(|token| (api.domain, token));
                 arguments.insert(token.to_string(), value);
             }
         }
@@ -405,11 +425,15 @@ impl<'a> Player<'a> {
             })?;
             arguments.insert(self.scene.casing().write(argument).into_owned(), value);
         }
+        self.standing.extend(used.filter(|used| !self.standing.contains(used)));
         Ok(CandidateCall { api: name, arguments })
     }
 
-    /// The token that the latest sign-in of a domain gave.
+    /// The token of the user in a domain: the standing one, or that of the latest sign-in.
     fn token(&self, domain: DomainId) -> Option<Json> {
+        if let Some(token) = self.standing_token(domain) {
+            return Some(Json::from(token));
+        }
         let model = self.world.base.world();
         self.calls.iter().rev().filter(|entry| entry.reply.is_success()).find_map(|entry| {
             let api = model.api(entry.api?);
@@ -419,6 +443,17 @@ impl<'a> Player<'a> {
             let (_, value, _) = entry.reply.body.leaves().find(|(path, ..)| path.ends_with("token"))?;
             Some(value.to_json(&model.zone))
         })
+    }
+
+    /// The standing token of the user in a domain, where the operator has signed them in.
+    fn standing_token(&self, domain: DomainId) -> Option<String> {
+        let base = &self.world.base;
+        let auth = base.world().domains[domain.index()].auth.as_ref().filter(|_| self.is_signed_in)?;
+        let key = self.callers.iter().rev().find_map(|caller| match caller {
+            BoundValue::Record(resource, key) if *resource == auth.user => Some(key),
+            _ => None,
+        })?;
+        base.standing().token(domain, key).map(|token| token.to_string())
     }
 
     /// Searches for an API that no search has shown. Whether one shows it.
@@ -515,6 +550,24 @@ impl<'a> Player<'a> {
     }
 }
 
+/// Returns true if nothing depends on how the user of a scenario signs in: no sign-in fails, and nobody signs out.
+pub(super) fn may_be_signed_in(world: &World, scenario: &Scenario) -> bool {
+    let Some(auth) = &world.domains[scenario.domain.index()].auth else { return true };
+    let secret = format!("{{me.{}", world.resource(auth.user).field(auth.secret).name);
+    let says_secret = |wordings: &Vec<String>| wordings.iter().any(|wording| wording.contains(&secret));
+    let mut openings = scenario.doc.goals.iter().map(|goal| &goal.user).chain([&scenario.doc.later]);
+    let mut calls = scenario.doc.calls();
+    !openings.any(says_secret)
+        && calls.all(|call| {
+            let api = call.call.as_deref().and_then(|name| world.api_named(name));
+            api.is_none_or(|api| match world.api(api).behaviour.kind {
+                BehaviourKind::SignIn { .. } => !call.fails && call.name.is_none(),
+                BehaviourKind::SignOut => false,
+                _ => true,
+            })
+        })
+}
+
 /// The amount as a number that a scenario's place may hold.
 fn plain(amount: Decimal) -> Value {
     let reduced = amount.reduced();
@@ -524,18 +577,24 @@ fn plain(amount: Decimal) -> Value {
     }
 }
 
-/// The places of a scenario that stand for an argument of money.
-fn money_places(scenario: &Scenario, world: &World) -> Vec<String> {
+/// The places of a scenario that stand for an argument of a kind.
+fn places(scenario: &Scenario, world: &World, is_kind: impl Fn(&Api, &Parameter) -> bool) -> Vec<String> {
     let casing = world.domains[scenario.domain.index()].casing;
-    let places = scenario.doc.calls().flat_map(|call| {
-        let api = call.call.as_deref().and_then(|name| world.api_named(name)).map(|id| world.api(id));
-        call.with.iter().filter_map(move |(parameter, given)| {
-            let api = api?;
-            let schema = &api.parameters[api.parameter_named(&casing.write(parameter))?.index()].schema;
-            matches!(schema.kind, Type::Decimal { .. }).then(|| given.as_str().map(str::to_owned))?
-        })
-    });
-    places.collect()
+    let mut found = Vec::new();
+    for call in scenario.doc.calls() {
+        let Some(id) = call.call.as_deref().and_then(|name| world.api_named(name)) else { continue };
+        let api = world.api(id);
+        for (parameter, given) in &call.with {
+            let parameter =
+                api.parameter_named(&casing.write(parameter)).map(|id| &api.parameters[id.index()]);
+            if let (Some(parameter), Some(place)) = (parameter, given.as_str())
+                && is_kind(api, parameter)
+            {
+                found.push(place.to_owned());
+            }
+        }
+    }
+    found
 }
 
 /// Characters of a title that another scenario takes up, at least.

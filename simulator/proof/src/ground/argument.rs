@@ -172,6 +172,11 @@ pub(crate) struct Argument<'a> {
 
 impl Argument<'_> {
     fn source(&self, value: &Value) -> Option<ArgumentSource> {
+        if let Some(token) = value.as_str().filter(|_| self.is_token())
+            && let Some(start) = self.seen.system.source().find(token)
+        {
+            return Some(ArgumentSource::System { start: start as u32, end: (start + token.len()) as u32 });
+        }
         let (said, shown) = (self.in_user(value), self.in_reply(value));
         // The place where the value was first visible: what a user picks from a list, the list has given.
         let is_text = matches!(self.parameter.schema.kind, Type::Reference { .. } | Type::String | Type::Any);
