@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use unicode_normalization::UnicodeNormalization;
+
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -88,6 +90,8 @@ pub struct Prior {
     pub me: Option<(ResourceId, Value)>,
     /// The user's name, which the record or the value of the caller must have.
     pub name: Option<Value>,
+    /// The user's name at a service that knows no other, where their full name is not known.
+    pub username: Option<Value>,
     /// Amounts of money that were stated: `money_places` take one of them where it fits.
     pub amounts: Vec<Value>,
     /// The places of numbers that are amounts of money.
@@ -121,6 +125,7 @@ impl Prior {
     pub const NONE: Self = Self {
         me: None,
         name: None,
+        username: None,
         amounts: Vec::new(),
         money_places: Vec::new(),
         people: Vec::new(),
@@ -131,6 +136,19 @@ impl Prior {
 
 /// Fields that hold names of people.
 pub type PersonFields = BTreeSet<(ResourceId, FieldId)>;
+
+/// Returns true if a user name has the first or the last name of a person in it.
+#[must_use]
+pub fn is_username_of(username: &str, name: &str) -> bool {
+    let folded = |text: &str| -> String {
+        text.nfd().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
+    };
+    let username = folded(username);
+    name.split(' ').map(folded).any(|part| part.len() >= MIN_NAME_PART && username.contains(&part))
+}
+
+/// Letters of a first or last name that tell a user name, at least.
+const MIN_NAME_PART: usize = 3;
 
 /// The field of a resource that holds the name of a person: the one that it is called by, or else the first.
 #[must_use]
@@ -595,8 +613,18 @@ impl<'a> Binder<'a> {
         if let Some((_, key)) = own {
             return record.get(resource.key.index()) == Some(key);
         }
-        let name = person_field(resource, of, self.record_source.people);
-        let name = name.and_then(|field| record.get(field.index()));
+        let people = self.record_source.people;
+        let name = person_field(resource, of, people).and_then(|field| record.get(field.index()));
+        let users = self.record_source.world.domains[resource.domain.index()].users;
+        let display =
+            resource.display.filter(|_| users == Some(of)).and_then(|field| record.get(field.index()));
+        // Who is only called by a user name is somebody of that name.
+        if let (None, Some(username), Some(prior)) = (name, display.and_then(Value::as_str), &prior.name) {
+            return is_username_of(username, prior.as_str().unwrap_or_default());
+        }
+        if let (Some(name), Some(username)) = (name.and_then(Value::as_str), prior.username.as_ref()) {
+            return is_username_of(username.as_str().unwrap_or_default(), name);
+        }
         prior.name.as_ref().zip(name).is_none_or(|(prior, name)| prior == name)
     }
 

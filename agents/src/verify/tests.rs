@@ -187,7 +187,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
                 goals.iter_mut().find_map(|goal| goal.as_object_mut()?.remove("when")).map(drop)
             })
         },
-        "user_facts.goals[1].when: found nothing",
+        "].when: found nothing",
     ),
     (
         "another condition",

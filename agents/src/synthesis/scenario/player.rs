@@ -166,6 +166,12 @@ impl<'a> Player<'a> {
                     let display = person_field(described, *resource, people);
                     let name = record.zip(display);
                     let name = name.and_then(|(record, field)| record.get(field.index())).cloned();
+                    if name.is_none() && prior.name.is_none() {
+                        let users = model.domains[described.domain.index()].users;
+                        let called = record.zip(described.display.filter(|_| users == Some(*resource)));
+                        let called = called.and_then(|(record, field)| record.get(field.index())).cloned();
+                        prior.username = prior.username.or(called.filter(|called| called.as_str().is_some()));
+                    }
                     prior.name = prior.name.or(name);
                 }
                 BoundValue::Value(name @ Value::String(_), _) => {
@@ -273,8 +279,10 @@ impl<'a> Player<'a> {
         match goal {
             Some(goal) => _ = self.find(goal, &mut turns),
             None if self.retrieves && doc.refused == Some(RefusalClass::NoTool) => {
+                // That there is no tool is only known after a search.
                 let keywords = search::in_vain(self.world, self.scenario.domain, &user);
-                keywords.into_iter().for_each(|keywords| self.search(keywords, &mut turns));
+                let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
+                self.search(keywords, &mut turns);
             }
             None => {}
         }
@@ -557,7 +565,19 @@ pub(super) fn may_be_signed_in(world: &World, scenario: &Scenario) -> bool {
     let says_secret = |wordings: &Vec<String>| wordings.iter().any(|wording| wording.contains(&secret));
     let mut openings = scenario.doc.goals.iter().map(|goal| &goal.user).chain([&scenario.doc.later]);
     let mut calls = scenario.doc.calls();
-    !openings.any(says_secret)
+    let signs_in = |call: &ScenarioStepDoc| {
+        let api = call.call.as_deref().and_then(|name| world.api_named(name));
+        api.is_some_and(|api| matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. }))
+    };
+    let mut steps = scenario.doc.goals.iter().flat_map(|goal| &goal.does);
+    let beside_others = steps.any(|step| step.together.iter().any(signs_in));
+    // Who is asked for a password and something else at once is asked anyway.
+    let is_mixed = |wording: &String| {
+        wording.contains(&secret) && (wording.matches('{').count() != wording.matches("{me.").count())
+    };
+    !beside_others
+        && !openings.any(says_secret)
+        && !scenario.doc.withheld.values().flatten().any(is_mixed)
         && calls.all(|call| {
             let api = call.call.as_deref().and_then(|name| world.api_named(name));
             api.is_none_or(|api| match world.api(api).behaviour.kind {

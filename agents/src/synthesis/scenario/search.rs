@@ -74,7 +74,14 @@ impl Names {
 /// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
 pub(super) fn in_vain(world: &BatchWorld, domain: DomainId, opening: &str) -> Option<String> {
     let words = &world.world_template.names().uses[domain.index()];
-    requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 }).into_iter().next()
+    let of_domain = requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 });
+    let plain =
+        |word: &&str| !word.starts_with(char::is_uppercase) && word.len() > 3 && content(word).is_some();
+    // Where nothing is put as a request, the first words that mean something.
+    let words: Vec<&str> =
+        opening.split([' ', '.', ',', '!', '?', ':', ';', '\n']).filter(plain).take(2).collect();
+    let named = (!words.is_empty()).then(|| words.join(" "));
+    of_domain.into_iter().chain(requests(&[opening], |_| OWN)).chain(named).next()
 }
 
 /// Keywords to search by, in the order in which they are tried.
