@@ -106,3 +106,48 @@ impl Turns {
         Some(Turn { ability: *ability?.0, domain: DomainId(domain as u16), place: (nth * GOLDEN).fract() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use diorama_seeds::world::{Finding, Report};
+    use rand::SeedableRng;
+
+    use super::*;
+
+    /// World templates of rings of three of these domains; none is ever made.
+    fn templates(domains: usize) -> Vec<LazyTemplate> {
+        let name = |at: usize| format!("domain_{}", at % domains);
+        let template = |first: usize| {
+            let names = (0..3).map(|step| name(first + step)).collect();
+            LazyTemplate::new(names, || Err(Report::one("x", Finding::error("", "never made", ""))))
+        };
+        (0..domains).map(template).collect()
+    }
+
+    #[test]
+    fn every_domain_and_ability_has_its_turn_and_places_fill_the_list_evenly() {
+        const ROWS_PER_BATCH: u64 = 50;
+        const CELLS: usize = 200;
+        let turns = Turns::new(&templates(7), &mut ChaCha8Rng::seed_from_u64(3));
+        let mut places: HashMap<(String, Ability), Vec<f64>> = HashMap::new();
+        for index in 0..200 {
+            let rows = index * ROWS_PER_BATCH..(index + 1) * ROWS_PER_BATCH;
+            let batch = Batch { index, split: Split::Train, row_indexes: rows.clone() };
+            let (template, _) = turns.of_batch(index, Split::Train, false);
+            for row in rows {
+                let turn = turns.of_row(&batch, false, &Ability::ALL, row).unwrap();
+                let domain = format!("domain_{}", (template + turn.domain.index()) % 7);
+                places.entry((domain, turn.ability)).or_default().push(turn.place);
+            }
+        }
+        assert_eq!(places.len(), 7 * 3);
+        for ((domain, ability), places) in places {
+            let mut uses = vec![0_usize; CELLS];
+            places.iter().for_each(|place| uses[(place * CELLS as f64) as usize] += 1);
+            let most = uses.iter().copied().max().unwrap_or_default();
+            // Drawn at random, some of 200 cells would have three times the mean.
+            let mean = places.len() as f64 / CELLS as f64;
+            assert!(most as f64 <= mean * 2.0 + 1.0, "{domain} {ability:?}: {most} of {}", places.len());
+        }
+    }
+}

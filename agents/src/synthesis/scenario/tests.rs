@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use diorama_output::row::Split;
 use diorama_output::row::parts::Provenance;
 use diorama_proof::{Candidate, GateReport};
+use diorama_seeds::model::{ApiId, BehaviourKind};
 use diorama_seeds::world;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -274,4 +275,63 @@ fn the_catalogs_scenarios_become_rows() {
     }
     assert!(lost.is_empty(), "never a row: {lost:?}");
     assert!(rows * 100 >= tries * 90, "{rows} of {tries}");
+}
+
+#[test]
+fn joined_matters_are_of_one_user_who_signs_in_once() {
+    let recipe = Recipe::new(Ingredients {
+        seed: 5,
+        abilities: Vec::new(),
+        domains: crate::catalog::domains(),
+        worlds: Vec::new(),
+        domains_per_world: 3,
+        dialogues: 1,
+        shares: Shares::new(),
+        model: None,
+    })
+    .unwrap();
+    let mut joined = 0;
+    for template in &recipe.train[..6] {
+        let world = ScenarioApis.build(template.get().unwrap(), 3).unwrap();
+        let model = world.base.world();
+        let set = &world.world_template.scenario_set;
+        for (number, first) in set.scenarios().iter().enumerate() {
+            let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
+            for joins in [Joins::OneDomain, Joins::Domains] {
+                let later = set.other_matters(first, joins, &mut rng);
+                let fits = |next: &&Scenario| (next.domain != first.domain) == (joins == Joins::Domains);
+                assert!(later.iter().all(fits), "{}", first.doc.name);
+                assert!(later.iter().all(|next| next.doc.speaker == first.doc.speaker));
+                if later.is_empty() {
+                    continue;
+                }
+                let Ok(played) = play(&world, first, &[later], options(&world, 9), &mut rng) else {
+                    continue;
+                };
+                joined += 1;
+                let sign_ins = |domain: DomainId| {
+                    let calls = played.candidate.calls().filter_map(|call| model.api_named(&call.api));
+                    let signs_in = |api: &ApiId| {
+                        let api = model.api(*api);
+                        api.domain == domain && matches!(api.behaviour.kind, BehaviourKind::SignIn { .. })
+                    };
+                    calls.filter(signs_in).count()
+                };
+                if joins == Joins::OneDomain && !first.doc.calls().any(|call| call.fails) {
+                    assert!(sign_ins(first.domain) <= 1, "{}: {:?}", first.doc.name, played.candidate);
+                }
+                // Nobody says goodbye and goes on.
+                let [before, after] = <[Scenario; 2]>::try_from(played.scenarios).unwrap();
+                let closings = before.doc.goals.iter().rev().take_while(|goal| {
+                    goal.does.is_empty()
+                        && goal.facts.is_empty()
+                        && goal.refused.is_none()
+                        && goal.when.is_none()
+                });
+                let kept = (before.doc.goals.len() - closings.count()).max(1);
+                assert_eq!(played.candidate.goals.len(), kept + after.doc.goals.len(), "{}", first.doc.name);
+            }
+        }
+    }
+    assert!(joined > 300, "{joined}");
 }
