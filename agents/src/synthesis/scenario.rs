@@ -6,8 +6,12 @@
 mod hand;
 mod play;
 mod player;
+mod prior;
 pub mod rehearse;
 mod search;
+mod sign_in;
+mod token;
+mod unplayed;
 mod words;
 
 use std::collections::BTreeMap;
@@ -21,8 +25,9 @@ use diorama_seeds::world::Finding;
 use rand::seq::{IteratorRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-pub use self::play::{PlayOptions, Played, Unplayed, play};
+pub use self::play::{PlayOptions, Played, play};
 pub use self::search::Names;
+pub use self::unplayed::Unplayed;
 use self::words::check_words;
 use super::pipeline::ability_weight;
 use super::tags;

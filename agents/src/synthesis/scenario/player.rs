@@ -7,13 +7,11 @@ use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Body, Origin, Reading};
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
-use diorama_proof::survey::reads;
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, DomainId, Parameter, ResourceId, World};
-use diorama_seeds::scenario::{BoundValue, Prior, RecordSource, Scenario, person_field};
-use diorama_seeds::schema::Type;
+use diorama_seeds::model::{ApiId, DomainId, ResourceId};
+use diorama_seeds::scenario::{BoundValue, RecordSource, Scenario};
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
-use diorama_seeds::value::{Decimal, Value};
+use diorama_seeds::value::Value;
 use minijinja::Value as Shown;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -21,8 +19,9 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};
 
 use super::hand::Hand;
-use super::play::Unplayed;
 use super::search;
+use super::sign_in::may_be_signed_in;
+use super::unplayed::Unplayed;
 use super::words::Scene;
 use crate::synthesis::world::BatchWorld;
 
@@ -31,35 +30,35 @@ type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// A conversation on its way.
 pub(super) struct Player<'a> {
-    world: &'a BatchWorld,
+    pub(super) world: &'a BatchWorld,
     /// The scenario that is played now.
-    scenario: &'a Scenario,
-    scene: Scene,
-    session: Session,
-    shown: BTreeSet<ApiId>,
-    calls: Vec<Arc<LogEntry>>,
+    pub(super) scenario: &'a Scenario,
+    pub(super) scene: Scene,
+    pub(super) session: Session,
+    pub(super) shown: BTreeSet<ApiId>,
+    pub(super) calls: Vec<Arc<LogEntry>>,
     /// The calls behind a name.
-    named: BTreeMap<String, Vec<usize>>,
+    pub(super) named: BTreeMap<String, Vec<usize>>,
     /// The user's messages.
-    said: Vec<String>,
+    pub(super) said: Vec<String>,
     /// The assistant's messages.
-    answered: Vec<String>,
+    pub(super) answered: Vec<String>,
     /// The users of the domains so far: the places of the callers.
-    callers: Vec<BoundValue>,
+    pub(super) callers: Vec<BoundValue>,
     /// Where what was said of the present goal begins.
-    goal_from: usize,
-    hand: Hand,
+    pub(super) goal_from: usize,
+    pub(super) hand: Hand,
     /// Whether tools are found by searching.
-    retrieves: bool,
-    system: String,
+    pub(super) retrieves: bool,
+    pub(super) system: String,
     /// Whether the operator has signed the user in: then standing tokens take the place of sign-ins.
-    is_signed_in: bool,
+    pub(super) is_signed_in: bool,
     /// The domains of which a standing token was used, with the token.
-    standing: Vec<(DomainId, String)>,
+    pub(super) standing: Vec<(DomainId, String)>,
     /// The keywords of searches so far.
-    searched: BTreeSet<String>,
-    missed: usize,
-    rng: &'a mut ChaCha8Rng,
+    pub(super) searched: BTreeSet<String>,
+    pub(super) missed: usize,
+    pub(super) rng: &'a mut ChaCha8Rng,
 }
 
 impl<'a> Player<'a> {
@@ -148,108 +147,6 @@ impl<'a> Player<'a> {
         self.named.clear();
         self.scenario = scenario;
         Ok(scenario)
-    }
-
-    /// What the conversation has settled for a scenario to come.
-    fn prior(&self, next: &Scenario) -> Prior {
-        let model = self.world.base.world();
-        let people = &self.world.world_template.people;
-        let mut prior = Prior::default();
-        for caller in &self.callers {
-            match caller {
-                BoundValue::Record(resource, key) => {
-                    let described = model.resource(*resource);
-                    if described.domain == next.domain {
-                        prior.me = Some((*resource, key.clone()));
-                    }
-                    let record = self.session.state().get(&self.world.base, *resource, key);
-                    let display = person_field(described, *resource, people);
-                    let name = record.zip(display);
-                    let name = name.and_then(|(record, field)| record.get(field.index())).cloned();
-                    if name.is_none() && prior.name.is_none() {
-                        let users = model.domains[described.domain.index()].users;
-                        let called = record.zip(described.display.filter(|_| users == Some(*resource)));
-                        let called = called.and_then(|(record, field)| record.get(field.index())).cloned();
-                        prior.username = prior.username.or(called.filter(|called| called.as_str().is_some()));
-                    }
-                    prior.name = prior.name.or(name);
-                }
-                BoundValue::Value(name @ Value::String(_), _) => {
-                    prior.name = prior.name.or(Some(name.clone()))
-                }
-                BoundValue::Value(..) | BoundValue::Records(..) => {}
-            }
-        }
-        let stated = |text: &str| self.said.iter().chain(&self.answered).any(|said| said.contains(text));
-        for entry in &self.calls {
-            let domain = entry.api.map(|api| model.api(api).domain);
-            for (_, value, origin) in entry.reply.body.leaves() {
-                if let Value::Decimal(amount) = value
-                    && !prior.amounts.contains(&plain(*amount))
-                    && self.answered.iter().any(|said| said.contains(&amount.reduced().to_string()))
-                {
-                    prior.amounts.push(plain(*amount));
-                }
-                let (Origin::Field { resource, field, .. }, Value::String(text)) = (origin, value) else {
-                    continue;
-                };
-                if text.len() < MIN_TITLE_LENGTH || prior.name.as_ref() == Some(value) || !stated(text) {
-                    continue;
-                }
-                let is_display = model.resource(*resource).display == Some(*field);
-                // The same matter is not gone into again.
-                if domain == Some(next.domain) && model.resource(*resource).domain == next.domain {
-                    continue;
-                }
-                let list = match people.contains(&(*resource, *field)) {
-                    true => &mut prior.people,
-                    false if is_display => &mut prior.titles,
-                    false => continue,
-                };
-                if !list.contains(value) {
-                    list.push(value.clone());
-                }
-            }
-        }
-        prior.money_places =
-            places(next, model, |_, parameter| matches!(parameter.schema.kind, Type::Decimal { .. }));
-        prior.naming_places = places(next, model, |api, parameter| {
-            !reads(api) && matches!(parameter.schema.kind, Type::String)
-        });
-        prior
-    }
-
-    /// The beginning of a place in words that tells the secret of a domain's user, where they are signed in there.
-    fn secret_of_signed_in(&self, domain: DomainId) -> Option<String> {
-        let model = self.world.base.world();
-        let auth = model.domains[domain.index()].auth.as_ref()?;
-        self.token(domain)?;
-        Some(format!("{{me.{}", model.resource(auth.user).field(auth.secret).name))
-    }
-
-    /// Returns true if a step only signs in somebody who is signed in already.
-    ///
-    /// # Errors
-    /// When it does something else besides.
-    fn signs_in_again(&self, step: &ScenarioStepDoc) -> Result<bool, Unplayed> {
-        let Some(secret) = self.secret_of_signed_in(self.scenario.domain) else { return Ok(false) };
-        let model = self.world.base.world();
-        let signs_in = |step: &ScenarioStepDoc| {
-            let api = step.call.as_deref().and_then(|name| model.api_named(name));
-            api.is_some_and(|api| matches!(model.api(api).behaviour.kind, BehaviourKind::SignIn { .. }))
-        };
-        let mixed = || Unplayed::SignsInAgain(self.scenario.doc.name.clone());
-        if step.together.iter().any(signs_in) {
-            return Err(mixed());
-        }
-        let Some(about) = &step.ask else { return Ok(signs_in(step)) };
-        let wordings = self.scenario.doc.withheld.get(about).map_or(&[][..], Vec::as_slice);
-        if !wordings.iter().any(|wording| wording.contains(&secret)) {
-            return Ok(false);
-        }
-        let is_mixed =
-            wordings.iter().any(|wording| wording.matches('{').count() != wording.matches("{me.").count());
-        if is_mixed { Err(mixed()) } else { Ok(true) }
     }
 
     /// Plays a goal. `opening` are the words that open it, where not its own.
@@ -437,33 +334,6 @@ impl<'a> Player<'a> {
         Ok(CandidateCall { api: name, arguments })
     }
 
-    /// The token of the user in a domain: the standing one, or that of the latest sign-in.
-    fn token(&self, domain: DomainId) -> Option<Json> {
-        if let Some(token) = self.standing_token(domain) {
-            return Some(Json::from(token));
-        }
-        let model = self.world.base.world();
-        self.calls.iter().rev().filter(|entry| entry.reply.is_success()).find_map(|entry| {
-            let api = model.api(entry.api?);
-            if api.domain != domain || !matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }) {
-                return None;
-            }
-            let (_, value, _) = entry.reply.body.leaves().find(|(path, ..)| path.ends_with("token"))?;
-            Some(value.to_json(&model.zone))
-        })
-    }
-
-    /// The standing token of the user in a domain, where the operator has signed them in.
-    fn standing_token(&self, domain: DomainId) -> Option<String> {
-        let base = &self.world.base;
-        let auth = base.world().domains[domain.index()].auth.as_ref().filter(|_| self.is_signed_in)?;
-        let key = self.callers.iter().rev().find_map(|caller| match caller {
-            BoundValue::Record(resource, key) if *resource == auth.user => Some(key),
-            _ => None,
-        })?;
-        base.standing().token(domain, key).map(|token| token.to_string())
-    }
-
     /// Searches for an API that no search has shown. Whether one shows it.
     fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
         let Some(api) = self.world.base.world().api_named(name) else { return true };
@@ -557,68 +427,6 @@ impl<'a> Player<'a> {
         Ok(AskClaim { resource, field: field.to_owned() })
     }
 }
-
-/// Returns true if nothing depends on how the user of a scenario signs in: no sign-in fails, and nobody signs out.
-pub(super) fn may_be_signed_in(world: &World, scenario: &Scenario) -> bool {
-    let Some(auth) = &world.domains[scenario.domain.index()].auth else { return true };
-    let secret = format!("{{me.{}", world.resource(auth.user).field(auth.secret).name);
-    let says_secret = |wordings: &Vec<String>| wordings.iter().any(|wording| wording.contains(&secret));
-    let mut openings = scenario.doc.goals.iter().map(|goal| &goal.user).chain([&scenario.doc.later]);
-    let mut calls = scenario.doc.calls();
-    let signs_in = |call: &ScenarioStepDoc| {
-        let api = call.call.as_deref().and_then(|name| world.api_named(name));
-        api.is_some_and(|api| matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. }))
-    };
-    let mut steps = scenario.doc.goals.iter().flat_map(|goal| &goal.does);
-    let beside_others = steps.any(|step| step.together.iter().any(signs_in));
-    // Who is asked for a password and something else at once is asked anyway.
-    let is_mixed = |wording: &String| {
-        wording.contains(&secret) && (wording.matches('{').count() != wording.matches("{me.").count())
-    };
-    !beside_others
-        && !openings.any(says_secret)
-        && !scenario.doc.withheld.values().flatten().any(is_mixed)
-        && calls.all(|call| {
-            let api = call.call.as_deref().and_then(|name| world.api_named(name));
-            api.is_none_or(|api| match world.api(api).behaviour.kind {
-                BehaviourKind::SignIn { .. } => !call.fails && call.name.is_none(),
-                BehaviourKind::SignOut => false,
-                _ => true,
-            })
-        })
-}
-
-/// The amount as a number that a scenario's place may hold.
-fn plain(amount: Decimal) -> Value {
-    let reduced = amount.reduced();
-    match reduced.scale {
-        0 => Value::Integer(reduced.minor),
-        _ => Value::number(reduced.as_f64()).unwrap_or(Value::Null),
-    }
-}
-
-/// The places of a scenario that stand for an argument of a kind.
-fn places(scenario: &Scenario, world: &World, is_kind: impl Fn(&Api, &Parameter) -> bool) -> Vec<String> {
-    let casing = world.domains[scenario.domain.index()].casing;
-    let mut found = Vec::new();
-    for call in scenario.doc.calls() {
-        let Some(id) = call.call.as_deref().and_then(|name| world.api_named(name)) else { continue };
-        let api = world.api(id);
-        for (parameter, given) in &call.with {
-            let parameter =
-                api.parameter_named(&casing.write(parameter)).map(|id| &api.parameters[id.index()]);
-            if let (Some(parameter), Some(place)) = (parameter, given.as_str())
-                && is_kind(api, parameter)
-            {
-                found.push(place.to_owned());
-            }
-        }
-    }
-    found
-}
-
-/// Characters of a title that another scenario takes up, at least.
-const MIN_TITLE_LENGTH: usize = 4;
 
 /// One of several wordings, filled in; nothing where there is none.
 pub(super) fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, Unplayed> {

@@ -1,0 +1,320 @@
+//! The choice of records and values that make a scenario true.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::prior::{PersonFields, Prior, is_username_of, person_field};
+use super::{Bindings, BoundValue, Kind, Place, Scenario};
+use crate::expr::eval::{Bound, Budget, Env, Records};
+use crate::expr::{Expr, ExprType, Slot};
+use crate::model::{Record, ResourceId, World};
+use crate::schema::{Schema, Type};
+use crate::value::{Instant, Value};
+
+/// The records and values that bindings are chosen from.
+#[derive(Clone, Copy)]
+pub struct RecordSource<'a> {
+    /// The world, with its records.
+    pub world: &'a World,
+    /// Its records for conditions.
+    pub records: &'a dyn Records,
+    /// Records of another seed: where values that no record has come from.
+    pub alternates: &'a World,
+    /// The clock.
+    pub clock: Instant,
+    /// Fields that hold names of people.
+    pub people: &'a PersonFields,
+    /// What came before.
+    pub prior: &'a Prior,
+}
+
+/// Conditions are looked at so often before a choice of places is given up.
+const MOST_LOOKS: usize = 4_000;
+
+impl Scenario {
+    /// Chooses records and values that make the scenario true; `None` where none were found. A function of the record source and
+    /// of the stream of choices.
+    #[must_use]
+    pub fn bind(&self, record_source: RecordSource<'_>, rng: &mut ChaCha8Rng) -> Option<Bindings> {
+        let mut casting = Binder {
+            scenario: self,
+            record_source,
+            bound: vec![Bound::Empty; usize::from(Slot::FIRST_FREE)],
+            bindings: Vec::with_capacity(self.places.len()),
+            looks: 0,
+        };
+        casting.choose(0, rng).then_some(casting.bindings)
+    }
+}
+
+struct Binder<'a> {
+    scenario: &'a Scenario,
+    record_source: RecordSource<'a>,
+    bound: Vec<Bound>,
+    bindings: Bindings,
+    looks: usize,
+}
+
+impl<'a> Binder<'a> {
+    fn choose(&mut self, number: usize, rng: &mut ChaCha8Rng) -> bool {
+        let scenario = self.scenario;
+        let Some(place) = scenario.places.get(number) else {
+            return scenario.given.iter().all(|condition| self.holds(condition));
+        };
+        match &place.kind {
+            Kind::Record(of) => {
+                let resource = self.record_source.world.resource(*of);
+                let mut records = self.records(*of);
+                records.shuffle(rng);
+                // Who or what was spoken of comes first.
+                if let Some(display) = resource.display {
+                    let prior = self.record_source.prior;
+                    let stated = |record: &Record| {
+                        let name = record.get(display.index());
+                        name.is_some_and(|name| prior.people.contains(name))
+                    };
+                    records.sort_by_key(|record| !stated(record));
+                }
+                for record in records {
+                    if !self.is_caller(place, *of, record) || !self.fits(place, record) {
+                        if self.looks > MOST_LOOKS {
+                            return false;
+                        }
+                        continue;
+                    }
+                    let Some(key) = record.get(resource.key.index()) else { continue };
+                    // No two places hold the same record.
+                    if self.bindings.iter().any(|(_, other)| other.is_record(*of, key)) {
+                        continue;
+                    }
+                    let held = BoundValue::Record(*of, key.clone());
+                    if self.hold(place, Bound::Record(record.clone()), held, number, rng) {
+                        return true;
+                    }
+                }
+                false
+            }
+            Kind::Records { of, min, max, order } => {
+                let resource = self.record_source.world.resource(*of);
+                let mut records = self.records(*of);
+                records.retain(|record| self.fits(place, record));
+                if records.len() < *min {
+                    return false;
+                }
+                if let Some(max) = max.filter(|max| records.len() > *max) {
+                    let mut chosen: Vec<usize> = (0..records.len()).collect();
+                    chosen.shuffle(rng);
+                    chosen.truncate(rng.random_range((*min).min(max)..=max));
+                    chosen.sort_unstable();
+                    records = chosen.into_iter().map(|index| records[index]).collect();
+                }
+                if let Some((field, descending)) = order {
+                    // Equal ones stay in the order of their keys.
+                    records.sort_by(|a, b| {
+                        let (a, b) = (a.get(field.index()), b.get(field.index()));
+                        if *descending { b.cmp(&a) } else { a.cmp(&b) }
+                    });
+                }
+                let keys = records.iter().filter_map(|record| record.get(resource.key.index()).cloned());
+                let held = BoundValue::Records(*of, keys.collect());
+                self.hold(place, Bound::Empty, held, number, rng)
+            }
+            Kind::Value(expr) => match self.evaluate(expr) {
+                Some(Bound::Value(value)) if !value.is_missing() => {
+                    self.value(place, value, None, number, rng)
+                }
+                Some(Bound::Record(record)) => {
+                    let ExprType::Record(of) = expr.kind else { return false };
+                    let key = record.get(self.record_source.world.resource(of).key.index()).cloned();
+                    let Some(key) = key else { return false };
+                    self.hold(place, Bound::Record(record), BoundValue::Record(of, key), number, rng)
+                }
+                _ => false,
+            },
+            Kind::Pick(values) => {
+                let mut values = values.clone();
+                values.shuffle(rng);
+                values.into_iter().any(|value| self.value(place, value, None, number, rng))
+            }
+            Kind::Number { from, to, step } => {
+                let prior = self.record_source.prior;
+                let amounts = prior.amounts.iter().filter(|_| prior.money_places.contains(&place.name));
+                let fitting =
+                    amounts.filter(|amount| amount.as_f64().is_some_and(|own| (*from..=*to).contains(&own)));
+                if fitting.cloned().any(|amount| self.value(place, amount, None, number, rng)) {
+                    return true;
+                }
+                let steps = ((to - from) / step).floor() as u32;
+                (0..20).any(|_| {
+                    let drawn = from + step * f64::from(rng.random_range(0..=steps));
+                    // A step of a tenth is not one in binary; nobody steps by less than a millionth.
+                    let drawn = (drawn * 1e6).round() / 1e6;
+                    let whole = from.fract() == 0.0 && step.fract() == 0.0;
+                    let value = if whole { Some(Value::Integer(drawn as i64)) } else { Value::number(drawn) };
+                    value.is_some_and(|value| self.value(place, value, None, number, rng))
+                })
+            }
+            Kind::Like(of, field) => {
+                let known = &self.record_source.world.resource(*of).records;
+                let taken =
+                    |value: &Value| known.iter().any(|record| record.get(field.index()) == Some(value));
+                let records = self.record_source.alternates.resource(*of).records.iter();
+                let mut values: Vec<Value> = records
+                    .filter_map(|record| record.get(field.index()))
+                    .filter(|value| !value.is_missing() && !taken(value))
+                    .cloned()
+                    .collect();
+                values.shuffle(rng);
+                let schema = self.record_source.world.resource(*of).field(*field).schema.clone();
+                let is_caller = self.scenario.caller() == place.name;
+                let prior = self.record_source.prior;
+                if let Some(name) = prior.name.as_ref().filter(|_| is_caller) {
+                    return self.value(place, name.clone(), Some(schema), number, rng);
+                }
+                let is_person = self.record_source.people.contains(&(*of, *field));
+                let names_new = prior.naming_places.contains(&place.name);
+                let stated: &[Value] = match is_person {
+                    true => &prior.people,
+                    false if names_new => &prior.titles,
+                    false => &[],
+                };
+                // A title is taken up as what something is called, never as a code or a secret.
+                let is_display = self.record_source.world.resource(*of).display == Some(*field);
+                let is_text = matches!(schema.kind, Type::String) && (is_person || is_display);
+                let fitting = stated.iter().filter(|value| is_text && !taken(value)).cloned();
+                fitting
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .chain(values)
+                    .take(20)
+                    .any(|value| self.value(place, value, Some(schema.clone()), number, rng))
+            }
+        }
+    }
+
+    /// The records of a resource as they are now.
+    fn records(&self, of: ResourceId) -> Vec<&'a Record> {
+        let mut records = Vec::new();
+        self.record_source.records.scan(of, &mut |record| {
+            records.push(record);
+            ControlFlow::Continue(())
+        });
+        records
+    }
+
+    /// Returns true for any record but one that would be the user's, and is somebody else's.
+    fn is_caller(&self, place: &Place, of: ResourceId, record: &Record) -> bool {
+        if place.name != self.scenario.caller() {
+            return true;
+        }
+        let (prior, resource) = (self.record_source.prior, self.record_source.world.resource(of));
+        let own = prior.me.as_ref().filter(|(own, _)| *own == of);
+        if let Some((_, key)) = own {
+            return record.get(resource.key.index()) == Some(key);
+        }
+        let people = self.record_source.people;
+        let name = person_field(resource, of, people).and_then(|field| record.get(field.index()));
+        let users = self.record_source.world.domains[resource.domain.index()].users;
+        let display =
+            resource.display.filter(|_| users == Some(of)).and_then(|field| record.get(field.index()));
+        // Who is only called by a user name is somebody of that name.
+        if let (None, Some(username), Some(prior)) = (name, display.and_then(Value::as_str), &prior.name) {
+            return is_username_of(username, prior.as_str().unwrap_or_default());
+        }
+        if let (Some(name), Some(username)) = (name.and_then(Value::as_str), prior.username.as_ref()) {
+            return is_username_of(username.as_str().unwrap_or_default(), name);
+        }
+        prior.name.as_ref().zip(name).is_none_or(|(prior, name)| prior == name)
+    }
+
+    /// Puts a value into its place, where its condition holds, and goes on.
+    fn value(
+        &mut self,
+        place: &Place,
+        value: Value,
+        schema: Option<Schema>,
+        number: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> bool {
+        let schema = schema.unwrap_or_else(|| Schema::of(type_of(&value)));
+        let held = BoundValue::Value(value.clone(), Arc::new(schema));
+        self.put(place.slot, Bound::Value(value));
+        if place.condition.as_ref().is_some_and(|condition| !self.holds(condition)) {
+            return false;
+        }
+        self.bindings.push((place.name.clone(), held));
+        if self.choose(number + 1, rng) {
+            return true;
+        }
+        self.bindings.truncate(number);
+        false
+    }
+
+    fn hold(
+        &mut self,
+        place: &Place,
+        bound: Bound,
+        held: BoundValue,
+        number: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> bool {
+        self.put(place.slot, bound);
+        self.bindings.push((place.name.clone(), held));
+        if self.looks <= MOST_LOOKS && self.choose(number + 1, rng) {
+            return true;
+        }
+        self.bindings.truncate(number);
+        false
+    }
+
+    fn put(&mut self, slot: Slot, bound: Bound) {
+        let index = usize::from(slot.0);
+        if self.bound.len() <= index {
+            self.bound.resize(index + 1, Bound::Empty);
+        }
+        self.bound[index] = bound;
+    }
+
+    fn fits(&mut self, place: &Place, record: &Record) -> bool {
+        let Some(condition) = &place.condition else { return true };
+        self.put(Slot::ITEM, Bound::Record(record.clone()));
+        self.holds(condition)
+    }
+
+    fn holds(&mut self, condition: &Expr) -> bool {
+        matches!(self.evaluate(condition), Some(Bound::Value(Value::Bool(true))))
+    }
+
+    fn evaluate(&mut self, expr: &Expr) -> Option<Bound> {
+        self.looks += 1;
+        let budget = Budget::default();
+        let env = Env {
+            arguments: &[],
+            bound: &self.bound,
+            clock: self.record_source.clock,
+            zone: &self.record_source.world.zone,
+            records: self.record_source.records,
+            budget: &budget,
+        };
+        env.evaluate(expr).ok()
+    }
+}
+
+/// The type of a value of which nothing else is known.
+fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Integer(_) => Type::Integer,
+        Value::Number(_) => Type::Number,
+        Value::Decimal(decimal) => Type::Decimal { scale: decimal.scale, currency: None },
+        Value::Date(_) => Type::Date,
+        Value::Time(_) => Type::Time,
+        Value::DateTime(_) => Type::DateTime,
+        Value::Bool(_) => Type::Boolean,
+        Value::String(_) => Type::String,
+        _ => Type::Any,
+    }
+}
