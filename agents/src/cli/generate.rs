@@ -3,6 +3,7 @@
 pub mod llm;
 pub mod steps;
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use clap::{Args, ValueEnum};
 use diorama_engine::tools::SearchVersion;
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::Identity;
-use diorama_output::plan::{Plan, PlanSizes, Shard};
+use diorama_output::plan::{Batch, Plan, PlanSizes, ROWS_PER_BATCH, Shard};
 use diorama_output::row::Split;
 use diorama_output::storage::Location;
 use diorama_seeds::task::Ability;
@@ -32,6 +33,7 @@ use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::tags;
 use crate::synthesis::tester::SixGates;
 use crate::synthesis::uses::{self, Use};
+use crate::synthesis::world::WorldTemplate;
 use diorama_proof::Gate;
 
 /// Make tool-use dialogues in which every call was executed.
@@ -216,10 +218,15 @@ impl Generate {
         seconds: f64,
         streams: &mut Streams<'_>,
     ) -> Result<(), CliError> {
-        let templates = || {
-            let all = [Split::Train, Split::Test].into_iter().flat_map(|split| recipe.world_templates(split));
-            all.filter_map(|template| template.used())
-        };
+        // The world templates of all batches, also of those that other shards or an earlier run made.
+        let batches = (0..self.dialogues.div_ceil(u64::from(ROWS_PER_BATCH))).map(|index| {
+            let batch = Batch { index, split: recipe.split_of(index), row_indexes: 0..0 };
+            recipe.world_template(&batch)
+        });
+        let mut all: Vec<&Arc<WorldTemplate>> = batches.collect::<Result<_, _>>()?;
+        let mut seen = HashSet::new();
+        all.retain(|template| seen.insert(Arc::as_ptr(template)));
+        let templates = || all.iter().copied();
         let apis: usize = templates()
             .flat_map(|world_template| world_template.world().apis.iter().map(|api| api.name.clone()))
             .collect::<std::collections::BTreeSet<_>>()

@@ -54,7 +54,7 @@ pub struct Drawn {
 }
 
 /// Scenarios among which a conversation looks for one that takes up what was stated, at most.
-const MAX_ALTERNATIVES: usize = 24;
+const MAX_ALTERNATIVES: usize = 4;
 
 /// The domains of the scenarios that one conversation joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,9 +124,8 @@ impl ScenarioSet {
             scenario.doc.speaker == Speaker::Staff
                 || scenario.doc.goals.iter().any(|goal| goal.refused == Some(RefusalClass::NoTool))
         };
-        // A rule of the house may forbid what another scenario of the domain does.
-        let has_rules = !first.doc.policy.is_empty();
-        if joins == Joins::Nothing || (several && stays(first)) || (!several && has_rules) {
+        // A rule of the house may forbid what another scenario does.
+        if joins == Joins::Nothing || (several && stays(first)) || !first.doc.policy.is_empty() {
             return Vec::new();
         }
         let fits = |next: &&Arc<Scenario>| {
@@ -135,6 +134,8 @@ impl ScenarioSet {
                 && next.doc.policy.is_empty()
                 && !(several && stays(next))
                 && next.doc.speaker == first.doc.speaker
+                // Two people of a service whose names are no users' cannot be told to be one.
+                && (several || next.doc.caller.is_none() || first.doc.caller.is_none())
                 && (next.doc.name != first.doc.name || next.domain != first.domain)
         };
         let mut chosen = self.scenarios.iter().filter(fits).sample(rng, MAX_ALTERNATIVES);

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use diorama_output::plan::Batch;
+use diorama_output::plan::{Batch, ROWS_PER_BATCH};
 use diorama_output::row::Split;
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::Ability;
@@ -89,7 +89,8 @@ impl Turns {
         let (template, visit) = self.of_batch(batch.index, batch.split, has_test);
         let shared = self.shared.get(template).filter(|shared| !shared.is_empty())?;
         let in_batch = row_index.checked_sub(batch.row_indexes.start)?;
-        let number = visit * (batch.row_indexes.end - batch.row_indexes.start) + in_batch;
+        // The last batch may be shorter, and its rows must not follow from that.
+        let number = visit * u64::from(ROWS_PER_BATCH) + in_batch;
         let weights = || abilities.iter().map(|ability| u64::from(ability_weight(*ability)));
         let cycle = weights().sum::<u64>().max(1);
         let mut left = number % cycle;
@@ -126,12 +127,12 @@ mod tests {
 
     #[test]
     fn every_domain_and_ability_has_its_turn_and_places_fill_the_list_evenly() {
-        const ROWS_PER_BATCH: u64 = 50;
         const CELLS: usize = 200;
         let turns = Turns::new(&templates(7), &mut ChaCha8Rng::seed_from_u64(3));
         let mut places: HashMap<(String, Ability), Vec<f64>> = HashMap::new();
         for index in 0..200 {
-            let rows = index * ROWS_PER_BATCH..(index + 1) * ROWS_PER_BATCH;
+            let rows = u64::from(ROWS_PER_BATCH);
+            let rows = index * rows..(index + 1) * rows;
             let batch = Batch { index, split: Split::Train, row_indexes: rows.clone() };
             let (template, _) = turns.of_batch(index, Split::Train, false);
             for row in rows {

@@ -7,8 +7,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use super::places::{Bindings, BoundValue, Kind, Place, Scenario};
 use super::prior::{PersonFields, Prior, is_username_of, person_field};
-use super::{Bindings, BoundValue, Kind, Place, Scenario};
 use crate::expr::eval::{Bound, Budget, Env, Records};
 use crate::expr::{Expr, ExprType, Slot};
 use crate::model::{Record, ResourceId, World};
@@ -217,18 +217,28 @@ impl<'a> Binder<'a> {
             return record.get(resource.key.index()) == Some(key);
         }
         let people = self.record_source.people;
-        let name = person_field(resource, of, people).and_then(|field| record.get(field.index()));
         let users = self.record_source.world.domains[resource.domain.index()].users;
-        let display =
-            resource.display.filter(|_| users == Some(of)).and_then(|field| record.get(field.index()));
+        let is_settled = prior.name.is_some() || prior.username.is_some();
+        if users != Some(of) {
+            return !is_settled;
+        }
+        let name = person_field(resource, of, people).and_then(|field| record.get(field.index()));
+        let display = resource.display.and_then(|field| record.get(field.index()));
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (own_name, own_username) = (text(name), text(display));
+        let (name_before, username_before) = (text(prior.name.as_ref()), text(prior.username.as_ref()));
         // Who is only called by a user name is somebody of that name.
-        if let (None, Some(username), Some(prior)) = (name, display.and_then(Value::as_str), &prior.name) {
-            return is_username_of(username, prior.as_str().unwrap_or_default());
+        let agrees = |name: &str, username: &str| {
+            name.is_empty() || username.is_empty() || is_username_of(username, name)
+        };
+        match name {
+            Some(_) => {
+                (name_before.is_empty() || own_name == name_before) && agrees(&own_name, &username_before)
+            }
+            None => {
+                agrees(&name_before, &own_username) && (username_before.is_empty() || !name_before.is_empty())
+            }
         }
-        if let (Some(name), Some(username)) = (name.and_then(Value::as_str), prior.username.as_ref()) {
-            return is_username_of(username.as_str().unwrap_or_default(), name);
-        }
-        prior.name.as_ref().zip(name).is_none_or(|(prior, name)| prior == name)
     }
 
     /// Puts a value into its place, where its condition holds, and goes on.
@@ -240,6 +250,10 @@ impl<'a> Binder<'a> {
         number: usize,
         rng: &mut ChaCha8Rng,
     ) -> bool {
+        let name = self.record_source.prior.name.as_ref();
+        if place.name == self.scenario.caller() && name.is_some_and(|name| *name != value) {
+            return false;
+        }
         let schema = schema.unwrap_or_else(|| Schema::of(type_of(&value)));
         let held = BoundValue::Value(value.clone(), Arc::new(schema));
         self.put(place.slot, Bound::Value(value));

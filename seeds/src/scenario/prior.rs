@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::BoundValue;
+use super::places::BoundValue;
 use crate::model::{FieldId, Resource, ResourceId};
 use crate::value::Value;
 

@@ -1,7 +1,7 @@
 //! Standing tokens: what an operator gives an assistant that acts for a user who is signed in already.
 //!
-//! Each user of the initial records has one. It follows from the user's key and secret, so that it is the same in every
-//! session of a world, and does not expire.
+//! Each user of the initial records has one. It follows from the keys and secrets of all users of the domain, so that it is the
+//! same in every session of a world and cannot be worked out from one user's. It does not expire.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,27 @@ impl StandingTokens {
         for (position, domain) in world.domains.iter().enumerate() {
             let Some(auth) = &domain.auth else { continue };
             let resource = world.resource(auth.user);
-            for record in &resource.records {
-                let Some(key) = record.get(resource.key.index()) else { continue };
-                let secret = record.get(auth.secret.index()).map(|secret| secret.to_text(&world.zone));
-                let token = token_text(&domain.name, &key.to_text(&world.zone), &secret.unwrap_or_default());
+            // Records without a secret cannot sign in, and have no token.
+            let secrets = resource.records.iter().filter_map(|record| {
+                let key = record.get(resource.key.index())?;
+                let secret = record.get(auth.secret.index()).filter(|secret| !secret.is_missing())?;
+                Some((key, key.to_text(&world.zone), secret.to_text(&world.zone)))
+            });
+            let secrets: Vec<_> = secrets.collect();
+            // Who knows one secret, or can try them all, still does not know the others'.
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(b"diorama standing token/1");
+            hasher.update(domain.name.as_bytes());
+            for (_, key, secret) in &secrets {
+                for part in [key, secret] {
+                    hasher.update(&(part.len() as u64).to_le_bytes());
+                    hasher.update(part.as_bytes());
+                }
+            }
+            let of_domain = *hasher.finalize().as_bytes();
+            for (key, text, _) in secrets {
+                let hash = blake3::keyed_hash(&of_domain, text.as_bytes());
+                let token: Str = hash.to_hex()[..TOKEN_DIGITS].into();
                 users.insert(token, (DomainId(position as u16), key.clone()));
             }
         }
@@ -44,16 +61,6 @@ impl StandingTokens {
     pub fn token(&self, domain: DomainId, key: &Value) -> Option<&Str> {
         self.users.iter().find(|(_, (own, user))| *own == domain && user == key).map(|(token, _)| token)
     }
-}
-
-fn token_text(domain: &str, key: &str, secret: &str) -> Str {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(b"diorama standing token/1");
-    for part in [domain, key, secret] {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hasher.finalize().to_hex()[..TOKEN_DIGITS].into()
 }
 
 #[cfg(test)]

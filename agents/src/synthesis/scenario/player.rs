@@ -122,8 +122,12 @@ impl<'a> Player<'a> {
         };
         let mut chosen = None;
         let model = world.base.world();
-        let fits = |scenario: &&Scenario| !self.is_signed_in || may_be_signed_in(model, scenario);
-        for scenario in alternatives.iter().copied().filter(fits) {
+        let fits = |scenario: &&Scenario| {
+            let is_signed_in = self.is_signed_in || self.token(scenario.domain).is_some();
+            !is_signed_in || may_be_signed_in(model, scenario)
+        };
+        let fitting: Vec<&'a Scenario> = alternatives.iter().copied().filter(fits).collect();
+        for scenario in fitting {
             let says_secret =
                 |secret: &String| scenario.doc.later.iter().any(|wording| wording.contains(secret));
             if self.secret_of_signed_in(scenario.domain).as_ref().is_some_and(says_secret) {

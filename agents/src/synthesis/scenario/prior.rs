@@ -19,6 +19,9 @@ impl Player<'_> {
             match caller {
                 BoundValue::Record(resource, key) => {
                     let described = model.resource(*resource);
+                    if model.domains[described.domain.index()].users != Some(*resource) {
+                        continue;
+                    }
                     if described.domain == next.domain {
                         prior.me = Some((*resource, key.clone()));
                     }
@@ -27,8 +30,7 @@ impl Player<'_> {
                     let name = record.zip(display);
                     let name = name.and_then(|(record, field)| record.get(field.index())).cloned();
                     if name.is_none() && prior.name.is_none() {
-                        let users = model.domains[described.domain.index()].users;
-                        let called = record.zip(described.display.filter(|_| users == Some(*resource)));
+                        let called = record.zip(described.display);
                         let called = called.and_then(|(record, field)| record.get(field.index())).cloned();
                         prior.username = prior.username.or(called.filter(|called| called.as_str().is_some()));
                     }
@@ -46,7 +48,7 @@ impl Player<'_> {
             for (_, value, origin) in entry.reply.body.leaves() {
                 if let Value::Decimal(amount) = value
                     && !prior.amounts.contains(&plain(*amount))
-                    && self.answered.iter().any(|said| said.contains(&amount.reduced().to_string()))
+                    && self.answered.iter().any(|said| states(said, &amount.reduced().to_string()))
                 {
                     prior.amounts.push(plain(*amount));
                 }
@@ -78,6 +80,20 @@ impl Player<'_> {
         });
         prior
     }
+}
+
+/// Returns true if a message states a number, not as a part of another number or of a time.
+fn states(said: &str, number: &str) -> bool {
+    said.match_indices(number).any(|(at, _)| {
+        let before = said[..at].chars().next_back();
+        let mut after = said[at + number.len()..].chars();
+        let (next, second) = (after.next(), after.next());
+        let is_part = |next: char| {
+            matches!(next, '.' | ',' | ':') && second.is_some_and(|second| second.is_ascii_digit())
+        };
+        !before.is_some_and(|before| before.is_ascii_digit() || matches!(before, '.' | ',' | ':'))
+            && !next.is_some_and(|next| next.is_ascii_digit() || is_part(next))
+    })
 }
 
 /// The amount as a number that a scenario's place may hold.

@@ -32,7 +32,7 @@ impl Player<'_> {
         if step.together.iter().any(signs_in) {
             return Err(mixed());
         }
-        let Some(about) = &step.ask else { return Ok(signs_in(step)) };
+        let Some(about) = &step.ask else { return Ok(signs_in(step) && !step.fails) };
         let wordings = self.scenario.doc.withheld.get(about).map_or(&[][..], Vec::as_slice);
         if !wordings.iter().any(|wording| wording.contains(&secret)) {
             return Ok(false);

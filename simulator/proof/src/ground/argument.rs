@@ -173,6 +173,7 @@ pub(crate) struct Argument<'a> {
 impl Argument<'_> {
     fn source(&self, value: &Value) -> Option<ArgumentSource> {
         if let Some(token) = value.as_str().filter(|_| self.is_token())
+            && self.seen.context.base.standing().user(self.api.domain, token).is_some()
             && let Some(start) = self.seen.system.source().find(token)
         {
             return Some(ArgumentSource::System { start: start as u32, end: (start + token.len()) as u32 });
