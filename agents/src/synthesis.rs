@@ -30,4 +30,5 @@ pub mod tester;
 pub mod text;
 pub mod turns;
 pub mod uses;
+mod weights;
 pub mod world;

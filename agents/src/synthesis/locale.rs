@@ -8,33 +8,47 @@ use diorama_seeds::doc::WorldDoc;
 use regex::{Captures, Regex};
 use serde_json::Value as Json;
 
-/// A currency: its ISO 4217 code, its sign before an amount, and its names in the plural and the singular, the first one
-/// that which others are replaced by.
+/// A currency.
 struct Currency {
+    /// ISO 4217.
     code: &'static str,
+    /// The sign before an amount in documents of this currency.
     sign: &'static str,
+    /// The sign that replaces those of other currencies: it leaves no doubt which dollars are meant.
+    clear_sign: &'static str,
+    /// Names in the plural and the singular. The first one replaces those of other currencies.
     names: &'static [&'static str],
 }
 
 /// Currencies of which one unit buys about the same, so that an amount stays plausible in another one.
 const CURRENCIES: [Currency; 6] = [
-    Currency { code: "EUR", sign: "€", names: &["euros", "euro"] },
-    Currency { code: "GBP", sign: "£", names: &["pounds", "pound", "quid"] },
-    Currency { code: "USD", sign: "$", names: &["dollars", "US dollars", "dollar"] },
-    Currency { code: "AUD", sign: "AUD ", names: &["Australian dollars", "dollars", "dollar"] },
-    Currency { code: "SGD", sign: "SGD ", names: &["Singapore dollars", "S dollars", "dollars", "dollar"] },
-    Currency { code: "CHF", sign: "CHF ", names: &["francs", "Swiss francs", "franc"] },
+    Currency { code: "EUR", sign: "€", clear_sign: "€", names: &["euros", "euro"] },
+    Currency { code: "GBP", sign: "£", clear_sign: "£", names: &["pounds", "pound", "quid"] },
+    Currency { code: "USD", sign: "$", clear_sign: "$", names: &["dollars", "US dollars", "dollar"] },
+    Currency {
+        code: "AUD",
+        sign: "$",
+        clear_sign: "AUD ",
+        names: &["Australian dollars", "dollars", "dollar"],
+    },
+    Currency {
+        code: "SGD",
+        sign: "$",
+        clear_sign: "SGD ",
+        names: &["Singapore dollars", "S dollars", "dollars", "dollar"],
+    },
+    Currency { code: "CHF", sign: "CHF", clear_sign: "CHF ", names: &["francs", "Swiss francs", "franc"] },
 ];
 
 /// The documents with the currency of the first one, where theirs may be replaced by it.
 #[must_use]
-pub fn localised(docs: &[WorldDoc]) -> Vec<WorldDoc> {
+pub fn localise(docs: &[WorldDoc]) -> Vec<WorldDoc> {
     let target = docs.first().and_then(currency_of);
-    let localise = |doc: &WorldDoc| match (currency_of(doc), target) {
+    let replace = |doc: &WorldDoc| match (currency_of(doc), target) {
         (Some(own), Some(target)) if own.code != target.code => replaced(doc, own, target),
         _ => None,
     };
-    docs.iter().map(|doc| localise(doc).unwrap_or_else(|| doc.clone())).collect()
+    docs.iter().map(|doc| replace(doc).unwrap_or_else(|| doc.clone())).collect()
 }
 
 /// The one currency of a document, where it is of [`CURRENCIES`].
@@ -72,12 +86,8 @@ fn replaced(doc: &WorldDoc, own: &Currency, target: &Currency) -> Option<WorldDo
         _ => target.names[0],
     });
     // A sign stands before an amount or a place for one: elsewhere `$` ends a pattern.
-    let written = match own.code {
-        "AUD" | "SGD" => "$",
-        _ => own.sign.trim_end(),
-    };
-    let sign = Regex::new(&format!(r"{}([0-9{{])", regex::escape(written))).ok()?;
-    let by = format!("{}$1", target.sign.replace('$', "$$"));
+    let sign = Regex::new(&format!(r"{}([0-9{{])", regex::escape(own.sign))).ok()?;
+    let by = format!("{}$1", target.clear_sign.replace('$', "$$"));
     let text = sign.replace_all(&text, by.as_str());
     serde_json::from_str(&text).ok()
 }
@@ -98,7 +108,7 @@ mod tests {
     fn amounts_signs_and_words_name_the_currency_of_the_first_document() {
         let check = |own: &str, words: &str, first: &str, expected: &str| {
             let docs = [doc(first, ""), doc(own, words)];
-            let found = localised(&docs).remove(1);
+            let found = localise(&docs).remove(1);
             assert_eq!(
                 found.domain.as_ref().unwrap().description.as_deref(),
                 Some(expected),

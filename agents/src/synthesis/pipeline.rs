@@ -28,7 +28,7 @@ use super::row::{self, About};
 use super::scenario::{self, Drawn, Joins, PlayOptions, ScenarioSet};
 use super::tags;
 use super::tester::{Rejected, TesterAgent};
-use super::turns::GOLDEN;
+use super::weights::{self, GOLDEN, ability_weight};
 use super::world::BatchWorld;
 
 /// Why a row is dropped whose first request is too near to another's.
@@ -166,43 +166,25 @@ fn row_at(
     None
 }
 
-/// How often an ability is drawn: few conversations need one API alone, so that they are drawn half as often.
-pub(super) const fn ability_weight(ability: Ability) -> u32 {
-    match ability {
-        Ability::RetrieveCall => 1,
-        Ability::Call | Ability::PlanRetrieveCall => 2,
-    }
-}
-
 /// The options of the conversation of a task.
 const fn options(spec: &TaskSpec, opening: f64) -> PlayOptions {
     PlayOptions { ability: spec.ability, seed: spec.session_seed, clock: spec.clock, opening: Some(opening) }
 }
 
-/// What a conversation of an ability joins: one that retrieves a single API joins nothing.
+/// Draws the domains that a conversation of an ability joins: none for one that retrieves a single API.
 fn joins(ability: Ability, rng: &mut ChaCha8Rng) -> Joins {
-    let mut left = rng.random_range(0..JOINED.iter().map(|(_, share)| share).sum::<u32>());
-    let drawn = JOINED.iter().find(|(_, share)| {
-        let drawn = left < *share;
-        left = left.saturating_sub(*share);
-        drawn
-    });
-    match (ability, drawn) {
-        (Ability::Call | Ability::PlanRetrieveCall, Some((joins, _))) => *joins,
+    let number = rng.random_range(0..weights::sum(&JOINED, |(_, share)| *share));
+    match (ability, weights::pick(&JOINED, |(_, share)| *share, number)) {
+        (Ability::Call | Ability::PlanRetrieveCall, Some((joins, _))) => joins,
         _ => Joins::Nothing,
     }
 }
 
-/// One of the abilities asked for.
+/// Draws one of the abilities asked for.
 pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
-    let mut left =
-        rng.random_range(0..asked.iter().map(|ability| ability_weight(*ability)).sum::<u32>().max(1));
-    let drawn = asked.iter().find(|ability| {
-        let drawn = left < ability_weight(**ability);
-        left = left.saturating_sub(ability_weight(**ability));
-        drawn
-    });
-    drawn.copied().unwrap_or(Ability::Call)
+    let weight = |ability: &Ability| ability_weight(*ability);
+    let number = rng.random_range(0..weights::sum(asked, weight).max(1));
+    weights::pick(asked, weight, number).unwrap_or(Ability::Call)
 }
 
 /// A conversation that an author proposes.
@@ -271,7 +253,7 @@ impl<'a> Author<'a> {
                     .collect();
                 let played = scenario::play(world, scenario, &later, options(spec, opening), rng)
                     .map_err(|reason| ("scenario", reason.name().to_owned()))?;
-                let tags = tags::of(&played);
+                let tags = tags::label(&played);
                 if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
                     return Err(("scenario", format!("does not show {label}, which it was drawn for")));
                 }

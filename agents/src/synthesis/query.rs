@@ -61,7 +61,7 @@ pub struct TaskSpec {
     pub session_seed: u64,
     /// The start of that session, where a scenario is played.
     pub clock: Instant,
-    /// What a scenario is joined with.
+    /// The domains of the scenarios that one is joined with.
     pub joins: Joins,
     /// The split that the task is for: each has its own frames, so that no skeleton is in both.
     pub split: Split,

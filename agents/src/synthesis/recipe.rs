@@ -16,10 +16,10 @@ use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::api_variant;
-use super::locale::localised;
+use super::locale::localise;
 use super::scenario::Shares;
 use super::template::LazyTemplate;
-use super::turns::{Turn, Turns};
+use super::turns::{TEST_EVERY, Turn, Turns};
 use super::world::WorldTemplate;
 use crate::catalog::CatalogDomain;
 
@@ -33,15 +33,13 @@ pub struct Recipe {
     pub train: Vec<LazyTemplate>,
     /// World templates of the test split; empty when there is one domain.
     pub test: Vec<LazyTemplate>,
-    /// Whether the rows take turns at scenarios: not where shares of tags say how often each is played.
+    /// True where the rows take turns at scenarios: shares of tags say otherwise how often each is played.
     takes_turns: bool,
     turns: [Turns; 2],
     config_hash: [u8; 32],
     config: BTreeMap<String, Json>,
 }
 
-/// One batch in ten is of the test split, so that both splits have rows early.
-pub(super) const TEST_EVERY: u64 = 10;
 /// Characters of a world's name, at most.
 const MAX_NAME: usize = 64;
 
@@ -183,7 +181,7 @@ impl Recipe {
             LazyTemplate::new(names, move || {
                 let docs: Result<Vec<WorldDoc>, Report> =
                     group.iter().map(|domain| domain.doc().cloned()).collect();
-                let composed = compose(&family, &localised(&docs?))?;
+                let composed = compose(&family, &localise(&docs?))?;
                 let doc = match stream.clone() {
                     Some(mut stream) => api_variant::vary(composed, &mut stream),
                     None => composed,
@@ -206,7 +204,7 @@ impl Recipe {
             .map(|doc| WorldTemplate::new(doc, alternates, shares, &self.abilities))
             .collect();
         for template in given {
-            made.push(LazyTemplate::made(template?));
+            made.push(LazyTemplate::from_template(template?));
         }
         (self.train, self.test) = (made, of_test);
         Ok(())

@@ -29,8 +29,8 @@ pub use self::play::{PlayOptions, Played, play};
 pub use self::search::Names;
 pub use self::unplayed::Unplayed;
 use self::words::check_words;
-use super::pipeline::ability_weight;
 use super::tags;
+use super::weights::ability_weight;
 
 /// The scenarios of a world that fit it, and how often each is played.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +70,7 @@ pub enum Joins {
 /// A scenario that may be drawn.
 #[derive(Clone, Debug)]
 struct Draw {
-    /// How often it is drawn, beside others of its ability.
+    /// Its weight beside others of its ability.
     weight: f64,
     scenario: usize,
     /// What it shows of what has a share, one after the other.
@@ -119,7 +119,7 @@ impl ScenarioSet {
     /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are.
     pub fn other_matters(&self, first: &Scenario, joins: Joins, rng: &mut ChaCha8Rng) -> Vec<&Scenario> {
         let several = joins == Joins::Domains;
-        // What no API of one domain does, an API of another one may do; and nobody works for several services.
+        // An API of another domain may do what the scenario says that none does; and nobody works for several services.
         let stays = |scenario: &Scenario| {
             scenario.doc.speaker == Speaker::Staff
                 || scenario.doc.goals.iter().any(|goal| goal.refused == Some(RefusalClass::NoTool))
@@ -155,7 +155,8 @@ impl ScenarioSet {
         self.personas.get(domain.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// A scenario that exercises an ability; none where none does. `at` is where it stands, from 0 to 1.
+    /// Returns the scenario at a place, and the place of an opening within it, in `0..1`; none where no scenario exercises the
+    /// ability.
     #[must_use]
     pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<(&Arc<Scenario>, f64)> {
         let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
@@ -284,12 +285,12 @@ fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {
 
 /// The same conversation in several wordings: one play after the other over the same records.
 #[cfg(test)]
-pub(crate) fn takes(
-    world: &super::world::BatchWorld,
-    scenario: &Scenario,
+pub(crate) fn takes<'a>(
+    world: &'a super::world::BatchWorld,
+    scenario: &'a Scenario,
     seed: u64,
     count: u64,
-) -> Vec<Played> {
+) -> Vec<Played<'a>> {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
     let take = |number| {

@@ -1,6 +1,7 @@
 //! The tags of a conversation: the values of the column `tags`.
 
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
+use indexmap::IndexSet;
 
 use super::scenario::Played;
 
@@ -51,7 +52,7 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
 
 /// The labels of scenarios that were played as one conversation.
 #[must_use]
-pub fn of(played: &Played) -> Vec<&'static str> {
+pub fn label(played: &Played<'_>) -> Vec<&'static str> {
     let scenarios = &played.scenarios;
     let turns = || played.candidate.goals.iter().flat_map(|goal| &goal.turns);
     let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
@@ -67,19 +68,7 @@ pub fn of(played: &Played) -> Vec<&'static str> {
         ("several_domains", several),
         ("second_request", scenarios.len() > 1),
     ];
-    let mut found: Vec<&'static str> = Vec::new();
-    for label in scenarios.iter().flat_map(|scenario| told_by(&scenario.doc)) {
-        if !found.contains(&label) {
-            found.push(label);
-        }
-    }
-    found.extend(
-        joined
-            .into_iter()
-            .filter(|(name, holds)| *holds && !found.contains(name))
-            .map(|(name, _)| name)
-            .collect::<Vec<_>>(),
-    );
-    found.extend(labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name));
-    found
+    let told = scenarios.iter().flat_map(|scenario| told_by(&scenario.doc));
+    let shown = joined.into_iter().chain(labels).filter(|(_, holds)| *holds).map(|(name, _)| name);
+    told.chain(shown).collect::<IndexSet<_>>().into_iter().collect()
 }

@@ -27,7 +27,7 @@ impl LazyTemplate {
 
     /// A world template that is made already.
     #[must_use]
-    pub fn made(template: Arc<WorldTemplate>) -> Self {
+    pub fn from_template(template: Arc<WorldTemplate>) -> Self {
         let domains = template.world().domains.iter().map(|domain| domain.name.to_string()).collect();
         Self::new(domains, move || Ok(template.clone()))
     }
@@ -44,11 +44,5 @@ impl LazyTemplate {
     /// The findings of the reader.
     pub fn get(&self) -> Result<&Arc<WorldTemplate>, Report> {
         self.made.get_or_init(|| (self.make)()).as_ref().map_err(Clone::clone)
-    }
-
-    /// The world template, where it was used.
-    #[must_use]
-    pub fn used(&self) -> Option<&Arc<WorldTemplate>> {
-        self.made.get()?.as_ref().ok()
     }
 }

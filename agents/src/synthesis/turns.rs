@@ -1,4 +1,4 @@
-//! Which scenario and which opening a row takes: each (scenario, opening) of a domain once before any of them comes again.
+//! Turns of rows at scenarios and openings: each (scenario, opening) of a domain comes before any of them comes again.
 //!
 //! The world templates of a split take turns, batch by batch; in a batch the abilities and the domains take turns, row by row.
 //! For each domain and ability the rows of all batches are counted through, and row n takes the place n times the golden ratio,
@@ -13,12 +13,11 @@ use diorama_seeds::task::Ability;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::pipeline::ability_weight;
-use super::recipe::TEST_EVERY;
 use super::template::LazyTemplate;
+use super::weights::{self, GOLDEN, ability_weight};
 
-/// The fractional part of the golden ratio.
-pub(super) const GOLDEN: f64 = 0.618_033_988_749_895;
+/// One batch in ten is of the test split, so that both splits have rows early.
+pub(super) const TEST_EVERY: u64 = 10;
 
 /// The turns of the world templates of one split.
 #[derive(Default)]
@@ -91,20 +90,15 @@ impl Turns {
         let in_batch = row_index.checked_sub(batch.row_indexes.start)?;
         // The last batch may be shorter, and its rows must not follow from that.
         let number = visit * u64::from(ROWS_PER_BATCH) + in_batch;
-        let weights = || abilities.iter().map(|ability| u64::from(ability_weight(*ability)));
-        let cycle = weights().sum::<u64>().max(1);
-        let mut left = number % cycle;
-        let ability = abilities.iter().zip(weights()).find(|(_, weight)| {
-            let is_drawn = left < *weight;
-            left = left.saturating_sub(*weight);
-            is_drawn
-        });
+        let weight = |ability: &Ability| ability_weight(*ability);
+        let cycle = u64::from(weights::sum(abilities, weight).max(1));
+        let ability = weights::pick(abilities, weight, (number % cycle) as u32)?;
         let domain = (number / cycle % shared.len() as u64) as usize;
         let (before, all) = shared[domain];
         // Of one ability and domain, `number % cycle` and the rounds before tell the rows apart.
         let round = number / (cycle * shared.len() as u64);
         let nth = ((round * cycle + number % cycle) * all + before) as f64;
-        Some(Turn { ability: *ability?.0, domain: DomainId(domain as u16), place: (nth * GOLDEN).fract() })
+        Some(Turn { ability, domain: DomainId(domain as u16), place: (nth * GOLDEN).fract() })
     }
 }
 

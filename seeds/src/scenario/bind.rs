@@ -11,7 +11,7 @@ use super::places::{Bindings, BoundValue, Kind, Place, Scenario};
 use super::prior::{PersonFields, Prior, is_username_of, person_field};
 use crate::expr::eval::{Bound, Budget, Env, Records};
 use crate::expr::{Expr, ExprType, Slot};
-use crate::model::{Record, ResourceId, World};
+use crate::model::{FieldId, Record, ResourceId, World};
 use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value};
 
@@ -28,7 +28,7 @@ pub struct RecordSource<'a> {
     pub clock: Instant,
     /// Fields that hold names of people.
     pub people: &'a PersonFields,
-    /// What came before.
+    /// The user and the values that the conversation has settled before.
     pub prior: &'a Prior,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Binder<'a> {
                 let resource = self.record_source.world.resource(*of);
                 let mut records = self.records(*of);
                 records.shuffle(rng);
-                // Who or what was spoken of comes first.
+                // People who were spoken of come first.
                 if let Some(display) = resource.display {
                     let prior = self.record_source.prior;
                     let stated = |record: &Record| {
@@ -216,28 +216,26 @@ impl<'a> Binder<'a> {
         if let Some((_, key)) = own {
             return record.get(resource.key.index()) == Some(key);
         }
-        let people = self.record_source.people;
         let users = self.record_source.world.domains[resource.domain.index()].users;
-        let is_settled = prior.name.is_some() || prior.username.is_some();
         if users != Some(of) {
-            return !is_settled;
+            // The record of somebody else than the service's users tells nothing of who they are.
+            return prior.name.is_none() && prior.username.is_none();
         }
-        let name = person_field(resource, of, people).and_then(|field| record.get(field.index()));
-        let display = resource.display.and_then(|field| record.get(field.index()));
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (own_name, own_username) = (text(name), text(display));
-        let (name_before, username_before) = (text(prior.name.as_ref()), text(prior.username.as_ref()));
-        // Who is only called by a user name is somebody of that name.
-        let agrees = |name: &str, username: &str| {
-            name.is_empty() || username.is_empty() || is_username_of(username, name)
-        };
-        match name {
-            Some(_) => {
-                (name_before.is_empty() || own_name == name_before) && agrees(&own_name, &username_before)
+        let text_of = |field: Option<FieldId>| field.and_then(|field| record.get(field.index())?.as_str());
+        let name = text_of(person_field(resource, of, self.record_source.people));
+        let (name_before, username_before) = (prior.name.as_ref(), prior.username.as_ref());
+        let (name_before, username_before) =
+            (name_before.and_then(Value::as_str), username_before.and_then(Value::as_str));
+        match (name, name_before) {
+            (Some(name), _) => {
+                name_before.is_none_or(|before| before == name)
+                    && username_before.is_none_or(|username| is_username_of(username, name))
             }
-            None => {
-                agrees(&name_before, &own_username) && (username_before.is_empty() || !name_before.is_empty())
+            // A user who is only called by a user name is somebody of that name.
+            (None, Some(name)) => {
+                text_of(resource.display).is_none_or(|username| is_username_of(username, name))
             }
+            (None, None) => username_before.is_none(),
         }
     }
 

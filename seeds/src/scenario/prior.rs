@@ -1,4 +1,4 @@
-//! What a conversation has settled before a scenario begins, where other scenarios came first.
+//! The user and the values that a conversation has settled before one of its later scenarios begins.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::places::BoundValue;
 use crate::model::{FieldId, Resource, ResourceId};
 use crate::value::Value;
 
-/// What the conversation has settled before a scenario begins, where other scenarios came first.
+/// The user and the values that a conversation has settled before one of its later scenarios begins.
 #[derive(Clone, Debug, Default)]
 pub struct Prior {
     /// The user's own record, which the place `me` must hold.

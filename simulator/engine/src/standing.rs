@@ -15,11 +15,12 @@ const TOKEN_DIGITS: usize = 20;
 #[derive(Debug, Default)]
 pub struct StandingTokens {
     users: HashMap<Str, (DomainId, Value)>,
+    tokens: HashMap<(DomainId, Value), Str>,
 }
 
 impl StandingTokens {
     pub(super) fn new(world: &World) -> Self {
-        let mut users = HashMap::new();
+        let mut standing = Self::default();
         for (position, domain) in world.domains.iter().enumerate() {
             let Some(auth) = &domain.auth else { continue };
             let resource = world.resource(auth.user);
@@ -30,7 +31,7 @@ impl StandingTokens {
                 Some((key, key.to_text(&world.zone), secret.to_text(&world.zone)))
             });
             let secrets: Vec<_> = secrets.collect();
-            // Who knows one secret, or can try them all, still does not know the others'.
+            // All secrets go in: one that is known, or short enough to try, gives no token away.
             let mut hasher = blake3::Hasher::new();
             hasher.update(b"diorama standing token/1");
             hasher.update(domain.name.as_bytes());
@@ -44,10 +45,12 @@ impl StandingTokens {
             for (key, text, _) in secrets {
                 let hash = blake3::keyed_hash(&of_domain, text.as_bytes());
                 let token: Str = hash.to_hex()[..TOKEN_DIGITS].into();
-                users.insert(token, (DomainId(position as u16), key.clone()));
+                let user = (DomainId(position as u16), key.clone());
+                standing.tokens.insert(user.clone(), token.clone());
+                standing.users.insert(token, user);
             }
         }
-        Self { users }
+        standing
     }
 
     /// The user whose token this is, in a domain.
@@ -58,8 +61,8 @@ impl StandingTokens {
 
     /// The token of a user of a domain.
     #[must_use]
-    pub fn token(&self, domain: DomainId, key: &Value) -> Option<&Str> {
-        self.users.iter().find(|(_, (own, user))| *own == domain && user == key).map(|(token, _)| token)
+    pub fn token(&self, domain: DomainId, key: &Value) -> Option<&str> {
+        self.tokens.get(&(domain, key.clone())).map(|token| &**token)
     }
 }
 

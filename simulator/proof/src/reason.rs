@@ -106,7 +106,7 @@ macro_rules! codes {
                 match self { $(Self::$code => Gate::$gate,)+ }
             }
 
-            /// What it means, in one sentence.
+            /// Its meaning, in one sentence.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$code => concat!($($meaning),+).trim(),)+ }

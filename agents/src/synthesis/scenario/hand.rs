@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// How a user writes, from the first message to the last.
+/// A way of writing that a user keeps to from the first message to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hand {
     /// Sentences that begin with a capital.
@@ -28,17 +28,19 @@ const GREETINGS: [&str; 6] = ["hi", "hello", "hey", "good ", "morning", "dear"];
 impl Hand {
     /// The hand of the user of scenarios, and the first message in it: hasty only where each of their messages has a wording
     /// for it. The wording at `place`, in `0..1`, opens the conversation, and brings its hand.
-    pub(super) fn of(
-        scenarios: &[&Scenario],
+    pub(super) fn draw<'a>(
+        scenarios: &[&'a Scenario],
         place: Option<f64>,
         rng: &mut ChaCha8Rng,
-    ) -> (Self, Vec<String>) {
-        let wordings =
-            scenarios.first().and_then(|first| first.doc.goals.first()).map_or(&[][..], |goal| &goal.user);
+    ) -> (Self, &'a [String]) {
+        let wordings = scenarios
+            .first()
+            .and_then(|first| first.doc.goals.first())
+            .map_or(&[][..], |goal| &goal.user[..]);
         let mut lines = scenarios.iter().flat_map(|scenario| scenario.doc.said_by_user());
         let can = lines.all(|wordings| wordings.iter().any(|words| Self::Hasty.fits(words)));
         let careful = || wordings.iter().filter(|words| Self::Careful.fits(words)).collect::<Vec<_>>();
-        let mut fitting: Vec<&String> = if can { wordings.iter().collect() } else { careful() };
+        let mut fitting: Vec<&'a String> = if can { wordings.iter().collect() } else { careful() };
         if fitting.is_empty() {
             fitting = wordings.iter().collect();
         }
@@ -49,14 +51,14 @@ impl Hand {
             Some((is_hasty, _)) => is_hasty,
         };
         let hand = if is_hasty && can { Self::Hasty } else { Self::Careful };
-        (hand, opening.into_iter().cloned().collect())
+        (hand, opening.map_or(&[], std::slice::from_ref))
     }
 
     /// An opening as this hand writes it at a time of day: with a greeting or thanks, or without.
     pub(super) fn dress(self, opening: String, time: Time, rng: &mut ChaCha8Rng) -> String {
         let lower = opening.to_lowercase();
         let is_greeting = GREETINGS.iter().any(|greeting| lower.starts_with(greeting));
-        // Who is alarmed comes to the point.
+        // An alarmed user comes to the point.
         let greets = rng.random_bool(GREETS) && !is_greeting && !opening.contains('!');
         let thanks = rng.random_bool(THANKS)
             && !lower.contains("thank")
@@ -90,8 +92,8 @@ impl Hand {
         words
     }
 
-    /// Whether a wording may be in this hand: by its first letter; where it begins with a place by the letter after its
-    /// first full stop, else by whether it has one. A wording of places alone fits both.
+    /// Returns true if a wording may be in this hand: by its first letter; where it begins with a place, by the letter after its
+    /// first full stop, else by its full stop. A wording of places alone fits both.
     pub(super) fn fits(self, words: &str) -> bool {
         let hasty = |is: bool| is == (self == Self::Hasty);
         let first =

@@ -23,13 +23,13 @@ use crate::synthesis::{caller, system};
 
 /// Scenarios that were played.
 #[derive(Clone, Debug)]
-pub struct Played {
+pub struct Played<'a> {
     /// The conversation.
     pub candidate: Candidate,
     /// Searches that did not show what was looked for.
     pub missed: usize,
     /// The scenarios, in their order.
-    pub scenarios: Vec<Scenario>,
+    pub scenarios: Vec<&'a Scenario>,
 }
 
 /// The settings of one conversation.
@@ -49,13 +49,13 @@ pub struct PlayOptions {
 ///
 /// # Errors
 /// Why they could not be played.
-pub fn play(
-    world: &BatchWorld,
-    first: &Scenario,
-    later: &[Vec<&Scenario>],
+pub fn play<'a>(
+    world: &'a BatchWorld,
+    first: &'a Scenario,
+    later: &'a [Vec<&'a Scenario>],
     options: PlayOptions,
     rng: &mut ChaCha8Rng,
-) -> Result<Played, Unplayed> {
+) -> Result<Played<'a>, Unplayed> {
     Prepared::new(world, (first, later), options, rng)?.perform(rng)
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Prepared<'a> {
     world: &'a BatchWorld,
     first: &'a Scenario,
     /// For each further matter, the scenarios of which one is played.
-    later: Vec<Vec<&'a Scenario>>,
+    later: &'a [Vec<&'a Scenario>],
     options: PlayOptions,
     visible: Vec<ApiId>,
     session: Session,
@@ -78,7 +78,7 @@ impl<'a> Prepared<'a> {
     /// When no records take its places, or a later scenario has no words for coming later.
     pub(super) fn new(
         world: &'a BatchWorld,
-        (first, later): (&'a Scenario, &[Vec<&'a Scenario>]),
+        (first, later): (&'a Scenario, &'a [Vec<&'a Scenario>]),
         options: PlayOptions,
         rng: &mut ChaCha8Rng,
     ) -> Result<Self, Unplayed> {
@@ -105,14 +105,14 @@ impl<'a> Prepared<'a> {
             first.bind(world.record_source(&reading, options.clock), rng).ok_or(Unplayed::NoBindings)?;
         let casing = model.domains[first.domain.index()].casing;
         let scene = Scene::new(world.base.clone(), casing, bindings, session.state().clone());
-        Ok(Self { world, first, later: later.to_vec(), options, visible, session, scene })
+        Ok(Self { world, first, later, options, visible, session, scene })
     }
 
     /// Makes the calls and fills in the words.
     ///
     /// # Errors
     /// Why they could not be played.
-    pub(super) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played, Unplayed> {
+    pub(super) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, visible, session, scene } = self;
         let PlayOptions { ability, seed, clock, opening } = options;
         let model = world.base.world();
@@ -125,7 +125,7 @@ impl<'a> Prepared<'a> {
             _ => &[],
         };
         let system = system::message((model, clock), &domains, personas, &rules, ability, rng);
-        let (hand, opening) = Hand::of(&listed().collect::<Vec<_>>(), opening, rng);
+        let (hand, opening) = Hand::draw(&listed().collect::<Vec<_>>(), opening, rng);
         let is_signed_in = may_be_signed_in(model, first) && rng.random_bool(SIGNED_IN);
         let settings = (hand, system.clone(), ability != Ability::Call, is_signed_in);
         let mut player = Player::new(world, (first, scene), session, settings, rng);
@@ -142,7 +142,7 @@ impl<'a> Prepared<'a> {
             }
             let Some(scenario) = scenarios.last() else { break };
             let mut docs = scenario.doc.goals.as_slice();
-            // Who has more to say does not say goodbye yet.
+            // A user who has another matter does not say goodbye yet.
             while let [rest @ .., closing] = docs
                 && number < later.len()
                 && !rest.is_empty()
@@ -156,7 +156,7 @@ impl<'a> Prepared<'a> {
                 && player.chance(LEAVES);
             for (position, doc) in docs.iter().take(if ends_there { 1 } else { usize::MAX }).enumerate() {
                 let words = match (number, position) {
-                    (0, 0) => Some(opening.as_slice()),
+                    (0, 0) => Some(opening),
                     (_, 0) => Some(scenario.doc.later.as_slice()),
                     _ => None,
                 };
@@ -178,7 +178,7 @@ impl<'a> Prepared<'a> {
             tools: Some(tools),
             goals,
         };
-        Ok(Played { candidate, missed, scenarios: scenarios.into_iter().cloned().collect() })
+        Ok(Played { candidate, missed, scenarios })
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 
 use super::hand::Hand;
 use super::search;
-use super::sign_in::may_be_signed_in;
+use super::sign_in::{may_be_signed_in, only_signs_in};
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use crate::synthesis::world::BatchWorld;
@@ -29,7 +29,7 @@ use crate::synthesis::world::BatchWorld;
 type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// A conversation on its way.
-pub(super) struct Player<'a> {
+pub(super) struct Player<'a, 'r> {
     pub(super) world: &'a BatchWorld,
     /// The scenario that is played now.
     pub(super) scenario: &'a Scenario,
@@ -45,32 +45,34 @@ pub(super) struct Player<'a> {
     pub(super) answered: Vec<String>,
     /// The users of the domains so far: the places of the callers.
     pub(super) callers: Vec<BoundValue>,
-    /// Where what was said of the present goal begins.
+    /// Position in `said` of the first message of the present goal.
     pub(super) goal_from: usize,
     pub(super) hand: Hand,
-    /// Whether tools are found by searching.
+    /// True where tools are found by searching.
     pub(super) retrieves: bool,
     pub(super) system: String,
-    /// Whether the operator has signed the user in: then standing tokens take the place of sign-ins.
+    /// True where the operator has signed the user in: then standing tokens take the place of sign-ins.
     pub(super) is_signed_in: bool,
+    /// True where the user was signed in before the present scenario began: its sign-in is left out.
+    skips_sign_in: bool,
     /// The domains of which a standing token was used, with the token.
     pub(super) standing: Vec<(DomainId, String)>,
     /// The keywords of searches so far.
     pub(super) searched: BTreeSet<String>,
     pub(super) missed: usize,
-    pub(super) rng: &'a mut ChaCha8Rng,
+    pub(super) rng: &'r mut ChaCha8Rng,
 }
 
-impl<'a> Player<'a> {
+impl<'a, 'r> Player<'a, 'r> {
     /// A conversation that begins with a scenario.
     pub(super) fn new(
         world: &'a BatchWorld,
         (scenario, scene): (&'a Scenario, Scene),
         session: Session,
         (hand, system, retrieves, is_signed_in): (Hand, String, bool, bool),
-        rng: &'a mut ChaCha8Rng,
+        rng: &'r mut ChaCha8Rng,
     ) -> Self {
-        Self {
+        let mut player = Self {
             world,
             scenario,
             callers: scene.held(scenario.caller()).cloned().into_iter().collect(),
@@ -86,11 +88,14 @@ impl<'a> Player<'a> {
             retrieves,
             system,
             is_signed_in,
+            skips_sign_in: false,
             standing: Vec::new(),
             searched: BTreeSet::new(),
             missed: 0,
             rng,
-        }
+        };
+        player.skips_sign_in = player.token(scenario.domain).is_some();
+        player
     }
 
     /// Returns how many searches did not show what was looked for.
@@ -116,24 +121,20 @@ impl<'a> Player<'a> {
     pub(super) fn go_on(&mut self, alternatives: &[&'a Scenario]) -> Result<&'a Scenario, Unplayed> {
         let (world, state) = (self.world, self.session.state().clone());
         let reading = Reading::new(&world.base, &state);
+        let model = world.base.world();
         let name_of = |resource: ResourceId, key: &Value| {
             let record = state.get(&world.base, resource, key)?;
-            record.get(world.base.world().resource(resource).display?.index()).cloned()
+            record.get(model.resource(resource).display?.index()).cloned()
         };
         let mut chosen = None;
-        let model = world.base.world();
+        let stated = self.stated();
         let fits = |scenario: &&Scenario| {
             let is_signed_in = self.is_signed_in || self.token(scenario.domain).is_some();
             !is_signed_in || may_be_signed_in(model, scenario)
         };
         let fitting: Vec<&'a Scenario> = alternatives.iter().copied().filter(fits).collect();
         for scenario in fitting {
-            let says_secret =
-                |secret: &String| scenario.doc.later.iter().any(|wording| wording.contains(secret));
-            if self.secret_of_signed_in(scenario.domain).as_ref().is_some_and(says_secret) {
-                continue;
-            }
-            let prior = self.prior(scenario);
+            let prior = self.prior(scenario, &stated);
             let source = RecordSource { prior: &prior, ..world.record_source(&reading, state.clock()) };
             let Some(bindings) = scenario.bind(source, self.rng) else { continue };
             let takes_up = bindings.iter().any(|bound| prior.is_taken_up(bound, name_of));
@@ -145,11 +146,12 @@ impl<'a> Player<'a> {
             }
         }
         let (scenario, bindings) = chosen.ok_or(Unplayed::NoBindings)?;
-        let casing = world.base.world().domains[scenario.domain.index()].casing;
+        let casing = model.domains[scenario.domain.index()].casing;
         self.scene = Scene::new(world.base.clone(), casing, bindings, state);
         self.callers.extend(self.scene.held(scenario.caller()).cloned());
         self.named.clear();
         self.scenario = scenario;
+        self.skips_sign_in = self.token(scenario.domain).is_some();
         Ok(scenario)
     }
 
@@ -176,7 +178,7 @@ impl<'a> Player<'a> {
         let mut questions: indexmap::IndexMap<String, Vec<String>> = indexmap::IndexMap::new();
         let goal =
             doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
-        // What the user wants is looked for first, before anything is asked; then, call by call, what it needs.
+        // The API of the last call is searched for first, before anything is asked; then, call by call, the others.
         match goal {
             Some(goal) => _ = self.find(goal, &mut turns),
             None if self.retrieves && doc.refused == Some(RefusalClass::NoTool) => {
@@ -188,7 +190,7 @@ impl<'a> Player<'a> {
             None => {}
         }
         for step in &doc.does {
-            if self.signs_in_again(step)? {
+            if self.skips_sign_in && only_signs_in(self.world.base.world(), self.scenario, step) {
                 continue;
             }
             if let Some(about) = &step.ask {
@@ -198,7 +200,7 @@ impl<'a> Player<'a> {
                 self.said.push(told.clone());
                 turns.push(Turn { say: Some(question), ..Turn::default() });
                 turns.push(Turn { user: Some(told.clone()), ..Turn::default() });
-                // What this moment can tell of other wordings is an example of them too.
+                // The other wordings, as far as they can be filled in by now, are examples too.
                 let others = step.say.iter().filter_map(|wording| self.scene.say(wording).ok());
                 questions.entry(about.replace('_', " ")).or_default().extend(others);
                 withheld.insert(about.replace('_', " "), told);
@@ -322,15 +324,17 @@ impl<'a> Player<'a> {
             let api = model.api(id);
             if let Some(token) = api.token {
                 let token = &api.parameters[token.index()].name;
-                let value = self.token(api.domain).ok_or_else(|| Unplayed::NotSignedIn(name.clone()))?;
-                used = self.standing_token(api.domain).map(|token| (api.domain, token));
+                let standing = self.standing_token(api.domain).map(str::to_owned);
+                let value = standing.clone().map(Json::from).or_else(|| self.issued_token(api.domain));
+                let value = value.ok_or_else(|| Unplayed::NotSignedIn(name.clone()))?;
+                used = standing.map(|token| (api.domain, token));
                 arguments.insert(token.to_string(), value);
             }
         }
         for (argument, given) in &step.with {
             let value = self.scene.argument(given).map_err(|error| Unplayed::Words {
                 words: format!("{name}, {argument}: {given}"),
-                why: told(&error),
+                why: describe(&error),
             })?;
             arguments.insert(self.scene.casing().write(argument).into_owned(), value);
         }
@@ -435,11 +439,11 @@ impl<'a> Player<'a> {
 /// One of several wordings, filled in; nothing where there is none.
 pub(super) fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, Unplayed> {
     let Some(wording) = wordings.choose(rng) else { return Ok(String::new()) };
-    scene.say(wording).map_err(|error| Unplayed::Words { words: wording.clone(), why: told(&error) })
+    scene.say(wording).map_err(|error| Unplayed::Words { words: wording.clone(), why: describe(&error) })
 }
 
 /// An error of a template in a line.
-pub(super) fn told(error: &minijinja::Error) -> String {
+pub(super) fn describe(error: &minijinja::Error) -> String {
     match error.detail() {
         Some(detail) => format!("{}: {detail}", error.kind()),
         None => error.kind().to_string(),

@@ -1,19 +1,88 @@
-//! What a conversation has settled before its next scenario begins: the user, and what was stated.
+//! The user of a conversation and what it stated, for its next scenario.
 
 use diorama_engine::Origin;
 use diorama_proof::survey::reads;
-use diorama_seeds::model::{Api, Parameter, World};
+use diorama_seeds::model::{Api, DomainId, Parameter, World};
 use diorama_seeds::scenario::{BoundValue, Prior, Scenario, person_field};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Decimal, Value};
 
 use super::player::Player;
 
-impl Player<'_> {
-    /// What the conversation has settled for a scenario to come.
-    pub(super) fn prior(&self, next: &Scenario) -> Prior {
+/// The values of replies that messages of a conversation stated.
+pub(super) struct Stated {
+    amounts: Vec<Value>,
+    names: Vec<Name>,
+}
+
+/// A name in a reply that a message stated.
+#[derive(PartialEq)]
+struct Name {
+    domain: DomainId,
+    is_person: bool,
+    name: Value,
+}
+
+impl Player<'_, '_> {
+    /// Returns the amounts, names and titles of replies that messages stated, each once, in the order of the replies.
+    pub(super) fn stated(&self) -> Stated {
         let model = self.world.base.world();
         let people = &self.world.world_template.people;
+        let is_said = |text: &str| self.said.iter().chain(&self.answered).any(|said| said.contains(text));
+        let mut stated = Stated { amounts: Vec::new(), names: Vec::new() };
+        for (_, value, origin) in self.calls.iter().flat_map(|entry| entry.reply.body.leaves()) {
+            match (value, origin) {
+                (Value::Decimal(amount), _) => {
+                    let (number, text) = (to_number(*amount), amount.reduced().to_string());
+                    if !stated.amounts.contains(&number)
+                        && self.answered.iter().any(|said| states(said, &text))
+                    {
+                        stated.amounts.push(number);
+                    }
+                }
+                (Value::String(text), Origin::Field { resource, field, .. }) => {
+                    let described = model.resource(*resource);
+                    let is_person = people.contains(&(*resource, *field));
+                    let is_name = is_person || described.display == Some(*field);
+                    let name = Name { domain: described.domain, is_person, name: value.clone() };
+                    if is_name
+                        && text.len() >= MIN_TITLE_LENGTH
+                        && !stated.names.contains(&name)
+                        && is_said(text)
+                    {
+                        stated.names.push(name);
+                    }
+                }
+                _ => {}
+            }
+        }
+        stated
+    }
+
+    /// Returns what the conversation has settled for a scenario to come.
+    pub(super) fn prior(&self, next: &Scenario, stated: &Stated) -> Prior {
+        let model = self.world.base.world();
+        let mut prior = self.user(next.domain);
+        prior.amounts.clone_from(&stated.amounts);
+        // The same matter is not gone into again, and the user is not somebody else.
+        let of_others = stated.names.iter().filter(|name| name.domain != next.domain);
+        for Name { is_person, name, .. } in of_others {
+            let list = if *is_person { &mut prior.people } else { &mut prior.titles };
+            if prior.name.as_ref() != Some(name) && !list.contains(name) {
+                list.push(name.clone());
+            }
+        }
+        prior.money_places =
+            find_places(next, model, |_, parameter| matches!(parameter.schema.kind, Type::Decimal { .. }));
+        prior.naming_places = find_places(next, model, |api, parameter| {
+            !reads(api) && matches!(parameter.schema.kind, Type::String)
+        });
+        prior
+    }
+
+    /// Returns what is known of the user in a domain: their own record, their name, else their user name.
+    fn user(&self, domain: DomainId) -> Prior {
+        let model = self.world.base.world();
         let mut prior = Prior::default();
         for caller in &self.callers {
             match caller {
@@ -22,62 +91,27 @@ impl Player<'_> {
                     if model.domains[described.domain.index()].users != Some(*resource) {
                         continue;
                     }
-                    if described.domain == next.domain {
+                    if described.domain == domain {
                         prior.me = Some((*resource, key.clone()));
                     }
-                    let record = self.session.state().get(&self.world.base, *resource, key);
-                    let display = person_field(described, *resource, people);
-                    let name = record.zip(display);
-                    let name = name.and_then(|(record, field)| record.get(field.index())).cloned();
+                    let Some(record) = self.session.state().get(&self.world.base, *resource, key) else {
+                        continue;
+                    };
+                    let person = person_field(described, *resource, &self.world.world_template.people);
+                    let name = person.and_then(|field| record.get(field.index())).cloned();
                     if name.is_none() && prior.name.is_none() {
-                        let called = record.zip(described.display);
-                        let called = called.and_then(|(record, field)| record.get(field.index())).cloned();
-                        prior.username = prior.username.or(called.filter(|called| called.as_str().is_some()));
+                        let display = described.display.and_then(|field| record.get(field.index()));
+                        prior.username =
+                            prior.username.or(display.filter(|name| name.as_str().is_some()).cloned());
                     }
                     prior.name = prior.name.or(name);
                 }
                 BoundValue::Value(name @ Value::String(_), _) => {
-                    prior.name = prior.name.or(Some(name.clone()))
+                    prior.name = prior.name.or(Some(name.clone()));
                 }
                 BoundValue::Value(..) | BoundValue::Records(..) => {}
             }
         }
-        let stated = |text: &str| self.said.iter().chain(&self.answered).any(|said| said.contains(text));
-        for entry in &self.calls {
-            let domain = entry.api.map(|api| model.api(api).domain);
-            for (_, value, origin) in entry.reply.body.leaves() {
-                if let Value::Decimal(amount) = value
-                    && !prior.amounts.contains(&plain(*amount))
-                    && self.answered.iter().any(|said| states(said, &amount.reduced().to_string()))
-                {
-                    prior.amounts.push(plain(*amount));
-                }
-                let (Origin::Field { resource, field, .. }, Value::String(text)) = (origin, value) else {
-                    continue;
-                };
-                if text.len() < MIN_TITLE_LENGTH || prior.name.as_ref() == Some(value) || !stated(text) {
-                    continue;
-                }
-                let is_display = model.resource(*resource).display == Some(*field);
-                // The same matter is not gone into again.
-                if domain == Some(next.domain) && model.resource(*resource).domain == next.domain {
-                    continue;
-                }
-                let list = match people.contains(&(*resource, *field)) {
-                    true => &mut prior.people,
-                    false if is_display => &mut prior.titles,
-                    false => continue,
-                };
-                if !list.contains(value) {
-                    list.push(value.clone());
-                }
-            }
-        }
-        prior.money_places =
-            places(next, model, |_, parameter| matches!(parameter.schema.kind, Type::Decimal { .. }));
-        prior.naming_places = places(next, model, |api, parameter| {
-            !reads(api) && matches!(parameter.schema.kind, Type::String)
-        });
         prior
     }
 }
@@ -96,8 +130,8 @@ fn states(said: &str, number: &str) -> bool {
     })
 }
 
-/// The amount as a number that a scenario's place may hold.
-fn plain(amount: Decimal) -> Value {
+/// Returns an amount as a number that a scenario's place may hold.
+fn to_number(amount: Decimal) -> Value {
     let reduced = amount.reduced();
     match reduced.scale {
         0 => Value::Integer(reduced.minor),
@@ -105,8 +139,12 @@ fn plain(amount: Decimal) -> Value {
     }
 }
 
-/// The places of a scenario that stand for an argument of a kind.
-fn places(scenario: &Scenario, world: &World, is_kind: impl Fn(&Api, &Parameter) -> bool) -> Vec<String> {
+/// Returns the places of a scenario that stand for an argument of a kind.
+fn find_places(
+    scenario: &Scenario,
+    world: &World,
+    is_kind: impl Fn(&Api, &Parameter) -> bool,
+) -> Vec<String> {
     let casing = world.domains[scenario.domain.index()].casing;
     let mut found = Vec::new();
     for call in scenario.doc.calls() {

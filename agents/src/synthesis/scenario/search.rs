@@ -77,7 +77,7 @@ pub(super) fn in_vain(world: &BatchWorld, domain: DomainId, opening: &str) -> Op
     let of_domain = requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 });
     let plain =
         |word: &&str| !word.starts_with(char::is_uppercase) && word.len() > 3 && content(word).is_some();
-    // Where nothing is put as a request, the first words that mean something.
+    // The first words that mean something, where nothing is put as a request.
     let words: Vec<&str> =
         opening.split([' ', '.', ',', '!', '?', ':', ';', '\n']).filter(plain).take(2).collect();
     let named = (!words.is_empty()).then(|| words.join(" "));

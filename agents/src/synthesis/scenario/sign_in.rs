@@ -1,35 +1,53 @@
-//! Whether the operator may have signed in the user of a scenario.
+//! Signing in within scenarios: the calls and questions that do it, and scenarios that depend on how it is done.
 
-use diorama_seeds::doc::ScenarioStepDoc;
-use diorama_seeds::model::{BehaviourKind, World};
+use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
+use diorama_seeds::model::{BehaviourKind, DomainId, World};
 use diorama_seeds::scenario::Scenario;
 
-/// Returns true if nothing depends on how the user of a scenario signs in: no sign-in fails, and nobody signs out.
+/// Returns true if a step calls an API that signs users in.
+pub(super) fn is_sign_in(world: &World, step: &ScenarioStepDoc) -> bool {
+    let api = step.call.as_deref().and_then(|name| world.api_named(name));
+    api.is_some_and(|api| matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. }))
+}
+
+/// Returns true if a step only signs the user in: it calls the API, or asks for what signs them in.
+pub(super) fn only_signs_in(world: &World, scenario: &Scenario, step: &ScenarioStepDoc) -> bool {
+    match &step.ask {
+        Some(about) => asks_for_secret(world, scenario.domain, &scenario.doc, about),
+        None => is_sign_in(world, step),
+    }
+}
+
+/// Returns true if nothing depends on how the user of a scenario signs in: no sign-in fails or has other calls beside it, nobody
+/// gives a secret unasked or together with something else, and nobody signs out.
 pub(super) fn may_be_signed_in(world: &World, scenario: &Scenario) -> bool {
-    let Some(auth) = &world.domains[scenario.domain.index()].auth else { return true };
-    let secret = format!("{{me.{}", world.resource(auth.user).field(auth.secret).name);
+    let Some(secret) = secret_place(world, scenario.domain) else { return true };
+    let doc = &scenario.doc;
     let says_secret = |wordings: &Vec<String>| wordings.iter().any(|wording| wording.contains(&secret));
-    let mut openings = scenario.doc.goals.iter().map(|goal| &goal.user).chain([&scenario.doc.later]);
-    let mut calls = scenario.doc.calls();
-    let signs_in = |call: &ScenarioStepDoc| {
-        let api = call.call.as_deref().and_then(|name| world.api_named(name));
-        api.is_some_and(|api| matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. }))
-    };
-    let mut steps = scenario.doc.goals.iter().flat_map(|goal| &goal.does);
-    let beside_others = steps.any(|step| step.together.iter().any(signs_in));
-    // Who is asked for a password and something else at once is asked anyway.
+    let mut openings = doc.goals.iter().map(|goal| &goal.user).chain([&doc.later]);
+    let mut steps = doc.goals.iter().flat_map(|goal| &goal.does);
     let is_mixed = |wording: &String| {
-        wording.contains(&secret) && (wording.matches('{').count() != wording.matches("{me.").count())
+        wording.contains(&secret) && wording.matches('{').count() != wording.matches("{me.").count()
     };
-    !beside_others
-        && !openings.any(says_secret)
-        && !scenario.doc.withheld.values().flatten().any(is_mixed)
-        && calls.all(|call| {
+    let mut calls = doc.calls();
+    !openings.any(says_secret)
+        && !steps.any(|step| step.together.iter().any(|call| is_sign_in(world, call)))
+        && !doc.withheld.values().flatten().any(is_mixed)
+        && calls.all(|call| !is_sign_in(world, call) || (!call.fails && call.name.is_none()))
+        && !doc.calls().any(|call| {
             let api = call.call.as_deref().and_then(|name| world.api_named(name));
-            api.is_none_or(|api| match world.api(api).behaviour.kind {
-                BehaviourKind::SignIn { .. } => !call.fails && call.name.is_none(),
-                BehaviourKind::SignOut => false,
-                _ => true,
-            })
+            api.is_some_and(|api| matches!(world.api(api).behaviour.kind, BehaviourKind::SignOut))
         })
+}
+
+/// Returns true if the user tells a domain's secret when asked for a detail.
+fn asks_for_secret(world: &World, domain: DomainId, doc: &ScenarioDoc, about: &str) -> bool {
+    let wordings = doc.withheld.get(about).map_or(&[][..], Vec::as_slice);
+    secret_place(world, domain).is_some_and(|secret| wordings.iter().any(|wording| wording.contains(&secret)))
+}
+
+/// The beginning of the place that stands for the user's secret in words, where users of the domain sign in.
+fn secret_place(world: &World, domain: DomainId) -> Option<String> {
+    let auth = world.domains[domain.index()].auth.as_ref()?;
+    Some(format!("{{me.{}", world.resource(auth.user).field(auth.secret).name))
 }

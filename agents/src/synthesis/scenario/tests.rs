@@ -36,6 +36,21 @@ fn scenario<'a>(world: &'a BatchWorld, name: &str) -> &'a Scenario {
     world.world_template.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
 }
 
+/// Worlds of three domains of the catalog.
+fn catalog_recipe() -> Recipe {
+    Recipe::new(Ingredients {
+        seed: 5,
+        abilities: Vec::new(),
+        domains: crate::catalog::domains(),
+        worlds: Vec::new(),
+        domains_per_world: 3,
+        dialogues: 1,
+        shares: Shares::new(),
+        model: None,
+    })
+    .unwrap()
+}
+
 fn anywhere(place: f64) -> Drawn {
     Drawn { domain: None, place }
 }
@@ -185,17 +200,8 @@ fn nothing_in_words_runs_on_or_panics() {
 
 #[test]
 fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
-    let recipe = Recipe::new(Ingredients {
-        seed: 5,
-        abilities: Vec::new(),
-        domains: crate::catalog::domains(),
-        worlds: Vec::new(),
-        domains_per_world: 3,
-        dialogues: 1,
-        shares: Shares::new(),
-        model: None,
-    });
-    let world_template = recipe.unwrap().train[0].get().unwrap().clone();
+    let recipe = catalog_recipe();
+    let world_template = recipe.train[0].get().unwrap().clone();
     let world = ScenarioApis.build(&world_template, 1).unwrap();
     let model = world.base.world();
     let agents = Agents {
@@ -279,17 +285,7 @@ fn the_catalogs_scenarios_become_rows() {
 
 #[test]
 fn joined_matters_are_of_one_user_who_signs_in_once() {
-    let recipe = Recipe::new(Ingredients {
-        seed: 5,
-        abilities: Vec::new(),
-        domains: crate::catalog::domains(),
-        worlds: Vec::new(),
-        domains_per_world: 3,
-        dialogues: 1,
-        shares: Shares::new(),
-        model: None,
-    })
-    .unwrap();
+    let recipe = catalog_recipe();
     let mut joined = 0;
     for template in &recipe.train[..6] {
         let world = ScenarioApis.build(template.get().unwrap(), 3).unwrap();
@@ -305,7 +301,8 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
                 if later.is_empty() {
                     continue;
                 }
-                let Ok(played) = play(&world, first, &[later], options(&world, 9), &mut rng) else {
+                let later = [later];
+                let Ok(played) = play(&world, first, &later, options(&world, 9), &mut rng) else {
                     continue;
                 };
                 joined += 1;
@@ -321,7 +318,7 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
                     assert!(sign_ins(first.domain) <= 1, "{}: {:?}", first.doc.name, played.candidate);
                 }
                 // Nobody says goodbye and goes on.
-                let [before, after] = <[Scenario; 2]>::try_from(played.scenarios).unwrap();
+                let [before, after] = <[&Scenario; 2]>::try_from(played.scenarios).unwrap();
                 let closings = before.doc.goals.iter().rev().take_while(|goal| {
                     goal.does.is_empty()
                         && goal.facts.is_empty()

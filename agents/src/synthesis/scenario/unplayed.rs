@@ -11,7 +11,7 @@ pub enum Unplayed {
     Words {
         /// The template.
         words: String,
-        /// What is wrong.
+        /// The error of the template.
         why: String,
     },
     /// A call that should have worked was refused.
@@ -19,7 +19,7 @@ pub enum Unplayed {
     Refused {
         /// The API.
         api: String,
-        /// What it said.
+        /// The reply.
         reply: String,
     },
     /// A call that should have been refused worked.
@@ -37,13 +37,10 @@ pub enum Unplayed {
     /// A scenario has no words for coming after another.
     #[error("`{0}` has no wordings under `later`")]
     NotLater(String),
-    /// A step signs in again, and does something else besides.
-    #[error("`{0}` signs in again, and asks for something else in the same breath")]
-    SignsInAgain(String),
-    /// What a step is made for is no list, or empty.
+    /// `each` names no list, or an empty one.
     #[error("`{0}` is not `name in list`, or the list is empty")]
     Each(String),
-    /// What `when` or `asks` names is not there.
+    /// `when` or `asks` names something that is not there.
     #[error("`{0}` names no reply and no field")]
     Unknown(String),
 }
@@ -61,7 +58,6 @@ impl Unplayed {
             Self::NoFact(_) => "no reply shows a fact",
             Self::NotSignedIn(_) => "nobody has signed in",
             Self::NotLater(_) => "no words for coming later",
-            Self::SignsInAgain(_) => "a second sign-in that cannot be left out",
             Self::Each(_) => "nothing to make a step for",
             Self::Unknown(_) => "a name that nothing has",
         }
