@@ -158,7 +158,7 @@ pub const COLUMNS: [Column; 24] = [
     text!(
         episode,
         Json,
-        "What a replay needs: clock, zone, session seed, identity, faults, search version, ordered events, hashes of the words."
+        "What a replay needs: clock, zone, session seed, identity, outages (what the first call of an API meets, once), search version, ordered events, hashes of the words."
     ),
     text!(gold_calls, Json, "The reference calls, a list; each argument with the source it is derived from."),
     Column::new(

@@ -50,6 +50,28 @@ impl Ability {
     pub const ALL: [Self; 3] = [Self::Call, Self::RetrieveCall, Self::PlanRetrieveCall];
 }
 
+/// What the first call of an API meets, once, in the place of the API's reply. The agent is expected to go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// The API's name.
+    pub api: String,
+    /// The kind.
+    pub kind: OutageKind,
+}
+
+/// The kind of an outage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutageKind {
+    /// 429: the same call works a moment later.
+    TooManyRequests,
+    /// 503: the same call works a moment later.
+    Unavailable,
+    /// 401: the token that a sign-in gave has expired; it stays so, and another sign-in gives a new one.
+    ExpiredToken,
+}
+
 /// How an episode ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

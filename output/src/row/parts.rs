@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use diorama_seeds::script::{Goal, Script, WithheldDetail};
-use diorama_seeds::task::Outcome;
+use diorama_seeds::task::{Outage, Outcome};
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 
 /// Column `episode`: how an episode is set up and what happens in it, enough to run it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,8 +17,9 @@ pub struct Episode {
     pub session_seed: u64,
     /// Key of a user who is signed in from the start; none offline.
     pub identity: Option<String>,
-    /// Faults that the simulator is asked for; none offline.
-    pub faults: Vec<Json>,
+    /// What the first calls of APIs meet, once each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// Version of the search for tools.
     pub search: String,
     /// Names of the APIs that are visible at the start.

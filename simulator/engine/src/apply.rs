@@ -8,7 +8,7 @@ use super::reply::Reply;
 use super::run::Run;
 use super::state::{RecordChange, State};
 use super::tools::{self, TOOL_SEARCHER};
-use super::{arguments, contract, run};
+use super::{arguments, contract, outage, run};
 
 /// The result of a call.
 #[derive(Clone, Debug)]
@@ -44,6 +44,9 @@ fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
         return Ok(Applied { reply, state: state.clone(), changes: Vec::new() });
     };
     let api = base.world().api(id);
+    if let Some((reply, state)) = outage::meet(state, id, api, call) {
+        return Ok(Applied { reply, state, changes: Vec::new() });
+    }
     let sent = contract::sent(api, &call.arguments)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)?;
     let mut run = Run::new(base, state, api, arguments);

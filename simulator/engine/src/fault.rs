@@ -11,7 +11,7 @@ use diorama_seeds::model::{Api, BehaviourKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::effect::{instead, renamed, shortened};
+pub use self::effect::{instead, refusal, renamed, shortened};
 pub use self::rule::{Kind, Rule, RuleError};
 
 /// The faults of a session: rules in order.

@@ -18,6 +18,7 @@ mod filter;
 mod fit;
 mod index;
 mod names;
+mod outage;
 mod overlay;
 mod page;
 mod perform;

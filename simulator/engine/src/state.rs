@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use diorama_seeds::expr::eval::Records;
-use diorama_seeds::model::{DomainId, FieldId, Record, ResourceId};
+use diorama_seeds::model::{ApiId, DomainId, FieldId, Record, ResourceId};
+use diorama_seeds::task::OutageKind;
 use diorama_seeds::value::{Instant, Str, Value};
 use rpds::RedBlackTreeMapSync;
 
@@ -31,6 +32,8 @@ pub struct State {
     token_sum: Sum,
     issued: u64,
     names: Arc<[Str]>,
+    /// The outages to come.
+    outages: Arc<[(ApiId, OutageKind)]>,
 }
 
 /// About how many bytes of memory a token takes.
@@ -70,6 +73,7 @@ impl State {
             token_sum: Sum::default(),
             issued: 0,
             names: Arc::clone(&base.names),
+            outages: Arc::default(),
         }
     }
 
@@ -104,6 +108,7 @@ impl State {
             && self.token_sum == other.token_sum
             && self.clock == other.clock
             && self.search == other.search
+            && self.outages == other.outages
     }
 
     /// The version of the search that `ToolSearcher` does.
@@ -115,6 +120,27 @@ impl State {
     /// Has `ToolSearcher` do another version of the search than the default.
     pub const fn set_search(&mut self, version: SearchVersion) {
         self.search = version;
+    }
+
+    /// The outages to come.
+    pub(super) fn outages(&self) -> &[(ApiId, OutageKind)] {
+        &self.outages
+    }
+
+    pub(super) fn set_outages(&mut self, outages: impl Iterator<Item = (ApiId, OutageKind)>) {
+        self.outages = outages.collect();
+    }
+
+    /// Takes out an outage that a call has met.
+    pub(super) fn end_outage(&mut self, position: usize) {
+        let left = self.outages.iter().enumerate().filter(|(other, _)| *other != position);
+        self.outages = left.map(|(_, outage)| *outage).collect();
+    }
+
+    /// How many outages are to come.
+    #[must_use]
+    pub fn outages_to_come(&self) -> usize {
+        self.outages.len()
     }
 
     /// The record of a key.

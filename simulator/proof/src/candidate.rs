@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 pub use diorama_seeds::answer::{AskClaim, End, FactClaim, Opening};
-use diorama_seeds::task::{Call, Outcome};
+use diorama_seeds::task::{Call, Outage, Outcome};
 
 /// The format's version.
 pub const CANDIDATE_VERSION: u32 = 1;
@@ -20,6 +20,8 @@ pub const MAX_GOALS: usize = 50;
 pub const MAX_TURNS: usize = 500;
 /// Calls of all its turns, at most: the gates run them anew for each fault of each call.
 pub const MAX_CALLS: usize = 200;
+/// Outages, at most.
+pub const MAX_OUTAGES: usize = 8;
 /// Facts that it claims and fields that it asks for in vain, at most.
 pub const MAX_FACTS: usize = 200;
 /// Bytes of everything that is said in it, at most.
@@ -46,6 +48,9 @@ pub struct Candidate {
     /// The tools visible at the start; all of the world when left out. With `ToolSearcher` alone the others are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
+    /// What the first calls of APIs meet, once each; none when left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// The conversation, goal by goal.
     pub goals: Vec<CandidateGoal>,
 }
@@ -145,6 +150,9 @@ pub enum CandidateError {
     /// A tool that the world does not have.
     #[error("tools: found `{0}`, expected the name of an API of the world, or ToolSearcher")]
     Tool(String),
+    /// An outage of an API that the world does not have.
+    #[error("outages: found `{0}`, expected the name of an API of the world")]
+    Outage(String),
 }
 
 /// JSON Schema of a [`Candidate`].
@@ -226,6 +234,7 @@ impl Candidate {
         let openings = self.goals.iter().map(|goal| &goal.user);
         let said = openings.chain(of_turns).chain(held).chain(questions).chain(&self.system);
         for (what, found, most) in [
+            ("outages", self.outages.len(), MAX_OUTAGES),
             ("goals", self.goals.len(), MAX_GOALS),
             ("turns", turns().count(), MAX_TURNS),
             ("calls", self.calls().count(), MAX_CALLS),

@@ -131,8 +131,18 @@ pub fn ground_with(
         Some(text) => world.zone.parse_instant(text).ok_or_else(|| CandidateError::Clock(text.clone()))?,
         None => world.clock,
     };
-    let options =
-        SessionOptions { seed: candidate.seed, clock: Some(clock), visible: Some(visible.clone()), search };
+    let outages = candidate.outages.clone();
+    if let Some(unknown) = outages.iter().find(|outage| world.api_named(&outage.api).is_none()) {
+        return Err(CandidateError::Outage(unknown.api.clone()));
+    }
+    let visible_at_start = Some(visible.clone());
+    let options = SessionOptions {
+        seed: candidate.seed,
+        clock: Some(clock),
+        visible: visible_at_start,
+        search,
+        outages,
+    };
     let mut session = Session::new(context.base.clone(), options);
     let initial = session.state().clone();
     let system =

@@ -53,6 +53,7 @@ impl App {
             clock,
             visible: task.as_ref().map(|task| task.visible.clone()),
             search: search.or_else(|| task.as_ref().map(|task| task.search)),
+            outages: task.as_ref().map(|task| task.outages.clone()).unwrap_or_default(),
         };
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
         let new = (0..copies).map(|_| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
-use diorama_seeds::task::Checks;
+use diorama_seeds::task::{Checks, Outage};
 use diorama_seeds::value::Instant;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,6 +46,8 @@ pub struct TaskSpec {
     pub checks: Checks,
     /// The clock at the start.
     pub clock: Instant,
+    /// What the first calls of APIs meet.
+    pub outages: Vec<Outage>,
     /// The seed of the session, unless another is asked for.
     pub seed: u64,
     /// The version of the search that `ToolSearcher` does.

@@ -130,6 +130,7 @@ impl TaskSource for OneTask {
             },
             clock: Instant(1_772_442_000),
             seed: 7,
+            outages: Vec::new(),
             search: diorama_engine::tools::SearchVersion::V1,
             base,
         }))

@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use diorama_seeds::value::{Str, Value};
 
 use super::rule::{Kind, Rule};
-use crate::{Body, Origin, Reply};
+use crate::reply::{Body, Origin, Reply};
 
 /// The reply in the API's place.
 pub fn instead(rule: &Rule) -> Reply {
-    let status = rule.status();
-    let (title, detail) = match (rule.kind, status) {
+    refusal(rule.kind, rule.status())
+}
+
+/// The reply of a kind of fault with a status.
+pub fn refusal(kind: Kind, status: u16) -> Reply {
+    let (title, detail) = match (kind, status) {
         (Kind::RateLimit, _) => ("Too Many Requests", "too many requests; try again later"),
         (Kind::ExpiredToken, _) => ("Unauthorized", "the token has expired; sign in again"),
         (Kind::Timeout, _) => ("Gateway Timeout", "the service did not answer in time; try again"),

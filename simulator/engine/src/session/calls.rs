@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diorama_seeds::model::ApiId;
-use diorama_seeds::task::Call;
+use diorama_seeds::task::{Call, Outage};
 use diorama_seeds::value::Instant;
 use rpds::{RedBlackTreeSetSync, VectorSync};
 
@@ -26,6 +26,8 @@ pub struct SessionOptions {
     pub visible: Option<Vec<ApiId>>,
     /// The version of the search that `ToolSearcher` does, if not the default.
     pub search: Option<SearchVersion>,
+    /// What the first calls of APIs meet. Those of unknown APIs are left out.
+    pub outages: Vec<Outage>,
 }
 
 /// One isolated copy of a world. A clone is a fork and copies nothing.
@@ -91,6 +93,8 @@ impl Session {
         if let Some(version) = options.search {
             initial.set_search(version);
         }
+        let outages = options.outages.iter();
+        initial.set_outages(outages.filter_map(|outage| Some((base.api_named(&outage.api)?, outage.kind))));
         let visible = options.visible.map(|apis| {
             let mut set = RedBlackTreeSetSync::new_sync();
             apis.into_iter().for_each(|api| set.insert_mut(api));

@@ -29,7 +29,8 @@ impl LogEntry {
     /// reply.
     #[must_use]
     pub fn is_environments_fault(&self) -> bool {
-        let failed = self.faults.is_empty() && self.reply.status >= 500;
+        // Outages that a task has (503) are the agent's to deal with.
+        let failed = self.faults.is_empty() && self.reply.status == 500;
         failed || self.faults.iter().any(|fault| fault.kind.hinders())
     }
 

@@ -1,3 +1,4 @@
+use diorama_seeds::task::{Outage, OutageKind};
 use diorama_seeds::value::Instant;
 
 use super::*;
@@ -124,4 +125,47 @@ fn a_brief_log_reads_as_a_whole_one_from_any_call_on() {
     assert_eq!(fork.log().collect::<Vec<_>>(), other.log().collect::<Vec<_>>());
     fork.reset();
     assert_eq!((fork.calls(), fork.log().count()), (0, 0));
+}
+
+#[test]
+fn an_outage_is_met_once_and_goes_with_the_state() {
+    let outage = |api: &str, kind: OutageKind| Outage { api: api.to_owned(), kind };
+    let outages =
+        vec![outage("GetProduct", OutageKind::Unavailable), outage("AllNames", OutageKind::TooManyRequests)];
+    let options = SessionOptions { outages, ..SessionOptions::default() };
+    let mut session = Session::new(shop(), options).with_brief_log();
+    let (get, names) = (call("GetProduct {\"product_id\": 11}"), call("AllNames"));
+    let digest = session.digest();
+    let mut fork = session.fork();
+    let mut memo = Memo::new();
+    let first = session.call_again(&get, &mut memo);
+    assert_eq!((first.reply.status, first.is_environments_fault(), first.changes.len()), (503, false, 0));
+    let mut resumed = fork.resumed(&session.kept()).unwrap();
+    for session in [&mut session, &mut resumed] {
+        assert_eq!(session.call_again(&get, &mut memo).reply.status, 200);
+        assert_eq!(session.call_again(&names, &mut memo).reply.status, 429);
+        assert_eq!(session.call_again(&names, &mut memo).reply.status, 200);
+        assert_eq!((session.digest(), session.state().outages_to_come()), (digest, 0));
+    }
+    assert_eq!(fork.call_again(&get, &mut memo).reply.status, 503, "the fork has not met it");
+    session.reset();
+    assert_eq!(session.call(&get).reply.status, 503, "it is there again from the start");
+}
+
+#[test]
+fn an_expired_token_stays_expired_and_another_sign_in_helps() {
+    let outages = vec![Outage { api: "MyOrders".to_owned(), kind: OutageKind::ExpiredToken }];
+    let mut session = Session::new(shop(), SessionOptions { outages, ..SessionOptions::default() });
+    let token = |session: &mut Session| {
+        let entry = session.call(&call("SignIn {\"email\": \"ana@example.org\", \"pin\": \"1111\"}"));
+        entry.reply.body.at("token").and_then(|body| body.value()?.as_str().map(str::to_owned)).unwrap()
+    };
+    let orders = |token: &str| call(&format!("MyOrders {{\"token\": \"{token}\"}}"));
+    assert_eq!(session.call(&orders("unknown")).reply.status, 401);
+    assert_eq!(session.state().outages_to_come(), 1, "a token that nobody gave cannot expire");
+    let first = token(&mut session);
+    assert_eq!(session.call(&orders(&first)).reply.status, 401);
+    assert_eq!(session.call(&orders(&first)).reply.status, 401, "it stays expired");
+    let second = token(&mut session);
+    assert_eq!(session.call(&orders(&second)).reply.status, 200);
 }

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use diorama_seeds::model::{DomainId, Record, ResourceId};
+use diorama_seeds::model::{ApiId, DomainId, Record, ResourceId};
+use diorama_seeds::task::OutageKind;
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,9 @@ pub struct KeptState {
     issued: u64,
     tokens: Vec<KeptToken>,
     tables: Vec<KeptTable>,
+    /// The outages to come: API and kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outages: Vec<(u16, OutageKind)>,
     digest: String,
 }
 
@@ -104,6 +108,7 @@ impl State {
             issued: self.issued,
             tokens: tokens.collect(),
             tables: tables.collect(),
+            outages: self.outages.iter().map(|(api, kind)| (api.0, *kind)).collect(),
             digest: self.digest().to_string(),
         }
     }
@@ -120,6 +125,7 @@ impl State {
         let mut state = self.clone();
         let mut scratch = Vec::new();
         state.clock = Instant(kept.clock);
+        state.set_outages(kept.outages.iter().map(|(api, kind)| (ApiId(*api), *kind)));
         for (position, ours) in self.tables.iter().enumerate() {
             let resource = ResourceId(position as u16);
             let fields = world.resources.get(position)?.fields.len();

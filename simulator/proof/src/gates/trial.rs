@@ -93,6 +93,7 @@ impl<'a> Trial<'a> {
             clock: Some(self.grounded.clock),
             visible: Some(self.grounded.visible.clone()),
             search: Some(self.grounded.search),
+            outages: self.grounded.candidate.outages.clone(),
         };
         Session::new(self.context.base.clone(), options)
     }

@@ -199,6 +199,7 @@ impl Roots<'_> {
             clock: Some(Instant(head.clock)),
             visible: task.as_ref().map(|task| task.visible.clone()),
             search,
+            outages: task.as_ref().map(|task| task.outages.clone()).unwrap_or_default(),
         };
         let faults = Faults::new(head.faults.clone()).map_err(|error| damaged(id, &error.to_string()))?;
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
