@@ -24,7 +24,7 @@ pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path};
 pub use fidelity::fidelity;
 pub use read::options as yaml_options;
-pub use read::{add_scenarios, read};
+pub use read::{add_scenarios, read, read_words};
 pub use report::{Finding, Report, Severity};
 pub use show::show;
 

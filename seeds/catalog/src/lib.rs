@@ -1,54 +1,44 @@
 //! The catalog: hand-written source worlds of one domain each, embedded in the binary.
 //!
-//! A package of its own, so that a word changed in a world compiles nothing but this and the command again.
+//! Every file `domains/NAME.yaml` is a domain, found when this package is built; `NAME.scenarios.yaml` beside it holds its
+//! scenarios. A package of its own, so that a word changed in a world compiles nothing but this and the command again.
 //!
 //! Owns the documents' names and texts. It must not read, check or materialise them; `seeds/tests/catalog.rs`
 //! holds every one to that.
 
-macro_rules! catalog {
-    ($($name:literal),+ $(,)?) => {
-        const NAMES: &[&str] = &[$($name),+];
-
-        /// The text of a catalog world, as written.
-        #[must_use]
-        pub fn source(name: &str) -> Option<&'static str> {
-            match name {
-                $($name => Some(include_str!(concat!("../", $name, ".yaml"))),)+
-                _ => None,
-            }
-        }
-
-        /// The text of a catalog world's scenarios, as written.
-        #[must_use]
-        pub fn scenarios(name: &str) -> Option<&'static str> {
-            match name {
-                $($name => Some(include_str!(concat!("../", $name, ".scenarios.yaml"))),)+
-                _ => None,
-            }
-        }
-    };
+/// A domain's texts.
+struct Entry {
+    name: &'static str,
+    world: &'static str,
+    scenarios: Option<&'static str>,
 }
 
-// In alphabetical order: what a slot of a dataset draws from follows from a position in this list.
-catalog![
-    "city_library",
-    "course_enrolment",
-    "dental_clinic",
-    "event_tickets",
-    "facility_repairs",
-    "fitness_log",
-    "grocery_delivery",
-    "hotel_rooms",
-    "job_board",
-    "music_streaming",
-    "parcel_shipping",
-    "personal_bank",
-    "recipe_kitchen",
-    "smart_home",
-];
+/// In the order of their names.
+static ENTRIES: &[Entry] = &include!(concat!(env!("OUT_DIR"), "/index.rs"));
 
-/// The names of the catalog's worlds, in a fixed order.
+/// The occasions that scenarios name, with what people say of them: YAML.
+pub const OCCASIONS: &str = include_str!("../occasions.yaml");
+
+/// What is said in detours: YAML.
+pub const DETOURS: &str = include_str!("../detours.yaml");
+
+fn entry(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+/// The text of a catalog world, as written.
 #[must_use]
-pub const fn names() -> &'static [&'static str] {
-    NAMES
+pub fn source(name: &str) -> Option<&'static str> {
+    entry(name).map(|entry| entry.world)
+}
+
+/// The text of a catalog world's scenarios, as written.
+#[must_use]
+pub fn scenarios(name: &str) -> Option<&'static str> {
+    entry(name).and_then(|entry| entry.scenarios)
+}
+
+/// The names of the catalog's worlds, in alphabetical order.
+pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
+    ENTRIES.iter().map(|entry| entry.name)
 }

@@ -24,6 +24,9 @@ pub struct ScenarioDoc {
     /// The place that holds the speaker's own record or name; `me` where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
+    /// Reasons that a matter of this kind has in common with others, of the list in `docs/scenarios.md`: `trip`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub occasions: Vec<String>,
     /// Words: what the user says in place of the first goal's `user`, where other matters of theirs came before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<String>,
@@ -212,6 +215,29 @@ pub struct ScenariosDoc {
     /// Texts by which operators tell their assistants who they are: `You are the night porter of a small hotel.`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
+    /// What users say when a matter of the domain is settled and they come to something else.
+    #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
+    pub reactions: ReactionsDoc,
+}
+
+/// What users say when a matter is settled, before they come to something else. Plain text, in several wordings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReactionsDoc {
+    /// It was done or answered: `Good, that's the hotel seen to.`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub done: Vec<String>,
+    /// It could not be done: `Pity. I'll ask the hotel another time.`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+impl ReactionsDoc {
+    /// Returns true if there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.done.is_empty() && self.refused.is_empty()
+    }
 }
 
 impl ScenarioDoc {

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::api::ApiDoc;
 use super::field::FieldDoc;
-use super::scenario::ScenarioDoc;
+use super::scenario::{ReactionsDoc, ScenarioDoc};
 use super::security::SecurityDoc;
 use super::wire::{self, is_false};
 use crate::casing::Casing;
@@ -65,6 +65,9 @@ pub struct WorldDoc {
     /// Sentences in which operators tell their assistants who they are. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
+    /// What users say when a matter of the world is settled. Not part of a materialised world.
+    #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
+    pub reactions: ReactionsDoc,
     /// The domains (long form).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainDoc>,
@@ -101,6 +104,10 @@ pub struct DomainHead {
     /// domains, the nth record of each domain's users is the same person: name, phone number, address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<String>,
+    /// The continent of its records, as the names of its time zones begin (`Europe`), where records name places of several countries;
+    /// worlds with the domain are set there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continent: Option<String>,
     /// How users sign in, where some APIs need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthDoc>,
@@ -130,6 +137,9 @@ pub struct DomainDoc {
     /// Sentences in which operators tell their assistants who they are. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
+    /// What users say when a matter of the domain is settled. Not part of a materialised world.
+    #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
+    pub reactions: ReactionsDoc,
 }
 
 /// Sign-in: which resource holds the users, and how long a token lasts.
@@ -253,6 +263,7 @@ impl WorldDoc {
             apis: Vec::new(),
             scenarios: Vec::new(),
             system: Vec::new(),
+            reactions: ReactionsDoc::default(),
             domains: Vec::new(),
             name: self.name.clone(),
             title: self.title.clone(),
@@ -299,6 +310,7 @@ impl WorldDoc {
                     apis: std::mem::take(&mut self.apis),
                     scenarios: std::mem::take(&mut self.scenarios),
                     system: std::mem::take(&mut self.system),
+                    reactions: std::mem::take(&mut self.reactions),
                 },
             );
         }

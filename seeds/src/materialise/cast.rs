@@ -73,15 +73,28 @@ impl<'a> Cast<'a> {
         *place
     }
 
+    /// A city of the home country; from then on the group's place.
+    pub(super) fn local_city(&mut self, group: usize) -> Option<&'static City> {
+        let mut draw = self.groups.get(group)?.draw(self.n, self.attempt | 1 << 20);
+        let city = tables::city(&mut draw, self.home);
+        if let Some(place) = self.places.get_mut(group) {
+            *place = city;
+        }
+        city
+    }
+
     /// The country of the record's place where it has one, else the home country.
     pub(super) fn country(&mut self, group: usize) -> Option<&'static Country> {
         let own = self.places.get(group).copied().flatten();
         own.or_else(|| self.main.and_then(|main| self.city(main))).map(|city| city.country).or(self.home)
     }
 
-    /// The place that the record's texts are set in.
+    /// The place that the record's texts are set in: its own where it has one, else a city of the home country.
     pub(super) fn setting(&mut self) -> Option<&'static City> {
-        self.city(self.main.unwrap_or(0))
+        match self.main {
+            Some(main) => self.city(main),
+            None => self.local_city(0),
+        }
     }
 
     /// Says that the group's place is this city, because a record gives its name.

@@ -10,6 +10,8 @@ pub(super) enum Provider {
     Email,
     Phone,
     City,
+    /// A city of the world's country.
+    LocalCity,
     Country,
     CountryCode,
     Nationality,
@@ -35,7 +37,7 @@ pub(super) enum Provider {
     Rule(RuleId),
 }
 
-const BUILT_IN: [(&str, Provider); 28] = [
+const BUILT_IN: [(&str, Provider); 29] = [
     ("person_name", Provider::PersonName),
     ("first_name", Provider::FirstName),
     ("last_name", Provider::LastName),
@@ -43,6 +45,7 @@ const BUILT_IN: [(&str, Provider); 28] = [
     ("email", Provider::Email),
     ("phone", Provider::Phone),
     ("city", Provider::City),
+    ("local_city", Provider::LocalCity),
     ("country", Provider::Country),
     ("country_code", Provider::CountryCode),
     ("nationality", Provider::Nationality),

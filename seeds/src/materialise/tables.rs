@@ -87,6 +87,9 @@ pub(super) fn person(draw: &mut Draw) -> Person {
     Person { first: name(|group| &group.first, draw), last: name(|group| &group.last, draw) }
 }
 
+/// Cities of a country that worlds are set in, at least.
+pub(super) const LOCAL_CITIES: u64 = 12;
+
 /// How many different persons there are.
 pub(super) fn persons() -> u64 {
     PEOPLE.groups.iter().map(|group| (group.first.len() * group.last.len()) as u64).sum()

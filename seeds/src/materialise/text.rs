@@ -44,6 +44,7 @@ impl Provider {
         matches!(
             self,
             Self::City
+                | Self::LocalCity
                 | Self::Country
                 | Self::CountryCode
                 | Self::Nationality
@@ -64,6 +65,7 @@ impl Provider {
             }
             Self::Phone => phone(cast.country(group), draw, out),
             Self::Rule(rule) => rule.write(draw, cast.setting(), out),
+            Self::LocalCity => out.push_str(cast.local_city(group).map_or("", |city| city.name)),
             _ if self.is_local() => match cast.city(group) {
                 Some(city) => match self {
                     Self::City => out.push_str(city.name),
@@ -80,7 +82,7 @@ impl Provider {
     /// Appends text that is set in this place, as part of a longer one.
     pub(super) fn write_at(self, place: Setting, draw: &mut Draw, out: &mut String) {
         match (self, place) {
-            (Self::City, Some(city)) => out.push_str(city.name),
+            (Self::City | Self::LocalCity, Some(city)) => out.push_str(city.name),
             (_, Some(city)) if self.is_local() => self.write_country(city.country, draw, out),
             _ => self.write_alone(draw, out),
         }
@@ -93,7 +95,9 @@ impl Provider {
                 let person = tables::person(draw);
                 self.write_person(person, draw, out);
             }
-            Self::City => out.push_str(tables::city(draw, None).map_or("", |city| city.name)),
+            Self::City | Self::LocalCity => {
+                out.push_str(tables::city(draw, None).map_or("", |city| city.name))
+            }
             Self::Phone => {
                 let country = draw.pick(tables::countries());
                 phone(country, draw, out);
@@ -188,6 +192,7 @@ impl Provider {
             Self::PersonName | Self::Username | Self::Email => tables::persons(),
             Self::FirstName | Self::LastName => 1_000,
             Self::City => tables::cities().len() as u64,
+            Self::LocalCity => tables::LOCAL_CITIES,
             Self::Country | Self::CountryCode | Self::Nationality => tables::countries().len() as u64,
             Self::CurrencyOfCountry => 60,
             Self::Rule(rule) => rule.capacity(),

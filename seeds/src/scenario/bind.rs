@@ -33,7 +33,7 @@ pub struct RecordSource<'a> {
 }
 
 /// Conditions are looked at so often before a choice of places is given up.
-const MOST_LOOKS: usize = 4_000;
+const MOST_LOOKS: usize = 1_500;
 
 impl Scenario {
     /// Chooses records and values that make the scenario true; `None` where none were found. A function of the record source and

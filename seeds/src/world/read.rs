@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 use super::report::{Finding, Report};
@@ -59,7 +59,17 @@ pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), 
     }
     doc.scenarios.extend(found.scenarios);
     doc.system.extend(found.system);
+    doc.reactions.done.extend(found.reactions.done);
+    doc.reactions.refused.extend(found.reactions.refused);
     Ok(())
+}
+
+/// Reads a file of words that belongs to no domain, under the same limits as a world.
+///
+/// # Errors
+/// What is wrong with the text, and where.
+pub fn read_words<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| error.to_string())
 }
 
 fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
