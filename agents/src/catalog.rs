@@ -11,9 +11,13 @@ use diorama_seeds::world::{self, Report};
 /// A finding in the catalog itself.
 pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
     let Some(source) = diorama_catalog::source(name) else { return Ok(None) };
-    let mut doc = world::read(&format!("catalog/{name}.yaml"), source.as_bytes())?;
+    let mut doc = world::read(&format!("catalog/domains/{name}.yaml"), source.as_bytes())?;
     if let Some(scenarios) = diorama_catalog::scenarios(name) {
-        world::add_scenarios(&mut doc, &format!("catalog/{name}.scenarios.yaml"), scenarios.as_bytes())?;
+        world::add_scenarios(
+            &mut doc,
+            &format!("catalog/domains/{name}.scenarios.yaml"),
+            scenarios.as_bytes(),
+        )?;
     }
     doc.source = Some(format!("Diorama catalog: {name}"));
     Ok(Some(doc))
@@ -24,7 +28,7 @@ pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
 /// # Errors
 /// As [`world()`].
 pub fn worlds() -> Result<Vec<WorldDoc>, Report> {
-    diorama_catalog::names().iter().filter_map(|name| world(name).transpose()).collect()
+    diorama_catalog::names().filter_map(|name| world(name).transpose()).collect()
 }
 
 /// A domain of the catalog.
@@ -61,5 +65,5 @@ impl CatalogDomain {
 /// All domains, in the catalog's order. Nothing is read yet.
 #[must_use]
 pub fn domains() -> Vec<Arc<CatalogDomain>> {
-    diorama_catalog::names().iter().map(|name| CatalogDomain::new(name)).collect()
+    diorama_catalog::names().map(CatalogDomain::new).collect()
 }

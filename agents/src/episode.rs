@@ -351,7 +351,8 @@ impl Task {
             let names = SearchVersion::ALL.map(SearchVersion::name).join(" or ");
             wrong(format!("found the search {}, expected {names}", self.episode.search))
         })?;
-        let options = SessionOptions { seed, clock: Some(clock), visible, search: Some(search) };
+        let outages = self.episode.outages.clone();
+        let options = SessionOptions { seed, clock: Some(clock), visible, search: Some(search), outages };
         Ok(Session::new(world.base.clone(), options))
     }
 }

@@ -74,6 +74,7 @@ impl DatasetTasks {
             seed: session.seed(),
             search: session.state().search(),
             visible: task.visible(&world).map_err(fail)?,
+            outages: task.episode.outages.clone(),
             system: task.system,
             script: task.script,
             checks: task.checks,

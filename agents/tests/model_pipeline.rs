@@ -507,7 +507,7 @@ fn a_prompt_without_a_message_is_refused() {
 
 /// The command, with the plain model behind a server.
 fn command(server: &ModelServer, out: &Path) -> std::process::Command {
-    let world = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/catalog/city_library.yaml");
+    let world = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/catalog/domains/city_library.yaml");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_diorama"));
     command.args([
         "generate",

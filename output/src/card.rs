@@ -109,6 +109,12 @@ fn introduction(text: &mut String, manifest: &Manifest) {
         counts.domains.len(),
         manifest.worlds.len(),
     );
+    if let Some(skeletons) = manifest.skeletons {
+        let _ = writeln!(
+            text,
+            "The reference calls make {skeletons} different sequences of APIs (by their names in the catalog, searches left out).\n"
+        );
+    }
     if manifest.benchmark {
         text.push_str("**Benchmark worlds were allowed in this dataset. Do not train on it.**\n\n");
     }
@@ -143,7 +149,12 @@ fn counts(text: &mut String, manifest: &Manifest) {
     table(text, "split", "dialogues", counts.splits.iter());
     table(text, "ability", "dialogues", counts.abilities.iter());
     if !counts.tags.is_empty() {
-        table(text, "tag", "dialogues that have it", counts.tags.iter());
+        let _ = writeln!(text, "| tag | dialogues that have it | share |\n| --- | ---: | ---: |");
+        for (name, count) in &counts.tags {
+            let share = 100.0 * *count as f64 / counts.dialogues.max(1) as f64;
+            let _ = writeln!(text, "| {} | {count} | {share:.1} % |", cell(name));
+        }
+        text.push('\n');
     }
     table(text, "license", "dialogues", counts.licenses.iter());
     most(text, "source", &counts.sources, SOURCES_SHOWN);
@@ -262,7 +273,7 @@ const METHOD: &str = "\
 with the reason that gate gives, or it is written.
 - **Mutants**: single changes to a reference trace. *Killed*: the checks then failed, as they must. *Survived*: they still \
 passed; the row was dropped. *Equivalent*: by facts of the engine nothing that matters changed, so nothing is proved.
-- Diversity (`distinct_2`, `distinct_first3`, `duplicate_rate`, `distinct_apis`) is measured from the rows by `diorama dataset stats`, \
+- Diversity (`distinct_2`, `distinct_first3`, `duplicate_rate` at similarities of 0.8 and 0.6, `distinct_apis`) is measured from the rows by `diorama dataset stats`, \
 which also states its methods.
 - No figure depends on the machine, the number of threads or the number of shards. `manifest.json` has them all, with the \
 BLAKE3 checksum of every file.

@@ -6,7 +6,7 @@
 //! - `distinct_2`: different bigrams / all bigrams over 200 rows drawn without replacement, bigrams within a row;
 //!   the mean of 20 draws. `distinct_first3`: different first-three-token openings / rows drawn, over the same draws.
 //!   The draws come from fixed seeds. A dataset with fewer than 200 rows is drawn whole.
-//! - `duplicate_rate`: share of rows whose set of word 3-shingles has a Jaccard similarity of 0.8 or more with that of
+//! - `duplicate_rate`, `duplicate_rate_at_06`: share of rows whose set of word 3-shingles has a Jaccard similarity of 0.8 (0.6) or more with that of
 //!   an earlier row, rows in file order, train first. Words are the tokens made of word characters; a text of fewer than
 //!   three words is one shingle. Computed exactly, see [`duplicates`].
 //! - `guessable`: of the facts of a kind that rows ask for, and of the classes of reasons that they refuse for, the share that
@@ -33,7 +33,7 @@ use crate::folder::{Folder, WorldError};
 use crate::funnel::{Counts, Funnel};
 use crate::rows::ReadError;
 use crate::skeleton::skeleton;
-use duplicates::Duplicates;
+use duplicates::{Duplicates, Nearness};
 use guess::{Guess, Guesses};
 use sample::{DRAWS, draw};
 use text::{openings_and_bigrams, rounded, share, words};
@@ -65,8 +65,10 @@ pub struct Stats {
     pub distinct_2: f64,
     /// Different openings / rows.
     pub distinct_first3: f64,
-    /// Share of rows that nearly repeat an earlier one.
+    /// Share of rows that nearly repeat an earlier one, by a similarity of 0.8.
     pub duplicate_rate: f64,
+    /// The same by a similarity of 0.6.
+    pub duplicate_rate_at_06: f64,
     /// Rows by split.
     pub splits: BTreeMap<String, u64>,
     /// Different worlds.
@@ -170,7 +172,8 @@ pub fn measure<E>(
         turns: counts.turns,
         distinct_2,
         distinct_first3,
-        duplicate_rate: share(duplicates.count(), counts.dialogues),
+        duplicate_rate: share(duplicates.count(Nearness::FourFifths), counts.dialogues),
+        duplicate_rate_at_06: share(duplicates.count(Nearness::ThreeFifths), counts.dialogues),
         worlds: worlds.len() as u64,
         abilities: counts.abilities,
         tags: counts.tags,

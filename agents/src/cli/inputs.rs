@@ -179,7 +179,7 @@ pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
             CliError::Usage(format!(
                 "found no file `{}`, expected one, or a world of the catalog: {}",
                 path.display(),
-                diorama_catalog::names().join(", ")
+                diorama_catalog::names().collect::<Vec<_>>().join(", ")
             ))
         });
     }

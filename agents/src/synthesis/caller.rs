@@ -116,6 +116,7 @@ impl CallerAgent for ScenarioCaller {
             seed: session_seed,
             system: Some(system),
             tools: Some(tools),
+            outages: Vec::new(),
             goals,
         })
     }

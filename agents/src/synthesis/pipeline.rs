@@ -25,7 +25,7 @@ use super::error::PipelineError;
 use super::query::{QueryAgent, Shape, TaskSpec};
 use super::recipe::Recipe;
 use super::row::{self, About};
-use super::scenario::{self, Drawn, Joins, PlayOptions, ScenarioSet};
+use super::scenario::{self, Drawn, Joins, PlayOptions, ScenarioSet, Unplayed};
 use super::tags;
 use super::tester::{Rejected, TesterAgent};
 use super::weights::{self, GOLDEN, ability_weight};
@@ -38,6 +38,8 @@ pub const REPEATS: &str = "near-duplicate of an earlier request in the same worl
 pub(super) const ATTEMPTS: u32 = 400;
 /// Attempts at a conversation that joins several matters before a single one will do.
 const JOINED_ATTEMPTS: u32 = 24;
+/// Attempts at a conversation with a detour before one without will do.
+const DETOUR_ATTEMPTS: u32 = 12;
 /// Attempts with the domain whose turn it is before any domain will do.
 const DOMAIN_ATTEMPTS: u32 = 48;
 /// Attempts with the same kind of task before another kind is drawn.
@@ -112,6 +114,7 @@ fn row_at(
         place: turn.map_or_else(|| stream.random(), |turn| turn.place),
     };
     let joins = joins(ability, &mut stream);
+    let mut detour = world.world_template.scenario_set.draw_detour(&mut stream);
     let minutes = stream.random_range(0..START_SPAN_MINUTES);
     let clock = Instant(world.base.world().clock.0 + minutes * 60);
     for attempt in 0..ATTEMPTS {
@@ -126,16 +129,31 @@ fn row_at(
             drawn.domain = None;
         }
         let share = share(drawn.place, attempt);
-        let spec = TaskSpec { ability, shape: kind, joins, share, session_seed: rng.random(), split, clock };
-        funnel.propose();
+        let detour_now = detour.filter(|_| attempt < DETOUR_ATTEMPTS);
+        let spec = TaskSpec {
+            ability,
+            shape: kind,
+            joins,
+            share,
+            session_seed: rng.random(),
+            split,
+            clock,
+            detour: detour_now,
+        };
         let proposal = author.propose(agents, world, &spec, drawn, &mut rng);
         let Proposal { candidate, tags, domain } = match proposal {
             Ok(proposal) => proposal,
+            Err((_, reason)) if reason == Unplayed::NoDetour.name() => {
+                detour = None;
+                continue;
+            }
             Err((goal, reason)) => {
+                funnel.propose();
                 funnel.drop_at(goal, &reason);
                 continue;
             }
         };
+        funnel.propose();
         let opening = shingles(&words(candidate.goals.first().map_or("", |goal| &goal.user)));
         if requests.iter().any(|other| similar(other, &opening)) {
             funnel.drop_at("duplicate", REPEATS);
@@ -168,7 +186,13 @@ fn row_at(
 
 /// The options of the conversation of a task.
 const fn options(spec: &TaskSpec, opening: f64) -> PlayOptions {
-    PlayOptions { ability: spec.ability, seed: spec.session_seed, clock: spec.clock, opening: Some(opening) }
+    PlayOptions {
+        ability: spec.ability,
+        seed: spec.session_seed,
+        clock: spec.clock,
+        opening: Some(opening),
+        detour: spec.detour,
+    }
 }
 
 /// Draws the domains that a conversation of an ability joins: none for one that retrieves a single API.

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::draft::{Draft, DraftGoal, HeldBack, Shown};
 use super::goal::{self, Goal, Mood, Wanted};
 use super::plan::Planner;
-use super::scenario::Joins;
+use super::scenario::{Detour, Joins};
 use super::text::{Segment, assemble, capitalise, literal};
 use super::world::{BatchWorld, refers_to};
 use diorama_proof::Survey;
@@ -61,6 +61,8 @@ pub struct TaskSpec {
     pub session_seed: u64,
     /// The start of that session, where a scenario is played.
     pub clock: Instant,
+    /// What happens on the way, where a scenario is played.
+    pub detour: Option<Detour>,
     /// The domains of the scenarios that one is joined with.
     pub joins: Joins,
     /// The split that the task is for: each has its own frames, so that no skeleton is in both.

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::api_variant;
-use super::locale::localise;
+use super::locale::Locale;
 use super::scenario::Shares;
 use super::template::LazyTemplate;
 use super::turns::{TEST_EVERY, Turn, Turns};
@@ -177,11 +177,15 @@ impl Recipe {
             let names: Vec<String> = group.iter().map(|domain| domain.name.to_owned()).collect();
             let family = family_name(&names);
             let stream = api_variant.map(|number| self.stream(&format!("api_variant/{family}"), number));
+            let locales = self.stream(&format!("locale/{family}"), api_variant.unwrap_or_default());
             let (shares, abilities) = (shares.clone(), self.abilities.clone());
             LazyTemplate::new(names, move || {
                 let docs: Result<Vec<WorldDoc>, Report> =
                     group.iter().map(|domain| domain.doc().cloned()).collect();
-                let composed = compose(&family, &localise(&docs?))?;
+                let docs = docs?;
+                let docs = Locale::draw(&docs, &mut locales.clone())
+                    .map_or_else(|| docs.clone(), |locale| locale.put_on(&docs));
+                let composed = compose(&family, &docs)?;
                 let doc = match stream.clone() {
                     Some(mut stream) => api_variant::vary(composed, &mut stream),
                     None => composed,
@@ -229,12 +233,23 @@ fn split_by_domain(domains: Vec<Arc<CatalogDomain>>) -> (Vec<Arc<CatalogDomain>>
     domains.into_iter().partition(|domain| !chosen.contains(domain.name))
 }
 
+/// Returns true if two numbers have no common divisor but 1.
+fn is_coprime(one: usize, other: usize) -> bool {
+    let (mut one, mut other) = (one, other);
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one == 1
+}
+
 /// One group for each domain: it and its followers in a ring, so that each domain meets others.
 fn groups(domains: &[Arc<CatalogDomain>], size: usize) -> Vec<Vec<Arc<CatalogDomain>>> {
     let size = size.min(domains.len());
+    // One more than the length of the ring has no divisor in common with it.
+    let length = (5..=domains.len() + 5).find(|length| is_coprime(*length, domains.len())).unwrap_or(1);
     let group = |first: usize| {
-        // Steps of coprime length keep the groups from being the same neighbours in every run of the catalog.
-        let steps = (0..size).map(|step| (first + step * 5 % domains.len().max(1)) % domains.len());
+        // Steps of a length coprime to the ring's come to each domain once, and not to neighbours in the alphabet.
+        let steps = (0..size).map(|step| (first + step * length) % domains.len());
         let positions: IndexSet<usize> = steps.collect();
         positions.into_iter().map(|position| domains[position].clone()).collect()
     };

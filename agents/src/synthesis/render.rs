@@ -77,7 +77,8 @@ pub fn time_told(time: Time, style: u32) -> String {
 /// An amount with its currency, by sign, code or word.
 #[must_use]
 pub fn money(decimal: Decimal, code: &str, style: u32) -> String {
-    let places = usize::from(decimal.scale.min(2));
+    // A price of a tenth of a cent is told whole.
+    let places = usize::from(decimal.scale.min(2).max(decimal.reduced().scale));
     let whole = decimal.reduced().scale == 0;
     let amount = if whole { decimal.to_string() } else { format!("{:.places$}", decimal.as_f64()) };
     let (symbol, name) = match code {
@@ -93,7 +94,7 @@ pub fn money(decimal: Decimal, code: &str, style: u32) -> String {
             None => format!("{symbol}{amount}"),
         },
         1 if !name.is_empty() && whole && decimal.minor.abs() > 100 => format!("{amount} {name}"),
-        _ => format!("{amount} {code}"),
+        _ => format!("{code} {amount}"),
     }
 }
 

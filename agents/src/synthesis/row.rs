@@ -56,7 +56,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
         zone: model.zone.name().to_owned(),
         session_seed: grounded.seed,
         identity: None,
-        faults: Vec::new(),
+        outages: grounded.candidate.outages.clone(),
         search: grounded.search.name().to_owned(),
         visible: grounded.visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
         outcome: grounded.goals.last().map_or(Outcome::Done, |goal| goal.outcome),

@@ -3,6 +3,10 @@
 //! Owns how a scenario becomes a candidate: which records take its places, what its words say of them, and its calls,
 //! made in a session. Whether the candidate is right is the tester's business.
 
+mod aside;
+mod bridge;
+mod check;
+pub mod detour;
 mod hand;
 mod play;
 mod player;
@@ -17,7 +21,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use diorama_seeds::doc::{DomainDoc, ScenarioDoc, Speaker, WorldDoc};
+use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, Speaker, WorldDoc};
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::{Ability, RefusalClass};
@@ -25,10 +29,11 @@ use diorama_seeds::world::Finding;
 use rand::seq::{IteratorRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
+use self::check::check_words;
+pub use self::detour::Detour;
 pub use self::play::{PlayOptions, Played, play};
 pub use self::search::Names;
 pub use self::unplayed::Unplayed;
-use self::words::check_words;
 use super::tags;
 use super::weights::ability_weight;
 
@@ -38,10 +43,14 @@ pub struct ScenarioSet {
     scenarios: Vec<Arc<Scenario>>,
     /// What operators tell their assistants, by domain.
     personas: Vec<Vec<String>>,
+    /// What users say when a matter is settled, by domain.
+    reactions: Vec<ReactionsDoc>,
     /// For each ability, the scenarios that exercise it, those that show the same of what has a share side by side.
     draws: [Vec<Draw>; 3],
     /// What has a share.
     shared: Vec<String>,
+    /// The shares of the conversations that are to make a detour.
+    detours: Vec<(Detour, f64)>,
 }
 
 /// A place among the scenarios of an ability and their openings.
@@ -105,13 +114,16 @@ impl ScenarioSet {
             let (scenarios, mut found) = scenario::compile(domain, DomainId(position as u16), world);
             findings.append(&mut found);
             for scenario in scenarios {
-                let mut wrong = check(&scenario.doc, index_of(domain, &scenario.doc));
+                let position = index_of(domain, &scenario.doc);
+                let mut wrong = check(&scenario.doc, position);
+                wrong.extend(bridge::check_occasions(&scenario.doc, position));
                 if wrong.is_empty() {
                     scenario_set.scenarios.push(Arc::new(scenario));
                 }
                 findings.append(&mut wrong);
             }
             scenario_set.personas.push(domain.system.clone());
+            scenario_set.reactions.push(domain.reactions.clone());
         }
         (scenario_set, findings)
     }
@@ -138,9 +150,20 @@ impl ScenarioSet {
                 && (several || next.doc.caller.is_none() || first.doc.caller.is_none())
                 && (next.doc.name != first.doc.name || next.domain != first.domain)
         };
-        let mut chosen = self.scenarios.iter().filter(fits).sample(rng, MAX_ALTERNATIVES);
+        let fitting: Vec<&Scenario> = self.scenarios.iter().filter(fits).map(|next| &**next).collect();
+        let for_same_reason =
+            fitting.iter().copied().filter(|next| bridge::share_occasion(&first.doc, &next.doc));
+        let mut chosen = for_same_reason.sample(rng, MAX_ALTERNATIVES);
+        if chosen.is_empty() {
+            chosen = fitting.iter().copied().sample(rng, MAX_ALTERNATIVES);
+        }
         chosen.shuffle(rng);
-        chosen.into_iter().map(|next| &**next).collect()
+        chosen
+    }
+
+    /// Draws what a conversation is to meet on its way; mostly nothing.
+    pub fn draw_detour(&self, rng: &mut ChaCha8Rng) -> Option<Detour> {
+        detour::draw(&self.detours, rng)
     }
 
     /// All of them.
@@ -153,6 +176,12 @@ impl ScenarioSet {
     #[must_use]
     pub fn personas(&self, domain: DomainId) -> &[String] {
         self.personas.get(domain.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// What users of a domain say when a matter is settled.
+    pub(super) fn reactions(&self, domain: DomainId) -> &ReactionsDoc {
+        static NONE: ReactionsDoc = ReactionsDoc { done: Vec::new(), refused: Vec::new() };
+        self.reactions.get(domain.index()).unwrap_or(&NONE)
     }
 
     /// Returns the scenario at a place, and the place of an opening within it, in `0..1`; none where no scenario exercises the
@@ -220,6 +249,9 @@ impl ScenarioSet {
     pub fn weigh(&mut self, shares: &Shares, abilities: &[Ability]) {
         const ROUNDS: usize = 60;
         self.shared = shares.keys().cloned().collect();
+        self.detours = Detour::ALL
+            .map(|detour| (detour, shares.get(detour.label()).copied().unwrap_or(detour.share())))
+            .to_vec();
         let exercised = |ability: &Ability| {
             let scenarios = self.scenarios.iter().enumerate();
             let fitting = scenarios.filter(|(_, scenario)| exercises(scenario, *ability));
@@ -295,8 +327,13 @@ pub(crate) fn takes<'a>(
     use rand_chacha::ChaCha8Rng;
     let take = |number| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let options =
-            PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None };
+        let options = PlayOptions {
+            ability: Ability::Call,
+            seed,
+            clock: world.base.world().clock,
+            opening: None,
+            detour: None,
+        };
         let prepared = play::Prepared::new(world, (scenario, &[]), options, &mut rng).ok()?;
         prepared.perform(&mut ChaCha8Rng::seed_from_u64(number)).ok()
     };

@@ -3,10 +3,10 @@
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
 use indexmap::IndexSet;
 
-use super::scenario::Played;
+use super::scenario::{Detour, Played};
 
 /// The labels that a share can be set for.
-pub const LABELS: [&str; 14] = [
+pub const LABELS: [&str; 20] = [
     "withheld",
     "parallel_calls",
     "loop",
@@ -21,6 +21,12 @@ pub const LABELS: [&str; 14] = [
     "no_tool",
     "next_page",
     "calculation",
+    Detour::TransientError.label(),
+    Detour::ExpiredToken.label(),
+    Detour::Slip.label(),
+    Detour::Misspelt.label(),
+    Detour::ChangedMind.label(),
+    Detour::Digression.label(),
 ];
 
 /// Labels by what a scenario's form tells, and its author: known before it is played.
@@ -70,5 +76,6 @@ pub fn label(played: &Played<'_>) -> Vec<&'static str> {
     ];
     let told = scenarios.iter().flat_map(|scenario| told_by(&scenario.doc));
     let shown = joined.into_iter().chain(labels).filter(|(_, holds)| *holds).map(|(name, _)| name);
-    told.chain(shown).collect::<IndexSet<_>>().into_iter().collect()
+    let detours = played.detours.iter().map(|detour| detour.label());
+    told.chain(shown).chain(detours).collect::<IndexSet<_>>().into_iter().collect()
 }

@@ -43,16 +43,23 @@ impl Turns {
     /// The turns of world templates; their order follows from the stream.
     #[must_use]
     pub fn new(templates: &[LazyTemplate], stream: &mut ChaCha8Rng) -> Self {
-        let mut order: Vec<usize> = (0..templates.len()).collect();
-        order.shuffle(stream);
+        let mut left: Vec<usize> = (0..templates.len()).collect();
+        left.shuffle(stream);
+        let mut order = Vec::with_capacity(left.len());
         let mut counts: HashMap<String, u64> = HashMap::new();
         let mut shared: Vec<Vec<(u64, u64)>> = vec![Vec::new(); templates.len()];
-        for template in &order {
-            for name in templates[*template].domains() {
+        // Next comes the world template whose domains have come least often, so that a small dataset has all domains.
+        while let Some(next) = (0..left.len()).min_by_key(|at| {
+            let names = templates[left[*at]].domains();
+            names.iter().map(|name| counts.get(name).copied().unwrap_or(0)).sum::<u64>()
+        }) {
+            let template = left.remove(next);
+            for name in templates[template].domains() {
                 let count = counts.entry(name.clone()).or_default();
-                shared[*template].push((*count, 0));
+                shared[template].push((*count, 0));
                 *count += 1;
             }
+            order.push(template);
         }
         for (template, shared) in templates.iter().zip(&mut shared) {
             for (name, (_, all)) in template.domains().iter().zip(shared) {

@@ -159,6 +159,7 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
         seed: task.episode.session_seed,
         system: system.and_then(|message| message.content.clone()),
         tools: Some(if visible.is_empty() { vec![TOOL_SEARCHER.to_owned()] } else { visible.clone() }),
+        outages: task.episode.outages.clone(),
         goals,
     })
 }

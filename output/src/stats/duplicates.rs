@@ -1,4 +1,4 @@
-//! Texts that nearly repeat an earlier one: word 3-shingles with a Jaccard similarity of 0.8 or more.
+//! Texts that nearly repeat an earlier one: word 3-shingles with a Jaccard similarity of 0.8 or more, or of 0.6 or more.
 //!
 //! Exact but for collisions of 64-bit hashes. Two sets that similar share at least one of the rarest few of their
 //! shingles (the prefix filter of Chaudhuri, Ganti and Kaushik, 2006), so an inverted index over those few gives all
@@ -31,9 +31,9 @@ impl Duplicates {
         self.sets.push(shingles(words));
     }
 
-    /// The number of texts that nearly repeat an earlier one.
+    /// The number of texts that repeat an earlier one so nearly.
     #[must_use]
-    pub fn count(&self) -> u64 {
+    pub fn count(&self, nearness: Nearness) -> u64 {
         let sets = self.ranked();
         let mut seen: HashSet<&[u32]> = HashSet::new();
         let mut index: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -46,12 +46,12 @@ impl Duplicates {
                 count += 1;
                 continue;
             }
-            let prefix = set.get(..prefix_length(set.len())).unwrap_or_default();
+            let prefix = set.get(..prefix_length(set.len(), nearness)).unwrap_or_default();
             let mut candidates = prefix.iter().filter_map(|rank| index.get(rank)).flatten().copied();
             let repeats = candidates.any(|earlier| {
                 let fresh =
                     compared.get_mut(earlier).is_some_and(|last| std::mem::replace(last, number) != number);
-                fresh && sets.get(earlier).is_some_and(|other| similar(set, other))
+                fresh && sets.get(earlier).is_some_and(|other| are_near(set, other, nearness))
             });
             count += u64::from(repeats);
             for rank in prefix {
@@ -87,17 +87,33 @@ impl Duplicates {
     }
 }
 
-/// How many of its rarest shingles a set shares at least one of with every set similar to it: such a set has at least
-/// four fifths of its shingles, so among one more than the remaining fifth there is a common one.
-const fn prefix_length(size: usize) -> usize {
-    if size == 0 { 0 } else { size - (4 * size).div_ceil(5) + 1 }
+/// How near two texts are, at least: intersection / union in fifths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nearness {
+    /// 0.6.
+    ThreeFifths = 3,
+    /// 0.8.
+    FourFifths = 4,
 }
 
-/// Returns true if intersection / union is 0.8 or more, computed in whole numbers.
+/// How many of its rarest shingles a set shares at least one of with every set near it: such a set has at least three or four
+/// fifths of its shingles, so among one more than the remaining fifths there is a common one.
+const fn prefix_length(size: usize, nearness: Nearness) -> usize {
+    if size == 0 { 0 } else { size - (nearness as usize * size).div_ceil(5) + 1 }
+}
+
+/// Returns true if intersection / union is 0.8 or more.
 #[must_use]
 pub fn similar<T: Ord>(left: &[T], right: &[T]) -> bool {
+    are_near(left, right, Nearness::FourFifths)
+}
+
+/// Returns true if intersection / union is so great, computed in whole numbers.
+#[must_use]
+pub fn are_near<T: Ord>(left: &[T], right: &[T], nearness: Nearness) -> bool {
+    let fifths = nearness as usize;
     let (small, large) = (left.len().min(right.len()), left.len().max(right.len()));
-    if 5 * small < 4 * large {
+    if 5 * small < fifths * large {
         return false;
     }
     let mut right = right.iter().peekable();
@@ -106,7 +122,7 @@ pub fn similar<T: Ord>(left: &[T], right: &[T]) -> bool {
         while right.next_if(|other| *other < rank).is_some() {}
         common += usize::from(right.next_if_eq(&rank).is_some());
     }
-    5 * common >= 4 * (small + large - common)
+    5 * common >= fifths * (small + large - common)
 }
 
 fn shingle(words: &[String]) -> u64 {

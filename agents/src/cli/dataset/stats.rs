@@ -53,11 +53,13 @@ fn table(stats: &Stats) -> String {
     line("calls", stats.calls.to_string());
     line("turns", stats.turns.to_string());
     for (name, count) in stats.splits.iter().chain(&stats.abilities).chain(&stats.tags) {
-        line(&format!("  {name}"), count.to_string());
+        let share = 100.0 * *count as f64 / stats.dialogues.max(1) as f64;
+        line(&format!("  {name}"), format!("{count} ({share:.1} %)"));
     }
     line("distinct_2", format!("{:.4}", stats.distinct_2));
     line("distinct_first3", format!("{:.4}", stats.distinct_first3));
     line("duplicate_rate", format!("{:.4}", stats.duplicate_rate));
+    line("  at 0.6", format!("{:.4}", stats.duplicate_rate_at_06));
     for (kind, guess) in &stats.guessable {
         let best: String = guess.best.chars().take(40).collect();
         let share = 100.0 * guess.share;

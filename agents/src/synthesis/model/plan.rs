@@ -65,7 +65,16 @@ pub fn plan(
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let share = share(drawn.place, proposal);
         let (joins, clock) = (Joins::Nothing, world.base.world().clock);
-        let spec = TaskSpec { ability, shape: kind, joins, share, session_seed: rng.random(), split, clock };
+        let spec = TaskSpec {
+            ability,
+            shape: kind,
+            joins,
+            share,
+            session_seed: rng.random(),
+            split,
+            clock,
+            detour: None,
+        };
         let Ok(proposal) = author.propose(agents, world, &spec, drawn, &mut rng) else { continue };
         let Proposal { candidate, tags, domain } = proposal;
         if let Ok((grounded, report)) = agents.tester.test(world, candidate, &mut rng) {

@@ -54,6 +54,12 @@ impl Hand {
         (hand, opening.map_or(&[], std::slice::from_ref))
     }
 
+    /// One of several wordings in this hand; none where there is none.
+    pub(super) fn choose<'a>(self, wordings: &'a [String], rng: &mut ChaCha8Rng) -> Option<&'a str> {
+        let fitting: Vec<&String> = wordings.iter().filter(|words| self.fits(words)).collect();
+        fitting.choose(rng).map(|words| words.as_str())
+    }
+
     /// An opening as this hand writes it at a time of day: with a greeting or thanks, or without.
     pub(super) fn dress(self, opening: String, time: Time, rng: &mut ChaCha8Rng) -> String {
         let lower = opening.to_lowercase();

@@ -4,17 +4,20 @@ use diorama_engine::Reading;
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_proof::Candidate;
-use diorama_proof::candidate::CANDIDATE_VERSION;
+use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateGoal};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::model::{ApiId, DomainId};
 use diorama_seeds::scenario::Scenario;
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Outage, Outcome};
 use diorama_seeds::value::{Instant, Value};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::Joins;
+use super::aside;
+use super::detour::Detour;
 use super::hand::Hand;
-use super::player::{Player, wording};
+use super::player::{Player, Words, wording};
 use super::sign_in::may_be_signed_in;
 use super::unplayed::Unplayed;
 use super::words::Scene;
@@ -30,6 +33,8 @@ pub struct Played<'a> {
     pub missed: usize,
     /// The scenarios, in their order.
     pub scenarios: Vec<&'a Scenario>,
+    /// The detours that were made.
+    pub detours: Vec<Detour>,
 }
 
 /// The settings of one conversation.
@@ -43,6 +48,8 @@ pub struct PlayOptions {
     pub clock: Instant,
     /// The place of the first message in the list of the first scenario's wordings, in `0..1`; drawn when not given.
     pub opening: Option<f64>,
+    /// What happens on the way.
+    pub detour: Option<Detour>,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -66,6 +73,9 @@ pub(super) struct Prepared<'a> {
     /// For each further matter, the scenarios of which one is played.
     later: &'a [Vec<&'a Scenario>],
     options: PlayOptions,
+    /// The scenarios of which one is asked for and taken back.
+    taken_back: Vec<&'a Scenario>,
+    outages: Vec<Outage>,
     visible: Vec<ApiId>,
     session: Session,
     scene: Scene,
@@ -87,9 +97,21 @@ impl<'a> Prepared<'a> {
         if let Some(wordless) = listed().find(|scenario| scenario.doc.later.is_empty()) {
             return Err(Unplayed::NotLater(wordless.doc.name.clone()));
         }
+        let kind = options.detour.and_then(|detour| detour.outage(rng));
+        let outage = kind.map(|kind| aside::outage(model, &first.doc, kind, rng).ok_or(Unplayed::NoDetour));
+        let outages: Vec<Outage> = outage.transpose()?.into_iter().collect();
+        let mut taken_back = Vec::new();
+        if options.detour == Some(Detour::ChangedMind) {
+            taken_back = world.world_template.scenario_set.other_matters(first, Joins::OneDomain, rng);
+            taken_back.retain(|scenario| aside::changes_at_once(model, scenario));
+            if taken_back.is_empty() {
+                return Err(Unplayed::NoDetour);
+            }
+        }
         let visible = match options.ability {
             Ability::Call => {
-                caller::tools_among(model, needed(std::iter::once(first).chain(listed()), world), rng)
+                let all = std::iter::once(first).chain(listed()).chain(taken_back.iter().copied());
+                caller::tools_among(model, needed(all, world), rng)
             }
             Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
         };
@@ -97,6 +119,7 @@ impl<'a> Prepared<'a> {
             seed: options.seed,
             clock: Some(options.clock),
             visible: Some(visible.clone()),
+            outages: outages.clone(),
             ..SessionOptions::default()
         };
         let session = Session::new(world.base.clone(), session);
@@ -105,7 +128,7 @@ impl<'a> Prepared<'a> {
             first.bind(world.record_source(&reading, options.clock), rng).ok_or(Unplayed::NoBindings)?;
         let casing = model.domains[first.domain.index()].casing;
         let scene = Scene::new(world.base.clone(), casing, bindings, session.state().clone());
-        Ok(Self { world, first, later, options, visible, session, scene })
+        Ok(Self { world, first, later, options, taken_back, outages, visible, session, scene })
     }
 
     /// Makes the calls and fills in the words.
@@ -113,8 +136,8 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// Why they could not be played.
     pub(super) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
-        let Self { world, first, later, options, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening } = options;
+        let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
+        let PlayOptions { ability, seed, clock, opening, detour } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
         let rules = wording(&scene, &first.doc.policy, rng)?;
@@ -126,11 +149,19 @@ impl<'a> Prepared<'a> {
         };
         let system = system::message((model, clock), &domains, personas, &rules, ability, rng);
         let (hand, opening) = Hand::draw(&listed().collect::<Vec<_>>(), opening, rng);
-        let is_signed_in = may_be_signed_in(model, first) && rng.random_bool(SIGNED_IN);
+        let is_signed_in = detour != Some(Detour::ExpiredToken)
+            && may_be_signed_in(model, first)
+            && rng.random_bool(SIGNED_IN);
+        // What is said beside all matters is said after one of them.
+        let aside_after = detour
+            .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
+            .map(|_| rng.random_range(0..=later.len()));
         let settings = (hand, system.clone(), ability != Ability::Call, is_signed_in);
         let mut player = Player::new(world, (first, scene), session, settings, rng);
         let mut goals = Vec::new();
         let mut scenarios = vec![first];
+        let mut bridge = String::new();
+        let mut outcome = Outcome::Done;
         for number in 0..=later.len() {
             if let Some(alternatives) = number.checked_sub(1).and_then(|at| later.get(at)) {
                 let new: Vec<&Scenario> = alternatives
@@ -138,13 +169,16 @@ impl<'a> Prepared<'a> {
                     .copied()
                     .filter(|next| scenarios.iter().all(|played| !std::ptr::eq(*played, *next)))
                     .collect();
-                scenarios.push(player.go_on(&new)?);
+                let before = *scenarios.last().unwrap_or(&first);
+                let next = player.go_on(&new)?;
+                bridge = player.bridge(before, outcome, next);
+                scenarios.push(next);
             }
             let Some(scenario) = scenarios.last() else { break };
             let mut docs = scenario.doc.goals.as_slice();
             // A user who has another matter does not say goodbye yet.
             while let [rest @ .., closing] = docs
-                && number < later.len()
+                && (number < later.len() || aside_after == Some(number))
                 && !rest.is_empty()
                 && closes(closing)
             {
@@ -155,12 +189,31 @@ impl<'a> Prepared<'a> {
                 && docs.first().is_some_and(declines_at_once)
                 && player.chance(LEAVES);
             for (position, doc) in docs.iter().take(if ends_there { 1 } else { usize::MAX }).enumerate() {
-                let words = match (number, position) {
-                    (0, 0) => Some(opening),
-                    (_, 0) => Some(scenario.doc.later.as_slice()),
+                let mut corrected = None;
+                if (number, position, detour) == (0, 0, Some(Detour::Misspelt)) {
+                    let (goal, words) = player.misspell(doc, opening.first().map_or("", String::as_str))?;
+                    goals.push(goal);
+                    corrected = Some([words]);
+                }
+                let slips = detour == Some(Detour::Slip);
+                let words = match (number, position, &corrected) {
+                    (.., Some(corrected)) => Some(Words::of(corrected)),
+                    (0, 0, _) => Some(Words { slips, ..Words::of(opening) }),
+                    (_, 0, _) => Some(Words { before: &bridge, ..Words::of(&scenario.doc.later) }),
                     _ => None,
                 };
-                goals.push(player.play(doc, words)?);
+                let mut goal = player.play(doc, words)?;
+                if corrected.is_some() {
+                    goal.when = Some(Player::after_refusal());
+                }
+                goals.push(goal);
+            }
+            outcome = goals.last().and_then(outcome_of).unwrap_or(Outcome::Done);
+            if aside_after == Some(number) {
+                goals.push(match detour {
+                    Some(Detour::ChangedMind) => player.change_mind(&taken_back)?,
+                    _ => player.digress(number == later.len())?,
+                });
             }
         }
         let tools = match ability {
@@ -169,6 +222,7 @@ impl<'a> Prepared<'a> {
         };
         let system = system::with_tokens(model, system, player.standing());
         let missed = player.missed();
+        let detours = player.detours.clone();
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -176,10 +230,16 @@ impl<'a> Prepared<'a> {
             seed,
             system: Some(system),
             tools: Some(tools),
+            outages,
             goals,
         };
-        Ok(Played { candidate, missed, scenarios })
+        Ok(Played { candidate, missed, scenarios, detours })
     }
+}
+
+/// How a goal ended.
+fn outcome_of(goal: &CandidateGoal) -> Option<Outcome> {
+    goal.turns.last()?.ends.as_ref().map(|end| end.outcome)
 }
 
 /// Returns true if a goal only says goodbye: nothing is called, stated or refused.
@@ -188,7 +248,7 @@ fn closes(goal: &ScenarioGoalDoc) -> bool {
 }
 
 /// Share of the conversations in which the operator has signed the user in, of those that may be so.
-const SIGNED_IN: f64 = 0.85;
+const SIGNED_IN: f64 = 0.92;
 
 /// Share of the conversations whose first request is declined without a call that end with that.
 const LEAVES: f64 = 0.8;

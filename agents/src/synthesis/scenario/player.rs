@@ -18,6 +18,8 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};
 
+use super::bridge::bridge;
+use super::detour::Detour;
 use super::hand::Hand;
 use super::search;
 use super::sign_in::{may_be_signed_in, only_signs_in};
@@ -27,6 +29,24 @@ use crate::synthesis::world::BatchWorld;
 
 /// A call to be made, and the item that it is made for, with its name.
 type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
+
+/// The words that open a goal.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'w> {
+    /// The wordings, of which one is drawn.
+    pub(super) wordings: &'w [String],
+    /// What is said before.
+    pub(super) before: &'w str,
+    /// True where the user names a wrong value first.
+    pub(super) slips: bool,
+}
+
+impl<'w> Words<'w> {
+    /// Wordings with nothing before them.
+    pub(super) const fn of(wordings: &'w [String]) -> Self {
+        Self { wordings, before: "", slips: false }
+    }
+}
 
 /// A conversation on its way.
 pub(super) struct Player<'a, 'r> {
@@ -54,7 +74,9 @@ pub(super) struct Player<'a, 'r> {
     /// True where the operator has signed the user in: then standing tokens take the place of sign-ins.
     pub(super) is_signed_in: bool,
     /// True where the user was signed in before the present scenario began: its sign-in is left out.
-    skips_sign_in: bool,
+    pub(super) skips_sign_in: bool,
+    /// The detours that were made.
+    pub(super) detours: Vec<Detour>,
     /// The domains of which a standing token was used, with the token.
     pub(super) standing: Vec<(DomainId, String)>,
     /// The keywords of searches so far.
@@ -89,6 +111,7 @@ impl<'a, 'r> Player<'a, 'r> {
             system,
             is_signed_in,
             skips_sign_in: false,
+            detours: Vec::new(),
             standing: Vec::new(),
             searched: BTreeSet::new(),
             missed: 0,
@@ -155,17 +178,30 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(scenario)
     }
 
-    /// Plays a goal. `opening` are the words that open it, where not its own.
+    /// What the user says before the next matter, of the one that ended so.
+    pub(super) fn bridge(&mut self, before: &Scenario, outcome: Outcome, next: &Scenario) -> String {
+        let reactions = self.world.world_template.scenario_set.reactions(before.domain);
+        bridge((before, reactions), outcome, next, self.hand, self.rng)
+    }
+
+    /// Plays a goal. `opening` are the words that open it, where not its own, and what is said before them.
     ///
     /// # Errors
     /// Why it could not be played.
     pub(super) fn play(
         &mut self,
         doc: &ScenarioGoalDoc,
-        opening: Option<&[String]>,
+        opening: Option<Words<'_>>,
     ) -> Result<CandidateGoal, Unplayed> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
-        let mut user = self.users(opening.unwrap_or(&doc.user))?;
+        let Words { wordings, before, slips } = opening.unwrap_or(Words::of(&doc.user));
+        let mut user = self.users(wordings)?;
+        if slips {
+            user = self.slip(wordings.first().map_or("", String::as_str), &user)?;
+        }
+        if !before.is_empty() {
+            user = format!("{before} {user}");
+        }
         if self.said.is_empty() {
             let state = self.session.state();
             let time = self.world.base.world().zone.time_of(state.clock());
@@ -234,7 +270,7 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// One of several wordings, of those in the user's hand where there are any.
-    fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+    pub(super) fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
         let of_hand: Vec<String> = wordings.iter().filter(|words| self.hand.fits(words)).cloned().collect();
         wording(&self.scene, if of_hand.is_empty() { wordings } else { &of_hand }, self.rng)
     }
@@ -268,8 +304,14 @@ impl<'a, 'r> Player<'a, 'r> {
                 if let Some((name, item)) = item {
                     self.scene.name_item(&name, item);
                 }
-                let proposed = self.proposed(call)?;
-                let entry = self.session.call(&(&proposed).into());
+                let mut proposed = self.proposed(call)?;
+                let outages = self.session.state().outages_to_come();
+                let mut entry = self.session.call(&(&proposed).into());
+                if self.session.state().outages_to_come() < outages {
+                    say = self.meet_outage(std::mem::take(&mut say), proposed, entry, turns)?;
+                    proposed = self.proposed(call)?;
+                    entry = self.session.call(&(&proposed).into());
+                }
                 if entry.reply.is_success() == call.fails {
                     return Err(match call.fails {
                         true => Unplayed::Worked(proposed.api),
@@ -315,7 +357,7 @@ impl<'a, 'r> Player<'a, 'r> {
         if items.is_empty() { Err(wrong()) } else { Ok(items) }
     }
 
-    fn proposed(&mut self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
+    pub(super) fn proposed(&mut self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
         let mut used = None;
         let name = step.call.clone().unwrap_or_default();
         let model = self.world.base.world();
@@ -343,7 +385,7 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// Searches for an API that no search has shown. Whether one shows it.
-    fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
+    pub(super) fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
         let Some(api) = self.world.base.world().api_named(name) else { return true };
         if self.shown.contains(&api) {
             return true;

@@ -47,6 +47,7 @@ impl Player<'_, '_> {
                     let name = Name { domain: described.domain, is_person, name: value.clone() };
                     if is_name
                         && text.len() >= MIN_TITLE_LENGTH
+                        && text.starts_with(char::is_uppercase)
                         && !stated.names.contains(&name)
                         && is_said(text)
                     {

@@ -37,7 +37,13 @@ pub fn rehearse(
     seed: u64,
 ) -> Result<(Candidate, Grounded), Lost> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let options = PlayOptions { ability, seed: rng.random(), clock: world.base.world().clock, opening: None };
+    let options = PlayOptions {
+        ability,
+        seed: rng.random(),
+        clock: world.base.world().clock,
+        opening: None,
+        detour: None,
+    };
     let candidate = play(world, first, later, options, &mut rng)?.candidate;
     match SixGates.test(world, candidate.clone(), &mut rng) {
         Ok((grounded, _)) => Ok((candidate, grounded)),

@@ -56,7 +56,7 @@ fn anywhere(place: f64) -> Drawn {
 }
 
 fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
-    PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None }
+    PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None, detour: None }
 }
 
 fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
@@ -221,6 +221,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
             session_seed: 1,
             clock: world.base.world().clock,
             joins: Joins::Nothing,
+            detour: None,
             split: Split::Train,
         };
         let author = Author::of(&world, ability);

@@ -40,6 +40,9 @@ pub enum Unplayed {
     /// `each` names no list, or an empty one.
     #[error("`{0}` is not `name in list`, or the list is empty")]
     Each(String),
+    /// The conversation has no room for the detour that it was to make.
+    #[error("there is no room for the detour")]
+    NoDetour,
     /// `when` or `asks` names something that is not there.
     #[error("`{0}` names no reply and no field")]
     Unknown(String),
@@ -59,6 +62,7 @@ impl Unplayed {
             Self::NotSignedIn(_) => "nobody has signed in",
             Self::NotLater(_) => "no words for coming later",
             Self::Each(_) => "nothing to make a step for",
+            Self::NoDetour => "no room for a detour",
             Self::Unknown(_) => "a name that nothing has",
         }
     }

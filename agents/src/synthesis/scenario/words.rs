@@ -12,13 +12,11 @@ use crate::synthesis::render::{MONTHS, money, plain_number, time_told, weekday};
 use diorama_engine::{Base, Body, State};
 use diorama_grade::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
-use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::english::{enumerate, plural};
 use diorama_seeds::model::ResourceId;
 use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
-use diorama_seeds::value::{Date, Instant, Time, Value};
-use diorama_seeds::world::Finding;
+use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{DynObject, Enumerator, Object, Value as Shown, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
@@ -49,6 +47,7 @@ fn environment() -> Environment<'static> {
     environment.add_filter("time", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 0)));
     environment.add_filter("clock", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 1)));
     environment.add_filter("amount", |value: &Shown| amount(value));
+    environment.add_filter("money", in_currency);
     environment.add_filter("n", number);
     environment.add_filter("word", |value: i64| {
         const WORDS: [&str; 13] = [
@@ -436,6 +435,15 @@ fn amount(value: &Shown) -> Result<String, Error> {
     }
 }
 
+/// An amount of a currency: computed amounts know none of their own. A number that is no decimal is told to the cent.
+fn in_currency(value: &Shown, code: &str) -> Result<String, Error> {
+    let decimal = match value.downcast_object_ref::<Leaf>().map(|leaf| &leaf.value) {
+        Some(Value::Decimal(decimal)) => *decimal,
+        _ => Decimal { minor: (number(value)? * 100.0).round() as i64, scale: 2 },
+    };
+    Ok(money(decimal, code, 0))
+}
+
 /// A number to compare and reckon with.
 fn number(value: &Shown) -> Result<f64, Error> {
     match value.downcast_object_ref::<Leaf>().and_then(|leaf| leaf.value.as_f64()) {
@@ -444,51 +452,14 @@ fn number(value: &Shown) -> Result<f64, Error> {
     }
 }
 
-/// What is wrong with the words of a scenario as templates.
-pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut check = |path: String, wording: &str| {
-        if let Err(error) = TEMPLATES.template_from_str(wording) {
-            let message = format!("`{wording}` is no template: {}", error.detail().unwrap_or("syntax error"));
-            findings.push(Finding::error(path, message, "see docs/scenarios.md"));
-        }
-    };
-    let path = format!("scenarios[{position}]");
-    doc.later.iter().for_each(|wording| check(format!("{path}.later"), wording));
-    doc.policy.iter().for_each(|wording| check(format!("{path}.policy"), wording));
-    for (name, wordings) in &doc.withheld {
-        wordings.iter().for_each(|wording| check(format!("{path}.withheld.{name}"), wording));
-    }
-    for (number, goal) in doc.goals.iter().enumerate() {
-        let path = format!("{path}.goals[{number}]");
-        goal.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
-        goal.end.iter().for_each(|wording| check(format!("{path}.end"), wording));
-        for (number, step) in goal.does.iter().enumerate() {
-            let path = format!("{path}.does[{number}]");
-            step.say.iter().for_each(|wording| check(format!("{path}.say"), wording));
-            step.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
-        }
-    }
-    for step in doc.calls() {
-        check_arguments(step, &path, &mut findings);
-    }
-    findings
+/// What is wrong with a wording as a template; nothing where it is one.
+pub(super) fn template_fault(wording: &str) -> Option<String> {
+    let error = TEMPLATES.template_from_str(wording).err()?;
+    Some(error.detail().unwrap_or("syntax error").to_owned())
 }
 
-fn check_arguments(step: &ScenarioStepDoc, path: &str, findings: &mut Vec<Finding>) {
-    for (name, given) in &step.with {
-        if let Json::String(expression) = given
-            && let Err(error) = TEMPLATES.compile_expression(expression)
-        {
-            let message = format!(
-                "`{name}: {expression}` is no expression: {}",
-                error.detail().unwrap_or("syntax error")
-            );
-            findings.push(Finding::error(
-                format!("{path}.goals"),
-                message,
-                "name a place, a reply or a literal; quote texts",
-            ));
-        }
-    }
+/// What is wrong with an argument as an expression; nothing where it is one.
+pub(super) fn expression_fault(expression: &str) -> Option<String> {
+    let error = TEMPLATES.compile_expression(expression).err()?;
+    Some(error.detail().unwrap_or("syntax error").to_owned())
 }

@@ -19,7 +19,7 @@ const HALF: [&str; 7] = [
 ];
 
 fn names_of(half: bool) -> impl Iterator<Item = &'static str> {
-    diorama_catalog::names().iter().copied().filter(move |name| HALF.contains(name) == half)
+    diorama_catalog::names().filter(move |name| HALF.contains(name) == half)
 }
 
 fn catalog_world(name: &str) -> WorldDoc {
