@@ -32,8 +32,9 @@ pub struct RecordSource<'a> {
     pub prior: &'a Prior,
 }
 
-/// Conditions are looked at so often before a choice of places is given up.
-const MOST_LOOKS: usize = 1_500;
+/// Conditions are looked at so often before a choice of places is given up: for the first scenario of a conversation, and for one that
+/// comes later, in whose place another may come.
+const MOST_LOOKS: [usize; 2] = [4_000, 1_000];
 
 impl Scenario {
     /// Chooses records and values that make the scenario true; `None` where none were found. A function of the record source and
@@ -81,7 +82,7 @@ impl<'a> Binder<'a> {
                 }
                 for record in records {
                     if !self.is_caller(place, *of, record) || !self.fits(place, record) {
-                        if self.looks > MOST_LOOKS {
+                        if self.looks > self.most_looks() {
                             return false;
                         }
                         continue;
@@ -196,6 +197,11 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// How often conditions are looked at.
+    fn most_looks(&self) -> usize {
+        MOST_LOOKS[usize::from(*self.record_source.prior != Prior::NONE)]
+    }
+
     /// The records of a resource as they are now.
     fn records(&self, of: ResourceId) -> Vec<&'a Record> {
         let mut records = Vec::new();
@@ -276,7 +282,7 @@ impl<'a> Binder<'a> {
     ) -> bool {
         self.put(place.slot, bound);
         self.bindings.push((place.name.clone(), held));
-        if self.looks <= MOST_LOOKS && self.choose(number + 1, rng) {
+        if self.looks <= self.most_looks() && self.choose(number + 1, rng) {
             return true;
         }
         self.bindings.truncate(number);

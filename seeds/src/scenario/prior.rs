@@ -9,7 +9,7 @@ use crate::model::{FieldId, Resource, ResourceId};
 use crate::value::Value;
 
 /// The user and the values that a conversation has settled before one of its later scenarios begins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prior {
     /// The user's own record, which the place `me` must hold.
     pub me: Option<(ResourceId, Value)>,
