@@ -79,8 +79,9 @@ pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
 fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
     let service = domain.domain.name.split('_').next_back().unwrap_or_default().to_owned();
     let prefix: Vec<String> = domain.domain.name.split('_').map(str::to_owned).collect();
-    let resources: HashSet<String> =
-        domain.resources.keys().flat_map(|name| name.split('_')).map(stem).collect();
+    let fields = domain.resources.values().flat_map(|resource| resource.fields.keys());
+    let things: HashSet<String> =
+        domain.resources.keys().chain(fields).flat_map(|name| name.split('_')).map(stem).collect();
     for api in &mut domain.apis {
         let mut words = words(&api.name);
         // A name that several domains have was told apart by its domain's already.
@@ -108,9 +109,9 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
             Names::NounFirst => {
                 let (verb, nouns) =
                     words.split_first().map_or(("", &[][..]), |(verb, nouns)| (verb.as_str(), nouns));
-                // `ticket_book`, but never `in_sign`: what is acted on is a resource.
-                let is_resource = nouns.last().is_some_and(|noun| resources.contains(&stem(noun)));
-                if is_resource { format!("{}_{verb}", nouns.join("_")) } else { words.join("_") }
+                // `ticket_book`, but never `in_sign`: what is acted on is a resource, or a field of one.
+                let are_things = !nouns.is_empty() && nouns.iter().all(|noun| things.contains(&stem(noun)));
+                if are_things { format!("{}_{verb}", nouns.join("_")) } else { words.join("_") }
             }
         };
         let mut free = name.clone();
