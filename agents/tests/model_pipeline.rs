@@ -19,7 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use diorama_agents::synthesis::caller::ScenarioCaller;
 use diorama_agents::synthesis::domain::{ScenarioApis, ScenarioDomain};
 use diorama_agents::synthesis::model::prompts::PromptSet;
 use diorama_agents::synthesis::model::quality::Quality;
@@ -27,7 +26,6 @@ use diorama_agents::synthesis::model::run::{Ended, RunError, calibrate, run};
 use diorama_agents::synthesis::model::run_context::RunContext;
 use diorama_agents::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use diorama_agents::synthesis::pipeline::Agents;
-use diorama_agents::synthesis::query::ScenarioQuery;
 use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
 use diorama_agents::synthesis::tester::SixGates;
 use diorama_llm::{
@@ -82,12 +80,7 @@ fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<R
 }
 
 fn agents() -> Agents {
-    Agents {
-        domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
-        query: Box::new(ScenarioQuery),
-        caller: Box::new(ScenarioCaller),
-        tester: Box::new(SixGates),
-    }
+    Agents { domain: Box::new(ScenarioDomain { apis: ScenarioApis }), tester: Box::new(SixGates) }
 }
 
 fn run_context(recipe: &Arc<Recipe>, settings: &Settings, model: Arc<dyn ChatModel>) -> Arc<RunContext> {

@@ -28,9 +28,10 @@ pub use read::{add_scenarios, read, read_words};
 pub use report::{Finding, Report, Severity};
 pub use show::show;
 
-use crate::doc::WorldDoc;
+use crate::doc::{ScenariosDoc, WorldDoc};
 use crate::materialise::plain_providers;
 use crate::model::World;
+use serde::Serialize;
 
 /// Reads and compiles a text, with lines in what it finds.
 ///
@@ -47,9 +48,21 @@ pub fn load(name: &str, text: &[u8]) -> Result<(WorldDoc, World), Report> {
 /// # Errors
 /// When a value has no YAML form.
 pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
+    yaml(&doc.name, doc)
+}
+
+/// The scenarios of a world as the text of a scenario file.
+///
+/// # Errors
+/// As [`to_yaml`].
+pub fn scenarios_to_yaml(name: &str, doc: &ScenariosDoc) -> Result<String, Report> {
+    yaml(name, doc)
+}
+
+fn yaml<T: Serialize>(name: &str, doc: &T) -> Result<String, Report> {
     serde_saphyr::to_string(doc).map_err(|error| {
         let finding = Finding::error("", format!("cannot be written as YAML: {error}"), "write it as JSON");
-        Report::one(&doc.name, finding)
+        Report::one(name, finding)
     })
 }
 

@@ -148,7 +148,7 @@ fn every_scenario_fits_its_world_and_is_worded_in_several_ways() {
         let doc = with_scenarios(name);
         let world = world::compile(&doc).unwrap();
         let (_, domains) = doc.into_domains();
-        let (fitting, findings) = scenario::compile(&domains[0], DomainId(0), &world);
+        let (fitting, findings) = scenario::compile(&domains[0].scenarios, DomainId(0), &world);
         problems.extend(findings.iter().map(|finding| format!("{name}: {finding}")));
         if fitting.len() < 24 {
             problems.push(format!("{name}: {} scenarios, expected 24 or more", fitting.len()));

@@ -421,11 +421,11 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
         ["dataset", "export", text(&cut), "--format", "jsonl", "--split", "test", "--out", text(&lines)];
     fails(&export, 1, "train (20)");
     assert!(!lines.exists());
-    // An API that has no words to search by is not found.
+    // Nobody asks for the only API.
     let wordless = folder.path().join("wordless.yaml");
     let world = "world: 1\nname: x\nclock: 2026-03-02T09:00\nresources:\n  \
         a: {key: id, fields: {n: {type: integer}}, records: 3}\napis:\n  \
-        - {name: ListA, method: GET, path: /a, description: Lists., behaviour: {list: a}}\n";
+        - {name: ListA, method: GET, path: /a, description: Lists., phrases: {unasked: true}, behaviour: {list: a}}\n";
     std::fs::write(&wordless, world).unwrap();
     let three = [
         "generate",

@@ -25,10 +25,8 @@ use super::files::open_storage;
 use super::inputs::{Inputs, Named, Refused};
 use super::{Done, Streams, terminal};
 use crate::catalog;
-use crate::synthesis::caller::ScenarioCaller;
 use crate::synthesis::domain::{ScenarioApis, ScenarioDomain};
 use crate::synthesis::pipeline::{self, Agents};
-use crate::synthesis::query::ScenarioQuery;
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::tags;
 use crate::synthesis::tester::SixGates;
@@ -182,12 +180,8 @@ impl Generate {
             steps.reopen(&storage, &identity, sizes)?;
         }
         let writer = DatasetWriter::open(storage.clone(), identity, plan, Options { shard, start })?;
-        let agents = Agents {
-            domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
-            query: Box::new(ScenarioQuery),
-            caller: Box::new(ScenarioCaller),
-            tester: Box::new(SixGates),
-        };
+        let agents =
+            Agents { domain: Box::new(ScenarioDomain { apis: ScenarioApis }), tester: Box::new(SixGates) };
         let (Some(asked), Some(steps)) = (asked, steps) else {
             let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
             writer.drive(

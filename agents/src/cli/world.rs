@@ -1,6 +1,7 @@
 //! `diorama world`
 
 mod generate;
+mod scaffold;
 mod test;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use diorama_seeds::world::{self, Severity};
 use serde_json::json;
 
 use self::generate::GenerateWorlds;
+use self::scaffold::Scaffold;
 use self::test::Test;
 use super::error::CliError;
 use super::files::read_file;
@@ -21,7 +23,7 @@ use super::{Done, Streams};
 use crate::catalog;
 use crate::synthesis::inspect::deepened;
 
-/// List, show, check, test, import, generate and build worlds.
+/// List, show, check, test, scaffold, import, generate and build worlds.
 #[derive(Debug, Args)]
 pub struct WorldCommand {
     /// The subcommand.
@@ -56,6 +58,8 @@ enum Action {
     },
     /// Play a world's scenarios: how many tries become rows, and why the others don't.
     Test(Test),
+    /// Print scenarios written by rule for a world of one domain, for a person or a model to improve.
+    Scaffold(Scaffold),
     /// Have a chat model write worlds: domains, resources, records, APIs and rules.
     Generate(Box<GenerateWorlds>),
     /// Make a world file from an OpenAPI document.
@@ -94,6 +98,7 @@ impl WorldCommand {
                 Ok(Done::Met)
             }
             Action::Test(command) => command.run(streams),
+            Action::Scaffold(command) => command.run(streams),
             Action::Generate(command) => command.run(streams),
             Action::Import { file, out, import } => import_openapi(&import, &file, out, streams),
         }

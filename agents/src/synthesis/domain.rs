@@ -3,7 +3,7 @@
 //! Without a model, the domain agent chooses among the world templates of the recipe and the API agent's work is the catalog's:
 //! APIs and behaviours written in advance, records made up from the batch's seed.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use diorama_engine::Base;
 use diorama_grade::Vocabulary;
@@ -96,7 +96,6 @@ impl ApiAgent for ScenarioApis {
             hash: made.hash.to_string(),
             canonical: made.canonical.into(),
             alternates: world_template.alternates()?,
-            planned: Mutex::default(),
         })
     }
 }

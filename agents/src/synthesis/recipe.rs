@@ -17,6 +17,7 @@ use serde_json::{Value as Json, json};
 
 use super::api_variant;
 use super::locale::Locale;
+use super::scaffold;
 use super::scenario::Shares;
 use super::template::LazyTemplate;
 use super::turns::{TEST_EVERY, Turn, Turns};
@@ -191,7 +192,8 @@ impl Recipe {
                     None => composed,
                 };
                 // The words of the catalog's scenarios were checked by its tests.
-                WorldTemplate::of_read(doc, alternates, &shares, &abilities)
+                let template = WorldTemplate::of_read(doc, alternates, &shares, &abilities)?;
+                scaffold::complete(template, &shares, &abilities)
             })
         };
         let of_train = groups(&train, group).into_iter().flat_map(|group| {
@@ -205,7 +207,10 @@ impl Recipe {
         // wrong is told of, whichever was read first.
         let given: Vec<Result<Arc<WorldTemplate>, Report>> = worlds
             .par_iter()
-            .map(|doc| WorldTemplate::new(doc, alternates, shares, &self.abilities))
+            .map(|doc| {
+                let template = WorldTemplate::new(doc, alternates, shares, &self.abilities)?;
+                scaffold::complete(template, shares, &self.abilities)
+            })
             .collect();
         for template in given {
             made.push(LazyTemplate::from_template(template?));

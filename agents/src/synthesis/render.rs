@@ -2,13 +2,8 @@
 //!
 //! The reader of texts ([`diorama_answers`]) shares no code with this module.
 
-use crate::synthesis::draft::AnswerPart;
-use diorama_engine::Body;
-use diorama_grade::measures::{self, leaf_schema};
-use diorama_proof::binding::{Replies, each};
 use diorama_seeds::english::enumerate;
 pub use diorama_seeds::english::{MONTHS, WEEKDAYS, weekday};
-use diorama_seeds::model::World;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Decimal, Time, Value, Zone};
 
@@ -115,66 +110,4 @@ pub fn plain_number(number: f64) -> String {
     let rounded = (number * 100.0).round() / 100.0;
     let told = if number.abs() >= 0.1 && rounded.is_finite() { rounded } else { number };
     Value::Number(told).to_text(&Zone::utc())
-}
-
-/// Says an answer over live replies. `None` when a place that it speaks of does not exist.
-#[must_use]
-pub fn say_answer(parts: &[AnswerPart], replies: &Replies, world: &World) -> Option<String> {
-    let mut text = String::new();
-    for part in parts {
-        match part {
-            // A text that ends its own sentence needs no second stop.
-            AnswerPart::Text(literal)
-                if literal.starts_with('.') && (text.ends_with(['.', '!', '?']) || lists(&text)) =>
-            {
-                text.push_str(literal.get(1..).unwrap_or_default());
-            }
-            AnswerPart::Text(literal) => text.push_str(literal),
-            AnswerPart::Leaf { call, path, style, bare } => {
-                let body = &replies.get(*call)?.as_ref()?.reply.body;
-                text.push_str(&leaf_words(body.at(path)?, world, *style, *bare)?);
-            }
-            AnswerPart::Truth { call, path, yes, no } => {
-                let leaf = replies.get(*call)?.as_ref()?.reply.body.at(path)?;
-                let Some(Value::Bool(value)) = leaf.value() else { return None };
-                text.push_str(if *value { yes } else { no });
-            }
-            AnswerPart::Each { call, array, member, style } => {
-                let body = &replies.get(*call)?.as_ref()?.reply.body;
-                let items = each(body, array, member)?;
-                let words: Option<Vec<String>> =
-                    items.into_iter().map(|item| leaf_words(item, world, *style, true)).collect();
-                let words = joined(&words?, *style);
-                if words.starts_with('\n') {
-                    text.truncate(text.trim_end().len());
-                }
-                text.push_str(&words);
-            }
-        }
-    }
-    Some(text)
-}
-
-/// Whether a text ends with a list of lines, which no stop ends.
-fn lists(text: &str) -> bool {
-    text.lines().last().is_some_and(|last| last.starts_with("- "))
-}
-
-fn leaf_words(leaf: &Body, world: &World, style: u32, bare: bool) -> Option<String> {
-    let Body::Leaf(value, origin) = leaf else { return None };
-    if value.is_missing() {
-        return None;
-    }
-    // A list of references or texts is told by its items; the schema is the field's.
-    let schema = leaf_schema(origin, world);
-    let schema = if bare { measures::bare(schema) } else { schema };
-    Some(told(value, &schema, &world.zone, style))
-}
-
-fn joined(words: &[String], style: u32) -> String {
-    match style % 3 {
-        0 => enumerate(words),
-        1 if words.len() > 1 => format!("\n- {}", words.join("\n- ")),
-        _ => words.join("; "),
-    }
 }

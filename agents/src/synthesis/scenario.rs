@@ -8,6 +8,7 @@ mod bridge;
 mod check;
 pub mod detour;
 mod hand;
+mod look_up;
 mod play;
 mod player;
 mod prior;
@@ -21,8 +22,8 @@ mod words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, Speaker, WorldDoc};
-use diorama_seeds::model::{DomainId, World};
+use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, SignInDoc, Speaker, WorldDoc};
+use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::{Ability, RefusalClass};
 use diorama_seeds::world::Finding;
@@ -33,7 +34,9 @@ use self::check::check_words;
 pub use self::detour::Detour;
 pub use self::play::{PlayOptions, Played, play};
 pub use self::search::Names;
+pub(super) use self::search::keywords;
 pub use self::unplayed::Unplayed;
+use super::scaffold::Written;
 use super::tags;
 use super::weights::ability_weight;
 
@@ -41,10 +44,17 @@ use super::weights::ability_weight;
 #[derive(Clone, Debug, Default)]
 pub struct ScenarioSet {
     scenarios: Vec<Arc<Scenario>>,
+    /// How many of them people or models wrote; the others were written by rule, each with its weight.
+    authored: usize,
+    weights: Vec<f64>,
+    /// Why no scenario was written by rule for an API.
+    unwritten: BTreeMap<ApiId, String>,
     /// What operators tell their assistants, by domain.
     personas: Vec<Vec<String>>,
     /// What users say when a matter is settled, by domain.
     reactions: Vec<ReactionsDoc>,
+    /// What is said when users sign in, by domain.
+    sign_ins: Vec<SignInDoc>,
     /// For each ability, the scenarios that exercise it, those that show the same of what has a share side by side.
     draws: [Vec<Draw>; 3],
     /// What has a share.
@@ -111,7 +121,8 @@ impl ScenarioSet {
         let mut scenario_set = Self::default();
         let mut findings = Vec::new();
         for (position, domain) in domains.iter().enumerate() {
-            let (scenarios, mut found) = scenario::compile(domain, DomainId(position as u16), world);
+            let id = DomainId(position as u16);
+            let (scenarios, mut found) = scenario::compile(&domain.scenarios, id, world);
             findings.append(&mut found);
             for scenario in scenarios {
                 let position = index_of(domain, &scenario.doc);
@@ -124,8 +135,44 @@ impl ScenarioSet {
             }
             scenario_set.personas.push(domain.system.clone());
             scenario_set.reactions.push(domain.reactions.clone());
+            scenario_set.sign_ins.push(sign_in::words(&domain.sign_in, world, id));
         }
+        scenario_set.authored = scenario_set.scenarios.len();
         (scenario_set, findings)
+    }
+
+    /// Adds scenarios that were written by rule. They are played for the abilities that no authored one exercises.
+    pub fn add_written(&mut self, written: Vec<Written>, unwritten: BTreeMap<ApiId, String>, world: &World) {
+        self.unwritten = unwritten;
+        for Written { doc, domain, weight, .. } in written {
+            let (compiled, _) = scenario::compile(std::slice::from_ref(&doc), domain, world);
+            self.weights.extend(compiled.iter().map(|_| weight));
+            self.scenarios.extend(compiled.into_iter().map(Arc::new));
+        }
+    }
+
+    /// Why no scenario was written by rule for an API.
+    #[must_use]
+    pub fn unwritten(&self, api: ApiId) -> Option<&str> {
+        self.unwritten.get(&api).map(String::as_str)
+    }
+
+    /// Returns true if an authored scenario exercises an ability.
+    #[must_use]
+    pub fn has_any(&self, ability: Ability) -> bool {
+        self.authored().iter().any(|scenario| exercises(scenario, ability))
+    }
+
+    /// Those that people or models wrote.
+    fn authored(&self) -> &[Arc<Scenario>] {
+        self.scenarios.get(..self.authored).unwrap_or_default()
+    }
+
+    /// Those that were written in the same way as one of them: by people, or by rule.
+    fn alike(&self, first: &Scenario) -> &[Arc<Scenario>] {
+        let is_authored = self.authored().iter().any(|scenario| std::ptr::eq(&**scenario, first));
+        let written = self.scenarios.get(self.authored..).unwrap_or_default();
+        if is_authored { self.authored() } else { written }
     }
 
     /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are.
@@ -150,7 +197,7 @@ impl ScenarioSet {
                 && (several || next.doc.caller.is_none() || first.doc.caller.is_none())
                 && (next.doc.name != first.doc.name || next.domain != first.domain)
         };
-        let fitting: Vec<&Scenario> = self.scenarios.iter().filter(fits).map(|next| &**next).collect();
+        let fitting: Vec<&Scenario> = self.alike(first).iter().filter(fits).map(|next| &**next).collect();
         let for_same_reason =
             fitting.iter().copied().filter(|next| bridge::share_occasion(&first.doc, &next.doc));
         let mut chosen = for_same_reason.sample(rng, MAX_ALTERNATIVES);
@@ -182,6 +229,12 @@ impl ScenarioSet {
     pub(super) fn reactions(&self, domain: DomainId) -> &ReactionsDoc {
         static NONE: ReactionsDoc = ReactionsDoc { done: Vec::new(), refused: Vec::new() };
         self.reactions.get(domain.index()).unwrap_or(&NONE)
+    }
+
+    /// What is said when users of a domain sign in.
+    pub(super) fn sign_in(&self, domain: DomainId) -> &SignInDoc {
+        static NONE: SignInDoc = SignInDoc { ask: Vec::new(), tell: Vec::new() };
+        self.sign_ins.get(domain.index()).unwrap_or(&NONE)
     }
 
     /// Returns the scenario at a place, and the place of an opening within it, in `0..1`; none where no scenario exercises the
@@ -250,12 +303,21 @@ impl ScenarioSet {
         const ROUNDS: usize = 60;
         self.shared = shares.keys().cloned().collect();
         self.detours = Detour::ALL
-            .map(|detour| (detour, shares.get(detour.label()).copied().unwrap_or(detour.share())))
+            .map(|detour| {
+                (detour, shares.get(detour.label()).copied().unwrap_or(detour.share(self.authored == 0)))
+            })
             .to_vec();
         let exercised = |ability: &Ability| {
-            let scenarios = self.scenarios.iter().enumerate();
+            let from =
+                if self.has_any(*ability) { 0..self.authored } else { self.authored..self.scenarios.len() };
+            let scenarios = from.filter_map(|at| Some((at, self.scenarios.get(at)?)));
             let fitting = scenarios.filter(|(_, scenario)| exercises(scenario, *ability));
-            fitting.map(|(at, scenario)| Weighed::new(*ability, at, scenario, shares)).collect::<Vec<_>>()
+            let weight = |at: usize| at.checked_sub(self.authored).and_then(|at| self.weights.get(at));
+            let weighed = fitting.map(|(at, scenario)| Weighed {
+                weight: weight(at).copied().unwrap_or(1.0),
+                ..Weighed::new(*ability, at, scenario, shares)
+            });
+            weighed.collect::<Vec<_>>()
         };
         let mut all: Vec<Weighed> = abilities.iter().flat_map(exercised).collect();
         for _ in 0..ROUNDS {

@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::say;
+use super::render;
 
 /// Personas that fit any world.
 const GENERIC: [&str; 14] = [
@@ -117,9 +117,9 @@ fn at(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
 /// The date, the time and the zone.
 fn moment(world: &World, clock: Instant, rng: &mut ChaCha8Rng) -> String {
     let (date, time) = (world.zone.date_of(clock), world.zone.time_of(clock));
-    let (weekday, zone) = (say::weekday(date), world.zone.name());
+    let (weekday, zone) = (render::weekday(date), world.zone.name());
     let civil = date.civil();
-    let month = say::MONTHS[(civil.month() as usize - 1) % 12];
+    let month = render::MONTHS[(civil.month() as usize - 1) % 12];
     let (day, year) = (civil.day(), civil.year());
     let ways = [
         format!("It is {weekday}, {date}, {time}, time zone {zone}."),

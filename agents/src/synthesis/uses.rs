@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use diorama_proof::survey::reads;
-use diorama_seeds::model::{Api, ApiId, BehaviourKind};
+use diorama_seeds::model::{Api, ApiId};
 use serde::Serialize;
 
 use super::world::WorldTemplate;
@@ -50,33 +49,14 @@ pub fn uses<'a>(
 }
 
 fn why(world_template: &WorldTemplate, id: ApiId, api: &Api) -> String {
-    if world_template.scenario_set.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
-        let called = world_template
-            .scenario_set
-            .scenarios()
-            .iter()
-            .any(|scenario| scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name)));
-        return match called {
-            true => "its scenarios lost every try: see `diorama world test`".to_owned(),
-            false => "no scenario calls it: write one".to_owned(),
-        };
+    let scenario_set = &world_template.scenario_set;
+    let is_called = scenario_set
+        .scenarios()
+        .iter()
+        .any(|scenario| scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name)));
+    match scenario_set.unwritten(id) {
+        _ if is_called => "its scenarios had no turn, or lost every try: see `diorama world test`".to_owned(),
+        Some(reason) => format!("{reason}; write a scenario"),
+        None => "no scenario calls it: write one".to_owned(),
     }
-    if matches!(api.behaviour.kind, BehaviourKind::SignOut) {
-        return "the offline authors never sign anybody out: write a scenario".to_owned();
-    }
-    let words = world_template.guide.api(id);
-    if words.unasked {
-        return "it is not asked for: its `phrases` say so".to_owned();
-    }
-    let lists = matches!(
-        api.behaviour.kind,
-        BehaviourKind::List(_) | BehaviourKind::Members { .. } | BehaviourKind::Aggregate { .. }
-    );
-    if lists && words.noun.is_empty() && words.request.is_empty() {
-        return "it has no words: give it `phrases.noun`".to_owned();
-    }
-    if !reads(api) && words.imperative.is_empty() && words.request.is_empty() {
-        return "it has no words: give it `phrases.do` or `phrases.request`".to_owned();
-    }
-    "no request for it passed the gates: write a scenario, which says how it is used".to_owned()
 }

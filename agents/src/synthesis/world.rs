@@ -4,16 +4,16 @@
 //! with its engine). Must not execute calls.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use diorama_answers::prose::Prose;
 use diorama_engine::embed::embedded;
-use diorama_engine::session::Memo;
 use diorama_engine::{Base, Reading};
 use diorama_grade::Vocabulary;
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
+use diorama_seeds::english::split_identifier;
 use diorama_seeds::materialise::Source;
-use diorama_seeds::model::{ApiId, Field, FieldId, Resource, ResourceId, World};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, FieldId, Resource, ResourceId, World};
 use diorama_seeds::scenario::{PersonFields, Prior, RecordSource};
 use diorama_seeds::task::Ability;
 use diorama_seeds::value::Instant;
@@ -24,7 +24,7 @@ use diorama_proof::{Stop, Survey, WorldContext};
 
 use super::row::RowWorld;
 use super::scenario::{Names, ScenarioSet, Shares};
-use super::text::Template;
+use super::text::{Part, Template};
 
 /// A source world from which the worlds of many batches are made: same domains and APIs, other records.
 pub struct WorldTemplate {
@@ -67,8 +67,6 @@ pub struct BatchWorld {
     pub canonical: Arc<str>,
     /// The world template's alternate records.
     pub alternates: Arc<World>,
-    /// The calls that plans made, most of which others make again.
-    pub(super) planned: Mutex<Memo>,
 }
 
 /// A conversation that begins.
@@ -293,6 +291,11 @@ impl Guide {
                 }
             }
         }
+        for (words, api) in guide.apis.iter_mut().zip(&world.apis) {
+            if words.search.is_empty() {
+                words.search = plain_names(words, api, world);
+            }
+        }
         guide
     }
 
@@ -319,6 +322,42 @@ impl Guide {
     pub fn says(&self, resource: ResourceId, field: FieldId) -> &[String] {
         self.says.get(&(resource, field)).map_or(&[], Vec::as_slice)
     }
+}
+
+/// What people call what an API does, where its document does not tell: its phrases without what they are about, its name, and
+/// what it shows.
+fn plain_names(words: &ApiWords, api: &Api, world: &World) -> Vec<String> {
+    let mut names = Vec::new();
+    for template in words.imperative.iter().chain(&words.noun) {
+        let texts = template.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let text = texts.collect::<String>();
+        let telling = |word: &&str| {
+            !matches!(*word, "the" | "a" | "an" | "of" | "with" | "to" | "in" | "from" | "called" | "named")
+        };
+        let named: Vec<&str> =
+            text.split_whitespace().map(|word| word.trim_matches('"')).filter(telling).collect();
+        names.push(named.into_iter().filter(|word| !word.is_empty()).take(5).collect::<Vec<_>>().join(" "));
+    }
+    names.push(split_identifier(&api.name).join(" "));
+    let shown = match &api.behaviour.kind {
+        BehaviourKind::Get { resource, .. } | BehaviourKind::Lookup { resource, .. } => {
+            Some((*resource, false))
+        }
+        BehaviourKind::List(query) => Some((query.resource, true)),
+        _ => None,
+    };
+    if let Some((resource, several)) = shown {
+        let resource = world.resource(resource);
+        let noun = if several { &resource.plural } else { &resource.label };
+        names.extend([format!("find {noun}"), format!("{noun} details")]);
+    }
+    names.retain(|name| name.contains(' '));
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 impl ApiWords {

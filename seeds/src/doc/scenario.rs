@@ -121,7 +121,8 @@ pub struct PlaceDoc {
     /// in steps of this. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
-    /// A value such as `resource.field` holds, that no record of this world has.
+    /// A value such as `resource.field` holds, that no record of this world has; of `resource` alone, a record such as the
+    /// world might have, for what is made or changed: its fields go together, and references are not among them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
 }
@@ -138,6 +139,10 @@ pub struct ScenarioGoalDoc {
     /// The steps, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub does: Vec<ScenarioStepDoc>,
+    /// Expressions over places and replies, as in words without the braces, that must hold once the steps were taken; where
+    /// one does not, other records are drawn: `list.total <= 12`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only_if: Vec<String>,
     /// Words: the assistant's last message.
     pub end: Vec<String>,
     /// The facts that the last message states because the user asked for them: `found.available` for a place of a named
@@ -218,6 +223,29 @@ pub struct ScenariosDoc {
     /// What users say when a matter of the domain is settled and they come to something else.
     #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
     pub reactions: ReactionsDoc,
+    /// How users sign in when a call needs it.
+    #[serde(default, skip_serializing_if = "SignInDoc::is_empty")]
+    pub sign_in: SignInDoc,
+}
+
+/// What is said when a call needs a signed-in user. Words, in several wordings each; the user is the place `me`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SignInDoc {
+    /// The assistant asks for what signs users in: `I'd need your card number and PIN for that.`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<String>,
+    /// The user tells it: `{me.card_number}, pin {me.pin}`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tell: Vec<String>,
+}
+
+impl SignInDoc {
+    /// Returns true if there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ask.is_empty() && self.tell.is_empty()
+    }
 }
 
 /// What users say when a matter is settled, before they come to something else. Plain text, in several wordings.

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::api::ApiDoc;
 use super::field::FieldDoc;
-use super::scenario::{ReactionsDoc, ScenarioDoc};
+use super::scenario::{ReactionsDoc, ScenarioDoc, SignInDoc};
 use super::security::SecurityDoc;
 use super::wire::{self, is_false};
 use crate::casing::Casing;
@@ -68,6 +68,9 @@ pub struct WorldDoc {
     /// What users say when a matter of the world is settled. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
     pub reactions: ReactionsDoc,
+    /// How users sign in when a call needs it. Not part of a materialised world.
+    #[serde(default, skip_serializing_if = "SignInDoc::is_empty")]
+    pub sign_in: SignInDoc,
     /// The domains (long form).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainDoc>,
@@ -140,6 +143,9 @@ pub struct DomainDoc {
     /// What users say when a matter of the domain is settled. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
     pub reactions: ReactionsDoc,
+    /// How users sign in when a call needs it. Not part of a materialised world.
+    #[serde(default, skip_serializing_if = "SignInDoc::is_empty")]
+    pub sign_in: SignInDoc,
 }
 
 /// Sign-in: which resource holds the users, and how long a token lasts.
@@ -264,6 +270,7 @@ impl WorldDoc {
             scenarios: Vec::new(),
             system: Vec::new(),
             reactions: ReactionsDoc::default(),
+            sign_in: SignInDoc::default(),
             domains: Vec::new(),
             name: self.name.clone(),
             title: self.title.clone(),
@@ -311,6 +318,7 @@ impl WorldDoc {
                     scenarios: std::mem::take(&mut self.scenarios),
                     system: std::mem::take(&mut self.system),
                     reactions: std::mem::take(&mut self.reactions),
+                    sign_in: std::mem::take(&mut self.sign_in),
                 },
             );
         }

@@ -35,20 +35,22 @@ pub struct RecordSource<'a> {
 /// Conditions are looked at so often before a choice of places is given up: for the first scenario of a conversation, and for one that
 /// comes later, in whose place another may come.
 const MOST_LOOKS: [usize; 2] = [4_000, 1_000];
+/// Records and values such as the world might have that are tried in a place, at most.
+const MOST_NEW: usize = 20;
 
 impl Scenario {
     /// Chooses records and values that make the scenario true; `None` where none were found. A function of the record source and
     /// of the stream of choices.
     #[must_use]
     pub fn bind(&self, record_source: RecordSource<'_>, rng: &mut ChaCha8Rng) -> Option<Bindings> {
-        let mut casting = Binder {
+        let mut binder = Binder {
             scenario: self,
             record_source,
             bound: vec![Bound::Empty; usize::from(Slot::FIRST_FREE)],
             bindings: Vec::with_capacity(self.places.len()),
             looks: 0,
         };
-        casting.choose(0, rng).then_some(casting.bindings)
+        binder.choose(0, rng).then_some(binder.bindings)
     }
 }
 
@@ -132,7 +134,9 @@ impl<'a> Binder<'a> {
                     let ExprType::Record(of) = expr.kind else { return false };
                     let key = record.get(self.record_source.world.resource(of).key.index()).cloned();
                     let Some(key) = key else { return false };
-                    self.hold(place, Bound::Record(record), BoundValue::Record(of, key), number, rng)
+                    self.put(place.slot, Bound::Record(record.clone()));
+                    place.condition.as_ref().is_none_or(|condition| self.holds(condition))
+                        && self.hold(place, Bound::Record(record), BoundValue::Record(of, key), number, rng)
                 }
                 _ => false,
             },
@@ -157,6 +161,16 @@ impl<'a> Binder<'a> {
                     let whole = from.fract() == 0.0 && step.fract() == 0.0;
                     let value = if whole { Some(Value::Integer(drawn as i64)) } else { Value::number(drawn) };
                     value.is_some_and(|value| self.value(place, value, None, number, rng))
+                })
+            }
+            Kind::New(of) => {
+                let mut records: Vec<&Record> =
+                    self.record_source.alternates.resource(*of).records.iter().collect();
+                records.shuffle(rng);
+                records.into_iter().take(MOST_NEW).any(|record| {
+                    let held = BoundValue::New(*of, record.clone());
+                    self.fits(place, record)
+                        && self.hold(place, Bound::Record(record.clone()), held, number, rng)
                 })
             }
             Kind::Like(of, field) => {
@@ -191,7 +205,7 @@ impl<'a> Binder<'a> {
                     .collect::<Vec<_>>()
                     .into_iter()
                     .chain(values)
-                    .take(20)
+                    .take(MOST_NEW)
                     .any(|value| self.value(place, value, Some(schema.clone()), number, rng))
             }
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::doc::{DomainDoc, PlaceDoc, ScenarioDoc};
+use crate::doc::{PlaceDoc, ScenarioDoc};
 use crate::expr::{Expr, ExprError, ExprType, Scope, Slot, compile_condition};
-use crate::model::{DomainId, FieldId, ResourceId, World};
+use crate::model::{DomainId, FieldId, Record, ResourceId, World};
 use crate::schema::Schema;
 use crate::value::Value;
 use crate::world::Finding;
@@ -39,6 +39,7 @@ pub(super) enum Kind {
     Pick(Vec<Value>),
     Number { from: f64, to: f64, step: f64 },
     Like(ResourceId, FieldId),
+    New(ResourceId),
 }
 
 /// The value of a binding in one play of a scenario.
@@ -48,6 +49,8 @@ pub enum BoundValue {
     Record(ResourceId, Value),
     /// Several records, by key.
     Records(ResourceId, Vec<Value>),
+    /// A record such as the world might have.
+    New(ResourceId, Record),
     /// A value with what is known of it.
     Value(Value, Arc<Schema>),
 }
@@ -57,10 +60,10 @@ pub type Bindings = Vec<(String, BoundValue)>;
 
 /// Checks the scenarios of a domain. Those with findings are left out.
 #[must_use]
-pub fn compile(doc: &DomainDoc, domain: DomainId, world: &World) -> (Vec<Scenario>, Vec<Finding>) {
+pub fn compile(docs: &[ScenarioDoc], domain: DomainId, world: &World) -> (Vec<Scenario>, Vec<Finding>) {
     let mut scenarios: Vec<Scenario> = Vec::new();
     let mut findings = Vec::new();
-    for (position, scenario) in doc.scenarios.iter().enumerate() {
+    for (position, scenario) in docs.iter().enumerate() {
         let path = format!("scenarios[{position}]");
         let mut found = Vec::new();
         if scenarios.iter().any(|other| other.doc.name == scenario.name) {
@@ -250,11 +253,18 @@ fn place(name: &str, doc: &PlaceDoc, scope: &mut Scope<'_>) -> Result<Place, Str
         let result = value.kind.clone();
         (Kind::Value(value), result)
     } else if let Some(like) = &doc.like {
-        let (of, field) =
-            like.split_once('.').ok_or_else(|| format!("found `{like}`, expected `resource.field`"))?;
-        let id = resource(of, scope)?;
-        let field = scope.field_named(id, field).ok_or_else(|| format!("`{of}` has no field `{field}`"))?;
-        (Kind::Like(id, field), scope.kind_of(id, field))
+        match like.split_once('.') {
+            Some((of, field)) => {
+                let id = resource(of, scope)?;
+                let field =
+                    scope.field_named(id, field).ok_or_else(|| format!("`{of}` has no field `{field}`"))?;
+                (Kind::Like(id, field), scope.kind_of(id, field))
+            }
+            None => {
+                let id = resource(like, scope)?;
+                (Kind::New(id), ExprType::Record(id))
+            }
+        }
     } else if let Some(from) = doc.from {
         let (to, step) = (doc.to.unwrap_or(from), doc.step.unwrap_or(1.0));
         if !(step > 0.0 && to >= from && (to - from) / step <= 1e6) {
@@ -276,7 +286,7 @@ fn place(name: &str, doc: &PlaceDoc, scope: &mut Scope<'_>) -> Result<Place, Str
         (Kind::Pick(picks), result)
     };
     let about_item = match &kind {
-        Kind::Record(of) | Kind::Records { of, .. } => Some(*of),
+        Kind::Record(of) | Kind::Records { of, .. } | Kind::New(of) => Some(*of),
         _ => None,
     };
     // The condition of a record comes before its name, that of a value after it.

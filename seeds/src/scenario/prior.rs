@@ -43,7 +43,7 @@ impl Prior {
             BoundValue::Value(value, _) => {
                 stated(value) || (self.money_places.contains(place) && self.amounts.contains(value))
             }
-            BoundValue::Records(..) => false,
+            BoundValue::Records(..) | BoundValue::New(..) => false,
         }
     }
     /// Nothing: the conversation begins.

@@ -61,6 +61,8 @@ pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), 
     doc.system.extend(found.system);
     doc.reactions.done.extend(found.reactions.done);
     doc.reactions.refused.extend(found.reactions.refused);
+    doc.sign_in.ask.extend(found.sign_in.ask);
+    doc.sign_in.tell.extend(found.sign_in.tell);
     Ok(())
 }
 

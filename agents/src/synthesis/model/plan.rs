@@ -7,7 +7,6 @@ use diorama_answers::prose::{Prose, Span};
 use diorama_answers::{Clock, What};
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Body, Origin};
-use diorama_output::row::Split;
 use diorama_proof::answer::Asked;
 use diorama_proof::candidate::Opening;
 use diorama_proof::{GateReport, Grounded};
@@ -20,8 +19,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::lines::{Kind, UserLines, kinds};
-use crate::synthesis::pipeline::{ATTEMPTS, Agents, Author, Proposal, ability, shape, share};
-use crate::synthesis::query::TaskSpec;
+use crate::synthesis::pipeline::{ATTEMPTS, Agents, SAME_SCENARIO, ability};
+use crate::synthesis::query::{Proposal, TaskSpec, propose};
 use crate::synthesis::recipe::Recipe;
 use crate::synthesis::scenario::{Drawn, Joins};
 use crate::synthesis::world::BatchWorld;
@@ -43,42 +42,22 @@ pub struct Plan {
 
 /// Plans a conversation for an attempt at a row: a function of the world and of the numbers.
 #[must_use]
-pub fn plan(
-    recipe: &Recipe,
-    agents: &Agents,
-    world: &BatchWorld,
-    place: (u64, u32),
-    split: Split,
-) -> Option<Plan> {
+pub fn plan(recipe: &Recipe, agents: &Agents, world: &BatchWorld, place: (u64, u32)) -> Option<Plan> {
     // The ability is the row's, so that a model's trouble with one of them changes no shares.
     let ability = ability(&recipe.abilities, &mut recipe.stream("row", place.0));
     let mut stream = stream(recipe, "plan", place);
-    let reads_only = world.world_template.survey.writers.is_empty();
-    let author = Author::of(world, ability);
-    let mut kind = shape(ability, reads_only, &mut stream);
+    let scenario_set = &world.world_template.scenario_set;
     let mut drawn = Drawn { domain: None, place: stream.random() };
     for proposal in 0..ATTEMPTS {
-        if proposal > 0 && proposal % author.patience() == 0 {
-            kind = shape(ability, reads_only, &mut stream);
-            drawn.place = author.another(ability, drawn, stream.random());
+        if proposal > 0 && proposal % SAME_SCENARIO == 0 {
+            drawn.place = scenario_set.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
-        let share = share(drawn.place, proposal);
         let (joins, clock) = (Joins::Nothing, world.base.world().clock);
-        let spec = TaskSpec {
-            ability,
-            shape: kind,
-            joins,
-            share,
-            session_seed: rng.random(),
-            split,
-            clock,
-            detour: None,
-        };
-        let Ok(proposal) = author.propose(agents, world, &spec, drawn, &mut rng) else { continue };
-        let Proposal { candidate, tags, domain } = proposal;
+        let spec = TaskSpec { ability, joins, session_seed: rng.random(), clock, detour: None, drawn };
+        let Ok(Proposal { candidate, tags, domain }) = propose(world, &spec, &mut rng) else { continue };
         if let Ok((grounded, report)) = agents.tester.test(world, candidate, &mut rng) {
-            return Some(Plan { grounded, report, ability, tags, domain });
+            return Some(Plan { grounded, report, ability, tags, domain: Some(domain) });
         }
     }
     None

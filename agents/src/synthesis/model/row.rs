@@ -245,10 +245,10 @@ impl Work {
     }
 
     async fn plan(&mut self) -> Result<Plan, Loss> {
-        let (world, place, split) = (self.world.clone(), (self.job.row_index, self.attempt), self.job.split);
-        let made = self.run_context.compute(move |run_context| {
-            plan::plan(&run_context.recipe, &run_context.agents, &world, place, split)
-        });
+        let (world, place) = (self.world.clone(), (self.job.row_index, self.attempt));
+        let made = self
+            .run_context
+            .compute(move |run_context| plan::plan(&run_context.recipe, &run_context.agents, &world, place));
         let none = || {
             Loss::dropped(
                 "plan",

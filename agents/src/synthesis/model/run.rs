@@ -433,11 +433,10 @@ pub async fn calibrate(
     let pairs = (settings.calibration / 2).max(1);
     let mut plans: Vec<Plan> = Vec::new();
     for number in 0..=pairs {
-        let (world, split) = (Arc::clone(&world), batch.split);
+        let world = Arc::clone(&world);
         let place = (u64::MAX / 2 + u64::from(number), 0);
-        let made = run_context.compute(move |run_context| {
-            plan::plan(&run_context.recipe, &run_context.agents, &world, place, split)
-        });
+        let made = run_context
+            .compute(move |run_context| plan::plan(&run_context.recipe, &run_context.agents, &world, place));
         plans.extend(made.await.map_err(|_| RunError::Worker)?);
     }
     let mut tasks = JoinSet::new();

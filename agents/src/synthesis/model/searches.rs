@@ -6,7 +6,7 @@ use diorama_proof::{Candidate, Code, Grounded, ground};
 use diorama_seeds::model::ApiId;
 use serde_json::Value as Json;
 
-use crate::synthesis::caller::keywords;
+use crate::synthesis::scenario::keywords;
 use crate::synthesis::world::BatchWorld;
 
 /// A candidate whose searches use words that are still visible: other words of the user ask for other keywords.
@@ -22,8 +22,7 @@ pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
         let Some(api) = sought(world, &grounded, call) else { continue };
         let turn = grounded.gold.get(call).map_or(0, |gold| gold.turn as usize);
         let said = grounded.user_turns.get(..=turn).unwrap_or(&grounded.user_turns);
-        let before = grounded.entries.get(..call).unwrap_or_default();
-        let Some(words) = keywords(world, said, api, &grounded.system, before) else { continue };
+        let Some(words) = keywords(world, said, api, &grounded.system) else { continue };
         let mut calls =
             again.goals.iter_mut().flat_map(|goal| &mut goal.turns).flat_map(|turn| &mut turn.calls);
         if let Some(search) = calls.nth(call) {

@@ -17,6 +17,9 @@ use super::sign_in::{is_sign_in, only_signs_in};
 use super::unplayed::Unplayed;
 use super::words::Scene;
 
+/// Words of a value that is named by mistake, at most.
+const MOST_SLIP_WORDS: usize = 5;
+
 /// The place of an outage in a scenario: the first call of an API, alone in its message.
 pub(super) fn outage(
     world: &World,
@@ -110,12 +113,8 @@ impl<'a> Player<'a, '_> {
         let state = self.session.state().clone();
         let reading = Reading::new(&self.world.base, &state);
         let bindings = self.scenario.bind(self.world.record_source(&reading, state.clock()), self.rng);
-        let other = Scene::new(
-            self.world.base.clone(),
-            self.scene.casing(),
-            bindings.ok_or(Unplayed::NoDetour)?,
-            state.clone(),
-        );
+        let other =
+            Scene::new(self.world, self.scene.casing(), bindings.ok_or(Unplayed::NoDetour)?, state.clone());
         let is_single = |root: &str| places.iter().filter(|(_, other)| *other == root).count() == 1;
         let pairs = places.iter().filter(|(_, root)| *root != "me" && is_single(root)).filter_map(
             |(expression, _)| {
@@ -126,7 +125,9 @@ impl<'a> Player<'a, '_> {
                     && !wrong.contains(&right);
                 let is_told_once =
                     opening.matches(right.as_str()).count() == 1 && !opening.contains(wrong.as_str());
-                (differ && is_told_once && right.len() >= 2).then_some((right, wrong))
+                let is_short =
+                    [&right, &wrong].iter().all(|words| words.split(' ').count() <= MOST_SLIP_WORDS);
+                (differ && is_told_once && is_short && right.len() >= 2).then_some((right, wrong))
             },
         );
         let (right, wrong) = pairs.choose(self.rng).ok_or(Unplayed::NoDetour)?;
@@ -166,7 +167,8 @@ impl<'a> Player<'a, '_> {
         }
         call.arguments.insert(argument, Json::from(wrong.clone()));
         let entry = self.session.call(&(&call).into());
-        if entry.reply.status != 404 {
+        // The assistant says that this is what is not found, and so must the reply.
+        if entry.reply.status != 404 || !entry.reply.to_json(&model.zone).contains(&wrong) {
             return Err(Unplayed::NoDetour);
         }
         self.calls.push(entry);

@@ -14,8 +14,9 @@ use rand_chacha::ChaCha8Rng;
 use super::hand::Hand;
 use serde::Deserialize;
 
-/// Share of the matters of another domain before which the user says something of the one that is settled.
-const REACTS: f64 = 0.6;
+/// Share of the matters of another domain before which the user says something of the one that is settled, where no common reason is
+/// told: of those that were done, and of those that could not be.
+const REACTS: [f64; 2] = [0.5, 0.8];
 /// Share of the later matters whose reason is told, of those that have it in common with the one before.
 const TELLS_REASON: f64 = 0.8;
 
@@ -41,27 +42,31 @@ pub(super) fn share_occasion(one: &ScenarioDoc, other: &ScenarioDoc) -> bool {
     one.occasions.iter().any(|occasion| other.occasions.contains(occasion))
 }
 
-/// The words between a matter that ended so and the next one; empty where the user comes to it straight away.
+/// The words between a matter that ended so and the next one: a reason that both have in common, or what the user says of the one that
+/// ended; empty where the user comes to it straight away. Nothing is said twice in a conversation, nor a reason given twice.
 pub(super) fn bridge(
     (before, reactions): (&Scenario, &ReactionsDoc),
     outcome: Outcome,
     next: &Scenario,
-    hand: Hand,
+    (hand, said): (Hand, &[String]),
     rng: &mut ChaCha8Rng,
 ) -> String {
-    let mut said = Vec::new();
-    if before.domain != next.domain && rng.random_bool(REACTS) {
-        let reactions = if outcome == Outcome::Done { &reactions.done } else { &reactions.refused };
-        said.extend(hand.choose(reactions, rng));
-    }
+    let is_said = |words: &String| said.iter().any(|said| said.contains(words.as_str()));
     let shared = before.doc.occasions.iter().filter(|occasion| next.doc.occasions.contains(occasion));
-    if let Some(occasion) = shared.choose(rng)
+    let reasons = shared.filter_map(|occasion| OCCASIONS.get(occasion)).map(|occasion| &occasion.next);
+    let new_reason = reasons.filter(|wordings| !wordings.iter().any(is_said)).choose(rng);
+    if let Some(wordings) = new_reason
         && rng.random_bool(TELLS_REASON)
     {
-        let reasons = OCCASIONS.get(occasion).map_or(&[][..], |occasion| &occasion.next);
-        said.extend(hand.choose(reasons, rng));
+        return hand.choose(wordings, rng).unwrap_or_default().to_owned();
     }
-    said.join(" ")
+    let is_done = outcome == Outcome::Done;
+    if before.domain == next.domain || !rng.random_bool(REACTS[usize::from(!is_done)]) {
+        return String::new();
+    }
+    let reactions = if is_done { &reactions.done } else { &reactions.refused };
+    let new: Vec<String> = reactions.iter().filter(|words| !is_said(words)).cloned().collect();
+    hand.choose(&new, rng).unwrap_or_default().to_owned()
 }
 
 /// Findings on the occasions of a scenario that are not of the catalog's list.

@@ -8,11 +8,10 @@ use super::words::{expression_fault, template_fault};
 
 /// What is wrong with the words of a scenario as templates.
 pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut wrong: Vec<(String, String)> = Vec::new();
     let mut check = |path: String, wording: &str| {
         if let Some(fault) = template_fault(wording) {
-            let message = format!("`{wording}` is no template: {fault}");
-            findings.push(Finding::error(path, message, "see docs/scenarios.md"));
+            wrong.push((path, format!("`{wording}` is no template: {fault}")));
         }
     };
     let path = format!("scenarios[{position}]");
@@ -31,6 +30,17 @@ pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
             step.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
         }
     }
+    for (number, goal) in doc.goals.iter().enumerate() {
+        for condition in &goal.only_if {
+            if let Some(fault) = expression_fault(condition) {
+                let path = format!("{path}.goals[{number}].only_if");
+                wrong.push((path, format!("`{condition}` is no expression: {fault}")));
+            }
+        }
+    }
+    let wrong = wrong.into_iter();
+    let mut findings: Vec<Finding> =
+        wrong.map(|(path, message)| Finding::error(path, message, "see docs/scenarios.md")).collect();
     for step in doc.calls() {
         check_arguments(step, &path, &mut findings);
     }

@@ -1,7 +1,9 @@
 //! Scenarios played in one session, one after the other.
 
+use std::sync::Arc;
+
 use diorama_engine::Reading;
-use diorama_engine::session::{Session, SessionOptions};
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_proof::Candidate;
 use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateGoal};
@@ -22,7 +24,7 @@ use super::sign_in::may_be_signed_in;
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use crate::synthesis::world::BatchWorld;
-use crate::synthesis::{caller, system};
+use crate::synthesis::{system, tools};
 
 /// Scenarios that were played.
 #[derive(Clone, Debug)]
@@ -111,7 +113,7 @@ impl<'a> Prepared<'a> {
         let visible = match options.ability {
             Ability::Call => {
                 let all = std::iter::once(first).chain(listed()).chain(taken_back.iter().copied());
-                caller::tools_among(model, needed(all, world), rng)
+                tools::tools_among(model, needed(all, world), rng)
             }
             Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
         };
@@ -127,8 +129,21 @@ impl<'a> Prepared<'a> {
         let bindings =
             first.bind(world.record_source(&reading, options.clock), rng).ok_or(Unplayed::NoBindings)?;
         let casing = model.domains[first.domain.index()].casing;
-        let scene = Scene::new(world.base.clone(), casing, bindings, session.state().clone());
+        let scene = Scene::new(world, casing, bindings, session.state().clone());
         Ok(Self { world, first, later, options, taken_back, outages, visible, session, scene })
+    }
+
+    /// Makes the calls of the first scenario, with a signed-in user.
+    ///
+    /// # Errors
+    /// Why they could not be made.
+    pub(super) fn calls(self, rng: &mut ChaCha8Rng) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
+        let settings = (Hand::Careful, String::new(), false, true);
+        let mut player = Player::new(self.world, (self.first, self.scene), self.session, settings, rng);
+        for goal in &self.first.doc.goals {
+            player.play(goal, None)?;
+        }
+        Ok(player.calls)
     }
 
     /// Makes the calls and fills in the words.
@@ -151,7 +166,8 @@ impl<'a> Prepared<'a> {
         let (hand, opening) = Hand::draw(&listed().collect::<Vec<_>>(), opening, rng);
         let is_signed_in = detour != Some(Detour::ExpiredToken)
             && may_be_signed_in(model, first)
-            && rng.random_bool(SIGNED_IN);
+            // A sign-in would be a second API.
+            && (ability == Ability::RetrieveCall || rng.random_bool(SIGNED_IN));
         // What is said beside all matters is said after one of them.
         let aside_after = detour
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
@@ -259,11 +275,19 @@ fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
     goal.refused.is_some() && !goal.does.iter().any(calls)
 }
 
-/// The APIs that scenarios call.
+/// The APIs that scenarios call, and those that sign users in for them.
 fn needed<'a>(scenarios: impl Iterator<Item = &'a Scenario>, world: &BatchWorld) -> Vec<ApiId> {
+    let (model, survey) = (world.base.world(), &world.world_template.survey);
     let calls = scenarios.flat_map(|scenario| scenario.doc.calls());
     let names = calls.filter_map(|call| call.call.as_deref());
-    let mut apis: Vec<ApiId> = names.filter_map(|name| world.base.world().api_named(name)).collect();
+    let called = names.filter_map(|name| model.api_named(name));
+    let mut apis: Vec<ApiId> = called
+        .flat_map(|id| {
+            let api = model.api(id);
+            [Some(id), api.token.and_then(|_| survey.sign_in(api.domain))]
+        })
+        .flatten()
+        .collect();
     apis.sort_unstable();
     apis.dedup();
     apis

@@ -12,6 +12,7 @@ use diorama_seeds::model::{ApiId, DomainId, ResourceId};
 use diorama_seeds::scenario::{BoundValue, RecordSource, Scenario};
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
+use indexmap::IndexMap;
 use minijinja::Value as Shown;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -29,6 +30,16 @@ use crate::synthesis::world::BatchWorld;
 
 /// A call to be made, and the item that it is made for, with its name.
 type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
+
+/// What a goal has told so far.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) turns: Vec<Turn>,
+    /// What the user told when asked, by its name.
+    pub(super) withheld: IndexMap<String, String>,
+    /// Wordings of the questions for it, by its name.
+    pub(super) questions: IndexMap<String, Vec<String>>,
+}
 
 /// The words that open a goal.
 #[derive(Clone, Copy)]
@@ -170,7 +181,7 @@ impl<'a, 'r> Player<'a, 'r> {
         }
         let (scenario, bindings) = chosen.ok_or(Unplayed::NoBindings)?;
         let casing = model.domains[scenario.domain.index()].casing;
-        self.scene = Scene::new(world.base.clone(), casing, bindings, state);
+        self.scene = Scene::new(world, casing, bindings, state);
         self.callers.extend(self.scene.held(scenario.caller()).cloned());
         self.named.clear();
         self.scenario = scenario;
@@ -181,7 +192,7 @@ impl<'a, 'r> Player<'a, 'r> {
     /// What the user says before the next matter, of the one that ended so.
     pub(super) fn bridge(&mut self, before: &Scenario, outcome: Outcome, next: &Scenario) -> String {
         let reactions = self.world.world_template.scenario_set.reactions(before.domain);
-        bridge((before, reactions), outcome, next, self.hand, self.rng)
+        bridge((before, reactions), outcome, next, (self.hand, &self.said), self.rng)
     }
 
     /// Plays a goal. `opening` are the words that open it, where not its own, and what is said before them.
@@ -209,19 +220,17 @@ impl<'a, 'r> Player<'a, 'r> {
         }
         self.goal_from = self.said.len();
         self.said.push(user.clone());
-        let mut turns = Vec::new();
-        let mut withheld = indexmap::IndexMap::new();
-        let mut questions: indexmap::IndexMap<String, Vec<String>> = indexmap::IndexMap::new();
+        let mut told = Told::default();
         let goal =
             doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
         // The API of the last call is searched for first, before anything is asked; then, call by call, the others.
         match goal {
-            Some(goal) => _ = self.find(goal, &mut turns),
+            Some(goal) => _ = self.find(goal, &mut told.turns),
             None if self.retrieves && doc.refused == Some(RefusalClass::NoTool) => {
                 // That there is no tool is only known after a search.
                 let keywords = search::in_vain(self.world, self.scenario.domain, &user);
                 let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
-                self.search(keywords, &mut turns);
+                self.search(keywords, &mut told.turns);
             }
             None => {}
         }
@@ -230,24 +239,23 @@ impl<'a, 'r> Player<'a, 'r> {
                 continue;
             }
             if let Some(about) = &step.ask {
-                let question = self.words(&step.say)?;
                 let wordings = self.scenario.doc.withheld.get(about).cloned().unwrap_or_default();
-                let told = self.users(&wordings)?;
-                self.said.push(told.clone());
-                turns.push(Turn { say: Some(question), ..Turn::default() });
-                turns.push(Turn { user: Some(told.clone()), ..Turn::default() });
-                // The other wordings, as far as they can be filled in by now, are examples too.
-                let others = step.say.iter().filter_map(|wording| self.scene.say(wording).ok());
-                questions.entry(about.replace('_', " ")).or_default().extend(others);
-                withheld.insert(about.replace('_', " "), told);
+                self.ask_for(about, &step.say, &wordings, &mut told)?;
             } else if !step.user.is_empty() {
                 let say = self.words(&step.say)?;
                 let answer = self.users(&step.user)?;
                 self.said.push(answer.clone());
-                turns.push(Turn { say: Some(say), ..Turn::default() });
-                turns.push(Turn { user: Some(answer), ..Turn::default() });
+                told.turns.push(Turn { say: Some(say), ..Turn::default() });
+                told.turns.push(Turn { user: Some(answer), ..Turn::default() });
             } else {
-                self.calls(step, &mut turns)?;
+                self.sign_in(step, &mut told)?;
+                self.look_up(step, &mut told)?;
+                self.calls(step, &mut told.turns)?;
+            }
+        }
+        for condition in &doc.only_if {
+            if !self.scene.value(condition).is_ok_and(|holds| holds.is_true()) {
+                return Err(Unplayed::Unfit(condition.clone()));
             }
         }
         let say = self.words(&doc.end)?;
@@ -258,8 +266,30 @@ impl<'a, 'r> Player<'a, 'r> {
         let asks: Result<Vec<AskClaim>, Unplayed> = doc.asks.iter().map(|ask| self.ask(ask)).collect();
         let outcome = if doc.refused.is_some() { Outcome::Refused } else { Outcome::Done };
         let ends = End { outcome, reason: doc.refused, facts, asks: asks? };
+        let Told { mut turns, withheld, questions } = told;
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
         Ok(CandidateGoal { when, user, withheld, questions, turns })
+    }
+
+    /// The assistant asks for something, and the user tells it.
+    pub(super) fn ask_for(
+        &mut self,
+        about: &str,
+        asks: &[String],
+        tells: &[String],
+        told: &mut Told,
+    ) -> Result<(), Unplayed> {
+        let question = self.words(asks)?;
+        let answer = self.users(tells)?;
+        self.said.push(answer.clone());
+        told.turns.push(Turn { say: Some(question), ..Turn::default() });
+        told.turns.push(Turn { user: Some(answer.clone()), ..Turn::default() });
+        // The other wordings, as far as they can be filled in by now, are examples too.
+        let others = asks.iter().filter_map(|wording| self.scene.say(wording).ok());
+        let about = about.replace('_', " ");
+        told.questions.entry(about.clone()).or_default().extend(others);
+        told.withheld.insert(about, answer);
+        Ok(())
     }
 
     /// Words of the assistant.
@@ -276,7 +306,7 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// A step of calls: one message for all of them, or one for each.
-    fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+    pub(super) fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
         let mut messages: Vec<Vec<Made<'_>>> = Vec::new();
         match &step.each {
             None if step.together.is_empty() => messages.push(vec![(step, None)]),

@@ -110,7 +110,7 @@ impl Player<'_, '_> {
                 BoundValue::Value(name @ Value::String(_), _) => {
                     prior.name = prior.name.or(Some(name.clone()));
                 }
-                BoundValue::Value(..) | BoundValue::Records(..) => {}
+                BoundValue::Value(..) | BoundValue::Records(..) | BoundValue::New(..) => {}
             }
         }
         prior

@@ -6,10 +6,11 @@
 use std::collections::{HashMap, HashSet};
 
 use diorama_answers::prose::Prose;
+use diorama_engine::tools::{SearchVersion, tool_search};
 use diorama_seeds::english;
 use diorama_seeds::model::{ApiId, DomainId, World};
-use rand::RngExt;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::synthesis::world::{BatchWorld, Guide};
@@ -132,6 +133,23 @@ pub(super) fn attempts(
     tries.extend(names);
     tries.truncate(MOST_TRIES);
     tries
+}
+
+/// Keywords that show an API, of words that the user has said; none where no search of such words does.
+pub(in crate::synthesis) fn keywords(
+    world: &BatchWorld,
+    said: &[String],
+    api: ApiId,
+    system: &str,
+) -> Option<String> {
+    let said: Vec<&str> = said.iter().rev().map(String::as_str).collect();
+    let known = Known { of_goal: said.len(), said, system };
+    // The choice follows from what was said alone.
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let shows = |words: &String| {
+        tool_search(&world.base, SearchVersion::default(), words).iter().any(|hit| hit.api == api)
+    };
+    attempts(world, api, &known, &mut rng).into_iter().find(shows)
 }
 
 /// The stems of all words of a text.

@@ -9,10 +9,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::synthesis::caller::ScenarioCaller;
-use crate::synthesis::domain::{ApiAgent, ScenarioApis, ScenarioDomain};
-use crate::synthesis::pipeline::{Agents, Author};
-use crate::synthesis::query::{ScenarioQuery, Shape, TaskSpec};
+use crate::synthesis::domain::{ApiAgent, ScenarioApis};
+use crate::synthesis::query::{TaskSpec, propose};
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::row::{About, called, row};
 use crate::synthesis::tester::{SixGates, TesterAgent};
@@ -204,37 +202,26 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
     let world_template = recipe.train[0].get().unwrap().clone();
     let world = ScenarioApis.build(&world_template, 1).unwrap();
     let model = world.base.world();
-    let agents = Agents {
-        domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
-        query: Box::new(ScenarioQuery),
-        caller: Box::new(ScenarioCaller),
-        tester: Box::new(SixGates),
-    };
     let mut without_calls = BTreeSet::new();
     for (ability, step) in Ability::ALL.into_iter().flat_map(|ability| (0..300).map(move |at| (ability, at)))
     {
         let drawn = f64::from(step) / 300.0;
         let spec = TaskSpec {
             ability,
-            shape: Shape::Read,
-            share: None,
             session_seed: 1,
             clock: world.base.world().clock,
             joins: Joins::Nothing,
             detour: None,
-            split: Split::Train,
+            drawn: anywhere(drawn),
         };
-        let author = Author::of(&world, ability);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let Ok(proposal) = author.propose(&agents, &world, &spec, anywhere(drawn), &mut rng) else {
-            continue;
-        };
+        let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };
         let scenario = world_template.scenario_set.draw(ability, anywhere(drawn)).unwrap().0;
         let grounded = diorama_proof::ground(world.context(), proposal.candidate).unwrap();
         let about = About {
             ability,
             tags: &[],
-            domain: proposal.domain,
+            domain: Some(proposal.domain),
             split: Split::Train,
             provenance: &provenance(),
             model_terms: None,

@@ -34,6 +34,9 @@ pub enum Unplayed {
     /// A user would have to sign in first.
     #[error("{0} needs a signed-in user, and nobody has signed in")]
     NotSignedIn(String),
+    /// What the replies show does not suit the scenario.
+    #[error("`{0}` does not hold")]
+    Unfit(String),
     /// A scenario has no words for coming after another.
     #[error("`{0}` has no wordings under `later`")]
     NotLater(String),
@@ -49,6 +52,15 @@ pub enum Unplayed {
 }
 
 impl Unplayed {
+    /// The agent that could not play it: the query agent chooses scenarios and records, the caller agent makes the calls.
+    #[must_use]
+    pub const fn agent(&self) -> &'static str {
+        match self {
+            Self::NoBindings | Self::NotLater(_) | Self::NoDetour => "query",
+            _ => "caller",
+        }
+    }
+
     /// A name for its class, for the funnel.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -57,6 +69,7 @@ impl Unplayed {
             Self::Words { .. } => "words that cannot be filled in",
             Self::Refused { .. } => "a planned call was refused",
             Self::Worked(_) => "a call that should be refused worked",
+            Self::Unfit(_) => "replies that do not suit the scenario",
             Self::NotFound(_) => "search does not show the API",
             Self::NoFact(_) => "no reply shows a fact",
             Self::NotSignedIn(_) => "nobody has signed in",

@@ -12,8 +12,8 @@ use crate::synthesis::render::{MONTHS, money, plain_number, time_told, weekday};
 use diorama_engine::{Base, Body, State};
 use diorama_grade::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
-use diorama_seeds::english::{enumerate, plural};
-use diorama_seeds::model::ResourceId;
+use diorama_seeds::english::{capitalised, enumerate, plural};
+use diorama_seeds::model::{Record, ResourceId, World};
 use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
@@ -21,6 +21,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{DynObject, Enumerator, Object, Value as Shown, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json};
+
+use crate::synthesis::world::BatchWorld;
 
 /// Instructions that one wording may take.
 const FUEL: u64 = 20_000;
@@ -64,9 +66,14 @@ fn environment() -> Environment<'static> {
         format!("{value} {noun}")
     });
     environment.add_filter("plain", |value: &str| value.replace(['_', '-'], " "));
+    environment.add_filter("quoted", |value: &str| {
+        let is_sentence = value.split(' ').count() > 4 || value.ends_with(['.', '?', '!']);
+        if is_sentence { format!("\"{value}\"") } else { value.to_owned() }
+    });
+    environment.add_filter("capital", |value: &str| capitalised(value));
+    environment.add_filter("called", |value: &Shown, noun: &str| called(&value.to_string(), noun));
     environment.add_filter("given", |value: &str| value.split(' ').next().unwrap_or_default().to_owned());
-    environment
-        .add_filter("world_template", |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned());
+    environment.add_filter("family", |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned());
     environment.add_filter("tail", |value: &str, count: usize| {
         let skipped = value.chars().count().saturating_sub(count);
         value.chars().skip(skipped).collect::<String>()
@@ -93,6 +100,7 @@ pub(super) struct Scene {
 #[derive(Debug)]
 struct Setting {
     base: Arc<Base>,
+    alternates: Arc<World>,
     casing: Casing,
     now: Instant,
 }
@@ -100,10 +108,10 @@ struct Setting {
 impl Scene {
     /// A play that begins.
     #[must_use]
-    pub(super) fn new(base: Arc<Base>, casing: Casing, bindings: Bindings, state: State) -> Self {
-        let now = state.clock();
+    pub(super) fn new(world: &BatchWorld, casing: Casing, bindings: Bindings, state: State) -> Self {
+        let (base, alternates, now) = (world.base.clone(), world.alternates.clone(), state.clock());
         Self {
-            setting: Arc::new(Setting { base, casing, now }),
+            setting: Arc::new(Setting { base, alternates, casing, now }),
             bindings: Arc::new(bindings),
             state,
             named: BTreeMap::new(),
@@ -152,8 +160,13 @@ impl Scene {
         let mut said = String::with_capacity(text.len());
         // What a condition leaves out must not leave its blanks.
         for character in text.trim().chars() {
-            let blank = said.ends_with([' ', '\n']);
-            if !(character == ' ' && blank) {
+            let is_second = match character {
+                ' ' => said.ends_with([' ', '\n']),
+                // A value may end a sentence of its own.
+                '.' => ["?", "!", ".\"", "?\"", "!\""].iter().any(|end| said.ends_with(end)),
+                _ => false,
+            };
+            if !is_second {
                 said.push(character);
             }
         }
@@ -228,6 +241,7 @@ impl Scene {
             state: self.state.clone(),
             resource,
             key: key.clone(),
+            of_new: None,
         })
     }
 }
@@ -257,6 +271,13 @@ impl Object for Scene {
             BoundValue::Records(resource, keys) => {
                 Shown::from(keys.iter().map(|key| self.record(*resource, key)).collect::<Vec<_>>())
             }
+            BoundValue::New(resource, record) => Shown::from_object(Row {
+                setting: self.setting.clone(),
+                state: self.state.clone(),
+                resource: *resource,
+                key: Value::Null,
+                of_new: Some(record.clone()),
+            }),
             BoundValue::Value(value, schema) => shown(&self.setting, value, schema),
         })
     }
@@ -269,6 +290,14 @@ struct Row {
     state: State,
     resource: ResourceId,
     key: Value,
+    /// The record itself, where it is none of the world but such as it might have.
+    of_new: Option<Record>,
+}
+
+impl Row {
+    fn record(&self) -> Option<&Record> {
+        self.of_new.as_ref().or_else(|| self.state.get(&self.setting.base, self.resource, &self.key))
+    }
 }
 
 impl Object for Row {
@@ -276,15 +305,21 @@ impl Object for Row {
         let base = &self.setting.base;
         let resource = base.world().resource(self.resource);
         let field = resource.field_named(name.as_str()?)?;
-        let value = self.state.get(base, self.resource, &self.key)?.get(field.index())?;
-        let schema = &resource.field(field).schema;
+        let value = self.record()?.get(field.index())?;
+        let schema = match self.of_new {
+            Some(_) => &self.setting.alternates.resource(self.resource).field(field).schema,
+            None => &resource.field(field).schema,
+        };
         match (&schema.kind, value) {
+            // A record that is none of the world refers to none of it.
+            (Type::Reference { .. }, _) if self.of_new.is_some() => None,
             (Type::Reference { resource, .. }, value) if !value.is_missing() => {
                 Some(Shown::from_object(Self {
                     setting: self.setting.clone(),
                     state: self.state.clone(),
                     resource: *resource,
                     key: value.clone(),
+                    of_new: None,
                 }))
             }
             _ => Some(shown(&self.setting, value, &Arc::new(schema.clone()))),
@@ -302,8 +337,7 @@ impl Object for Row {
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let base = &self.setting.base;
         let resource = base.world().resource(self.resource);
-        let record = self.state.get(base, self.resource, &self.key);
-        let called = resource.display.and_then(|field| record?.get(field.index()));
+        let called = resource.display.and_then(|field| self.record()?.get(field.index()));
         f.write_str(&called.unwrap_or(&self.key).to_text(&base.world().zone))
     }
 }
@@ -423,6 +457,18 @@ fn leaf(value: &Shown) -> Result<&Leaf, Error> {
     value.downcast_object_ref::<Leaf>().ok_or_else(|| {
         Error::new(ErrorKind::InvalidOperation, "expected a date, a time, a moment or an amount")
     })
+}
+
+/// What a record is called, after what it is: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`.
+fn called(name: &str, noun: &str) -> String {
+    let (lower, noun_lower) = (name.to_lowercase(), noun.to_lowercase());
+    if lower.starts_with(&format!("{noun_lower} ")) {
+        name.to_owned()
+    } else if lower.ends_with(&format!(" {noun_lower}")) {
+        format!("the {name}")
+    } else {
+        format!("the {noun} {name}")
+    }
 }
 
 /// An amount without its currency.

@@ -1,0 +1,179 @@
+//! The shapes of goals that are written by rule: what is asked of an API, and how it ends.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use diorama_engine::session::LogEntry;
+use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, ParameterId};
+
+use super::sketch::Sketch;
+use super::{Writer, Written, wording};
+
+/// A shape of goals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Shape {
+    /// A change of records.
+    Write,
+    /// A question about one record.
+    Read,
+    /// A question about a list: which, how many, the first in some order.
+    List,
+    /// A question for a figure that the world computes.
+    Compute,
+    /// A question, and a change of the same record.
+    Branch,
+    /// A question, and the same one about another record: the wrong one was named.
+    Correction,
+    /// A request that leaves out what is needed; the assistant asks back.
+    AskBack,
+    /// A change that the world's rules refuse.
+    Refusal,
+    /// A question about something that does not exist.
+    Missing,
+}
+
+impl Shape {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Write,
+        Self::Read,
+        Self::List,
+        Self::Compute,
+        Self::Branch,
+        Self::Correction,
+        Self::AskBack,
+        Self::Refusal,
+        Self::Missing,
+    ];
+
+    /// Its share of the scenarios of a world that has all.
+    pub(super) const fn share(self) -> f64 {
+        match self {
+            Self::Write => 0.3,
+            Self::Read => 0.15,
+            Self::List => 0.12,
+            Self::Compute | Self::Refusal => 0.08,
+            Self::Branch | Self::AskBack => 0.1,
+            Self::Correction => 0.06,
+            Self::Missing => 0.03,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::List => "list",
+            Self::Compute => "compute",
+            Self::Branch => "branch",
+            Self::Correction => "correction",
+            Self::AskBack => "ask_back",
+            Self::Refusal => "refusal",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// What the reply to the goal's own call goes by.
+pub(super) const REPLY: &str = "found";
+
+/// The scenarios of one API.
+///
+/// # Errors
+/// Why it has none.
+pub(super) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, String> {
+    let api = writer.world().api(id);
+    if writer.guide().api(id).unasked {
+        return Err("it is not asked for: its `phrases` say so".to_owned());
+    }
+    let reason = "no scenario is written by rule for what it does".to_owned();
+    let mut author = Author { writer, id, api, written: Vec::new(), reason, keys_at_hand: false };
+    author.write();
+    if author.written.is_empty() {
+        // Where names do not tell records apart, or a look-up shows all there is to ask for, people have the keys at hand.
+        author.keys_at_hand = true;
+        author.write();
+    }
+    if author.written.is_empty() { Err(author.reason) } else { Ok(author.written) }
+}
+pub(super) struct Author<'a> {
+    pub(super) writer: &'a Writer<'a>,
+    pub(super) id: ApiId,
+    pub(super) api: &'a Api,
+    pub(super) written: Vec<Written>,
+    /// Why the last scenario was not kept.
+    pub(super) reason: String,
+    /// True where people say the keys of records.
+    pub(super) keys_at_hand: bool,
+}
+
+impl<'a> Author<'a> {
+    fn write(&mut self) {
+        match &self.api.behaviour.kind {
+            BehaviourKind::SignIn { .. } | BehaviourKind::SignOut | BehaviourKind::Members { .. } => {}
+            BehaviourKind::Get { resource, .. } | BehaviourKind::Lookup { resource, .. } => {
+                self.read(*resource)
+            }
+            BehaviourKind::List(_) => self.list(),
+            BehaviourKind::Compute(_) | BehaviourKind::Aggregate { .. } => self.compute(),
+            _ => self.change(),
+        }
+    }
+
+    /// Keeps a scenario that becomes rows.
+    pub(super) fn keep(&mut self, shape: Shape, mut doc: ScenarioDoc) -> bool {
+        let number = self.written.iter().filter(|one| one.shape == shape).count();
+        doc.name = format!("{}_{}_{}", snake(&self.api.name), shape.name(), number + 1);
+        doc.who = "somebody who uses the service".to_owned();
+        let domain = self.api.domain;
+        match self.writer.rehearsed(&doc, domain) {
+            Ok(()) => self.written.push(Written { doc, domain, weight: 1.0, shape, api: self.id }),
+            Err(reason) => {
+                self.reason = format!("{} lost every try: {reason}", shape.name());
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Keeps a question that becomes rows.
+    pub(super) fn keep_question(&mut self, shape: Shape, sketch: &Sketch<'a>, goal: ScenarioGoalDoc) -> bool {
+        let later = wording::further(&goal.user);
+        self.keep(shape, ScenarioDoc { later, goals: vec![goal], ..sketch.doc.clone() })
+    }
+
+    pub(super) fn sketch(&mut self, chosen: &BTreeSet<ParameterId>) -> Option<Sketch<'a>> {
+        let mut sketch = Sketch::new(self.writer, self.api, self.keys_at_hand);
+        let called = sketch.call(self.id, chosen, REPLY);
+        if called.is_none() {
+            self.reason = "people have no words for a parameter that it requires".to_owned();
+        }
+        called.map(|()| sketch)
+    }
+
+    /// The calls of a sketch as they work in the trial world.
+    pub(super) fn tried(&mut self, sketch: &Sketch<'a>) -> Option<Vec<Arc<LogEntry>>> {
+        let words = || vec!["-".to_owned()];
+        let goal = ScenarioGoalDoc {
+            user: words(),
+            does: sketch.steps.clone(),
+            end: words(),
+            ..ScenarioGoalDoc::default()
+        };
+        let doc = ScenarioDoc { name: "trial".to_owned(), goals: vec![goal], ..sketch.doc.clone() };
+        let calls = self.writer.calls(&doc, self.api.domain);
+        calls.map_err(|reason| self.reason = format!("no call of it worked: {reason}")).ok()
+    }
+}
+
+/// The name of an API in the words of scenarios: `PlaceHold` is `place_hold`.
+fn snake(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() && !out.ends_with('_') {
+            out.push('_');
+        }
+        out.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+    }
+    out
+}
