@@ -165,6 +165,14 @@ impl Generate {
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let recipe = pool.install(|| Recipe::new(ingredients))?;
+        let agents =
+            Agents { domain: Box::new(ScenarioDomain { apis: ScenarioApis }), tester: Box::new(SixGates) };
+        if let (Some(asked), Some(conversations)) = (&asked, self.llm.try_judge) {
+            let asked = (asked.0.clone(), self.llm.prompt_set()?);
+            let found = self.llm.try_judge(conversations, Arc::new(recipe), agents, asked, threads)?;
+            streams.print(&found, || llm::told_of_judge(&found))?;
+            return Ok(Done::Met);
+        }
         let sizes = PlanSizes::new(self.dialogues);
         let plan = Plan::new(sizes, |batch| recipe.split_of(batch))?;
         let identity = Identity {
@@ -180,8 +188,6 @@ impl Generate {
             steps.reopen(&storage, &identity, sizes)?;
         }
         let writer = DatasetWriter::open(storage.clone(), identity, plan, Options { shard, start })?;
-        let agents =
-            Agents { domain: Box::new(ScenarioDomain { apis: ScenarioApis }), tester: Box::new(SixGates) };
         let (Some(asked), Some(steps)) = (asked, steps) else {
             let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
             writer.drive(
@@ -258,7 +264,7 @@ impl Generate {
         let mut text = String::new();
         let funnel = &summary.funnel;
         let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
-        let order = ["plan", "scenario", "query", "rewrite", "duplicate", "caller", "wording"]
+        let order = ["plan", "query", "rewrite", "duplicate", "caller"]
             .into_iter()
             .chain(Gate::ALL.iter().map(|gate| gate.name()))
             .chain(["judge"]);

@@ -1,29 +1,23 @@
 //! The pipeline with a chat model: people's words from a model, calls from the engine, and the gates between.
 //!
-//! Owns how a model's words become a candidate. The chain of calls is planned without a model and has run and been proven
-//! before a model hears of it ([`plan`]); the [`query`] agent says what the user says, the [`caller`] agent solves it in a live
-//! session or the [`wording`] gives the assistant of the planned chain its words, [`rewrite`] rewords line by line, and the
-//! [`judge`] reads what passed the gates. [`row`] does this for one row, [`run`] for all of them at once. It must not read the
+//! Owns how a model's words become a candidate. A scenario is played without a model, and its chain of calls has run and been proven
+//! before a model hears of it ([`plan`]); [`rewrite`] words the whole conversation anew, the [`caller`] agent solves the request in a
+//! live session, and the [`judge`] reads what passed the gates. [`row`] does this for one row, [`run`] for all of them at once. It must not read the
 //! environment, the clock of the machine or the terminal.
 
 pub mod asking;
 pub mod caller;
-pub mod fidelity;
-pub mod intent;
 pub mod judge;
 pub mod lines;
 pub mod plan;
 pub mod prompts;
 pub mod quality;
-pub mod query;
 pub mod rewrite;
 pub mod row;
 pub mod run;
 pub mod run_context;
 pub mod searches;
 pub mod steps;
-pub mod transcript;
-pub mod wording;
 
 use diorama_llm::Sampling;
 use serde::Serialize;
@@ -33,9 +27,7 @@ use serde_json::{Value as Json, json};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UserWords {
-    /// The query agent, from the chain of calls.
-    Query,
-    /// The words of the scenario, reworded line by line.
+    /// The rewriter, from the words of the scenario.
     Rewritten,
     /// The words of the scenario as they are.
     Scenario,
@@ -47,9 +39,7 @@ pub enum UserWords {
 pub enum AssistantWords {
     /// The caller agent, which solves the request in a live session.
     Caller,
-    /// The planned calls, worded by a model.
-    Gold,
-    /// The words of the scenario, reworded line by line.
+    /// The rewriter, from the words of the scenario.
     Rewritten,
     /// The words of the scenario as they are.
     Scenario,
@@ -76,16 +66,14 @@ pub struct Settings {
     pub user: UserWords,
     /// Who writes the assistant's side.
     pub assistant: AssistantWords,
-    /// Who writes it where the caller agent fails; nobody, when not given.
-    pub fallback: Option<AssistantWords>,
+    /// True where the planned side stands in for a caller agent that fails.
+    pub falls_back: bool,
     /// How the caller agent calls.
     pub protocol: Protocol,
     /// Attempts at a slot before it is given up, each with another plan.
     pub attempts: u32,
     /// Votes of the judge on a row; none switches it off.
     pub votes: u32,
-    /// Rows of known worth that the judge is tried on first.
-    pub calibration: u32,
     /// How tokens are drawn.
     pub sampling: Sampling,
 }
@@ -99,7 +87,7 @@ impl Settings {
             "terms": self.terms,
             "user": self.user,
             "assistant": self.assistant,
-            "fallback": self.fallback,
+            "falls_back": self.falls_back,
             "protocol": self.protocol,
             "attempts": self.attempts,
             "judge_votes": self.votes,

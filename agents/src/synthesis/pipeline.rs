@@ -40,7 +40,7 @@ const DETOUR_ATTEMPTS: u32 = 12;
 const DOMAIN_ATTEMPTS: u32 = 48;
 /// Shares of the conversations that join a matter of another domain, and another one of the same domain, of those whose ability
 /// allows for it.
-const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 70), (Joins::OneDomain, 12), (Joins::Nothing, 18)];
+const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 60), (Joins::OneDomain, 10), (Joins::Nothing, 30)];
 /// Minutes after the world's start in which sessions begin.
 const START_SPAN_MINUTES: i64 = 45;
 /// Attempts with the same scenario before another one is drawn.

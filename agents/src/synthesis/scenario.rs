@@ -127,7 +127,6 @@ impl ScenarioSet {
             for scenario in scenarios {
                 let position = index_of(domain, &scenario.doc);
                 let mut wrong = check(&scenario.doc, position);
-                wrong.extend(bridge::check_occasions(&scenario.doc, position));
                 if wrong.is_empty() {
                     scenario_set.scenarios.push(Arc::new(scenario));
                 }
@@ -375,31 +374,6 @@ fn exercises(scenario: &Scenario, ability: Ability) -> bool {
 
 fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {
     domain.scenarios.iter().position(|other| other.name == doc.name).unwrap_or(0)
-}
-
-/// The same conversation in several wordings: one play after the other over the same records.
-#[cfg(test)]
-pub(crate) fn takes<'a>(
-    world: &'a super::world::BatchWorld,
-    scenario: &'a Scenario,
-    seed: u64,
-    count: u64,
-) -> Vec<Played<'a>> {
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha8Rng;
-    let take = |number| {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let options = PlayOptions {
-            ability: Ability::Call,
-            seed,
-            clock: world.base.world().clock,
-            opening: None,
-            detour: None,
-        };
-        let prepared = play::Prepared::new(world, (scenario, &[]), options, &mut rng).ok()?;
-        prepared.perform(&mut ChaCha8Rng::seed_from_u64(number)).ok()
-    };
-    (0..count).filter_map(take).collect()
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 //! Owns [`WorldTemplate`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
 //! with its engine). Must not execute calls.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use diorama_answers::prose::Prose;
-use diorama_engine::embed::embedded;
 use diorama_engine::{Base, Reading};
 use diorama_grade::Vocabulary;
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
@@ -46,8 +44,6 @@ pub struct WorldTemplate {
     pub scenario_set: ScenarioSet,
     alternate_seed: u64,
     alternates: OnceLock<Result<Arc<World>, Report>>,
-    topics: OnceLock<Vec<Vec<f32>>>,
-    told: OnceLock<Vec<BTreeSet<u64>>>,
     names: OnceLock<Names>,
 }
 
@@ -191,8 +187,6 @@ impl WorldTemplate {
             alternate_seed,
             alternates: OnceLock::new(),
             source,
-            topics: OnceLock::new(),
-            told: OnceLock::new(),
             names: OnceLock::new(),
         }))
     }
@@ -205,39 +199,9 @@ impl WorldTemplate {
         self.alternates.get_or_init(|| self.source.recorded(self.alternate_seed).map(Arc::new)).clone()
     }
 
-    /// Returns one vector for each domain: the mean of the vectors of its APIs' search phrases and descriptions.
-    pub fn topics(&self) -> &[Vec<f32>] {
-        self.topics.get_or_init(|| (0..self.world().domains.len()).map(|domain| self.topic(domain)).collect())
-    }
-
-    /// The stems of the words that an API is called or described by.
-    pub fn told_of(&self, api: ApiId) -> &BTreeSet<u64> {
-        let stems = |id| self.texts(id).flat_map(Prose::stems_of).collect();
-        &self.told.get_or_init(|| self.world().api_ids().map(stems).collect())[api.index()]
-    }
-
     /// The words of what people call what its APIs do.
     pub fn names(&self) -> &Names {
         self.names.get_or_init(|| Names::new(self.world(), &self.guide))
-    }
-
-    /// Returns the search phrases of an API, then its description.
-    fn texts(&self, api: ApiId) -> impl Iterator<Item = &str> {
-        let names = self.guide.api(api).search.iter().map(String::as_str);
-        names.chain([&*self.world().api(api).description])
-    }
-
-    fn topic(&self, domain: usize) -> Vec<f32> {
-        let Ok(model) = embedded() else { return Vec::new() };
-        let world = self.world();
-        let of_domain = world.api_ids().filter(|id| world.api(*id).domain.index() == domain);
-        let texts = of_domain.flat_map(|id| self.texts(id));
-        let vectors: Vec<Vec<f32>> = texts.map(|text| model.vector(text)).collect();
-        let mut mean = vec![0.0; vectors.first().map_or(0, Vec::len)];
-        for vector in &vectors {
-            mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value / vectors.len() as f32);
-        }
-        mean
     }
 
     /// The APIs' words and analysis aside, the compiled world without records.

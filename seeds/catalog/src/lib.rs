@@ -16,9 +16,6 @@ struct Entry {
 /// In the order of their names.
 static ENTRIES: &[Entry] = &include!(concat!(env!("OUT_DIR"), "/index.rs"));
 
-/// The occasions that scenarios name, with what people say of them: YAML.
-pub const OCCASIONS: &str = include_str!("../occasions.yaml");
-
 /// What is said in detours: YAML.
 pub const DETOURS: &str = include_str!("../detours.yaml");
 

@@ -24,9 +24,9 @@ pub struct ScenarioDoc {
     /// The place that holds the speaker's own record or name; `me` where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// Reasons that a matter of this kind has in common with others, of the list in `docs/scenarios.md`: `trip`.
+    /// Reasons that a matter of this kind has in common with others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub occasions: Vec<String>,
+    pub occasions: Vec<Occasion>,
     /// Words: what the user says in place of the first goal's `user`, where other matters of theirs came before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<String>,
@@ -65,6 +65,34 @@ impl Speaker {
     const fn is_customer(&self) -> bool {
         matches!(self, Self::Customer)
     }
+}
+
+/// A reason that several matters of one person may have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Occasion {
+    /// Going away for some days.
+    Trip,
+    /// Going out in the evening.
+    EveningOut,
+    /// People come to stay or to eat.
+    Visitors,
+    /// Settling in a new home.
+    Moving,
+    /// Running the home.
+    Household,
+    /// Getting one's finances in order.
+    Money,
+    /// Health, exercise, rest.
+    Wellbeing,
+    /// A course, learning, reading for it.
+    Study,
+    /// Job, business, colleagues.
+    Work,
+    /// Something for somebody else.
+    Gift,
+    /// Going through what is to be settled.
+    Planning,
 }
 
 /// A property of a scenario that does not follow from its form.

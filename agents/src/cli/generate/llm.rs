@@ -11,7 +11,7 @@ use diorama_llm::UsageReport;
 use diorama_output::dataset::{DatasetWriter, Summary};
 use diorama_output::folder::Folder;
 use diorama_output::manifest::MANIFEST;
-use diorama_output::plan::Shard;
+use diorama_output::plan::{Batch, Shard};
 use diorama_output::storage::{Location, Storage};
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
@@ -21,6 +21,7 @@ use crate::cli::error::CliError;
 use crate::cli::eval::model::{Connected, ConnectionArgs};
 use crate::cli::files::read_file;
 use crate::cli::terminal;
+use crate::synthesis::model::judge::Calibration;
 use crate::synthesis::model::prompts::{FILES, PromptSet};
 use crate::synthesis::model::quality::{Cost, Diversity, Quality};
 use crate::synthesis::model::run::{self, Ended};
@@ -42,29 +43,28 @@ pub struct LlmArgs {
     /// Terms of the model, for the licence of the rows.
     #[arg(long, value_name = "TEXT", default_value = "terms not stated")]
     pub model_license: String,
-    /// Author of the assistant's side: the caller agent in a live session, the model that words the planned calls, or
-    /// the scenario, whose words are kept.
-    #[arg(long, value_enum, value_name = "WHO", default_value_t = Caller::Llm)]
+    /// Author of the assistant's calls: the scenario, or the caller agent, which solves the request in a live session.
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = Caller::Scenario)]
     pub caller: Caller,
-    /// Author of the assistant's side where the caller agent fails.
-    #[arg(long, value_enum, value_name = "WHO", default_value_t = Fallback::Gold)]
+    /// Author of the assistant's side where the caller agent fails; with none the attempt is dropped.
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = Fallback::Scenario)]
     pub fallback: Fallback,
     /// How the caller agent calls: by the server's function calling, or by actions in the text.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallerProtocol::Tools)]
     pub caller_protocol: CallerProtocol,
-    /// Have the lines of the conversations reworded, instead of written anew from the calls.
-    #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_missing_value = "both")]
-    pub rewrite: Option<Rewrite>,
+    /// Whose lines are written anew, all of a conversation in one request.
+    #[arg(long, value_enum, value_name = "WHOSE", default_value_t = Rewrite::Both)]
+    pub rewrite: Rewrite,
     /// Attempts at a row, each with another plan.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub attempts: u32,
     /// Votes of the judge on each row; 0 switches it off.
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub judge_votes: u32,
-    /// Conversations of known worth that the judge is tried on first; 0 for none.
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    pub judge_calibration: u32,
-    /// Folder of prompts that stand for those of their names: query.txt, wording.txt, rewrite.txt, judge.txt, repair.txt.
+    /// Try the judge on N conversations of known worth, print how often it is right, and make no rows.
+    #[arg(long, value_name = "N")]
+    pub try_judge: Option<u32>,
+    /// Folder of prompts that stand for those of their names: rewrite.txt, judge.txt, repair.txt.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
     /// Local folder for what each step made; `steps` in the folder of the dataset when left out.
@@ -83,18 +83,14 @@ pub struct LlmArgs {
 pub enum Caller {
     /// The caller agent, in a live session.
     Llm,
-    /// The planned calls, worded by the model.
-    Gold,
-    /// The planned calls in the words of the scenario.
+    /// The calls of the scenario.
     Scenario,
 }
 
 /// The author of the assistant's side where the caller agent fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Fallback {
-    /// The planned calls, worded by the model.
-    Gold,
-    /// The planned calls in the words of the scenario.
+    /// The scenario.
     Scenario,
     /// None: the attempt is dropped.
     None,
@@ -118,6 +114,8 @@ pub enum Rewrite {
     Assistant,
     /// Both.
     Both,
+    /// Nobody's.
+    None,
 }
 
 /// The result of a run with a model, beside its rows.
@@ -147,32 +145,27 @@ impl LlmArgs {
         if self.attempts == 0 || self.attempts > 1000 {
             return Err(usage("--attempts: expected from 1 to 1000"));
         }
-        let (user, assistant) = match (self.rewrite, self.caller) {
-            (Some(Rewrite::User), _) => (UserWords::Rewritten, AssistantWords::Scenario),
-            (Some(Rewrite::Assistant), _) => (UserWords::Scenario, AssistantWords::Rewritten),
-            (Some(Rewrite::Both), _) => (UserWords::Rewritten, AssistantWords::Rewritten),
-            (None, Caller::Llm) => (UserWords::Query, AssistantWords::Caller),
-            (None, Caller::Gold) => (UserWords::Query, AssistantWords::Gold),
-            (None, Caller::Scenario) => (UserWords::Query, AssistantWords::Scenario),
+        let user = match self.rewrite {
+            Rewrite::User | Rewrite::Both => UserWords::Rewritten,
+            Rewrite::Assistant | Rewrite::None => UserWords::Scenario,
         };
-        let fallback = match self.fallback {
-            Fallback::Gold => Some(AssistantWords::Gold),
-            Fallback::Scenario => Some(AssistantWords::Scenario),
-            Fallback::None => None,
+        let assistant = match (self.caller, self.rewrite) {
+            (Caller::Llm, _) => AssistantWords::Caller,
+            (Caller::Scenario, Rewrite::Assistant | Rewrite::Both) => AssistantWords::Rewritten,
+            (Caller::Scenario, Rewrite::User | Rewrite::None) => AssistantWords::Scenario,
         };
         Ok(Settings {
             model,
             terms: self.model_license.clone(),
             user,
             assistant,
-            fallback: fallback.filter(|_| assistant == AssistantWords::Caller),
+            falls_back: self.fallback == Fallback::Scenario,
             protocol: match self.caller_protocol {
                 CallerProtocol::Tools => Protocol::Tools,
                 CallerProtocol::Text => Protocol::Text,
             },
             attempts: self.attempts,
             votes: self.judge_votes,
-            calibration: self.judge_calibration,
             sampling: self.connection.sampling(self.temperature),
         })
     }
@@ -214,36 +207,41 @@ impl LlmArgs {
         let folder = steps.path();
         std::fs::create_dir_all(folder)?;
         let connected = self.connect(folder)?;
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
-        let run_context = Arc::new(RunContext {
-            recipe,
-            agents,
-            settings,
-            prompts: Arc::new(prompts),
-            model: connected.model.clone(),
-            threads,
-            stopping: AtomicBool::new(false),
-        });
+        let run_context = run_context(recipe, agents, (settings, prompts), &connected, threads)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
         let made = runtime.block_on(async {
-            let first = writer.pending().first().and_then(|file| file.batches.first().cloned());
-            let calibration = match first {
-                Some(batch) => run::calibrate(&run_context, &batch).await?,
-                None => None,
-            };
             let rows = run::run(&run_context, writer, self.concurrency.get(), Some(folder), |progress| {
                 show(&bar, &progress, &connected);
             });
             tokio::select! {
-                ended = rows => ended.map(|ended| (ended, calibration)).map_err(CliError::from),
+                ended = rows => ended.map_err(CliError::from),
                 () = told_twice(&run_context) => Err(CliError::Empty("interrupted; what was answered so far is kept, and --resume goes on from there".to_owned())),
             }
         });
         bar.finish_and_clear();
-        let (ended, calibration) = made?;
-        let quality = Quality { calibration, ..Quality::read(folder)? };
+        let ended = made?;
+        let quality = Quality::read(folder)?;
         Ok(Told { ended, quality, usage_report: connected.budget.report() })
+    }
+
+    /// Tries the judge on conversations of known worth.
+    ///
+    /// # Errors
+    /// When the model cannot be asked, or a world cannot be made.
+    pub fn try_judge(
+        &self,
+        conversations: u32,
+        recipe: Arc<Recipe>,
+        agents: Agents,
+        settings: (Settings, PromptSet),
+        threads: usize,
+    ) -> Result<Calibration, CliError> {
+        let connected = self.connection.clone().connect(self.temperature, self.concurrency)?;
+        let batch = Batch { index: 0, split: recipe.split_of(0), row_indexes: 0..1 };
+        let run_context = run_context(recipe, agents, settings, &connected, threads)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        Ok(runtime.block_on(run::calibrate(&run_context, &batch, conversations))?)
     }
 
     /// The local folder for what each step made.
@@ -299,6 +297,40 @@ impl LlmArgs {
     }
 }
 
+/// What the rows of a run share.
+fn run_context(
+    recipe: Arc<Recipe>,
+    agents: Agents,
+    (settings, prompts): (Settings, PromptSet),
+    connected: &Connected,
+    threads: usize,
+) -> Result<Arc<RunContext>, CliError> {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
+    Ok(Arc::new(RunContext {
+        recipe,
+        agents,
+        settings,
+        prompts: Arc::new(prompts),
+        model: connected.model.clone(),
+        threads,
+        stopping: AtomicBool::new(false),
+    }))
+}
+
+/// How the judge fares, for the terminal.
+#[must_use]
+pub fn told_of_judge(found: &Calibration) -> String {
+    let share = |share: Option<f64>| {
+        share.map_or_else(|| "none".to_owned(), |share| format!("{:.0} %", 100.0 * share))
+    };
+    format!(
+        "the judge is right on {:.0} % of the conversations; with the gates, {} of what is dropped is bad, {} of what is kept is good\n",
+        100.0 * found.agreement,
+        share(found.precision_dropped),
+        share(found.precision_kept)
+    )
+}
+
 impl Told {
     /// For `--json`.
     #[must_use]
@@ -318,7 +350,6 @@ impl Told {
             "output_tokens": self.usage_report.total.usage.output_tokens,
             "cost": self.usage_report.cost,
             "authors": self.quality.authors,
-            "judge_agreement": self.quality.calibration.as_ref().map(|found| found.agreement),
         })
     }
 
@@ -352,18 +383,6 @@ impl Told {
         );
         for (authors, rows) in &self.quality.authors {
             let _ = writeln!(text, "{rows:>10}  rows by {authors}");
-        }
-        if let Some(found) = &self.quality.calibration {
-            let share = |share: Option<f64>| {
-                share.map_or_else(|| "none".to_owned(), |share| format!("{:.0} %", 100.0 * share))
-            };
-            let _ = writeln!(
-                text,
-                "            the judge is right on {:.0} % of rows of known worth; with the gates, {} of what is dropped is bad, {} of what is kept is good",
-                100.0 * found.agreement,
-                share(found.precision_dropped),
-                share(found.precision_kept)
-            );
         }
         if self.ended.unfinished > 0 {
             let _ = writeln!(text, "{:>10}  rows came to no end for want of a reply", self.ended.unfinished);

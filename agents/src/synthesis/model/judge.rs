@@ -14,21 +14,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Lost, Question, Unasked};
-use super::lines::{says, with_says};
+use super::lines::{Line, Speaker, lines};
 use super::prompts::PromptSet;
-use super::transcript;
 
 /// Its name in usage reports and files.
 pub const STEP: &str = "judge";
 /// Votes that one attempt can hold: votes of several attempts are numbered apart.
 pub const MOST_VOTES: u32 = 32;
+/// Characters of a quotation, at least.
+const LEAST_QUOTE: usize = 4;
 
 /// One vote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
     /// Why.
     #[serde(default)]
     pub reason: String,
+    /// The words of the conversation that are wrong; a vote against it that quotes none counts for it.
+    #[serde(default)]
+    pub quote: String,
     /// Both speak as people do.
     pub natural: bool,
     /// The request can be carried out as it is put.
@@ -45,32 +49,48 @@ impl Vote {
     }
 }
 
-/// What the judge is told.
+/// The lines of a conversation as the judge reads them.
+fn shown(grounded: &Grounded, world: &World) -> Vec<String> {
+    let line = |line| match line {
+        Line::Said { speaker: Speaker::User, words } => format!("User: {words}"),
+        Line::Said { speaker: Speaker::Assistant, words } => format!("Assistant: {words}"),
+        Line::Happens(text) => text,
+    };
+    lines(grounded, world).into_iter().map(line).collect()
+}
+
+/// What the judge is told: the assistant's instructions, with the rules of the house, and the conversation.
 ///
 /// # Errors
 /// When a variant of the prompt names what is not there.
-pub fn prompt(prompts: &PromptSet, grounded: &Grounded, world: &World) -> Result<Vec<Message>, PromptError> {
-    let lines = transcript::lines(grounded, world, |_, words| words.to_owned());
-    prompts.render(STEP, &json!({ "lines": lines }))
+pub fn prompt(prompts: &PromptSet, system: &str, lines: &[String]) -> Result<Vec<Message>, PromptError> {
+    prompts.render(STEP, &json!({ "system": system, "lines": lines }))
 }
 
 /// The JSON Schema of a vote.
 #[must_use]
 pub fn schema() -> Json {
-    let yes_no = json!({ "type": "boolean" });
+    let (text, yes_no) = (json!({ "type": "string" }), json!({ "type": "boolean" }));
     json!({
-        "type": "object", "required": ["reason", "natural", "answerable", "answers"], "additionalProperties": false,
-        "properties": { "reason": { "type": "string" }, "natural": yes_no, "answerable": yes_no, "answers": yes_no },
+        "type": "object", "required": ["reason", "quote", "natural", "answerable", "answers"],
+        "additionalProperties": false,
+        "properties": { "reason": text, "quote": text, "natural": yes_no, "answerable": yes_no, "answers": yes_no },
     })
 }
 
-/// Reads a vote.
+/// Reads a vote over a conversation. A fault counts only with words of the conversation that show it.
 ///
 /// # Errors
 /// When one of its words is missing.
-pub fn parse(answer: &Json) -> Result<Vote, ParseError> {
-    serde_json::from_value(answer.clone())
-        .map_err(|error| ParseError(format!("the vote is not of the form asked for: {error}")))
+pub fn parse(answer: &Json, lines: &[String]) -> Result<Vote, ParseError> {
+    let vote: Vote = serde_json::from_value(answer.clone())
+        .map_err(|error| ParseError(format!("the vote is not of the form asked for: {error}")))?;
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let quote = folded(vote.quote.trim().trim_matches('"'));
+    let is_quoted =
+        quote.chars().count() >= LEAST_QUOTE && lines.iter().any(|line| folded(line).contains(&quote));
+    let is_good = vote.is_good() || !is_quoted;
+    Ok(if is_good { Vote { natural: true, answerable: true, answers: true, ..vote } } else { vote })
 }
 
 /// What the votes come to.
@@ -119,13 +139,14 @@ pub async fn judge(
     grounded: &Grounded,
     world: &World,
 ) -> Result<Verdict, Lost> {
+    let shown = shown(grounded, world);
     let messages =
-        prompt(asker.prompts(), grounded, world).map_err(|error| Lost::Fatal(error.to_string()))?;
+        prompt(asker.prompts(), &grounded.system, &shown).map_err(|error| Lost::Fatal(error.to_string()))?;
     let mut verdict = Verdict::default();
     for vote in 0..votes.min(MOST_VOTES) {
         let number = number.wrapping_mul(MOST_VOTES).wrapping_add(vote);
         let question = Question { step: STEP, number, messages: messages.clone(), schema: schema() };
-        match asker.ask(question, parse).await {
+        match asker.ask(question, |answer| parse(answer, &shown)).await {
             Ok(told) => verdict.votes.push(told.value),
             Err(Unasked::Malformed(_)) => verdict.malformed += 1,
             Err(Unasked::Lost(lost)) => return Err(lost),
@@ -158,11 +179,15 @@ impl Damage {
         let mut bad = good.clone();
         match self {
             Self::OtherAnswer => {
-                let mut said = says(&bad);
-                if let (Some(last), Some(others)) = (said.last_mut(), says(other).last()) {
-                    last.clone_from(others);
+                let last = |candidate: &Candidate| {
+                    let turns = candidate.goals.iter().flat_map(|goal| &goal.turns);
+                    turns.filter_map(|turn| turn.say.clone()).next_back()
+                };
+                let turns = bad.goals.iter_mut().rev().flat_map(|goal| goal.turns.iter_mut().rev());
+                let mut says = turns.filter_map(|turn| turn.say.as_mut());
+                if let (Some(own), Some(others)) = (says.next(), last(other)) {
+                    *own = others;
                 }
-                bad = with_says(&bad, &said);
             }
             Self::OtherRequest => {
                 if let (Some(goal), Some(others)) = (bad.goals.first_mut(), other.goals.first()) {
@@ -274,7 +299,7 @@ mod tests {
     use super::*;
 
     fn vote(natural: bool, answerable: bool, answers: bool) -> Vote {
-        Vote { reason: String::new(), natural, answerable, answers }
+        Vote { natural, answerable, answers, ..Vote::default() }
     }
 
     #[test]
@@ -286,6 +311,17 @@ mod tests {
         assert_eq!(fault(vec![good.clone(), stiff.clone(), stiff.clone()]), Some("not as people write"));
         assert_eq!(fault(vec![off.clone(), stiff, good]), Some("does not answer what was asked"));
         assert_eq!(fault(vec![off]), Some("does not answer what was asked"));
+    }
+
+    #[test]
+    fn a_vote_against_a_conversation_quotes_it() {
+        let lines = ["User: is it in?".to_owned(), "Assistant: Yes, two  copies.".to_owned()];
+        let vote = |quote: &str| {
+            let answer = json!({ "reason": "", "quote": quote, "natural": true, "answerable": true, "answers": false });
+            parse(&answer, &lines).unwrap().is_good()
+        };
+        assert!(vote("") && vote("three copies") && vote("in"));
+        assert!(!vote("two copies") && !vote("\"Yes, TWO copies.\""));
     }
 
     #[test]

@@ -1,141 +1,122 @@
-//! The lines of a candidate, taken out and put back: what a model writes anew while calls and claims stay.
+//! The lines of a conversation, taken out and put back: what a model writes anew while calls and claims stay.
 
-use diorama_proof::Candidate;
-use diorama_proof::candidate::CandidateGoal;
+use diorama_proof::candidate::{CandidateGoal, Turn};
+use diorama_proof::{Candidate, Grounded};
+use diorama_seeds::model::World;
 use diorama_simulator::user::joined;
-use serde::{Deserialize, Serialize};
 
-/// The user's words in a conversation, goal by goal.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UserLines {
-    /// The goals.
-    pub goals: Vec<GoalLines>,
+/// Characters of a reply that a model is shown.
+const SHOWN: usize = 1_200;
+
+/// The speaker of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// The assistant.
+    Assistant,
 }
 
-/// The user's words in one goal.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GoalLines {
-    /// What opens it.
-    pub opening: String,
-    /// The answers that are held back, in the order of the goal's `withheld`.
-    #[serde(default)]
-    pub held: Vec<String>,
-    /// What the user says of their own accord.
-    #[serde(default)]
-    pub later: Vec<String>,
-}
-
-/// What a turn of the user is.
+/// A line that people say, or a call with its reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The opening of a goal.
-    Opening,
+pub enum Line {
+    /// Words.
+    Said {
+        /// Whose.
+        speaker: Speaker,
+        /// The words.
+        words: String,
+    },
+    /// What happens between: a call, or a reply.
+    Happens(String),
+}
+
+/// What a turn of the user is, after the opening of a goal.
+enum Kind {
     /// The answer to a question: details that were held back, by position.
     Held(Vec<usize>),
-    /// A line of their own, by position.
-    Later(usize),
+    /// A line of their own.
+    Own,
 }
 
-/// Returns the kind of each turn of the user in a goal, the opening first.
+fn kind(goal: &CandidateGoal, said: &str) -> Kind {
+    let held: Vec<usize> = goal.given_by(said).collect();
+    if held.is_empty() { Kind::Own } else { Kind::Held(held) }
+}
+
+/// A conversation line by line, in its order. Each detail that the user holds back is a line of its own.
 #[must_use]
-pub fn kinds(goal: &CandidateGoal) -> Vec<Kind> {
-    let mut kinds = vec![Kind::Opening];
-    let mut later = 0;
-    for said in goal.turns.iter().filter_map(|turn| turn.user.as_deref()) {
-        let held: Vec<usize> = goal.given_by(said).collect();
-        if held.is_empty() {
-            kinds.push(Kind::Later(later));
-            later += 1;
-        } else {
-            kinds.push(Kind::Held(held));
-        }
-    }
-    kinds
-}
-
-impl UserLines {
-    /// The lines of a candidate.
-    #[must_use]
-    pub fn of(candidate: &Candidate) -> Self {
-        let goals = candidate.goals.iter().map(|goal| {
-            let users = goal.turns.iter().filter_map(|turn| turn.user.clone());
-            let later =
-                users.zip(kinds(goal).into_iter().skip(1)).filter(|(_, kind)| matches!(kind, Kind::Later(_)));
-            GoalLines {
-                opening: goal.user.clone(),
-                held: goal.withheld.values().cloned().collect(),
-                later: later.map(|(said, _)| said).collect(),
-            }
-        });
-        Self { goals: goals.collect() }
-    }
-
-    /// Whether there are as many lines as in others.
-    #[must_use]
-    pub fn fits(&self, other: &Self) -> bool {
-        self.goals.len() == other.goals.len()
-            && self.goals.iter().zip(&other.goals).all(|(own, other)| {
-                (own.held.len(), own.later.len()) == (other.held.len(), other.later.len())
-            })
-    }
-
-    /// All lines, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &String> {
-        self.goals.iter().flat_map(|goal| std::iter::once(&goal.opening).chain(&goal.held).chain(&goal.later))
-    }
-
-    /// All lines, in order.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.goals
-            .iter_mut()
-            .flat_map(|goal| std::iter::once(&mut goal.opening).chain(&mut goal.held).chain(&mut goal.later))
-    }
-
-    /// The candidate with these lines instead of its own.
-    #[must_use]
-    pub fn put_into(&self, candidate: &Candidate) -> Candidate {
-        let mut candidate = candidate.clone();
-        for (goal, lines) in candidate.goals.iter_mut().zip(&self.goals) {
-            let kinds = kinds(goal);
-            goal.user.clone_from(&lines.opening);
-            let users = goal.turns.iter_mut().filter_map(|turn| turn.user.as_mut());
-            for (user, kind) in users.zip(kinds.into_iter().skip(1)) {
-                match kind {
-                    Kind::Opening => {}
+pub fn lines(grounded: &Grounded, world: &World) -> Vec<Line> {
+    let said = |speaker, words: &str| Line::Said { speaker, words: words.to_owned() };
+    let mut lines = Vec::new();
+    let mut calls = 0;
+    for goal in &grounded.candidate.goals {
+        lines.push(said(Speaker::User, &goal.user));
+        for turn in &goal.turns {
+            if let Some(user) = &turn.user {
+                match kind(goal, user) {
+                    Kind::Own => lines.push(said(Speaker::User, user)),
                     Kind::Held(held) => {
-                        let parts: Vec<&str> =
-                            held.iter().filter_map(|at| lines.held.get(*at)).map(String::as_str).collect();
-                        *user = joined(&parts);
-                    }
-                    Kind::Later(at) => {
-                        if let Some(line) = lines.later.get(at) {
-                            user.clone_from(line);
-                        }
+                        let details = held.into_iter().filter_map(|at| goal.withheld.get_index(at));
+                        lines.extend(details.map(|(_, detail)| said(Speaker::User, detail)));
                     }
                 }
             }
-            for (say, line) in goal.withheld.values_mut().zip(&lines.held) {
-                say.clone_from(line);
+            lines.extend(turn.say.as_ref().map(|words| said(Speaker::Assistant, words)));
+            let first = calls;
+            for call in &turn.calls {
+                let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
+                lines.push(Line::Happens(format!("Call: {} {arguments}", call.api)));
+                calls += 1;
+            }
+            for entry in grounded.entries.get(first..calls).unwrap_or_default() {
+                let reply = entry.reply.to_json(&world.zone);
+                let shown: String = reply.chars().take(SHOWN).collect();
+                let cut = if shown.len() < reply.len() { " ..." } else { "" };
+                lines.push(Line::Happens(format!("Reply ({}): {shown}{cut}", entry.reply.status)));
             }
         }
-        candidate
     }
+    lines
 }
 
-/// What the assistant says, message by message over the whole conversation.
+/// The candidate with other words: `words` gives them one after the other for the lines that are said, in the order of [`lines`].
 #[must_use]
-pub fn says(candidate: &Candidate) -> Vec<String> {
-    candidate.goals.iter().flat_map(|goal| &goal.turns).filter_map(|turn| turn.say.clone()).collect()
-}
-
-/// The candidate with other words of the assistant, as many as it has.
-#[must_use]
-pub fn with_says(candidate: &Candidate, says: &[String]) -> Candidate {
+pub fn with_words(candidate: &Candidate, words: &[String]) -> Candidate {
     let mut candidate = candidate.clone();
-    let own =
-        candidate.goals.iter_mut().flat_map(|goal| &mut goal.turns).filter_map(|turn| turn.say.as_mut());
-    for (say, words) in own.zip(says) {
-        say.clone_from(words);
+    let mut words = words.iter();
+    let mut next = |own: &mut String| {
+        if let Some(words) = words.next() {
+            own.clone_from(words);
+        }
+    };
+    for goal in &mut candidate.goals {
+        let before = goal.clone();
+        next(&mut goal.user);
+        let mut asked: Option<String> = None;
+        for turn in &mut goal.turns {
+            let Turn { user, say, .. } = turn;
+            if let Some(user) = user {
+                match kind(&before, user) {
+                    Kind::Own => next(user),
+                    Kind::Held(held) => {
+                        for at in &held {
+                            let Some((about, detail)) = goal.withheld.get_index_mut(*at) else { continue };
+                            next(detail);
+                            // The user understands the question in its new words too.
+                            goal.questions.entry(about.clone()).or_default().extend(asked.clone());
+                        }
+                        let details = held.iter().filter_map(|at| goal.withheld.get_index(*at));
+                        let told: Vec<&str> = details.map(|(_, detail)| detail.as_str()).collect();
+                        *user = joined(&told);
+                    }
+                }
+            }
+            if let Some(say) = say {
+                next(say);
+                asked = Some(say.clone());
+            }
+        }
     }
     candidate
 }
@@ -151,21 +132,15 @@ mod tests {
                   {"say": "Done.", "ends": {"outcome": "done"}}]}]}"#;
 
     #[test]
-    fn lines_go_back_where_they_came_from() {
+    fn words_go_where_those_of_the_conversation_were() {
         let candidate = Candidate::read(CANDIDATE.as_bytes()).unwrap();
-        let lines = UserLines::of(&candidate);
-        let all: Vec<&String> = lines.iter().collect();
-        assert_eq!(all, ["Please move it.", "It's under Ana Reis.", "Friday", "Monday then."]);
-        assert_eq!(lines.put_into(&candidate), candidate);
-        let mut other = lines.clone();
-        other.iter_mut().for_each(|line| *line = format!("Well, {line}"));
-        let moved = other.put_into(&candidate);
-        let users: Vec<&str> = moved.goals[0].turns.iter().filter_map(|turn| turn.user.as_deref()).collect();
-        assert_eq!(users, ["Well, It's under Ana Reis. Well, Friday", "Well, Monday then."]);
-        assert_eq!(moved.goals[0].withheld["day"], "Well, Friday");
-        assert_eq!(UserLines::of(&moved), other);
-        let said = says(&candidate);
-        assert_eq!(with_says(&candidate, &said), candidate);
-        assert_eq!(said.len(), 3);
+        let own = ["a", "b", "c", "d", "e", "f", "g"].map(str::to_owned);
+        let moved = with_words(&candidate, &own);
+        let goal = &moved.goals[0];
+        let users: Vec<&str> = goal.turns.iter().filter_map(|turn| turn.user.as_deref()).collect();
+        let says: Vec<&str> = goal.turns.iter().filter_map(|turn| turn.say.as_deref()).collect();
+        assert_eq!((&*goal.user, users, says), ("a", vec!["c. d", "f"], vec!["b", "e", "g"]));
+        assert_eq!((&*goal.withheld["patient"], &*goal.withheld["day"]), ("c", "d"));
+        assert_eq!(goal.questions["day"], ["b"]);
     }
 }

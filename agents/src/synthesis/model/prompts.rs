@@ -17,10 +17,8 @@ macro_rules! files {
 
 files! {
     "judge",
-    "query",
     "repair",
     "rewrite",
-    "wording",
 }
 
 /// The voices that lines are written in.

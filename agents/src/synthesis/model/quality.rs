@@ -9,7 +9,7 @@ use diorama_output::funnel::ModelUse;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::judge::{Calibration, Verdict};
+use super::judge::Verdict;
 use super::steps::{StepLine, Went};
 
 /// Samples kept of each reason.
@@ -24,8 +24,6 @@ pub struct Quality {
     pub authors: BTreeMap<String, u64>,
     /// Rows judged, and how far the votes agree.
     pub judged: Judged,
-    /// How the tester fares on conversations of known worth.
-    pub calibration: Option<Calibration>,
     /// How varied the rows are.
     pub diversity: Option<Diversity>,
     /// What the rows cost.

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use diorama_answers::Clock;
 use diorama_output::funnel::Funnel;
 use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
@@ -18,16 +17,13 @@ use rand::RngExt;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Lost, Unasked};
-use super::fidelity::{self, Line, NEAR_PLAN, Speaker};
-use super::intent::Subject;
-use super::lines::{UserLines, says, with_says};
 use super::plan::{self, Plan};
 use super::prompts::PERSONAS;
-use super::rewrite::{self, Reworded, Spot};
+use super::rewrite::{self, Rewrite, Whose};
 use super::run_context::RunContext;
 use super::searches::searched_again;
 use super::steps::{StepLine, Went};
-use super::{AssistantWords, UserWords, caller, judge, query, wording};
+use super::{AssistantWords, UserWords, caller, judge};
 use crate::synthesis::pipeline::{REPEATS, count_mutants};
 use crate::synthesis::row::{self, About};
 use crate::synthesis::tester::Rejected;
@@ -200,34 +196,11 @@ impl Work {
         });
     }
 
-    /// Writes down that words do not stand: once they go back with what is wrong, then the attempt ends.
-    fn sent_back(
-        &mut self,
-        of: &str,
-        (step, reason, what): Wrong,
-        made: Json,
-        is_repaired: bool,
-    ) -> Result<String, Loss> {
-        let went = if is_repaired { Went::LineLost } else { Went::Repaired };
-        self.note(of, went, Some((&reason, &what)), made);
-        if is_repaired { Err(Loss::Dropped { step, reason, what }) } else { Ok(what) }
-    }
-
     async fn attempt(&mut self) -> Result<Dialogue, Loss> {
         let plan = self.plan().await?;
         let persona = self.persona();
-        let settings = &self.run_context.settings;
-        let rewrites =
-            settings.user == UserWords::Rewritten || settings.assistant == AssistantWords::Rewritten;
-        let proven = if rewrites {
-            self.rewritten(&plan, persona).await?
-        } else {
-            let proven = match settings.user {
-                UserWords::Query => self.asked(&plan, persona).await?,
-                UserWords::Rewritten | UserWords::Scenario => self.offline(&plan),
-            };
-            self.answered(&plan, proven).await?
-        };
+        let proven = self.rewritten(&plan, persona).await?;
+        let proven = self.answered(&plan, proven).await?;
         let opening = shingles(&words(proven.grounded.script.opening()));
         if self.job.known.iter().any(|known| similar(known, &opening)) {
             return Err(Loss::dropped("duplicate", REPEATS, proven.grounded.script.opening()));
@@ -249,13 +222,8 @@ impl Work {
         let made = self
             .run_context
             .compute(move |run_context| plan::plan(&run_context.recipe, &run_context.agents, &world, place));
-        let none = || {
-            Loss::dropped(
-                "plan",
-                "no chain of calls passed the gates",
-                "no proposal of the offline planner did",
-            )
-        };
+        let none =
+            || Loss::dropped("plan", "no chain of calls passed the gates", "no scenario that was played did");
         let plan = made.await?.ok_or_else(none)?;
         let calls: Vec<Json> = plan.grounded.gold.iter().map(|call| json!(call)).collect();
         self.note(
@@ -293,94 +261,90 @@ impl Work {
         self.run_context.compute(tested).await
     }
 
-    /// The offline conversation as it is.
-    fn offline(&self, plan: &Plan) -> Proven {
-        let authors = BTreeMap::from([("user".to_owned(), "scenarios".to_owned())]);
-        Proven { grounded: plan.grounded.clone(), report: plan.report.clone(), authors }
-    }
-
-    /// The plan with the words of the query agent for the user.
-    async fn asked(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
-        let lines = UserLines::of(&plan.grounded.candidate);
-        let brief = plan.brief(&self.world, persona);
-        let failed = |unasked| Loss::unasked(query::STEP, unasked);
-        let asker = self.asker.clone();
-        let mut told = query::ask(&asker, self.attempt, &brief, &lines).await.map_err(failed)?;
-        let mut is_repaired = false;
-        loop {
-            let made = json!(told.value);
-            match self.user_lines(plan, &lines, &told.value).await? {
-                Ok((grounded, report)) => {
-                    self.note(query::STEP, Went::Passed, None, made);
-                    let authors = BTreeMap::from([("user".to_owned(), query::STEP.to_owned())]);
-                    return Ok(Proven { grounded, report, authors });
-                }
-                Err(wrong) => {
-                    let what = self.sent_back(query::STEP, wrong, made, is_repaired)?;
-                    let again = query::again(&asker, self.attempt, &brief, &lines, told, &what);
-                    told = again.await.map_err(failed)?;
-                }
-            }
-            is_repaired = true;
+    /// The conversation with its lines reworded, all in one request. What the gates find wrong goes back once; then the lines of one
+    /// speaker alone are kept, where those pass.
+    async fn rewritten(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
+        let settings = &self.run_context.settings;
+        let user = settings.user == UserWords::Rewritten;
+        let whose = Whose { user, assistant: settings.assistant == AssistantWords::Rewritten };
+        let scenario = || "scenarios".to_owned();
+        let mut authors =
+            BTreeMap::from([("user".to_owned(), scenario()), ("assistant".to_owned(), scenario())]);
+        let (asker, world) = (self.asker.clone(), self.world.clone());
+        let rewrite = Rewrite::new(&plan.grounded, world.base.world(), whose, persona, self.attempt);
+        if rewrite.count() == 0 {
+            return Ok(Proven { grounded: plan.grounded.clone(), report: plan.report.clone(), authors });
         }
-    }
-
-    /// Whether the words of the query agent say what the plan's say, and the gates find everything in them.
-    async fn user_lines(
-        &self,
-        plan: &Plan,
-        reference: &UserLines,
-        lines: &UserLines,
-    ) -> Result<Result<Passed, Wrong>, Lost> {
-        let clock = Clock::at(plan.grounded.clock, &self.world.base.world().zone);
-        let known = &plan.grounded.system;
-        let topic = &plan.topic(&self.world);
-        for (at, (line, reference)) in lines.iter().zip(reference.iter()).enumerate() {
-            let line = Line {
-                speaker: Speaker::User,
-                line,
-                reference,
-                known,
-                whole: false,
-                told: &[],
-                near: NEAR_PLAN,
-                subject: Subject { topic, deeds: Some(&plan.deeds(&self.world, at)) },
-                clock: &clock,
-            };
-            match fidelity::check(line) {
-                // The plan's words were not shown: short answers are often the same.
-                Ok(()) | Err(fidelity::Unfit::Unchanged { .. }) => {}
-                Err(unfit) => return Ok(Err((query::STEP, unfit.name().to_owned(), unfit.to_string()))),
+        let failed = |unasked| Loss::unasked(rewrite::STEP, unasked);
+        let mut told = rewrite.ask(&asker).await.map_err(failed)?;
+        let first = match self.prove(rewrite.put_in(&told.value, whose)).await? {
+            Ok(passed) => Ok(passed),
+            Err(wrong) => {
+                let (_, reason, what) = &wrong;
+                self.note(
+                    rewrite::STEP,
+                    Went::Repaired,
+                    Some((reason, what)),
+                    json!({ "lines": told.value }),
+                );
+                told = rewrite.again(&asker, told, what).await.map_err(failed)?;
+                self.prove(rewrite.put_in(&told.value, whose)).await?
             }
-        }
-        self.prove(lines.put_into(&plan.grounded.candidate)).await
-    }
-
-    /// The assistant's side of a conversation whose user speaks already.
-    async fn answered(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
-        let (mut way, fallback) = (self.run_context.settings.assistant, self.run_context.settings.fallback);
-        let mut called = None;
-        if way == AssistantWords::Caller {
-            match self.called(plan, &proven).await {
-                Ok(passed) => called = Some(passed),
-                Err(Loss::Dropped { step, reason, what }) => {
-                    let Some(fallback) = fallback else {
-                        return Err(Loss::Dropped { step, reason, what });
-                    };
-                    self.note(caller::STEP, Went::FellBack, Some((&reason, &what)), Json::Null);
-                    way = fallback;
-                }
-                Err(lost) => return Err(lost),
-            }
-        }
-        let (author, (grounded, report)) = match (called, way) {
-            (Some(passed), _) => (caller::STEP, passed),
-            (None, AssistantWords::Gold) => ("planned calls, worded", self.worded(&proven.grounded).await?),
-            (None, _) => ("scenarios", (proven.grounded, proven.report)),
         };
-        let mut authors = proven.authors;
-        authors.insert("assistant".to_owned(), author.to_owned());
+        let mut kept = whose;
+        let passed = match first {
+            Ok(passed) => passed,
+            Err(wrong) => {
+                let alone = [Whose { user: false, ..whose }, Whose { assistant: false, ..whose }];
+                let mut found = None;
+                for of in alone.into_iter().filter(|_| whose.user && whose.assistant) {
+                    if let Ok(passed) = self.prove(rewrite.put_in(&told.value, of)).await? {
+                        found = Some((of, passed));
+                        break;
+                    }
+                }
+                let (_, reason, what) = &wrong;
+                self.note(
+                    rewrite::STEP,
+                    Went::LineLost,
+                    Some((reason, what)),
+                    json!({ "lines": told.value }),
+                );
+                let (of, passed) =
+                    found.ok_or_else(|| Loss::dropped(rewrite::STEP, wrong.1.clone(), wrong.2.clone()))?;
+                kept = of;
+                passed
+            }
+        };
+        self.note(rewrite::STEP, Went::Passed, None, json!({ "lines": told.value }));
+        for (role, _) in
+            [("user", kept.user), ("assistant", kept.assistant)].into_iter().filter(|(_, is)| *is)
+        {
+            authors.insert(role.to_owned(), rewrite::STEP.to_owned());
+        }
+        let (grounded, report) = passed;
         Ok(Proven { grounded, report, authors })
+    }
+
+    /// The assistant's side by the caller agent, in a live session; where it fails, the planned one where that is allowed.
+    async fn answered(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
+        let settings = &self.run_context.settings;
+        if settings.assistant != AssistantWords::Caller {
+            return Ok(proven);
+        }
+        let falls_back = settings.falls_back;
+        match self.called(plan, &proven).await {
+            Ok((grounded, report)) => {
+                let mut authors = proven.authors;
+                authors.insert("assistant".to_owned(), caller::STEP.to_owned());
+                Ok(Proven { grounded, report, authors })
+            }
+            Err(Loss::Dropped { reason, what, .. }) if falls_back => {
+                self.note(caller::STEP, Went::FellBack, Some((&reason, &what)), Json::Null);
+                Ok(proven)
+            }
+            Err(lost) => Err(lost),
+        }
     }
 
     /// The caller agent's own way to the same end.
@@ -404,140 +368,6 @@ impl Work {
         }
     }
 
-    /// The planned calls with words of a model.
-    async fn worded(&mut self, grounded: &Grounded) -> Result<Passed, Loss> {
-        let (asker, world) = (self.asker.clone(), self.world.clone());
-        let model = world.base.world();
-        let failed = |unasked| Loss::unasked(wording::STEP, unasked);
-        let mut told = wording::ask(&asker, self.attempt, grounded, model).await.map_err(failed)?;
-        let mut is_repaired = false;
-        loop {
-            let made = json!({ "says": told.value });
-            match self.prove(with_says(&grounded.candidate, &told.value)).await? {
-                Ok(passed) => {
-                    self.note(wording::STEP, Went::Passed, None, made);
-                    return Ok(passed);
-                }
-                Err(wrong) => {
-                    let what = self.sent_back(wording::STEP, wrong, made, is_repaired)?;
-                    told = wording::again(&asker, self.attempt, told, &what).await.map_err(failed)?;
-                }
-            }
-            is_repaired = true;
-        }
-    }
-
-    /// The offline conversation in other words, line by line. A line that does not stand stays as it was; the first
-    /// request has to be the model's, or the attempt is lost.
-    async fn rewritten(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
-        let settings = &self.run_context.settings;
-        let (user, assistant) =
-            (settings.user == UserWords::Rewritten, settings.assistant == AssistantWords::Rewritten);
-        let spots = rewrite::spots(&plan.grounded.candidate, user, assistant);
-        let asker = self.asker.clone();
-        let world = self.world.clone();
-        let number = self.attempt;
-        let job = |spot| rewrite::Job { plan, world: &world, spot, persona, number };
-        let mut reworded: Vec<Reworded> = Vec::new();
-        let mut lost: Vec<(Spot, String, String)> = Vec::new();
-        for spot in &spots {
-            match job(*spot).ask(&asker).await? {
-                Ok(line) => reworded.push(line),
-                Err((reason, what)) => {
-                    lost.push((*spot, reason, what));
-                    // Without its first request a conversation is not the model's.
-                    if user && *spot == Spot::User(0) {
-                        break;
-                    }
-                }
-            }
-        }
-        let mut passed = None;
-        let is_opened = !user || reworded.first().is_some_and(|line| line.spot == Spot::User(0));
-        if is_opened && !reworded.is_empty() {
-            let all: Vec<&Reworded> = reworded.iter().collect();
-            passed = self.prove(rewrite::put_into(&plan.grounded.candidate, &all)).await?.ok();
-            if passed.is_none() {
-                passed = self.one_by_one(plan, persona, &mut reworded, &mut lost).await?;
-            }
-        }
-        for (spot, reason, what) in &lost {
-            self.note(rewrite::STEP, Went::LineLost, Some((reason, what)), json!(spot));
-        }
-        let Some((grounded, report)) = passed else {
-            let first = lost.iter().find(|(spot, ..)| !user || *spot == Spot::User(0));
-            let (reason, what) = first.map_or_else(
-                || ("no line stands".to_owned(), String::new()),
-                |(_, reason, what)| (reason.clone(), what.clone()),
-            );
-            return Err(Loss::dropped(rewrite::STEP, reason, what));
-        };
-        let told = |line: &Reworded| {
-            let (_, was) = job(line.spot).line();
-            json!({ "spot": line.spot, "was": was, "line": line.told.value })
-        };
-        let lines: Vec<Json> = reworded.iter().map(told).collect();
-        self.note(rewrite::STEP, Went::Passed, None, json!({ "lines": lines, "of": spots.len() }));
-        let count = |wanted: fn(&Spot) -> bool| {
-            let kept = reworded.iter().filter(|line| wanted(&line.spot)).count();
-            format!("rewritten, {kept} of {} lines", spots.iter().filter(|spot| wanted(spot)).count())
-        };
-        let by = |asked: bool, wanted: fn(&Spot) -> bool| {
-            if asked { count(wanted) } else { "scenarios".to_owned() }
-        };
-        let authors = BTreeMap::from([
-            ("user".to_owned(), by(user, |spot| matches!(spot, Spot::User(_)))),
-            ("assistant".to_owned(), by(assistant, |spot| matches!(spot, Spot::Assistant(_)))),
-        ]);
-        Ok(Proven { grounded, report, authors })
-    }
-
-    /// Puts reworded lines in one after the other, and keeps those with which the conversation still passes. What is wrong
-    /// with a line goes back once. Nothing, where the first request does not stand.
-    async fn one_by_one(
-        &self,
-        plan: &Plan,
-        persona: &str,
-        reworded: &mut Vec<Reworded>,
-        lost: &mut Vec<(Spot, String, String)>,
-    ) -> Result<Option<Passed>, Lost> {
-        let mut kept: Vec<Reworded> = Vec::new();
-        let mut passed = None;
-        for line in std::mem::take(reworded) {
-            let spot = line.spot;
-            let trial = |line: &Reworded, kept: &[Reworded]| {
-                let lines: Vec<&Reworded> = kept.iter().chain([line]).collect();
-                rewrite::put_into(&plan.grounded.candidate, &lines)
-            };
-            let wrong = match self.prove(trial(&line, &kept)).await? {
-                Ok(proven) => {
-                    passed = Some(proven);
-                    kept.push(line);
-                    continue;
-                }
-                Err(wrong) => wrong,
-            };
-            let job = rewrite::Job { plan, world: &self.world, spot, persona, number: self.attempt };
-            let wrong = match job.again(&self.asker, line.told, &wrong.2).await? {
-                Ok(line) => match self.prove(trial(&line, &kept)).await? {
-                    Ok(proven) => {
-                        passed = Some(proven);
-                        kept.push(line);
-                        continue;
-                    }
-                    Err((_, reason, what)) => (reason, what),
-                },
-                Err(wrong) => wrong,
-            };
-            lost.push((spot, wrong.0, wrong.1));
-            if spot == Spot::User(0) {
-                return Ok(None);
-            }
-        }
-        *reworded = kept;
-        Ok(passed)
-    }
-
     /// Has the judge vote, where it is asked.
     async fn judged(&mut self, grounded: &Grounded) -> Result<(), Loss> {
         let votes = self.run_context.settings.votes;
@@ -556,7 +386,7 @@ impl Work {
             judge::STEP,
             Went::LineLost,
             Some((fault, &why)),
-            json!({ "verdict": verdict, "says": says(&grounded.candidate), "user": grounded.user_turns }),
+            json!({ "verdict": verdict, "candidate": grounded.candidate }),
         );
         Err(Loss::dropped(judge::STEP, fault, why))
     }

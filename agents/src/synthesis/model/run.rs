@@ -416,21 +416,18 @@ fn write_lines(folder: &Path, batch: u64, lines: &[StepLine]) -> Result<(), RunE
     std::fs::write(&path, text).map_err(|source| RunError::Steps { path, source })
 }
 
-/// Tries the judge on conversations of known worth: good ones of the offline planner, and each of them with some damage.
+/// Tries the judge on conversations of known worth: good ones that people wrote, and each of them with some damage.
 ///
 /// # Errors
 /// When a world cannot be made, or the model gives no reply.
 pub async fn calibrate(
     run_context: &Arc<RunContext>,
     batch: &Batch,
-) -> Result<Option<Calibration>, RunError> {
-    let settings = &run_context.settings;
-    if settings.votes == 0 || settings.calibration == 0 {
-        return Ok(None);
-    }
+    conversations: u32,
+) -> Result<Calibration, RunError> {
     let cell = OnceCell::new();
     let world = world_of(run_context, &cell, batch).await?;
-    let pairs = (settings.calibration / 2).max(1);
+    let pairs = (conversations / 2).max(1);
     let mut plans: Vec<Plan> = Vec::new();
     for number in 0..=pairs {
         let world = Arc::clone(&world);
@@ -462,7 +459,7 @@ pub async fn calibrate(
             Err(lost) => return Err(RunError::Model(lost.what().to_owned())),
         }
     }
-    Ok(Some(Calibration::of(&judged)))
+    Ok(Calibration::of(&judged))
 }
 
 async fn labelled(
