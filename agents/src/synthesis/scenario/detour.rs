@@ -63,7 +63,7 @@ impl Detour {
             Self::ExpiredToken => 0.035,
             Self::ChangedMind => 0.035,
             Self::Slip => 0.04,
-            Self::Misspelt => 0.45,
+            Self::Misspelt => 0.55,
             Self::Digression => 0.025,
         }
     }
