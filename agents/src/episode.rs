@@ -248,14 +248,22 @@ impl Worlds {
         Ok(world)
     }
 
-    fn load(&self, id: &str) -> Result<World, EpisodeError> {
+    /// The text of a world's file.
+    ///
+    /// # Errors
+    /// When it is missing or cannot be read.
+    pub fn text(&self, id: &str) -> Result<Vec<u8>, EpisodeError> {
         let missing = |what: String| EpisodeError::Missing { world: id.to_owned(), what };
         if !is_world_id(id) {
             return Err(missing("not the id of a world".to_owned()));
         }
         let text = self.storage.read(&world_file(id), MAX_WORLD_BYTES);
         let text = text.map_err(|error| missing(error.to_string()))?;
-        let text = text.ok_or_else(|| missing("it is not there".to_owned()))?;
+        text.ok_or_else(|| missing("it is not there".to_owned()))
+    }
+
+    fn load(&self, id: &str) -> Result<World, EpisodeError> {
+        let text = self.text(id)?;
         let doc = read(&world_file(id), &text)?;
         let world = compile(&doc)?;
         let hash = blake3::hash(&text).to_hex().to_string();

@@ -9,6 +9,7 @@ pub mod episode;
 pub mod evaluation;
 pub mod synthesis;
 pub mod tasks;
+pub mod traces;
 pub mod verify;
 
 /// Version of the pipeline: the same seed and version give the same rows.

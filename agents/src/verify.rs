@@ -17,6 +17,7 @@ use diorama_seeds::task::{Ability, Call};
 use serde_json::Value as Json;
 
 pub use self::derive::OF_OLDER_ROWS;
+pub(crate) use self::derive::candidate_of;
 pub use self::error::VerifyError;
 use self::error::{column, same};
 use crate::episode::{Task, Worlds};

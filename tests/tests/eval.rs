@@ -166,6 +166,27 @@ fn verdicts_over_http_are_those_of_this_process() {
 }
 
 #[test]
+fn solved_episodes_become_rows_that_hold_and_others_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let tasks = dataset(folder.path(), 40);
+    let make = |agent: &str| {
+        eval(&["--agent", agent, "--tasks", &tasks, "--out", &path(agent)]);
+        let (episodes, out) = (format!("{}/episodes.jsonl", path(agent)), path(&format!("{agent}-rows")));
+        let ran =
+            diorama(["generate", "--json", "--from-traces", &episodes, "--tasks", &tasks, "--out", &out]);
+        (ran.code, serde_json::from_str::<Json>(&ran.out).unwrap(), out)
+    };
+    let (code, told, out) = make("oracle");
+    assert_eq!((code, &told["episodes"]), (0, &json!(40)), "{told}");
+    assert!(told["dialogues"].as_u64().unwrap() >= 36, "{told}");
+    let verified = diorama(["dataset", "verify", &out]);
+    assert_eq!(verified.code, 0, "{}", verified.out);
+    let (code, told, _) = make("noop");
+    assert_eq!((code, &told["dialogues"]), (1, &json!(0)), "{told}");
+}
+
+#[test]
 fn an_interrupted_run_goes_on_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = dataset(folder.path(), 16);

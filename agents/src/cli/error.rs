@@ -17,6 +17,7 @@ use diorama_simulator::search::SearchError;
 use crate::episode::EpisodeError;
 use crate::evaluation::stored::StoredError;
 use crate::synthesis::error::PipelineError;
+use crate::traces::TraceError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +79,9 @@ pub enum CliError {
     /// A row that cannot be used.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
+    /// Traces that no rows can be made of.
+    #[error(transparent)]
+    Traces(#[from] TraceError),
     /// A batch that cannot be made.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
@@ -146,6 +150,7 @@ impl CliError {
             | Self::Stats(_)
             | Self::Export(_)
             | Self::Episode(_)
+            | Self::Traces(_)
             | Self::Pipeline(_)
             | Self::Model(_)
             | Self::Listen { .. }
@@ -157,6 +162,17 @@ impl CliError {
             | Self::Server(_)
             | Self::Worker
             | Self::Empty(_) => 1,
+        }
+    }
+}
+
+impl From<DriveError<TraceError>> for CliError {
+    fn from(error: DriveError<TraceError>) -> Self {
+        match error {
+            DriveError::Batch(error) => Self::Traces(error),
+            DriveError::Dataset(error) => Self::Dataset(error),
+            DriveError::Threads(error) => Self::Threads(error),
+            DriveError::Worker => Self::Worker,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod llm;
 pub mod steps;
+mod traces;
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -20,6 +21,7 @@ use diorama_seeds::task::Ability;
 use serde_json::json;
 
 use self::llm::{LlmArgs, Told};
+use self::traces::TraceArgs;
 use super::error::CliError;
 use super::files::open_storage;
 use super::inputs::{Inputs, Named, Refused};
@@ -83,7 +85,10 @@ pub struct Generate {
     pub allow_benchmark: bool,
     /// How the model is asked.
     #[command(flatten)]
-    pub llm: LlmArgs,
+    pub llm: Box<LlmArgs>,
+    /// Kept episodes that rows are made of.
+    #[command(flatten)]
+    pub traces: TraceArgs,
 }
 
 /// The backend that does the language work of the pipeline.
@@ -136,6 +141,11 @@ impl Generate {
     /// When worlds cannot be read or the dataset cannot be written.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let started = Instant::now();
+        if let (Some(file), Some(tasks)) = (&self.traces.from_traces, &self.traces.tasks) {
+            let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
+            let threads = threads.map_or(1, NonZeroUsize::get);
+            return traces::run(file, tasks, (&self.out, &self.llm.model_license, threads), streams);
+        }
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
         let Named { docs: named, refused } = self.inputs.read(streams)?;
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());

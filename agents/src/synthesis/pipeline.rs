@@ -178,7 +178,7 @@ pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
 }
 
 /// Counts a candidate's mutants by their results.
-pub(super) fn count_mutants(funnel: &mut Funnel, report: &GateReport) {
+pub(crate) fn count_mutants(funnel: &mut Funnel, report: &GateReport) {
     for (kind, tally) in &report.mutation {
         let mutants = funnel.mutants.entry(kind.clone()).or_default();
         *mutants = Mutants {

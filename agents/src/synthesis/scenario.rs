@@ -6,8 +6,11 @@
 mod aside;
 mod bridge;
 mod check;
+mod claims;
 pub mod detour;
+mod filters;
 mod hand;
+mod leaf;
 mod look_up;
 mod play;
 mod player;
@@ -36,7 +39,6 @@ pub use self::play::{PlayOptions, Played, play};
 pub use self::search::Names;
 pub(super) use self::search::keywords;
 pub use self::unplayed::Unplayed;
-use super::scaffold::Written;
 use super::tags;
 use super::weights::ability_weight;
 
@@ -141,9 +143,14 @@ impl ScenarioSet {
     }
 
     /// Adds scenarios that were written by rule. They are played for the abilities that no authored one exercises.
-    pub fn add_written(&mut self, written: Vec<Written>, unwritten: BTreeMap<ApiId, String>, world: &World) {
+    pub fn add_written(
+        &mut self,
+        written: impl Iterator<Item = (ScenarioDoc, DomainId, f64)>,
+        unwritten: BTreeMap<ApiId, String>,
+        world: &World,
+    ) {
         self.unwritten = unwritten;
-        for Written { doc, domain, weight, .. } in written {
+        for (doc, domain, weight) in written {
             let (compiled, _) = scenario::compile(std::slice::from_ref(&doc), domain, world);
             self.weights.extend(compiled.iter().map(|_| weight));
             self.scenarios.extend(compiled.into_iter().map(Arc::new));

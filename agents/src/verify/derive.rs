@@ -26,6 +26,14 @@ const WITHOUT_CLAIMS: &str = "generate/1";
 pub const OF_OLDER_ROWS: &str = "checks, user_facts and the system message of rows of generate/1, which hold no claims \
                                  to derive them from";
 
+/// The candidate that a row tells, with the claims of its author.
+///
+/// # Errors
+/// When its messages and claims do not fit each other.
+pub(crate) fn candidate_of(row: &Dialogue, task: &Task) -> Result<Candidate, VerifyError> {
+    candidate(row, task, &task.gold_answer.claims)
+}
+
 /// Makes a row again, and compares. Whether there was enough to make it of: rows of `generate/1` hold no claims.
 ///
 /// # Errors

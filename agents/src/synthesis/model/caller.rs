@@ -103,7 +103,10 @@ fn unsolved(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[S
 }
 
 /// What an agent did, as a conversation with the planned claims over its own calls.
-fn conversation(
+///
+/// # Errors
+/// When its calls do not show what is claimed.
+pub fn conversation(
     planned: &Grounded,
     steps: &[Step],
     log: &[Arc<LogEntry>],
@@ -114,6 +117,7 @@ fn conversation(
     let mut turns: Vec<Turn> = Vec::new();
     let mut message = Turn::default();
     let mut is_new = true;
+    let asks_model = steps.iter().any(|step| matches!(step, Step::Noted(Note::Asked(_))));
     for step in steps {
         match step {
             Step::Noted(Note::Asked(asked)) => {
@@ -130,14 +134,25 @@ fn conversation(
                     Some(turn) if !is_new => turn.calls.push(call),
                     _ => turns.push(Turn { calls: vec![call], ..std::mem::take(&mut message) }),
                 }
-                is_new = false;
+                // Who asks no model makes one call after the other.
+                is_new = !asks_model;
             }
-            Step::Said { words, answer, over } => {
-                let reasoning = message.reasoning.take();
-                let say = Turn { say: Some(words.clone()), reasoning, ..Turn::default() };
-                let next = script.goals.get(goals.len() + 1);
-                let opens = next.is_some_and(|next| answer.as_deref() == Some(&*next.user));
-                if *over || opens {
+            Step::Said { .. } | Step::Finished { .. } => {
+                let (words, answer, ends_goal) = match step {
+                    Step::Finished { end, answer, .. } => (end.message.clone(), answer, true),
+                    Step::Said { words, answer, over } => {
+                        let next = script.goals.get(goals.len() + 1);
+                        let opens = next.is_some_and(|next| answer.as_deref() == Some(&*next.user));
+                        (words.clone(), answer, *over || opens)
+                    }
+                    _ => continue,
+                };
+                let wordless =
+                    || Unsolved::new("wordless", "a goal was finished without a message to the user");
+                let say = (!words.is_empty()).then_some(words).ok_or_else(wordless)?;
+                let say = Turn { say: Some(say), reasoning: message.reasoning.take(), ..Turn::default() };
+                is_new = true;
+                if ends_goal {
                     let Some(of_plan) = planned.candidate.goals.get(goals.len()) else { break };
                     turns.push(Turn { ends: Some(ends(planned, of_plan.end(), log)?), ..say });
                     let when = of_plan.when.as_ref().map(|when| opening(planned, when, log)).transpose()?;
@@ -153,7 +168,7 @@ fn conversation(
                     turns.extend(answer.clone().map(|user| Turn { user: Some(user), ..Turn::default() }));
                 }
             }
-            Step::Finished { .. } | Step::Refused { .. } | Step::Noted(_) => {}
+            Step::Refused { .. } | Step::Noted(_) => {}
         }
     }
     if goals.len() != planned.candidate.goals.len() {

@@ -12,10 +12,12 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
 
+use super::author::{Author, REPLY};
 use super::questions::Shown;
-use super::shapes::{Author, REPLY, Shape};
+use super::shape::Shape;
 use super::sketch::Sketch;
-use super::{Writer, choices, wording};
+use super::wording;
+use super::writer::{Writer, choices};
 use crate::synthesis::world::refers_to;
 
 impl<'a> Author<'a> {

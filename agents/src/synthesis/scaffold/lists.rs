@@ -7,9 +7,11 @@ use diorama_seeds::model::{BehaviourKind, FieldId, ParameterId, ResourceId};
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
-use super::shapes::{Author, REPLY, Shape};
+use super::author::{Author, REPLY};
+use super::shape::Shape;
 use super::sketch::{Sketch, is_plain};
-use super::{choices, wording};
+use super::wording;
+use super::writer::choices;
 
 /// More names than these are no answer.
 const MOST_NAMED: usize = 12;

@@ -12,9 +12,11 @@ use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::shapes::{Author, REPLY, Shape};
+use super::author::{Author, REPLY};
+use super::shape::Shape;
 use super::sketch::Sketch;
-use super::{choices, wording};
+use super::wording;
+use super::writer::choices;
 
 /// Fields of a record that are asked for, each in a scenario of its own, at most.
 const MOST_FIELDS: usize = 4;

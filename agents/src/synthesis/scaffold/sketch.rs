@@ -12,7 +12,7 @@ use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, Parameter, Paramete
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
-use super::Writer;
+use super::writer::Writer;
 use crate::synthesis::world::refers_to;
 
 /// Look-ups nest at most so deep.

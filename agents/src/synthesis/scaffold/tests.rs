@@ -1,6 +1,10 @@
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world;
 
+use std::collections::BTreeSet;
+
+use diorama_seeds::doc::ScenarioDoc;
+
 use super::*;
 use crate::synthesis::scenario::Drawn;
 

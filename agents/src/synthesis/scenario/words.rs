@@ -8,83 +8,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use crate::synthesis::render::{MONTHS, money, plain_number, time_told, weekday};
-use diorama_engine::{Base, Body, State};
+use super::filters;
+use super::leaf::{Leaf, Setting, shown};
+use diorama_engine::{Body, State};
 use diorama_grade::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
-use diorama_seeds::english::{capitalised, enumerate, plural};
-use diorama_seeds::model::{Record, ResourceId, World};
+use diorama_seeds::model::{Record, ResourceId};
 use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
-use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
-use minijinja::syntax::SyntaxConfig;
+use diorama_seeds::value::Value;
 use minijinja::value::{DynObject, Enumerator, Object, Value as Shown, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind};
 use serde_json::{Map, Value as Json};
 
 use crate::synthesis::world::BatchWorld;
 
-/// Instructions that one wording may take.
-const FUEL: u64 = 20_000;
-
-static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(environment);
-
-fn environment() -> Environment<'static> {
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder().variable_delimiters("{", "}").build();
-    // The delimiters are constants, and distinct.
-    if let Ok(syntax) = syntax {
-        environment.set_syntax(syntax);
-    }
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_fuel(Some(FUEL));
-    environment.add_filter("weekday", |value: &Shown| Ok::<_, Error>(weekday(leaf(value)?.date()?)));
-    environment.add_filter("date", |value: &Shown| leaf(value)?.day(false));
-    environment.add_filter("day", |value: &Shown| leaf(value)?.day(true));
-    environment.add_filter("iso", |value: &Shown| Ok::<_, Error>(leaf(value)?.date()?.to_string()));
-    environment.add_filter("month", |value: &Shown| {
-        Ok::<_, Error>(MONTHS[(leaf(value)?.date()?.civil().month() as usize - 1) % 12])
-    });
-    environment.add_filter("soon", |value: &Shown| leaf(value)?.soon());
-    environment.add_filter("time", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 0)));
-    environment.add_filter("clock", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 1)));
-    environment.add_filter("amount", |value: &Shown| amount(value));
-    environment.add_filter("money", in_currency);
-    environment.add_filter("n", number);
-    environment.add_filter("word", |value: i64| {
-        const WORDS: [&str; 13] = [
-            "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-            "twelve",
-        ];
-        usize::try_from(value)
-            .ok()
-            .and_then(|at| WORDS.get(at))
-            .map_or_else(|| value.to_string(), |word| (*word).to_owned())
-    });
-    environment.add_filter("counted", |value: i64, noun: &str| {
-        let noun = if value == 1 { noun.to_owned() } else { plural(noun) };
-        format!("{value} {noun}")
-    });
-    environment.add_filter("plain", |value: &str| value.replace(['_', '-'], " "));
-    environment.add_filter("quoted", |value: &str| {
-        let is_sentence = value.split(' ').count() > 4 || value.ends_with(['.', '?', '!']);
-        if is_sentence { format!("\"{value}\"") } else { value.to_owned() }
-    });
-    environment.add_filter("capital", |value: &str| capitalised(value));
-    environment.add_filter("called", |value: &Shown, noun: &str| called(&value.to_string(), noun));
-    environment.add_filter("given", |value: &str| value.split(' ').next().unwrap_or_default().to_owned());
-    environment.add_filter("family", |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned());
-    environment.add_filter("tail", |value: &str, count: usize| {
-        let skipped = value.chars().count().saturating_sub(count);
-        value.chars().skip(skipped).collect::<String>()
-    });
-    environment.add_filter("list", |value: &Shown| {
-        let items: Result<Vec<String>, Error> =
-            value.try_iter().map(|items| items.map(|item| item.to_string()).collect());
-        items.map(|items| enumerate(&items))
-    });
-    environment
-}
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(filters::environment);
 
 /// What the words and arguments of a play can name.
 #[derive(Clone, Debug)]
@@ -94,15 +33,6 @@ pub(super) struct Scene {
     state: State,
     /// Named replies, and the item of a step that is made for each.
     named: BTreeMap<String, Shown>,
-}
-
-/// Where a play takes place.
-#[derive(Debug)]
-struct Setting {
-    base: Arc<Base>,
-    alternates: Arc<World>,
-    casing: Casing,
-    now: Instant,
 }
 
 impl Scene {
@@ -339,162 +269,6 @@ impl Object for Row {
         let resource = base.world().resource(self.resource);
         let called = resource.display.and_then(|field| self.record()?.get(field.index()));
         f.write_str(&called.unwrap_or(&self.key).to_text(&base.world().zone))
-    }
-}
-
-/// A value that is told otherwise than it is written.
-#[derive(Debug)]
-struct Leaf {
-    setting: Arc<Setting>,
-    value: Value,
-    schema: Arc<Schema>,
-}
-
-impl Object for Leaf {
-    fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Ordering> {
-        Some(self.value.cmp(&other.downcast_ref::<Self>()?.value))
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::NonEnumerable
-    }
-
-    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = match (&self.value, &self.schema.kind) {
-            (Value::Decimal(decimal), Type::Decimal { currency: Some(code), .. }) => money(*decimal, code, 0),
-            (Value::Decimal(decimal), _) => decimal.reduced().to_string(),
-            (Value::Number(number), _) => plain_number(*number),
-            (Value::Date(_), _) => self.day(false).unwrap_or_default(),
-            (Value::Time(time), _) => time_told(*time, 0),
-            (Value::DateTime(_), _) => {
-                let (day, time) = (self.day(false).unwrap_or_default(), self.time());
-                time.map(|time| format!("{day} at {}", time_told(time, 0))).unwrap_or(day)
-            }
-            (other, _) => other.to_text(&self.setting.base.world().zone),
-        };
-        f.write_str(&told)
-    }
-}
-
-impl Leaf {
-    fn date(&self) -> Result<Date, Error> {
-        match self.value {
-            Value::Date(date) => Ok(date),
-            Value::DateTime(instant) => Ok(self.setting.base.world().zone.date_of(instant)),
-            _ => Err(Error::new(ErrorKind::InvalidOperation, "expected a date or a moment")),
-        }
-    }
-
-    fn time(&self) -> Result<Time, Error> {
-        match self.value {
-            Value::Time(time) => Ok(time),
-            Value::DateTime(instant) => Ok(self.setting.base.world().zone.time_of(instant)),
-            _ => Err(Error::new(ErrorKind::InvalidOperation, "expected a time or a moment")),
-        }
-    }
-
-    /// `25 September`, with the weekday before it where that is wanted and the year behind it where it is another one.
-    fn day(&self, with_weekday: bool) -> Result<String, Error> {
-        let (date, today) = (self.date()?, self.today());
-        let civil = date.civil();
-        let month = MONTHS[(civil.month() as usize - 1) % 12];
-        let mut day = format!("{} {month}", civil.day());
-        if with_weekday {
-            day = format!("{} {day}", weekday(date));
-        }
-        if civil.year() != today.civil().year() {
-            day = format!("{day} {}", civil.year());
-        }
-        Ok(day)
-    }
-
-    /// `today`, `tomorrow`, `on Friday` within a week, else `on 25 September`.
-    fn soon(&self) -> Result<String, Error> {
-        let date = self.date()?;
-        Ok(match date.0 - self.today().0 {
-            0 => "today".to_owned(),
-            1 => "tomorrow".to_owned(),
-            2..=6 => format!("on {}", weekday(date)),
-            _ => format!("on {}", self.day(false)?),
-        })
-    }
-
-    fn today(&self) -> Date {
-        self.setting.base.world().zone.date_of(self.setting.now)
-    }
-}
-
-fn shown(setting: &Arc<Setting>, value: &Value, schema: &Arc<Schema>) -> Shown {
-    match value {
-        Value::Absent | Value::Null => Shown::from(()),
-        Value::Bool(value) => Shown::from(*value),
-        Value::Integer(number) => Shown::from(*number),
-        Value::String(text) => Shown::from(&**text),
-        Value::List(items) => {
-            let schema = match &schema.kind {
-                Type::List(item) => Arc::new(item.as_ref().clone()),
-                _ => Arc::new(Schema::of(Type::Any)),
-            };
-            Shown::from(items.iter().map(|item| shown(setting, item, &schema)).collect::<Vec<_>>())
-        }
-        Value::Object(members) => {
-            let schema = Arc::new(Schema::of(Type::Any));
-            let members =
-                members.iter().map(|(name, member)| (name.to_string(), shown(setting, member, &schema)));
-            Shown::from(members.collect::<BTreeMap<_, _>>())
-        }
-        Value::Number(_) | Value::Decimal(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
-            Shown::from_object(Leaf {
-                setting: setting.clone(),
-                value: value.clone(),
-                schema: schema.clone(),
-            })
-        }
-    }
-}
-
-fn leaf(value: &Shown) -> Result<&Leaf, Error> {
-    value.downcast_object_ref::<Leaf>().ok_or_else(|| {
-        Error::new(ErrorKind::InvalidOperation, "expected a date, a time, a moment or an amount")
-    })
-}
-
-/// What a record is called, after what it is: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`.
-fn called(name: &str, noun: &str) -> String {
-    let (lower, noun_lower) = (name.to_lowercase(), noun.to_lowercase());
-    if lower.starts_with(&format!("{noun_lower} ")) {
-        name.to_owned()
-    } else if lower.ends_with(&format!(" {noun_lower}")) {
-        format!("the {name}")
-    } else {
-        format!("the {noun} {name}")
-    }
-}
-
-/// An amount without its currency.
-fn amount(value: &Shown) -> Result<String, Error> {
-    match value.downcast_object_ref::<Leaf>().map(|leaf| &leaf.value) {
-        Some(Value::Decimal(decimal)) if decimal.reduced().scale == 0 => Ok(decimal.reduced().to_string()),
-        Some(Value::Decimal(decimal)) => Ok(decimal.to_string()),
-        Some(Value::Number(number)) => Ok(plain_number(*number)),
-        _ => Ok(value.to_string()),
-    }
-}
-
-/// An amount of a currency: computed amounts know none of their own. A number that is no decimal is told to the cent.
-fn in_currency(value: &Shown, code: &str) -> Result<String, Error> {
-    let decimal = match value.downcast_object_ref::<Leaf>().map(|leaf| &leaf.value) {
-        Some(Value::Decimal(decimal)) => *decimal,
-        _ => Decimal { minor: (number(value)? * 100.0).round() as i64, scale: 2 },
-    };
-    Ok(money(decimal, code, 0))
-}
-
-/// A number to compare and reckon with.
-fn number(value: &Shown) -> Result<f64, Error> {
-    match value.downcast_object_ref::<Leaf>().and_then(|leaf| leaf.value.as_f64()) {
-        Some(number) => Ok(number),
-        None => f64::try_from(value.clone()),
     }
 }
 

@@ -1,0 +1,94 @@
+//! Owns `diorama generate --from-traces`: rows of kept episodes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use diorama_engine::tools::SearchVersion;
+use diorama_output::dataset::{DatasetWriter, Options, Start};
+use diorama_output::manifest::Identity;
+use diorama_output::plan::{Plan, PlanSizes, Shard};
+use diorama_output::storage::Location;
+use serde_json::json;
+
+use crate::cli::error::CliError;
+use crate::cli::files::{open_dataset, open_storage};
+use crate::cli::{Done, Streams};
+use crate::episode::Worlds;
+use crate::evaluation::batch::Episode;
+use crate::traces::{self, Traces};
+
+/// Rows of kept episodes, with `--from-traces`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "With --from-traces")]
+pub struct TraceArgs {
+    /// Make a row of each solved episode in this file: `episodes.jsonl` of `diorama eval run --out DIR`.
+    #[arg(long, value_name = "FILE", requires = "tasks")]
+    pub from_traces: Option<PathBuf>,
+    /// The dataset that holds the tasks of the episodes.
+    #[arg(long, value_name = "LOCATION", requires = "from_traces")]
+    pub tasks: Option<Location>,
+}
+
+/// Makes the dataset.
+///
+/// # Errors
+/// When the file holds no episodes of the tasks, or the dataset cannot be written.
+pub(super) fn run(
+    file: &Path,
+    tasks: &Location,
+    (out, terms, threads): (&Location, &str, usize),
+    streams: &mut Streams<'_>,
+) -> Result<Done, CliError> {
+    let rows = open_dataset(tasks)?.rows_of_split(None).collect::<Result<Vec<_>, _>>()?;
+    let (episodes, hash) = read(file)?;
+    let count = episodes.len();
+    let kept = Traces::new(episodes, rows, Worlds::new(open_storage(tasks)?), terms)?;
+    let plan = Plan::new(PlanSizes::new(kept.len()), |batch| kept.split_of(batch))?;
+    let config = [("backend", json!(traces::BACKEND)), ("traces", json!(hash)), ("terms", json!(terms))];
+    let identity = Identity {
+        versions: crate::cli::dataset::verify::versions(SearchVersion::default()),
+        seed: 0,
+        config: config.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        benchmark: false,
+    };
+    let options = Options { shard: Shard::WHOLE, start: Start::Fresh };
+    let writer = DatasetWriter::open(open_storage(out)?, identity, plan, options)?;
+    writer.drive(threads, |batch| kept.batch(batch, &writer), |_| {})?;
+    let summary = writer.finish()?;
+    let dropped = summary.funnel.dropped.clone();
+    let data = json!({
+        "episodes": count, "dialogues": summary.counts.dialogues, "dropped": dropped, "out": out.to_string(),
+    });
+    streams.print(&data, || {
+        let mut text = format!("{count:>10}  episodes\n");
+        for (agent, reasons) in &dropped {
+            for (reason, count) in reasons {
+                text.push_str(&format!("{:>10}  dropped: {agent}: {reason}\n", format!("-{count}")));
+            }
+        }
+        text + &format!("{:>10}  written\n{out}\n", summary.counts.dialogues)
+    })?;
+    match summary.counts.dialogues {
+        0 => Err(CliError::Empty("no episode became a row; the reasons stand above".to_owned())),
+        _ => Ok(Done::Met),
+    }
+}
+
+/// The episodes of a file, and its hash.
+fn read(file: &Path) -> Result<(Vec<Episode>, String), CliError> {
+    let fail = |source| CliError::Read { path: file.to_owned(), source };
+    let mut hasher = blake3::Hasher::new();
+    let mut episodes = Vec::new();
+    for (number, line) in BufReader::new(File::open(file).map_err(fail)?).lines().enumerate() {
+        let line = line.map_err(fail)?;
+        hasher.update(line.as_bytes());
+        let episode = serde_json::from_str(&line).map_err(|error| {
+            let place = format!("{}, line {}", file.display(), number + 1);
+            CliError::Empty(format!("{place}: {error}; expected an episode as `eval run --out` writes it"))
+        })?;
+        episodes.push(episode);
+    }
+    Ok((episodes, hasher.finalize().to_hex().to_string()))
+}

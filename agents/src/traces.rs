@@ -1,0 +1,219 @@
+//! Traces as dialogues: what an agent under test did, and did right, becomes a row.
+//!
+//! Rejection sampling with a proven reward: an episode that the grader calls solved is made a candidate, with the claims of its task
+//! over its own calls, and meets the six gates as any other. Nothing is kept on the word of the stored verdict: the episode is run
+//! again first.
+
+use std::collections::{BTreeMap, HashMap};
+
+use diorama_engine::tools::SearchVersion;
+use diorama_output::dataset::{BatchRows, DatasetError, DatasetWriter};
+use diorama_output::funnel::Funnel;
+use diorama_output::plan::{Batch, ROWS_PER_BATCH};
+use diorama_output::row::parts::Provenance;
+use diorama_output::row::{Dialogue, Split};
+use diorama_proof::{ground, ground_with, prove};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::episode::{EpisodeError, Task, World, Worlds};
+use crate::evaluation::batch::{self, Episode};
+use crate::evaluation::judge::Judge;
+use crate::synthesis::model::Protocol;
+use crate::synthesis::model::caller::conversation;
+use crate::synthesis::pipeline::count_mutants;
+use crate::synthesis::row::{About, RowWorld, row as row_of};
+use crate::verify::candidate_of;
+
+/// The backend that rows of traces name.
+pub const BACKEND: &str = "traces";
+/// The seed of the run: nothing is drawn.
+pub const SEED: u64 = 0;
+
+/// Why no rows can be made of traces.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// A task or a world cannot be used.
+    #[error(transparent)]
+    Episode(#[from] EpisodeError),
+    /// The dataset cannot be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// Nothing can wait.
+    #[error("cannot wait for an episode: {0}")]
+    Runtime(#[from] std::io::Error),
+    /// An episode of a task that the dataset does not have.
+    #[error("found an episode of the task {0}, expected one of --tasks")]
+    Task(String),
+}
+
+/// Kept episodes and the tasks that they are of.
+pub struct Traces {
+    /// Those of the training split first, each split filled up to whole batches.
+    episodes: Vec<Option<Episode>>,
+    /// The first batch of the test split.
+    first_test: u64,
+    tasks: HashMap<String, Dialogue>,
+    worlds: Worlds,
+    /// The terms of the model, for the licence of the rows.
+    terms: String,
+}
+
+/// Why an episode becomes no row: the agent of the pipeline that rejects it, and the reason.
+type Lost = (&'static str, String);
+
+impl Traces {
+    /// Episodes, and the rows and worlds of the dataset that their tasks are of.
+    ///
+    /// # Errors
+    /// When an episode is of another dataset.
+    pub fn new(
+        episodes: Vec<Episode>,
+        tasks: Vec<Dialogue>,
+        worlds: Worlds,
+        terms: &str,
+    ) -> Result<Self, TraceError> {
+        let tasks: HashMap<String, Dialogue> = tasks.into_iter().map(|row| (row.id.clone(), row)).collect();
+        let mut of_split: [Vec<Option<Episode>>; 2] = Default::default();
+        for episode in episodes {
+            let row = tasks.get(&episode.task).ok_or_else(|| TraceError::Task(episode.task.clone()))?;
+            of_split[row.split as usize].push(Some(episode));
+        }
+        let [mut all, test] = of_split;
+        let rows = ROWS_PER_BATCH as usize;
+        all.resize_with(all.len().next_multiple_of(rows), || None);
+        let first_test = (all.len() / rows) as u64;
+        all.extend(test);
+        Ok(Self { episodes: all, first_test, tasks, worlds, terms: terms.to_owned() })
+    }
+
+    /// How many rows there may be.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.episodes.len() as u64
+    }
+
+    /// Returns true if there is no episode.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.episodes.iter().all(Option::is_none)
+    }
+
+    /// The split of a batch.
+    #[must_use]
+    pub const fn split_of(&self, batch: u64) -> Split {
+        if batch < self.first_test { Split::Train } else { Split::Test }
+    }
+
+    /// Makes the rows of a batch, and stores their worlds.
+    ///
+    /// # Errors
+    /// When a task cannot be used or a world cannot be stored.
+    pub fn batch(&self, batch: &Batch, writer: &DatasetWriter) -> Result<BatchRows, TraceError> {
+        let (mut rows, mut funnel) = (Vec::new(), Funnel::default());
+        for index in batch.row_indexes.clone() {
+            let Some(Some(episode)) = self.episodes.get(index as usize) else { continue };
+            funnel.propose();
+            match self.row(episode, index, &mut funnel)? {
+                Ok(row) => {
+                    writer.put_world(&row.world_id, &self.worlds.text(&row.world_id)?)?;
+                    rows.push(row);
+                }
+                Err((agent, reason)) => funnel.drop_at(agent, &reason),
+            }
+        }
+        Ok(BatchRows { batch: batch.index, rows, funnel })
+    }
+
+    fn row(
+        &self,
+        episode: &Episode,
+        index: u64,
+        funnel: &mut Funnel,
+    ) -> Result<Result<Dialogue, Lost>, TraceError> {
+        let lost = |agent, reason: &str| Ok(Err((agent, reason.to_owned())));
+        let row = self.tasks.get(&episode.task).ok_or_else(|| TraceError::Task(episode.task.clone()))?;
+        let world = self.worlds.get(&row.world_id)?;
+        if !episode.grade.success || !episode.counts() {
+            return lost("caller", "not solved");
+        }
+        if !episode.faults.is_empty() {
+            return lost("caller", "faults were switched on");
+        }
+        let judge = Judge::new(Task::of(row)?, world.clone())?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        let (again, judged) = runtime.block_on(batch::regrade(episode, &judge))?;
+        if !again.grade.success {
+            return lost("caller", "not solved when it is run again");
+        }
+        let task = Task::of(row)?;
+        let search = SearchVersion::named(&task.episode.search);
+        let planned = match candidate_of(row, &task) {
+            Ok(planned) => ground_with(world.context(), planned, search),
+            Err(_) => return lost("query", "its task holds no claims"),
+        };
+        let Ok(planned) = planned else { return lost("query", "its task cannot be run") };
+        // Words beside calls are told by function calling alone; other agents think there.
+        let protocol = match &*episode.agent {
+            "function-calling" => Protocol::Tools,
+            _ => Protocol::Text,
+        };
+        let mut candidate = match conversation(&planned, &episode.steps, &judged.log, protocol) {
+            Ok(candidate) => candidate,
+            Err(unsolved) => return lost("caller", &unsolved.class),
+        };
+        candidate.seed = episode.seed;
+        let Ok(grounded) = ground(world.context(), candidate) else {
+            return lost("caller", "not of the form of a candidate");
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(episode.seed);
+        let report = match prove(world.context(), &grounded, &mut rng) {
+            Ok(report) => report,
+            Err(reason) => return lost(reason.gate.name(), reason.code.name()),
+        };
+        count_mutants(funnel, &report);
+        Ok(Ok(self.told(episode, row, &world, index, (&grounded, &report))))
+    }
+
+    /// The row of a proven trace.
+    fn told(
+        &self,
+        episode: &Episode,
+        task: &Dialogue,
+        world: &World,
+        index: u64,
+        (grounded, report): (&diorama_proof::Grounded, &diorama_proof::GateReport),
+    ) -> Dialogue {
+        let provenance = Provenance {
+            backend: BACKEND.to_owned(),
+            model: episode.model.clone(),
+            prompt_hash: None,
+            seed: SEED,
+            row: index,
+            attempt: episode.trial,
+            version: crate::GENERATOR_VERSION.to_owned(),
+            authors: BTreeMap::from([("assistant".to_owned(), episode.agent.clone())]),
+        };
+        let terms = episode.model.as_ref().map(|model| format!("{model} ({})", self.terms));
+        // What follows from how the reference was told does not follow here.
+        let told = ["missed_search", "says_before_calling"];
+        let tags: Vec<&str> =
+            task.tags.iter().map(String::as_str).filter(|tag| !told.contains(tag)).collect();
+        let about = About {
+            ability: task.ability,
+            tags: &tags,
+            domain: None,
+            split: task.split,
+            provenance: &provenance,
+            model_terms: terms.as_deref(),
+        };
+        let of_rows = RowWorld {
+            base: &world.base,
+            id: &task.world_id,
+            hash: &world.hash,
+            license: world.terms.as_ref().map_or(&task.license, |terms| &terms.license),
+            source: world.terms.as_ref().map_or(&task.source, |terms| &terms.source),
+        };
+        row_of(of_rows, grounded, report, &about)
+    }
+}
