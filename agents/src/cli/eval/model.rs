@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use diorama_llm::{
@@ -31,6 +32,9 @@ pub struct ConnectionArgs {
     /// Longest reply, in tokens.
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub max_reply_tokens: u32,
+    /// Seconds that a reply may take before the request is tried again.
+    #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub reply_seconds: u64,
     /// Tokens that the whole run may take, sent and received.
     #[arg(long, value_name = "N")]
     pub max_run_tokens: Option<u64>,
@@ -147,7 +151,8 @@ impl ConnectionArgs {
                 let url = self.base_url.clone().ok_or_else(|| {
                     usage("--base-url: found none, expected a server such as http://127.0.0.1:8000".into())
                 })?;
-                let settings = HttpSettings { json_mode, ..HttpSettings::new(url, name.clone()) };
+                let timeout = Duration::from_secs(self.reply_seconds);
+                let settings = HttpSettings { json_mode, timeout, ..HttpSettings::new(url, name.clone()) };
                 let model = connect(settings, self.key(), concurrency, &budget);
                 let model = model.map_err(|error| usage(error.to_string()))?;
                 match recording {

@@ -35,8 +35,9 @@ pub(super) struct GenerateWorlds {
     /// Have documents written whole, for strong models; others fill in small forms. Give a --max-reply-tokens of 8000 or so.
     #[arg(long)]
     whole: bool,
-    /// Scenarios to ask for of each world: conversations of one or two steps. Those of which no try becomes a row are dropped.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=12))]
+    /// Scenarios to ask for of each world, six at a time: conversations of up to three requests. Those of which fewer than 8 of 10
+    /// tries become rows go back up to three times, and are dropped then.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=60))]
     scenarios: u8,
     /// Seed of the choices that are not the model's.
     #[arg(long, default_value_t = 0)]

@@ -19,10 +19,15 @@ use crate::synthesis::scenario::rehearse::{Lost, rehearse};
 use crate::synthesis::world::WorldTemplate;
 
 /// Goals of a scenario, and steps of a goal.
-const GOALS: usize = 2;
-const STEPS: usize = 6;
-/// Tries of which one has to become a row.
-const TRIES: u64 = 6;
+const GOALS: usize = 3;
+const STEPS: usize = 8;
+/// Scenarios that are asked for at a time.
+const BATCH: usize = 6;
+/// Tries of a scenario, and how many of them have to become rows.
+const TRIES: u64 = 10;
+const ENOUGH: u64 = 8;
+/// Times that scenarios go back with what is wrong with them.
+const MENDS: u32 = 3;
 
 /// Asks for scenarios.
 pub struct WriteScenarios<'a> {
@@ -30,6 +35,10 @@ pub struct WriteScenarios<'a> {
     pub document: &'a str,
     /// How many.
     pub count: usize,
+    /// Those that the world has.
+    pub earlier: &'a [ScenarioDoc],
+    /// The APIs that none of them calls.
+    pub uncalled: &'a [String],
 }
 
 impl Step for WriteScenarios<'_> {
@@ -37,7 +46,9 @@ impl Step for WriteScenarios<'_> {
     const NAME: &'static str = "scenarios";
 
     fn input(&self) -> Json {
-        json!({ "document": self.document, "count": self.count })
+        let earlier: Vec<Json> =
+            self.earlier.iter().map(|one| json!({ "name": one.name, "who": one.who })).collect();
+        json!({ "document": self.document, "count": self.count, "earlier": earlier, "uncalled": self.uncalled })
     }
 
     fn schema(&self) -> Option<Json> {
@@ -139,39 +150,61 @@ fn unbounded(scenario: &ScenarioDoc) -> Option<String> {
     (steps > STEPS).then(|| format!("found {steps} steps in a goal, expected {STEPS} at most"))
 }
 
-/// Has the model write scenarios for a world, and keeps those of which a try becomes a row. What is wrong goes back once.
+/// Has the model write scenarios for a world, a batch at a time, and keeps those that become rows. A batch sees the ones before and the
+/// APIs that none of them calls; what is wrong goes back a few times.
 ///
 /// # Errors
 /// When the model cannot be asked.
 pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<ScenarioDoc>, Stop> {
     let document = sound.text.as_str();
-    let written = asker.ask(0, &WriteScenarios { document, count }).await?.unwrap_or_default();
-    asker.count(|funnel| funnel.scenarios_written += written.len() as u64);
-    let mut kept = Vec::new();
-    let mut faulty = Vec::new();
-    sort(&sound.doc, written, &mut kept, &mut faulty);
-    if faulty.is_empty() {
-        return Ok(kept);
-    }
-    let names: BTreeSet<String> = faulty.iter().map(|(scenario, _)| scenario.name.clone()).collect();
-    let mended = asker.ask(0, &MendScenarios { document, faulty: &faulty }).await?.unwrap_or_default();
-    let mended: Vec<ScenarioDoc> =
-        mended.into_iter().filter(|scenario| names.contains(&scenario.name)).collect();
-    // What did not come back stays as faulty as it was.
-    faulty.retain(|(scenario, _)| mended.iter().all(|other| other.name != scenario.name));
-    let before = kept.len();
-    sort(&sound.doc, mended, &mut kept, &mut faulty);
-    asker.count(|funnel| {
-        funnel.scenarios_mended += (kept.len() - before) as u64;
-        for (_, wrong) in &faulty {
-            let why = wrong.first().map_or("", |what| what.split(':').next().unwrap_or_default());
-            *funnel.scenarios_dropped.entry(why.to_owned()).or_default() += 1;
+    let mut kept: Vec<ScenarioDoc> = Vec::new();
+    // As many batches as would do if each kept half.
+    for number in 0..(2 * count.div_ceil(BATCH)) as u32 {
+        let wanted = (count - kept.len()).min(BATCH);
+        if wanted == 0 {
+            break;
         }
-    });
-    if !faulty.is_empty() {
-        asker.keep("scenarios_dropped", json!(faulty));
+        let uncalled = uncalled(&sound.doc, &kept);
+        let step = WriteScenarios { document, count: wanted, earlier: &kept, uncalled: &uncalled };
+        let mut written = asker.ask(number, &step).await?.unwrap_or_default();
+        written.retain(|scenario| kept.iter().all(|other| other.name != scenario.name));
+        asker.count(|funnel| funnel.scenarios_written += written.len() as u64);
+        let mut faulty = Vec::new();
+        sort(&sound.doc, written, &mut kept, &mut faulty);
+        for mend in 0..MENDS {
+            if faulty.is_empty() {
+                break;
+            }
+            let step = MendScenarios { document, faulty: &faulty };
+            let mended = asker.ask(number * MENDS + mend, &step).await?.unwrap_or_default();
+            let names: BTreeSet<String> = faulty.iter().map(|(scenario, _)| scenario.name.clone()).collect();
+            let mended: Vec<ScenarioDoc> =
+                mended.into_iter().filter(|scenario| names.contains(&scenario.name)).collect();
+            // What did not come back stays as faulty as it was.
+            faulty.retain(|(scenario, _)| mended.iter().all(|other| other.name != scenario.name));
+            let before = kept.len();
+            sort(&sound.doc, mended, &mut kept, &mut faulty);
+            asker.count(|funnel| funnel.scenarios_mended += (kept.len() - before) as u64);
+        }
+        asker.count(|funnel| {
+            for (_, wrong) in &faulty {
+                let why = wrong.first().map_or("", |what| what.split(':').next().unwrap_or_default());
+                *funnel.scenarios_dropped.entry(why.to_owned()).or_default() += 1;
+            }
+        });
+        if !faulty.is_empty() {
+            asker.keep("scenarios_dropped", json!(faulty));
+        }
     }
     Ok(kept)
+}
+
+/// The APIs that no scenario calls, but for those that sign users in.
+fn uncalled(doc: &WorldDoc, scenarios: &[ScenarioDoc]) -> Vec<String> {
+    let called: BTreeSet<&str> =
+        scenarios.iter().flat_map(ScenarioDoc::calls).filter_map(|call| call.call.as_deref()).collect();
+    let names = doc.apis.iter().map(|api| api.name.as_str());
+    names.filter(|name| !called.contains(name)).map(str::to_owned).collect()
 }
 
 /// Sorts scenarios into those that become rows and those with something wrong, each looked at by itself.
@@ -190,7 +223,7 @@ fn sort(
     }
 }
 
-/// What is wrong with a scenario: what `world check` finds, else why no try becomes a row.
+/// What is wrong with a scenario: what `world check` finds, else why too few tries become rows.
 fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
     let doc = WorldDoc { scenarios: vec![scenario.clone()], ..doc.clone() };
     let report = inspect(&doc.name, world::to_yaml(&doc)?.as_bytes(), &doc)?;
@@ -207,20 +240,21 @@ fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, Pipeline
     let [scenario] = world_template.scenario_set.scenarios() else {
         return Ok(vec!["not a scenario that can be played".to_owned()]);
     };
-    let mut lost: Vec<String> = Vec::new();
+    let mut lost: Vec<(String, u64)> = Vec::new();
     for seed in 0..TRIES {
         let world = ScenarioApis.build(&world_template, seed)?;
-        match rehearse(&world, (scenario, &[]), Ability::Call, seed) {
-            Ok(_) => return Ok(Vec::new()),
-            Err(error) => {
-                let class =
-                    if matches!(error, Lost::Unplayed(_)) { "cannot be played" } else { "does not pass" };
-                let what = format!("{class}: {error}");
-                if !lost.contains(&what) {
-                    lost.push(what);
-                }
+        if let Err(error) = rehearse(&world, (scenario, &[]), Ability::Call, seed) {
+            let class = if matches!(error, Lost::Unplayed(_)) { "cannot be played" } else { "does not pass" };
+            let what = format!("{class}: {error}");
+            match lost.iter_mut().find(|(known, _)| *known == what) {
+                Some((_, count)) => *count += 1,
+                None => lost.push((what, 1)),
             }
         }
     }
-    Ok(lost)
+    let passed = TRIES - lost.iter().map(|(_, count)| count).sum::<u64>();
+    if passed >= ENOUGH {
+        return Ok(Vec::new());
+    }
+    Ok(lost.into_iter().map(|(what, count)| format!("{what} ({count} of {TRIES} tries)")).collect())
 }

@@ -268,7 +268,7 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
 }
 
 #[tokio::test]
-async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
+async fn scenarios_come_in_batches_and_go_back_until_they_become_rows() {
     let cancels = json!({
         "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
         "goals": [{
@@ -298,8 +298,11 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
             "end": ["No."], "refused": "not_found",
         }],
     });
-    let first = json!({ "scenarios": [cancels, plans("whom"), never] });
+    let first = json!({ "scenarios": [cancels.clone(), plans("whom"), never] });
     let second = json!({ "scenarios": [plans("who"), never] });
+    let mut other = cancels.clone();
+    other["name"] = json!("cancel_another");
+    let third = json!({ "scenarios": [other] });
     let model = Arc::new(ScriptedModel::new(move |request, _| {
         let world = WORLD.replace("record.state", "record.status");
         Ok(match request.origin.step.as_str() {
@@ -307,7 +310,7 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
             "author/scenarios" => {
                 let schema = &request.schema.as_ref().unwrap().schema;
                 assert!(schema["$defs"]["ScenarioStepDoc"].is_object(), "{schema}");
-                said(&first)
+                said(if request.origin.attempt == 0 { &first } else { &third })
             }
             "author/rehearsal" => said(&second),
             step => panic!("nothing is said to {step}"),
@@ -318,11 +321,14 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     assert!(prompt.contains("whom") && prompt.contains("FindPilot worked"), "{prompt}");
     assert!(!prompt.contains("\"cancel\""), "what is sound does not go back: {prompt}");
     let funnel = &authored.funnel;
-    assert_eq!((funnel.scenarios_written, funnel.scenarios_mended), (3, 1));
+    assert_eq!((funnel.scenarios_written, funnel.scenarios_mended), (4, 1));
+    let prompt = heard(&model, "author/scenarios").remove(1);
+    assert!(prompt.contains("- cancel: an agent at the quay"), "{prompt}");
+    assert!(prompt.contains("no scenario calls yet") && !prompt.contains("yet: CancelTransit"), "{prompt}");
     assert_eq!(funnel.scenarios_dropped, BTreeMap::from([("cannot be played".to_owned(), 1)]));
     let doc = diorama_seeds::world::read("w", authored.worlds[0].text.as_bytes()).unwrap();
     let names: Vec<&str> = doc.scenarios.iter().map(|scenario| &*scenario.name).collect();
-    assert_eq!((names, authored.worlds[0].scenarios), (vec!["cancel", "plan"], 2));
+    assert_eq!((names, authored.worlds[0].scenarios), (vec!["cancel", "plan", "cancel_another"], 3));
 }
 
 #[test]
