@@ -35,16 +35,11 @@ macro_rules! files {
 }
 
 files! {
-    "authoring/deeds",
     "authoring/domain",
-    "authoring/fields",
     "authoring/mend",
     "authoring/rehearsal",
     "authoring/repair",
-    "authoring/resources",
-    "authoring/rules",
     "authoring/scenarios",
-    "authoring/titles",
     "authoring/whole",
     "deps/planner",
     "deps/replan",

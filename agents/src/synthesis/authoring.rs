@@ -1,20 +1,16 @@
 //! Worlds that a model writes: the domain agent finds fields of use, the API agent writes their resources, records, APIs and
 //! rules in the world format.
 //!
-//! Owns the way from a model's replies to world files that `generate --world` takes like any other. A weak model fills in
-//! small forms, and [`build`] makes the document of them; a strong one may write it whole ([`whole`]). Nothing that a model
-//! writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every API. It must not read the
+//! Owns the way from a model's replies to world files that `generate --world` takes like any other. The model writes a document
+//! whole, or in parts where its replies are short ([`whole`]). Nothing that a model writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every API. It must not read the
 //! environment, the clock of the machine or the terminal.
 
 pub mod asking;
-pub mod build;
 mod complaints;
-pub mod deeds;
 pub mod domain;
 mod form;
 pub mod funnel;
 pub mod mend;
-pub mod resources;
 pub mod scenarios;
 pub mod whole;
 
@@ -28,16 +24,16 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use self::asking::{Asker, StepRecord, Stop};
-use self::build::Section;
-use self::deeds::{ChooseDeeds, ChooseRules, Deeds, possible_rules};
 use self::domain::{Domain, Known, ProposeDomain};
 use self::funnel::Funnel;
 use self::mend::Checked;
-use self::resources::{FieldKind, ListFields, ListResources, NameRecords, ResourceDraft};
-use self::whole::{Repair, WriteWorld};
+use self::whole::{Part, Repair, WriteWorld};
 
 /// Domains that are asked for before any of them is named to the model: a prompt depends on completed waves alone.
 const WAVE: u64 = 16;
+
+/// Replies with APIs, where a document is written in parts.
+const API_PARTS: u32 = 3;
 
 /// How worlds are written. Everything here is part of what they are.
 #[derive(Clone, Debug)]
@@ -46,8 +42,8 @@ pub struct Settings {
     pub count: u64,
     /// A domain of the user's own, in a few words; the domain agent is not asked then.
     pub topic: Option<String>,
-    /// Whether the model writes documents whole, instead of filling in forms.
-    pub whole: bool,
+    /// True where the model writes a document in several replies.
+    pub in_parts: bool,
     /// What the choice of categories follows from.
     pub seed: u64,
     /// Scenarios asked for of each world.
@@ -173,7 +169,7 @@ impl Author {
             let author = Arc::clone(self);
             slots.spawn(async move {
                 let asker = author.asker(slot);
-                let result = author.write(&asker, slot, &domain).await;
+                let result = author.write(&asker, &domain).await;
                 let (steps, funnel) = asker.into_notes();
                 (slot, (result, steps, funnel))
             });
@@ -190,11 +186,11 @@ impl Author {
     }
 
     /// One world; nothing where it was dropped, which is counted.
-    async fn write(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<Written>, Stop> {
+    async fn write(&self, asker: &Asker, domain: &Domain) -> Result<Option<Written>, Stop> {
         asker.count(|funnel| funnel.worlds_begun += 1);
-        let doc = match self.settings.whole {
-            true => asker.ask(0, &WriteWorld { domain }).await?,
-            false => self.by_forms(asker, slot, domain).await?,
+        let doc = match self.settings.in_parts {
+            false => asker.ask(0, &WriteWorld { domain, part: Part::Whole }).await?,
+            true => self.in_parts(asker, domain).await?,
         };
         let made = match doc {
             None => Err("nothing that can be used".to_owned()),
@@ -267,50 +263,17 @@ impl Author {
         Ok(text.map(|text| Written { text, ..written }).map_err(|error| mend::failed(&error.into())))
     }
 
-    /// A document from forms that the model fills in; nothing where no kind of record comes out.
-    async fn by_forms(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<WorldDoc>, Stop> {
-        let Some(ideas) = asker.ask(0, &ListResources { domain }).await? else { return Ok(None) };
-        let mut resources: Vec<ResourceDraft> = Vec::new();
-        for (number, idea) in (0..).zip(ideas) {
-            let step = ListFields { domain, idea: &idea, earlier: &resources };
-            let Some(found) = asker.ask(number, &step).await? else { continue };
-            let mut draft = ResourceDraft {
-                idea,
-                belongs_to: found.belongs_to,
-                fields: found.fields,
-                titles: Vec::new(),
-            };
-            if draft.display().is_some_and(|field| field.kind == FieldKind::Title) {
-                let titles = asker.ask(number, &NameRecords { domain, resource: &draft }).await?;
-                draft.titles = titles.unwrap_or_default();
+    /// A document in several replies: its resources, then its APIs, a few at a time.
+    async fn in_parts(&self, asker: &Asker, domain: &Domain) -> Result<Option<WorldDoc>, Stop> {
+        let first = asker.ask(0, &WriteWorld { domain, part: Part::Resources }).await?;
+        let Some(mut doc) = first else { return Ok(None) };
+        for number in 1..=API_PARTS {
+            let part = Part::Apis(&doc);
+            if let Some(longer) = asker.ask(number, &WriteWorld { domain, part }).await? {
+                doc = longer;
             }
-            resources.push(draft);
         }
-        let mut sections = Vec::new();
-        for (number, resource) in (0..).zip(&resources) {
-            let deeds = asker.ask(number, &ChooseDeeds { domain, resource }).await?.unwrap_or_default();
-            let rules = self.rules(asker, number, domain, (resource, &deeds), &resources).await?;
-            sections.push(Section { resource: resource.clone(), deeds, rules });
-        }
-        let made =
-            (!sections.is_empty()).then(|| build::build(domain, &sections, slot, &self.settings.license));
-        Ok(made)
-    }
-
-    async fn rules(
-        &self,
-        asker: &Asker,
-        number: u32,
-        domain: &Domain,
-        (resource, deeds): (&ResourceDraft, &Deeds),
-        all: &[ResourceDraft],
-    ) -> Result<Vec<deeds::Rule>, Stop> {
-        let possible = possible_rules(resource, deeds, all);
-        if possible.is_empty() {
-            return Ok(possible);
-        }
-        let step = ChooseRules { domain, resource, possible: &possible };
-        Ok(asker.ask(number, &step).await?.unwrap_or_default())
+        Ok(Some(doc))
     }
 }
 

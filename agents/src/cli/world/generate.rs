@@ -20,7 +20,8 @@ use crate::synthesis::authoring::{Authored, Settings, author};
 /// Have a chat model write worlds: domains, resources, records, APIs and rules.
 ///
 /// Writes one world file for each, which `generate --world DIR` takes like any other, and what came of every step under
-/// DIR/steps. Everything is checked and called before it is written. Exits with 3 when fewer worlds come out than asked for.
+/// DIR/steps. From --max-reply-tokens 8000 on a world is written in one reply, below that in several. Everything is checked and called
+/// before it is written. Exits with 3 when fewer worlds come out than asked for.
 #[derive(Debug, Args)]
 pub(super) struct GenerateWorlds {
     /// Folder of the worlds; new or empty.
@@ -32,9 +33,6 @@ pub(super) struct GenerateWorlds {
     /// Domain to write them about, in a few words, such as "harbour pilots"; the model thinks of domains when left out.
     #[arg(long, value_name = "TEXT")]
     topic: Option<String>,
-    /// Have documents written whole, for strong models; others fill in small forms. Give a --max-reply-tokens of 8000 or so.
-    #[arg(long)]
-    whole: bool,
     /// Scenarios to ask for of each world, six at a time: conversations of up to three requests. Those of which fewer than 8 of 10
     /// tries become rows go back up to three times, and are dropped then.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=60))]
@@ -50,8 +48,10 @@ pub(super) struct GenerateWorlds {
     model: ModelArgs,
 }
 
-/// Length of replies, in tokens, below which a whole document is sure to be cut short.
-const LEAST_WHOLE: u32 = 2_000;
+/// Length of replies, in tokens, from which on a world is written in one.
+const WHOLE: u32 = 8_000;
+/// Length of replies, in tokens, below which a part of a world is sure to be cut short.
+const LEAST: u32 = 400;
 
 impl GenerateWorlds {
     /// Runs the command.
@@ -64,7 +64,7 @@ impl GenerateWorlds {
         let settings = Settings {
             count: self.count,
             topic: self.topic.clone(),
-            whole: self.whole,
+            in_parts: self.model.connection.max_reply_tokens < WHOLE,
             scenarios: usize::from(self.scenarios),
             seed: self.seed,
             license: self.license.clone(),
@@ -91,9 +91,9 @@ impl GenerateWorlds {
 
     fn fits(&self) -> Result<(), CliError> {
         let usage = |what: String| Err(CliError::Usage(what));
-        if self.whole && self.model.connection.max_reply_tokens < LEAST_WHOLE {
+        if self.model.connection.max_reply_tokens < LEAST {
             return usage(format!(
-                "--whole: found --max-reply-tokens {}, expected at least {LEAST_WHOLE}: a world is long",
+                "--max-reply-tokens: found {}, expected at least {LEAST}; from {WHOLE} on a world is written in one reply",
                 self.model.connection.max_reply_tokens
             ));
         }

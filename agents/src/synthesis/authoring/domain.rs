@@ -46,6 +46,12 @@ impl Domain {
         Self { name, description: format!("{title}."), title, sector: "other".to_owned() }
     }
 
+    /// Returns true if nothing is known of it but its title.
+    #[must_use]
+    pub fn is_topic(&self) -> bool {
+        self.description.trim_end_matches('.') == self.title
+    }
+
     fn text(&self) -> String {
         format!("{}: {}", self.title, self.description)
     }

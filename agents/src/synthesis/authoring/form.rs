@@ -35,40 +35,6 @@ fn repeats(text: &str) -> bool {
     })
 }
 
-/// The items of a list in a form, no more than `most`.
-pub(super) fn items<'j>(form: &'j Json, member: &str, most: usize, wrong: &mut Complaints) -> &'j [Json] {
-    match form.get(member).and_then(Json::as_array) {
-        Some(list) => &list[..list.len().min(most)],
-        None => {
-            wrong.add(format!("`{member}`: found {}, expected a list", shown(form.get(member))));
-            &[]
-        }
-    }
-}
-
-/// The choices in a list of a form that are among those offered, each once.
-pub(super) fn chosen(form: &Json, member: &str, offered: &[String], wrong: &mut Complaints) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for item in items(form, member, 24, wrong) {
-        match item.as_str().filter(|item| offered.iter().any(|known| known == item)) {
-            Some(item) if found.iter().all(|known| known != item) => found.push(item.to_owned()),
-            Some(_) => {}
-            None => {
-                wrong.add(format!("`{member}`: found {}, expected {}", shown(Some(item)), one_of(offered)))
-            }
-        }
-    }
-    found
-}
-
-/// A yes or no in a form; no, and a complaint, where there is neither.
-pub(super) fn yes(form: &Json, member: &str, wrong: &mut Complaints) -> bool {
-    form.get(member).and_then(Json::as_bool).unwrap_or_else(|| {
-        wrong.add(format!("`{member}`: found {}, expected true or false", shown(form.get(member))));
-        false
-    })
-}
-
 /// A name in a world, of a few words: `Berth booking` is `berth_booking`. Nothing, and a complaint, where there is none.
 pub(super) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<String> {
     let text = text(form, member, 40, wrong)?;
@@ -95,14 +61,6 @@ pub(super) fn shown(value: Option<&Json>) -> String {
     let text = value.to_string();
     let start: String = text.chars().take(80).collect();
     if start.len() < text.len() { format!("{start}...") } else { start }
-}
-
-/// Choices, for a complaint.
-pub(super) fn one_of(offered: &[String]) -> String {
-    match offered {
-        [] => "no item".to_owned(),
-        offered => format!("one of {}", offered.join(", ")),
-    }
 }
 
 #[cfg(test)]

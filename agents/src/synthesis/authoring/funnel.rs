@@ -16,7 +16,7 @@ pub enum Loss {
     Refusal,
     /// The replies were cut short at their longest.
     Cut,
-    /// No JSON was found in the replies.
+    /// Neither JSON nor a document was found in the replies.
     NoJson,
     /// The JSON is not of the form asked for.
     Form,

@@ -79,17 +79,20 @@ pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc
         }
     }
     let head = only.domain;
+    // Who was given a topic alone describes the domain.
+    let own = head.description.clone().filter(|own| domain.is_topic() && !own.trim().is_empty());
+    let description = own.unwrap_or_else(|| domain.description.clone());
     doc.domain = Some(DomainHead {
         name: domain.name.clone(),
         title: Some(domain.title.clone()),
-        description: Some(domain.description.clone()),
+        description: Some(description.clone()),
         sector: Some(domain.sector.clone()),
         ..head
     });
     (doc.resources, doc.apis, doc.system) = (only.resources, only.apis, only.system);
     (doc.benchmark, doc.materialised) = (false, None);
     doc.name.clone_from(&domain.name);
-    (doc.title, doc.description) = (Some(domain.title.clone()), Some(domain.description.clone()));
+    (doc.title, doc.description) = (Some(domain.title.clone()), Some(description));
     (doc.license, doc.source) = (Some(license.to_owned()), None);
     if records(&doc) > RECORDS {
         return Err("too many records");

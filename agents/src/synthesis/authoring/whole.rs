@@ -1,4 +1,4 @@
-//! The API agent in one go, and its repair: whole documents and whole sections of them, in the world format.
+//! The API agent and its repair: whole documents, parts and sections of them, in the world format.
 
 use diorama_seeds::doc::{ApiDoc, ResourceDoc, WorldDoc};
 use diorama_seeds::world::{self, Report};
@@ -13,10 +13,33 @@ use super::form;
 /// The longest document that is read, in bytes.
 const LONGEST: usize = 200_000;
 
-/// Asks for a whole world document.
+/// What is asked for of a world.
+#[derive(Clone, Copy)]
+pub enum Part<'a> {
+    /// All of it.
+    Whole,
+    /// The domain and its resources.
+    Resources,
+    /// More APIs for a document.
+    Apis(&'a WorldDoc),
+}
+
+/// APIs that are asked for at a time.
+pub const APIS_AT_A_TIME: usize = 4;
+
+/// Asks for a world document, or a part of one.
 pub struct WriteWorld<'a> {
     /// The domain.
     pub domain: &'a Domain,
+    /// The part.
+    pub part: Part<'a>,
+}
+
+/// A reply with APIs alone.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ApisDoc {
+    apis: Vec<ApiDoc>,
 }
 
 impl Step for WriteWorld<'_> {
@@ -24,7 +47,17 @@ impl Step for WriteWorld<'_> {
     const NAME: &'static str = "whole";
 
     fn input(&self) -> Json {
-        json!({ "domain": self.domain })
+        let (part, document, names) = match self.part {
+            Part::Whole => ("whole", String::new(), Vec::new()),
+            Part::Resources => ("resources", String::new(), Vec::new()),
+            Part::Apis(doc) => {
+                let head = WorldDoc { apis: Vec::new(), ..doc.clone() };
+                let names = doc.apis.iter().map(|api| api.name.as_str()).collect();
+                ("apis", world::to_yaml(&head).unwrap_or_default(), names)
+            }
+        };
+        let count = APIS_AT_A_TIME;
+        json!({ "domain": self.domain, "part": part, "document": document, "apis": names, "count": count })
     }
 
     fn schema(&self) -> Option<Json> {
@@ -36,6 +69,21 @@ impl Step for WriteWorld<'_> {
         if text.len() > LONGEST {
             wrong.add(format!("found {} bytes, expected a document of at most {LONGEST}", text.len()));
             return None;
+        }
+        if let Part::Apis(doc) = self.part {
+            return match world::read_words::<ApisDoc>(text) {
+                Ok(found) => {
+                    let mut doc = doc.clone();
+                    let is_new = |api: &ApiDoc| doc.apis.iter().all(|known| known.name != api.name);
+                    let new: Vec<ApiDoc> = found.apis.into_iter().filter(is_new).collect();
+                    doc.apis.extend(new);
+                    Some(doc)
+                }
+                Err(error) => {
+                    wrong.add(format!("{error}; expected YAML with the one key `apis`, a list"));
+                    None
+                }
+            };
         }
         match world::read("reply.yaml", text.as_bytes()) {
             Ok(doc) => Some(doc),
@@ -56,7 +104,8 @@ fn document(reply: &str) -> &str {
         let (info, rest) = part.split_once('\n').unwrap_or(("", part));
         return if info.contains(':') { part } else { rest };
     }
-    reply.find("world: 1").map_or(reply, |at| &reply[at..])
+    let start = reply.find("world: 1").or_else(|| reply.find("apis:"));
+    start.map_or(reply, |at| &reply[at..])
 }
 
 pub(super) fn said(finding: &world::Finding) -> String {

@@ -1,6 +1,7 @@
 //! The rewriter: a whole conversation in other words, in one request, while its calls and claims stay.
 
 use diorama_baselines::role_model::ParseError;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::model::World;
 use diorama_seeds::task::ArgumentSource;
@@ -11,6 +12,9 @@ use super::lines::{Line, Speaker, lines, with_words};
 
 /// Its name in usage reports and files.
 pub const STEP: &str = "rewrite";
+
+/// Letters of a word of a search that is none of `a`, `of` and `the`.
+const MIN_KEYWORD: usize = 3;
 
 /// Whose lines are reworded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +77,16 @@ impl<'a> Rewrite<'a> {
             }
         }
         let mut found = Vec::new();
-        let sources = self.grounded.gold.iter().flat_map(|call| call.sources.values());
-        sources.for_each(|source| spans(source, &self.grounded.user_turns, &mut found));
+        for call in &self.grounded.gold {
+            call.sources.values().for_each(|source| spans(source, &self.grounded.user_turns, &mut found));
+            // What is searched for must have been said.
+            if call.api == TOOL_SEARCHER {
+                let keywords = call.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();
+                found.extend(keywords.split_whitespace().filter(|word| word.len() > MIN_KEYWORD));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
         found
     }
 
