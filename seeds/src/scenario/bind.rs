@@ -39,18 +39,23 @@ const MOST_LOOKS: [usize; 2] = [4_000, 1_000];
 const MOST_NEW: usize = 20;
 
 impl Scenario {
-    /// Chooses records and values that make the scenario true; `None` where none were found. A function of the record source and
-    /// of the stream of choices.
-    #[must_use]
-    pub fn bind(&self, record_source: RecordSource<'_>, rng: &mut ChaCha8Rng) -> Option<Bindings> {
+    /// Chooses records and values that make the scenario true. A function of the record source and of the stream of choices.
+    ///
+    /// # Errors
+    /// The first place that nothing took in any try; `given` where its conditions never held.
+    pub fn bind(&self, record_source: RecordSource<'_>, rng: &mut ChaCha8Rng) -> Result<Bindings, &str> {
         let mut binder = Binder {
             scenario: self,
             record_source,
             bound: vec![Bound::Empty; usize::from(Slot::FIRST_FREE)],
             bindings: Vec::with_capacity(self.places.len()),
             looks: 0,
+            furthest: 0,
         };
-        binder.choose(0, rng).then_some(binder.bindings)
+        match binder.choose(0, rng) {
+            true => Ok(binder.bindings),
+            false => Err(self.places.get(binder.furthest).map_or("given", |place| &place.name)),
+        }
     }
 }
 
@@ -60,11 +65,14 @@ struct Binder<'a> {
     bound: Vec<Bound>,
     bindings: Bindings,
     looks: usize,
+    /// The place that was come to, of all tries.
+    furthest: usize,
 }
 
 impl<'a> Binder<'a> {
     fn choose(&mut self, number: usize, rng: &mut ChaCha8Rng) -> bool {
         let scenario = self.scenario;
+        self.furthest = self.furthest.max(number);
         let Some(place) = scenario.places.get(number) else {
             return scenario.given.iter().all(|condition| self.holds(condition));
         };

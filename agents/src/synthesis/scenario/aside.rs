@@ -113,8 +113,8 @@ impl<'a> Player<'a, '_> {
         let state = self.session.state().clone();
         let reading = Reading::new(&self.world.base, &state);
         let bindings = self.scenario.bind(self.world.record_source(&reading, state.clock()), self.rng);
-        let other =
-            Scene::new(self.world, self.scene.casing(), bindings.ok_or(Unplayed::NoDetour)?, state.clone());
+        let bindings = bindings.map_err(|_| Unplayed::NoDetour)?;
+        let other = Scene::new(self.world, self.scene.casing(), bindings, state.clone());
         let is_single = |root: &str| places.iter().filter(|(_, other)| *other == root).count() == 1;
         let pairs = places.iter().filter(|(_, root)| *root != "me" && is_single(root)).filter_map(
             |(expression, _)| {

@@ -126,8 +126,9 @@ impl<'a> Prepared<'a> {
         };
         let session = Session::new(world.base.clone(), session);
         let reading = Reading::new(&world.base, session.state());
-        let bindings =
-            first.bind(world.record_source(&reading, options.clock), rng).ok_or(Unplayed::NoBindings)?;
+        let bindings = first
+            .bind(world.record_source(&reading, options.clock), rng)
+            .map_err(|place| Unplayed::NoBindings(place.to_owned()))?;
         let casing = model.domains[first.domain.index()].casing;
         let scene = Scene::new(world, casing, bindings, session.state().clone());
         Ok(Self { world, first, later, options, taken_back, outages, visible, session, scene })

@@ -160,7 +160,7 @@ impl<'a, 'r> Player<'a, 'r> {
             let record = state.get(&world.base, resource, key)?;
             record.get(model.resource(resource).display?.index()).cloned()
         };
-        let mut chosen = None;
+        let (mut chosen, mut missing) = (None, "");
         let stated = self.stated();
         let fits = |scenario: &&Scenario| {
             let is_signed_in = self.is_signed_in || self.token(scenario.domain).is_some();
@@ -170,7 +170,13 @@ impl<'a, 'r> Player<'a, 'r> {
         for scenario in fitting {
             let prior = self.prior(scenario, &stated);
             let source = RecordSource { prior: &prior, ..world.record_source(&reading, state.clock()) };
-            let Some(bindings) = scenario.bind(source, self.rng) else { continue };
+            let bindings = match scenario.bind(source, self.rng) {
+                Ok(bindings) => bindings,
+                Err(place) => {
+                    missing = place;
+                    continue;
+                }
+            };
             let takes_up = bindings.iter().any(|bound| prior.is_taken_up(bound, name_of));
             if takes_up || chosen.is_none() {
                 chosen = Some((scenario, bindings));
@@ -179,7 +185,7 @@ impl<'a, 'r> Player<'a, 'r> {
                 break;
             }
         }
-        let (scenario, bindings) = chosen.ok_or(Unplayed::NoBindings)?;
+        let (scenario, bindings) = chosen.ok_or_else(|| Unplayed::NoBindings(missing.to_owned()))?;
         let casing = model.domains[scenario.domain.index()].casing;
         self.scene = Scene::new(world, casing, bindings, state);
         self.callers.extend(self.scene.held(scenario.caller()).cloned());

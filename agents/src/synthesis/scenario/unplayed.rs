@@ -3,9 +3,9 @@
 /// Why a scenario could not be played. The first word is its class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unplayed {
-    /// No records take its places.
-    #[error("no records make it true")]
-    NoBindings,
+    /// No records take its places: the first place that nothing takes.
+    #[error("no records make it true: nothing fits `{0}`")]
+    NoBindings(String),
     /// Words that name what is not there.
     #[error("the words `{words}` cannot be filled in: {why}")]
     Words {
@@ -56,7 +56,7 @@ impl Unplayed {
     #[must_use]
     pub const fn agent(&self) -> &'static str {
         match self {
-            Self::NoBindings | Self::NotLater(_) | Self::NoDetour => "query",
+            Self::NoBindings(_) | Self::NotLater(_) | Self::NoDetour => "query",
             _ => "caller",
         }
     }
@@ -65,7 +65,7 @@ impl Unplayed {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::NoBindings => "no records make the scenario true",
+            Self::NoBindings(_) => "no records make the scenario true",
             Self::Words { .. } => "words that cannot be filled in",
             Self::Refused { .. } => "a planned call was refused",
             Self::Worked(_) => "a call that should be refused worked",
