@@ -1,6 +1,11 @@
 //! `diorama eval` with a chat model, end to end: a dataset, a scripted model server, and the command.
 
+use std::path::Path;
+
 use diorama_model_server::{Answer, ModelServer, Script};
+use diorama_output::folder::Folder;
+use diorama_output::row::Role;
+use diorama_output::storage::Storage;
 use diorama_tests::diorama;
 use diorama_tests::requests::serve;
 use serde_json::{Value as Json, json};
@@ -184,6 +189,44 @@ fn solved_episodes_become_rows_that_hold_and_others_none() {
     assert_eq!(verified.code, 0, "{}", verified.out);
     let (code, told, _) = make("noop");
     assert_eq!((code, &told["dialogues"]), (1, &json!(0)), "{told}");
+}
+
+#[test]
+fn a_row_of_an_episode_with_a_wrong_call_is_not_learned_from_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let tasks = dataset(folder.path(), 20);
+    eval(&["--agent", "oracle", "--tasks", &tasks, "--out", &path("run")]);
+    let episodes = std::fs::read_to_string(path("run/episodes.jsonl")).unwrap();
+    // Each agent first makes its first call with an argument that the API does not have.
+    let erring = episodes.lines().map(|line| {
+        let mut episode: Json = serde_json::from_str(line).unwrap();
+        let steps = episode["steps"].as_array_mut().unwrap();
+        let calls = |step: &Json| step["step"] == "called" && step["api"] != "ToolSearcher";
+        if let Some(at) = steps.iter().position(calls) {
+            let mut wrong = steps[at].clone();
+            wrong["arguments"]["frobnicate"] = json!(1);
+            steps.insert(at, wrong);
+        }
+        episode.to_string() + "\n"
+    });
+    std::fs::write(path("erring.jsonl"), erring.collect::<String>()).unwrap();
+    let out = path("rows");
+    let made = ["generate", "--from-traces", &path("erring.jsonl"), "--tasks", &tasks, "--out", &out];
+    let ran = diorama(made);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let verified = diorama(["dataset", "verify", &out]);
+    assert_eq!(verified.code, 0, "{}", verified.out);
+    let folder = Folder::open(Storage::local(Path::new(&out))).unwrap();
+    let mut erring = 0;
+    for row in folder.rows().map(Result::unwrap) {
+        for said in row.messages.iter().filter(|said| said.role == Role::Assistant) {
+            let is_wrong = said.tool_calls.iter().any(|call| call.function.arguments.contains("frobnicate"));
+            assert_eq!(said.train, !is_wrong, "{}: {said:?}", row.id);
+            erring += usize::from(is_wrong);
+        }
+    }
+    assert!(erring >= 17, "{erring}");
 }
 
 #[test]

@@ -44,7 +44,8 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         return Some(Attribution::Environment);
     }
     let task = judge.task();
-    let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER).collect();
+    let wanted: Vec<&GoldCall> =
+        task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER && !gold.mistake).collect();
     let made: Vec<&Call> = judged.log.iter().map(|entry| &entry.call).collect();
     let missing = missing_apis(wanted.iter().map(|gold| &*gold.api), made.iter().map(|call| &*call.api));
     if task.episode.visible.is_empty() && has_missed_search(&missing, steps) {

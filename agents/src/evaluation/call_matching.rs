@@ -30,7 +30,8 @@ pub(super) fn count_matched_calls(
     for (number, reference) in gold.iter().enumerate() {
         let same = |entry: &&Arc<LogEntry>| reader.renames.is_same_call(reference, &entry.call);
         let made: Vec<&Arc<LogEntry>> = log.iter().filter(same).collect();
-        matched += u64::from(!made.is_empty() && reference.api != TOOL_SEARCHER);
+        let counts = reference.api != TOOL_SEARCHER && !reference.mistake;
+        matched += u64::from(!made.is_empty() && counts);
         let recorded = replies.get(number).and_then(|reply| serde_json::from_str(reply).ok());
         let recorded: Json = recorded.unwrap_or_default();
         for entry in made {
@@ -195,7 +196,7 @@ mod tests {
         let Call { api, arguments } = call(4302, 4302);
         let sources =
             BTreeMap::from([("id".to_owned(), reply()), ("amount".to_owned(), ArgumentSource::Default)]);
-        let reference = GoldCall { api, source_api: None, arguments, sources, turn: 0 };
+        let reference = GoldCall { api, source_api: None, arguments, sources, turn: 0, mistake: false };
         assert!(renames.is_same_call(&reference, &call(7809, 4302)));
         assert!(!renames.is_same_call(&reference, &call(4302, 4302)));
         assert!(!renames.is_same_call(&reference, &call(7809, 7809)));

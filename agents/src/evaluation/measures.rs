@@ -89,7 +89,8 @@ impl EpisodeMeasures {
     #[must_use]
     pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &Judged) -> Self {
         let task = judge.task();
-        let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER).collect();
+        let wanted: Vec<&GoldCall> =
+            task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER && !gold.mistake).collect();
         let mut later_calls = judged.log.iter().map(|entry| &entry.call);
         let reference: Vec<&str> = task.goals.iter().map(|goal| &*goal.answer).collect();
         let refused = |outcome: Outcome| outcome == Outcome::Refused;
@@ -115,7 +116,8 @@ impl EpisodeMeasures {
             is_refused: task.goals.iter().all(|goal| refused(goal.outcome)),
             chance: task.is_answer_only().then(|| task.chance()),
             correct_path: wanted.iter().all(|gold| later_calls.any(|call| call.api == gold.api)),
-            extra_calls: judged.log.len() as i64 - task.gold.len() as i64,
+            extra_calls: judged.log.len() as i64
+                - task.gold.iter().filter(|gold| !gold.mistake).count() as i64,
             reference_calls: wanted.len() as u64,
             matched_calls: count_matched_calls(judge.world(), &task.gold, &task.replies, &judged.log),
             rouge_l: rouge_l(&judged.answers.join(" "), &reference.join(" ")),

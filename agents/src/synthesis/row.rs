@@ -181,6 +181,7 @@ fn tell(base: &Base, grounded: &Grounded) -> Told {
             message.content.clone_from(&turn.say);
             message.reasoning_content.clone_from(&turn.reasoning);
             message.tool_calls.clone_from(&made);
+            message.train = turn.calls.iter().all(|call| !call.mistake);
             told.messages.push(message);
             for (index, call) in made.iter().enumerate() {
                 told.events.push(Event::Call((first + index) as u32));
@@ -213,8 +214,9 @@ pub fn depth(gold: &[GoldCall]) -> u32 {
 pub fn nested(gold: &[GoldCall]) -> String {
     let taken: Vec<u32> =
         gold.iter().flat_map(|call| call.sources.values()).flat_map(places).map(|(call, _)| call).collect();
-    let roots = (0..gold.len())
-        .filter(|index| gold[*index].api != TOOL_SEARCHER && !taken.contains(&(*index as u32)));
+    let roots = (0..gold.len()).filter(|index| {
+        gold[*index].api != TOOL_SEARCHER && !gold[*index].mistake && !taken.contains(&(*index as u32))
+    });
     roots.map(|index| label(gold, index)).collect::<Vec<_>>().join("; ")
 }
 

@@ -152,8 +152,9 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
     let system = said.next_if(|message| message.role == Role::System);
     let mut goals = Vec::new();
     let mut events = task.episode.events.iter().copied().peekable();
+    let mut mistakes = task.gold.iter().map(|call| call.mistake);
     while said.peek().is_some() {
-        goals.push(goal(goals.len(), &mut said, &mut events, &script, claims)?);
+        goals.push(goal(goals.len(), &mut said, (&mut events, &mut mistakes), &script, claims)?);
     }
     if claims.len() != goals.len() {
         let what = format!("claims: found {}, expected {}, one for each goal", claims.len(), goals.len());
@@ -176,7 +177,7 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
 fn goal<'a>(
     number: usize,
     said: &mut Peekable<impl Iterator<Item = &'a Message>>,
-    events: &mut Peekable<impl Iterator<Item = Event>>,
+    (events, mistakes): (&mut Peekable<impl Iterator<Item = Event>>, &mut impl Iterator<Item = bool>),
     script: &Script,
     claims: &[Claims],
 ) -> Result<CandidateGoal, VerifyError> {
@@ -205,7 +206,7 @@ fn goal<'a>(
             (Role::User, Some(Event::User(_))) => {
                 goal.turns.push(Turn { user: message.content.clone(), ..Turn::default() });
             }
-            (Role::Assistant, None | Some(Event::Say(_))) => goal.turns.push(turn(message)?),
+            (Role::Assistant, None | Some(Event::Say(_))) => goal.turns.push(turn(message, mistakes)?),
             (Role::Tool, Some(Event::Call(_))) => {}
             (role, told) => {
                 let found = told.map_or_else(|| "nothing".to_owned(), |event| format!("{event:?}"));
@@ -223,12 +224,13 @@ fn goal<'a>(
     Ok(goal)
 }
 
-/// A message of the assistant.
-fn turn(message: &Message) -> Result<Turn, VerifyError> {
+/// A message of the assistant, with what the reference says of its calls: which are mistakes.
+fn turn(message: &Message, mistakes: &mut impl Iterator<Item = bool>) -> Result<Turn, VerifyError> {
     let call = |call: &diorama_output::row::ToolCall| {
         let arguments = serde_json::from_str(&call.function.arguments)
             .map_err(|error| column("messages", format!("arguments of {}: {error}", call.function.name)))?;
-        Ok(CandidateCall { api: call.function.name.clone(), arguments })
+        let mistake = mistakes.next().unwrap_or_default();
+        Ok(CandidateCall { api: call.function.name.clone(), arguments, mistake })
     };
     Ok(Turn {
         say: message.content.clone(),

@@ -71,7 +71,7 @@ fn message(row: &mut Dialogue, role: Role) -> bool {
 }
 
 /// Single tamperings, and the place that must be named.
-const TAMPERINGS: [(&str, Tampering, &str); 29] = [
+const TAMPERINGS: [(&str, Tampering, &str); 30] = [
     (
         "another tolerance",
         |row| {
@@ -277,6 +277,11 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
             row.messages.iter_mut().find(|said| said.role == Role::Assistant).unwrap().train = false;
             true
         },
+        "messages[",
+    ),
+    (
+        "a call of the solution taken for a mistake",
+        |row| edit(&mut row.gold_calls, |calls| put(&mut calls[0]["mistake"], json!(true))),
         "messages[",
     ),
     (

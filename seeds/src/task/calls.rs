@@ -30,6 +30,9 @@ pub struct GoldCall {
     /// The user turn (from 0) that comes before it.
     #[serde(default)]
     pub turn: u32,
+    /// True for an avoidable error, refused with 400: part of the conversation, not of the solution.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mistake: bool,
 }
 
 /// Where a gold argument comes from.

@@ -104,6 +104,9 @@ pub struct CandidateCall {
     /// Its arguments.
     #[serde(default)]
     pub arguments: Map<String, Json>,
+    /// True for an avoidable error: the API refuses the arguments as not of its schema (400). Nobody is to learn from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mistake: bool,
 }
 
 /// Why a document is no candidate.

@@ -245,7 +245,13 @@ impl Walk {
                 if !callable {
                     self.faults.push(Reason::of_call(Code::UnknownTool, index).with("api", &*call.api));
                 }
-                let sources = argument::sources(index, call, id, seen, &mut self.faults, &mut self.unsourced);
+                // Where a mistake has its arguments from is shown, and held against nobody.
+                let (mut faults, mut unsourced) = (Vec::new(), Vec::new());
+                let sources = argument::sources(index, call, id, seen, &mut faults, &mut unsourced);
+                if !call.mistake {
+                    self.faults.append(&mut faults);
+                    self.unsourced.append(&mut unsourced);
+                }
                 let turn = seen.turns.len().saturating_sub(1) as u32;
                 self.gold.push(GoldCall {
                     api: call.api.clone(),
@@ -255,8 +261,15 @@ impl Walk {
                     arguments: call.arguments.clone(),
                     sources,
                     turn,
+                    mistake: call.mistake,
                 });
-                made.push(session.call(&call.into()));
+                let entry = session.call(&call.into());
+                if call.mistake && entry.reply.status != 400 {
+                    let status = entry.reply.status;
+                    let reason = Reason::of_call(Code::NoMistake, index);
+                    self.faults.push(reason.with("api", &*call.api).with("status", status));
+                }
+                made.push(entry);
             }
             if !made.is_empty() {
                 self.messages.push(of_message..self.gold.len());

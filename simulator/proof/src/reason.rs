@@ -131,6 +131,8 @@ codes! {
     FactUnclaimed, "fact_unclaimed", Solvable, "the message states `{path}`, which is not among the claimed facts";
     /// The world has no API of that name, or it was not visible.
     UnknownTool, "unknown_tool", Solvable, "`{api}` is not a tool that was visible by then";
+    /// A call is marked as a mistake, and its API does not refuse its arguments.
+    NoMistake, "no_mistake", Solvable, "{api} is marked as a mistake, and was answered with {status}, not with 400";
     /// A replay in a fresh session gives another reply or another state.
     ReplayDiffers, "replay_differs", Solvable, "a replay gives another reply or state";
     /// No goal changes, states or refuses anything.

@@ -117,6 +117,7 @@ pub fn conversation(
     let mut turns: Vec<Turn> = Vec::new();
     let mut message = Turn::default();
     let mut is_new = true;
+    let mut made = 0;
     let asks_model = steps.iter().any(|step| matches!(step, Step::Noted(Note::Asked(_))));
     for step in steps {
         match step {
@@ -129,7 +130,11 @@ pub fn conversation(
                 is_new = true;
             }
             Step::Called { call, .. } => {
-                let call = CandidateCall { api: call.api.clone(), arguments: call.arguments.clone() };
+                // Its arguments are not of the schema: nobody is to learn that.
+                let mistake = log.get(made).is_some_and(|entry| entry.reply.status == 400);
+                let call =
+                    CandidateCall { api: call.api.clone(), arguments: call.arguments.clone(), mistake };
+                made += 1;
                 match turns.last_mut() {
                     Some(turn) if !is_new => turn.calls.push(call),
                     _ => turns.push(Turn { calls: vec![call], ..std::mem::take(&mut message) }),

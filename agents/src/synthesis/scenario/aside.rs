@@ -96,7 +96,7 @@ impl<'a> Player<'a, '_> {
                 && api.is_some_and(|api| matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }))
         });
         let Call { api, arguments } = signed_in.map(|entry| entry.call.clone()).ok_or(Unplayed::NoDetour)?;
-        let again = CandidateCall { api, arguments };
+        let again = CandidateCall { api, arguments, mistake: false };
         let entry = self.session.call(&(&again).into());
         self.calls.push(entry);
         let say = WORDS.expired.choose(self.rng).cloned().filter(|words| !words.is_empty());

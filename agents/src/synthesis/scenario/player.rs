@@ -417,7 +417,7 @@ impl<'a, 'r> Player<'a, 'r> {
             arguments.insert(self.scene.casing().write(argument).into_owned(), value);
         }
         self.standing.extend(used.filter(|used| !self.standing.contains(used)));
-        Ok(CandidateCall { api: name, arguments })
+        Ok(CandidateCall { api: name, arguments, mistake: false })
     }
 
     /// Searches for an API that no search has shown. Whether one shows it.
@@ -447,7 +447,7 @@ impl<'a, 'r> Player<'a, 'r> {
         let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
         let before = self.shown.len();
         self.calls.push(self.session.call(&call));
-        let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments };
+        let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments, mistake: false };
         turns.push(Turn { calls: vec![call], ..Turn::default() });
         self.shown.extend(self.session.visible());
         self.missed += usize::from(self.shown.len() == before);

@@ -38,6 +38,12 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         if trial.is_stopped() {
             return Ok(());
         }
+        if call.mistake {
+            // It changes and shows nothing, and is no part of the solution.
+            let call = bind_what_is_there(call, &before.replies, world);
+            trial.call(&mut before, &call);
+            continue;
+        }
         let mut judge = |mutant: Mutation, with: &Put| {
             if trial.is_stopped() {
                 return Ok(true);
@@ -166,6 +172,7 @@ fn bind_what_is_there(gold: &GoldCall, replies: &[Option<Arc<LogEntry>>], world:
             arguments: serde_json::Map::new(),
             sources: BTreeMap::from([(name.clone(), source.clone())]),
             turn: gold.turn,
+            mistake: gold.mistake,
         };
         match bind(&single, replies, world) {
             Some(call) => arguments.extend(call.arguments),
