@@ -1,13 +1,14 @@
 //! Look-ups that no scenario states: before a call takes a record whose key nothing has shown, the assistant finds it by its name.
 
 use diorama_seeds::doc::ScenarioStepDoc;
-use diorama_seeds::model::{ParameterId, ResourceId};
-use diorama_seeds::scenario::BoundValue;
+use diorama_seeds::model::{ApiId, ParameterId, ResourceId};
+use diorama_seeds::scenario::{BoundValue, Scenario};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
 use super::player::{Player, Told};
 use super::unplayed::Unplayed;
+use crate::synthesis::world::BatchWorld;
 
 impl Player<'_, '_> {
     /// Finds the records that a step's calls take, where neither a reply nor the user has told their keys and an API gives them by
@@ -41,15 +42,8 @@ impl Player<'_, '_> {
         let model = self.world.base.world();
         let described = model.resource(resource);
         let display = described.display.filter(|display| *display != described.key)?;
-        let finders = &self.world.world_template.survey.finders[resource.index()];
-        let (finder, by) = finders.iter().find_map(|finder| {
-            let api = model.api(finder.api);
-            let is_known = |index: usize| [finder.by, api.token].contains(&Some(ParameterId(index as u16)));
-            let mut parameters = api.parameters.iter().enumerate();
-            let needs_no_more = parameters.all(|(index, parameter)| !parameter.required || is_known(index));
-            finder.by.filter(|_| needs_no_more).map(|by| (finder, by))
-        })?;
-        let api = model.api(finder.api);
+        let (finder, by) = finder(self.world, resource)?;
+        let api = model.api(finder);
         let parameter = &api.parameters[by.index()].name;
         let name = Json::from(format!("{place}.{}", described.field(display).name));
         Some(ScenarioStepDoc {
@@ -58,4 +52,28 @@ impl Player<'_, '_> {
             ..ScenarioStepDoc::default()
         })
     }
+}
+
+/// The API that gives the key of a record by its name, and needs nothing else but a token; and the parameter that takes the name.
+fn finder(world: &BatchWorld, resource: ResourceId) -> Option<(ApiId, ParameterId)> {
+    let finders = &world.world_template.survey.finders[resource.index()];
+    finders.iter().find_map(|finder| {
+        let api = world.base.world().api(finder.api);
+        let is_known = |index: usize| [finder.by, api.token].contains(&Some(ParameterId(index as u16)));
+        let mut parameters = api.parameters.iter().enumerate();
+        let needs_no_more = parameters.all(|(index, parameter)| !parameter.required || is_known(index));
+        finder.by.filter(|_| needs_no_more).map(|by| (finder.api, by))
+    })
+}
+
+/// The APIs that may be looked up with for a scenario: those that find the records which its calls take.
+pub(super) fn finders(world: &BatchWorld, scenario: &Scenario) -> Vec<ApiId> {
+    let model = world.base.world();
+    let taken = scenario.doc.calls().flat_map(|call| call.with.values()).filter_map(Json::as_str);
+    let named = taken.filter_map(|place| scenario.doc.bind.get(place)?.a.as_deref());
+    let resources = named.filter_map(|name| {
+        let mut resources = model.resources.iter();
+        resources.position(|own| own.domain == scenario.domain && *own.name == *name)
+    });
+    resources.filter_map(|index| finder(world, ResourceId(index as u16))).map(|(api, _)| api).collect()
 }

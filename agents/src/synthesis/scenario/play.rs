@@ -19,6 +19,7 @@ use super::Joins;
 use super::aside;
 use super::detour::Detour;
 use super::hand::Hand;
+use super::look_up;
 use super::player::{Player, Words, wording};
 use super::sign_in::may_be_signed_in;
 use super::unplayed::Unplayed;
@@ -276,12 +277,14 @@ fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
     goal.refused.is_some() && !goal.does.iter().any(calls)
 }
 
-/// The APIs that scenarios call, and those that sign users in for them.
+/// The APIs that scenarios call, those that find the records for them, and those that sign users in for both.
 fn needed<'a>(scenarios: impl Iterator<Item = &'a Scenario>, world: &BatchWorld) -> Vec<ApiId> {
     let (model, survey) = (world.base.world(), &world.world_template.survey);
-    let calls = scenarios.flat_map(|scenario| scenario.doc.calls());
-    let names = calls.filter_map(|call| call.call.as_deref());
-    let called = names.filter_map(|name| model.api_named(name));
+    let called = scenarios.flat_map(|scenario| {
+        let names = scenario.doc.calls().filter_map(|call| call.call.as_deref());
+        let called = names.filter_map(|name| model.api_named(name));
+        called.chain(look_up::finders(world, scenario))
+    });
     let mut apis: Vec<ApiId> = called
         .flat_map(|id| {
             let api = model.api(id);

@@ -423,8 +423,8 @@ impl<'a, 'r> Player<'a, 'r> {
     /// Searches for an API that no search has shown. Whether one shows it.
     pub(super) fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
         let Some(api) = self.world.base.world().api_named(name) else { return true };
-        if self.shown.contains(&api) {
-            return true;
+        if self.shown.contains(&api) || !self.retrieves {
+            return self.shown.contains(&api);
         }
         let said = self.said.iter().rev().map(String::as_str).collect();
         let known = search::Known { said, of_goal: self.said.len() - self.goal_from, system: &self.system };
