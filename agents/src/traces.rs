@@ -23,6 +23,7 @@ use crate::synthesis::model::Protocol;
 use crate::synthesis::model::caller::conversation;
 use crate::synthesis::pipeline::count_mutants;
 use crate::synthesis::row::{About, RowWorld, row as row_of};
+use crate::synthesis::tags::OF_THE_WAY;
 use crate::verify::candidate_of;
 
 /// The backend that rows of traces name.
@@ -111,10 +112,11 @@ impl Traces {
     /// When a task cannot be used or a world cannot be stored.
     pub fn batch(&self, batch: &Batch, writer: &DatasetWriter) -> Result<BatchRows, TraceError> {
         let (mut rows, mut funnel) = (Vec::new(), Funnel::default());
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         for index in batch.row_indexes.clone() {
             let Some(Some(episode)) = self.episodes.get(index as usize) else { continue };
             funnel.propose();
-            match self.row(episode, index, &mut funnel)? {
+            match self.row(episode, index, &runtime, &mut funnel)? {
                 Ok(row) => {
                     writer.put_world(&row.world_id, &self.worlds.text(&row.world_id)?)?;
                     rows.push(row);
@@ -129,6 +131,7 @@ impl Traces {
         &self,
         episode: &Episode,
         index: u64,
+        runtime: &tokio::runtime::Runtime,
         funnel: &mut Funnel,
     ) -> Result<Result<Dialogue, Lost>, TraceError> {
         let lost = |agent, reason: &str| Ok(Err((agent, reason.to_owned())));
@@ -141,14 +144,13 @@ impl Traces {
             return lost("caller", "faults were switched on");
         }
         let judge = Judge::new(Task::of(row)?, world.clone())?;
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let (again, judged) = runtime.block_on(batch::regrade(episode, &judge))?;
         if !again.grade.success {
             return lost("caller", "not solved when it is run again");
         }
-        let task = Task::of(row)?;
+        let task = judge.task();
         let search = SearchVersion::named(&task.episode.search);
-        let planned = match candidate_of(row, &task) {
+        let planned = match candidate_of(row, task) {
             Ok(planned) => ground_with(world.context(), planned, search),
             Err(_) => return lost("query", "its task holds no claims"),
         };
@@ -172,11 +174,11 @@ impl Traces {
             Err(reason) => return lost(reason.gate.name(), reason.code.name()),
         };
         count_mutants(funnel, &report);
-        Ok(Ok(self.told(episode, row, &world, index, (&grounded, &report))))
+        Ok(Ok(self.make_row(episode, row, &world, index, (&grounded, &report))))
     }
 
     /// The row of a proven trace.
-    fn told(
+    fn make_row(
         &self,
         episode: &Episode,
         task: &Dialogue,
@@ -195,10 +197,8 @@ impl Traces {
             authors: BTreeMap::from([("assistant".to_owned(), episode.agent.clone())]),
         };
         let terms = episode.model.as_ref().map(|model| format!("{model} ({})", self.terms));
-        // What follows from how the reference was told does not follow here.
-        let told = ["missed_search", "says_before_calling"];
         let tags: Vec<&str> =
-            task.tags.iter().map(String::as_str).filter(|tag| !told.contains(tag)).collect();
+            task.tags.iter().map(String::as_str).filter(|tag| !OF_THE_WAY.contains(tag)).collect();
         let about = About {
             ability: task.ability,
             tags: &tags,

@@ -1,7 +1,7 @@
 //! The cause of a failed episode, from its calls, the results of its searches, and its grade.
 
 use diorama_baselines::trace::{Note, Step};
-use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
 use diorama_grade::ErrorClass;
 use diorama_seeds::task::{Call, GoldCall, Outcome};
 use diorama_simulator::user::tells_nothing;
@@ -44,8 +44,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         return Some(Attribution::Environment);
     }
     let task = judge.task();
-    let wanted: Vec<&GoldCall> =
-        task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER && !gold.mistake).collect();
+    let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| is_of_solution(gold)).collect();
     let made: Vec<&Call> = judged.log.iter().map(|entry| &entry.call).collect();
     let missing = missing_apis(wanted.iter().map(|gold| &*gold.api), made.iter().map(|call| &*call.api));
     if task.episode.visible.is_empty() && has_missed_search(&missing, steps) {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
-use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::tools::is_of_solution;
 use diorama_engine::{Body, Origin};
 use diorama_seeds::model::{BehaviourKind, ResourceId, World};
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
@@ -30,8 +30,7 @@ pub(super) fn count_matched_calls(
     for (number, reference) in gold.iter().enumerate() {
         let same = |entry: &&Arc<LogEntry>| reader.renames.is_same_call(reference, &entry.call);
         let made: Vec<&Arc<LogEntry>> = log.iter().filter(same).collect();
-        let counts = reference.api != TOOL_SEARCHER && !reference.mistake;
-        matched += u64::from(!made.is_empty() && counts);
+        matched += u64::from(!made.is_empty() && is_of_solution(reference));
         let recorded = replies.get(number).and_then(|reply| serde_json::from_str(reply).ok());
         let recorded: Json = recorded.unwrap_or_default();
         for entry in made {

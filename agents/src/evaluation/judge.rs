@@ -183,7 +183,7 @@ impl Judge {
 
     /// The task, for measures and reports.
     #[must_use]
-    pub(super) const fn task(&self) -> &Task {
+    pub(crate) const fn task(&self) -> &Task {
         &self.task
     }
 }

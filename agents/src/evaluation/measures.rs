@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use diorama_baselines::rouge::rouge_l;
 use diorama_baselines::trace::{Note, Step};
-use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
 use diorama_grade::ErrorClass;
 use diorama_llm::Usage;
 use diorama_output::row::{Dialogue, ability_name};
@@ -89,8 +89,7 @@ impl EpisodeMeasures {
     #[must_use]
     pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &Judged) -> Self {
         let task = judge.task();
-        let wanted: Vec<&GoldCall> =
-            task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER && !gold.mistake).collect();
+        let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| is_of_solution(gold)).collect();
         let mut later_calls = judged.log.iter().map(|entry| &entry.call);
         let reference: Vec<&str> = task.goals.iter().map(|goal| &*goal.answer).collect();
         let refused = |outcome: Outcome| outcome == Outcome::Refused;

@@ -1,7 +1,7 @@
 //! A tested candidate as a row of a dataset.
 
 use diorama_engine::Base;
-use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
 use diorama_output::row::parts::{Episode, Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
 use diorama_proof::ground::places;
@@ -214,9 +214,8 @@ pub fn depth(gold: &[GoldCall]) -> u32 {
 pub fn nested(gold: &[GoldCall]) -> String {
     let taken: Vec<u32> =
         gold.iter().flat_map(|call| call.sources.values()).flat_map(places).map(|(call, _)| call).collect();
-    let roots = (0..gold.len()).filter(|index| {
-        gold[*index].api != TOOL_SEARCHER && !gold[*index].mistake && !taken.contains(&(*index as u32))
-    });
+    let roots =
+        (0..gold.len()).filter(|index| is_of_solution(&gold[*index]) && !taken.contains(&(*index as u32)));
     roots.map(|index| label(gold, index)).collect::<Vec<_>>().join("; ")
 }
 

@@ -5,6 +5,11 @@ use indexmap::IndexSet;
 
 use super::scenario::{Detour, Played};
 
+/// Labels of how a scenario's calls are made: who solves the task in another way need not have them.
+pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
+const SAYS_BEFORE_CALLING: &str = "says_before_calling";
+const MISSED_SEARCH: &str = "missed_search";
+
 /// The labels that a share can be set for.
 pub const LABELS: [&str; 20] = [
     "withheld",
@@ -63,8 +68,8 @@ pub fn label(played: &Played<'_>) -> Vec<&'static str> {
     let turns = || played.candidate.goals.iter().flat_map(|goal| &goal.turns);
     let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
     let labels = [
-        ("says_before_calling", turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
-        ("missed_search", played.missed > 0),
+        (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
+        (MISSED_SEARCH, played.missed > 0),
         ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
     ];
     let first = scenarios.first();

@@ -19,7 +19,7 @@ use serde_json::Value as Json;
 
 pub use self::hit::Hit;
 use self::index::finder;
-pub use self::index::{MAX_HITS, TOOL_SEARCHER};
+pub use self::index::{MAX_HITS, TOOL_SEARCHER, is_of_solution};
 use self::search::Pool;
 pub use self::version::SearchVersion;
 use super::base::Base;

@@ -49,7 +49,7 @@ pub(super) fn run(
     let config = [("backend", json!(traces::BACKEND)), ("traces", json!(hash)), ("terms", json!(terms))];
     let identity = Identity {
         versions: crate::cli::dataset::verify::versions(SearchVersion::default()),
-        seed: 0,
+        seed: traces::SEED,
         config: config.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         benchmark: false,
     };

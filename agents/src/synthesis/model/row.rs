@@ -26,6 +26,7 @@ use super::steps::{StepLine, Went};
 use super::{AssistantWords, UserWords, caller, judge};
 use crate::synthesis::pipeline::{REPEATS, count_mutants};
 use crate::synthesis::row::{self, About};
+use crate::synthesis::tags::OF_THE_WAY;
 use crate::synthesis::tester::Rejected;
 use crate::synthesis::world::BatchWorld;
 
@@ -199,13 +200,13 @@ impl Work {
     async fn attempt(&mut self) -> Result<Dialogue, Loss> {
         let plan = self.plan().await?;
         let persona = self.persona();
-        let proven = self.rewritten(&plan, persona).await?;
-        let proven = self.answered(&plan, proven).await?;
+        let proven = self.reword(&plan, persona).await?;
+        let proven = self.answer(&plan, proven).await?;
         let opening = shingles(&words(proven.grounded.script.opening()));
         if self.job.known.iter().any(|known| similar(known, &opening)) {
             return Err(Loss::dropped("duplicate", REPEATS, proven.grounded.script.opening()));
         }
-        self.judged(&proven.grounded).await?;
+        self.judge(&proven.grounded).await?;
         count_mutants(&mut self.funnel, &proven.report);
         let row = self.row(&plan, &proven);
         self.note(
@@ -263,7 +264,7 @@ impl Work {
 
     /// The conversation with its lines reworded, all in one request. What the gates find wrong goes back once; then the lines of one
     /// speaker alone are kept, where those pass.
-    async fn rewritten(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
+    async fn reword(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
         let settings = &self.run_context.settings;
         let user = settings.user == UserWords::Rewritten;
         let whose = Whose { user, assistant: settings.assistant == AssistantWords::Rewritten };
@@ -277,63 +278,47 @@ impl Work {
         }
         let failed = |unasked| Loss::unasked(rewrite::STEP, unasked);
         let mut told = rewrite.ask(&asker).await.map_err(failed)?;
-        let first = match self.prove(rewrite.put_in(&told.value, whose)).await? {
-            Ok(passed) => Ok(passed),
-            Err(wrong) => {
-                let (_, reason, what) = &wrong;
-                self.note(
-                    rewrite::STEP,
-                    Went::Repaired,
-                    Some((reason, what)),
-                    json!({ "lines": told.value }),
-                );
-                told = rewrite.again(&asker, told, what).await.map_err(failed)?;
-                self.prove(rewrite.put_in(&told.value, whose)).await?
-            }
-        };
+        let mut tested = self.prove(rewrite.put_in(&told.value, whose)).await?;
+        if let Err((_, reason, what)) = &tested {
+            let lines = json!({ "lines": told.value });
+            self.note(rewrite::STEP, Went::Repaired, Some((reason, what)), lines);
+            told = rewrite.again(&asker, told, what).await.map_err(failed)?;
+            tested = self.prove(rewrite.put_in(&told.value, whose)).await?;
+        }
         let mut kept = whose;
-        let passed = match first {
-            Ok(passed) => passed,
-            Err(wrong) => {
-                let alone = [Whose { user: false, ..whose }, Whose { assistant: false, ..whose }];
-                let mut found = None;
-                for of in alone.into_iter().filter(|_| whose.user && whose.assistant) {
-                    if let Ok(passed) = self.prove(rewrite.put_in(&told.value, of)).await? {
-                        found = Some((of, passed));
-                        break;
-                    }
+        if let Err((_, reason, what)) = &tested {
+            let why = (reason.clone(), what.clone());
+            let alone = [Whose { user: false, ..whose }, Whose { assistant: false, ..whose }];
+            for of in alone.into_iter().filter(|_| whose.user && whose.assistant) {
+                (kept, tested) = (of, self.prove(rewrite.put_in(&told.value, of)).await?);
+                if tested.is_ok() {
+                    break;
                 }
-                let (_, reason, what) = &wrong;
-                self.note(
-                    rewrite::STEP,
-                    Went::LineLost,
-                    Some((reason, what)),
-                    json!({ "lines": told.value }),
-                );
-                let (of, passed) =
-                    found.ok_or_else(|| Loss::dropped(rewrite::STEP, wrong.1.clone(), wrong.2.clone()))?;
-                kept = of;
-                passed
             }
-        };
+            let lines = json!({ "lines": told.value });
+            self.note(rewrite::STEP, Went::LineLost, Some((&why.0, &why.1)), lines);
+            // The reason is that of the whole rewrite.
+            tested = tested.map_err(|(step, ..)| (step, why.0, why.1));
+        }
+        let (grounded, report) =
+            tested.map_err(|(_, reason, what)| Loss::dropped(rewrite::STEP, reason, what))?;
         self.note(rewrite::STEP, Went::Passed, None, json!({ "lines": told.value }));
         for (role, _) in
             [("user", kept.user), ("assistant", kept.assistant)].into_iter().filter(|(_, is)| *is)
         {
             authors.insert(role.to_owned(), rewrite::STEP.to_owned());
         }
-        let (grounded, report) = passed;
         Ok(Proven { grounded, report, authors })
     }
 
     /// The assistant's side by the caller agent, in a live session; where it fails, the planned one where that is allowed.
-    async fn answered(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
+    async fn answer(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
         let settings = &self.run_context.settings;
         if settings.assistant != AssistantWords::Caller {
             return Ok(proven);
         }
         let falls_back = settings.falls_back;
-        match self.called(plan, &proven).await {
+        match self.solve(plan, &proven).await {
             Ok((grounded, report)) => {
                 let mut authors = proven.authors;
                 authors.insert("assistant".to_owned(), caller::STEP.to_owned());
@@ -348,7 +333,7 @@ impl Work {
     }
 
     /// The caller agent's own way to the same end.
-    async fn called(&mut self, plan: &Plan, proven: &Proven) -> Result<Passed, Loss> {
+    async fn solve(&mut self, plan: &Plan, proven: &Proven) -> Result<Passed, Loss> {
         let row = self.row(plan, proven);
         let (asker, world, protocol) =
             (self.asker.clone(), self.world.clone(), self.run_context.settings.protocol);
@@ -369,7 +354,7 @@ impl Work {
     }
 
     /// Has the judge vote, where it is asked.
-    async fn judged(&mut self, grounded: &Grounded) -> Result<(), Loss> {
+    async fn judge(&mut self, grounded: &Grounded) -> Result<(), Loss> {
         let votes = self.run_context.settings.votes;
         if votes == 0 {
             return Ok(());
@@ -405,9 +390,8 @@ impl Work {
         };
         let terms = format!("{} ({})", settings.model, settings.terms);
         let by_caller = proven.authors.get("assistant").is_some_and(|author| author == caller::STEP);
-        let told_by_trace = ["missed_search", "says_before_calling"];
         let tags: Vec<&'static str> =
-            plan.tags.iter().copied().filter(|name| !by_caller || !told_by_trace.contains(name)).collect();
+            plan.tags.iter().copied().filter(|name| !by_caller || !OF_THE_WAY.contains(name)).collect();
         let about = About {
             ability: plan.ability,
             tags: &tags,

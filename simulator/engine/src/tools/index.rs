@@ -6,6 +6,7 @@ use diorama_seeds::model::{
     Api, ApiId, Behaviour, BehaviourKind, DomainId, Method, Parameter, Place, Reply as Shown, World,
 };
 use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::task::GoldCall;
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::Value as Json;
 
@@ -16,6 +17,12 @@ use crate::search::{ToolFinder, entries};
 
 /// The implicit API that finds APIs: `{keywords: string}`.
 pub const TOOL_SEARCHER: &str = "ToolSearcher";
+
+/// Returns true if the solution needs a reference call: it is neither a search for tools nor a mistake.
+#[must_use]
+pub fn is_of_solution(call: &GoldCall) -> bool {
+    call.api != TOOL_SEARCHER && !call.mistake
+}
 
 /// How many hits a search has, at most.
 pub const MAX_HITS: usize = 5;
