@@ -2,9 +2,6 @@
 //!
 //! Owns the template language of `docs/world-format.md`, section Phrases. Knows nothing of worlds.
 
-pub use diorama_seeds::english::capitalised;
-use diorama_seeds::english::lowered;
-
 /// A template: literal text, slots, and optional parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
@@ -74,26 +71,6 @@ pub fn assemble(segments: &[Segment]) -> String {
         }
     }
     text
-}
-
-/// Raises the first letter, when it is literal text.
-pub fn capitalise(segments: &mut [Segment]) {
-    if let Some(Segment::Text(text)) = segments.first_mut() {
-        *text = capitalised(text);
-    }
-}
-
-/// Lowers the first letter, when it is literal text and no name or "I" begins with it.
-pub fn lower(segments: &mut [Segment]) {
-    if let Some(Segment::Text(text)) = segments.first_mut() {
-        *text = lowered(text);
-    }
-}
-
-/// Literal text, as one segment.
-#[must_use]
-pub fn literal(text: impl Into<String>) -> Segment {
-    Segment::Text(text.into())
 }
 
 /// Two spaces, or a space before a stop, arise where an optional part was left out.
@@ -189,7 +166,7 @@ mod tests {
         #[test]
         fn every_string_is_a_template(source in ".*") {
             let template = Template::parse(&source);
-            let _ = template.fill(&mut |_| Some(vec![literal("x")]));
+            let _ = template.fill(&mut |_| Some(vec![Segment::Text("x".to_owned())]));
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Static analysis. Must not execute calls.
 
 use diorama_seeds::model::{
-    Api, ApiId, BehaviourKind, Comparison, DomainId, FilterTest, ParameterId, Query, ResourceId, World,
+    Api, ApiId, BehaviourKind, Comparison, DomainId, FilterTest, Parameter, ParameterId, Query, ResourceId,
+    World,
 };
 use diorama_seeds::schema::Type;
 
@@ -12,14 +13,8 @@ use diorama_seeds::schema::Type;
 pub struct Survey {
     /// For each resource, the APIs that give a record's key from what people call it.
     pub finders: Vec<Vec<Finder>>,
-    /// For each resource, the APIs that show one record.
-    pub readers: Vec<Vec<ApiId>>,
-    /// Lists.
-    pub lists: Vec<ApiId>,
     /// APIs that change records.
     pub writers: Vec<ApiId>,
-    /// APIs with computed or aggregated replies.
-    pub computers: Vec<ApiId>,
     /// For each domain, its sign-in API.
     pub sign_in: Vec<Option<ApiId>>,
 }
@@ -33,16 +28,25 @@ pub struct Finder {
     pub by: Option<ParameterId>,
 }
 
+impl Finder {
+    /// The required parameters of its API beside the name and the token.
+    pub fn needs<'a>(&self, api: &'a Api) -> impl Iterator<Item = &'a Parameter> {
+        let given = [self.by, api.token];
+        let parameters = api.parameters.iter().enumerate();
+        let needed = parameters.filter(move |(index, parameter)| {
+            parameter.required && !given.contains(&Some(ParameterId(*index as u16)))
+        });
+        needed.map(|(_, parameter)| parameter)
+    }
+}
+
 impl Survey {
     /// Analyses a world.
     #[must_use]
     pub fn new(world: &World) -> Self {
         let mut survey = Self {
             finders: vec![Vec::new(); world.resources.len()],
-            readers: vec![Vec::new(); world.resources.len()],
-            lists: Vec::new(),
             writers: Vec::new(),
-            computers: Vec::new(),
             sign_in: vec![None; world.domains.len()],
         };
         for (index, api) in world.apis.iter().enumerate() {
@@ -56,9 +60,7 @@ impl Survey {
             self.writers.push(id);
         }
         match &api.behaviour.kind {
-            BehaviourKind::Get { resource, .. } => self.readers[resource.index()].push(id),
             BehaviourKind::Lookup { resource, by } => {
-                self.readers[resource.index()].push(id);
                 if let [(field, parameter)] = by.as_slice()
                     && world.resource(*resource).display == Some(*field)
                 {
@@ -66,12 +68,9 @@ impl Survey {
                 }
             }
             BehaviourKind::List(query) => {
-                self.lists.push(id);
                 let by = name_parameter(world, query);
                 self.finders[query.resource.index()].push(Finder { api: id, by });
             }
-            BehaviourKind::Members { .. } => self.lists.push(id),
-            BehaviourKind::Compute(_) | BehaviourKind::Aggregate { .. } => self.computers.push(id),
             BehaviourKind::SignIn { .. } => self.sign_in[api.domain.index()] = Some(id),
             _ => {}
         }
@@ -80,10 +79,7 @@ impl Survey {
     /// Forgets APIs.
     pub fn leave_out(&mut self, gone: impl Fn(ApiId) -> bool) {
         self.finders.iter_mut().for_each(|finders| finders.retain(|finder| !gone(finder.api)));
-        self.readers.iter_mut().for_each(|readers| readers.retain(|api| !gone(*api)));
-        for all in [&mut self.lists, &mut self.writers, &mut self.computers] {
-            all.retain(|api| !gone(*api));
-        }
+        self.writers.retain(|api| !gone(*api));
     }
 
     /// The sign-in API of a domain.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use diorama_engine::session::LogEntry;
 use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, ParameterId};
+use diorama_seeds::naming::snake;
 
 use super::shape::Shape;
 use super::sketch::Sketch;
 use super::wording;
 use super::writer::{Writer, Written};
 
-/// What the reply to the goal's own call goes by.
+/// The name of the reply to the goal's own call.
 pub(super) const REPLY: &str = "found";
 
 /// The scenarios of one API.
@@ -64,7 +65,7 @@ impl<'a> Author<'a> {
         doc.name = format!("{}_{}_{}", snake(&self.api.name), shape.name(), number + 1);
         doc.who = "somebody who uses the service".to_owned();
         let domain = self.api.domain;
-        match self.writer.rehearsed(&doc, domain) {
+        match self.writer.rehearse(&doc, domain) {
             Ok(()) => self.written.push(Written { doc, domain, weight: 1.0, shape, api: self.id }),
             Err(reason) => {
                 self.reason = format!("{} lost every try: {reason}", shape.name());
@@ -90,7 +91,7 @@ impl<'a> Author<'a> {
     }
 
     /// The calls of a sketch as they work in the trial world.
-    pub(super) fn tried(&mut self, sketch: &Sketch<'a>) -> Option<Vec<Arc<LogEntry>>> {
+    pub(super) fn try_calls(&mut self, sketch: &Sketch<'a>) -> Option<Vec<Arc<LogEntry>>> {
         let words = || vec!["-".to_owned()];
         let goal = ScenarioGoalDoc {
             user: words(),
@@ -102,16 +103,4 @@ impl<'a> Author<'a> {
         let calls = self.writer.calls(&doc, self.api.domain);
         calls.map_err(|reason| self.reason = format!("no call of it worked: {reason}")).ok()
     }
-}
-
-/// The name of an API in the words of scenarios: `PlaceHold` is `place_hold`.
-fn snake(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() && !out.ends_with('_') {
-            out.push('_');
-        }
-        out.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
-    }
-    out
 }

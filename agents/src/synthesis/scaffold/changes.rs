@@ -32,7 +32,7 @@ impl<'a> Author<'a> {
                 continue;
             }
             self.refused(&sketch, &clauses, &requests, turn);
-            let Some(calls) = self.tried(&sketch) else { continue };
+            let Some(calls) = self.try_calls(&sketch) else { continue };
             let Some(last) =
                 calls.last().filter(|entry| !entry.changes.is_empty() && !ends_what_is_over(entry))
             else {

@@ -4,12 +4,13 @@ use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
 use diorama_seeds::doc::ScenarioGoalDoc;
 use diorama_seeds::model::{BehaviourKind, FieldId, ParameterId, ResourceId};
+use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
 use super::author::{Author, REPLY};
 use super::shape::Shape;
-use super::sketch::{Sketch, is_plain};
+use super::sketch::Sketch;
 use super::wording;
 use super::writer::choices;
 
@@ -42,7 +43,7 @@ impl<'a> Author<'a> {
                 self.reason = "it has no words: give it `phrases.noun`".to_owned();
                 continue;
             }
-            let Some(calls) = self.tried(&sketch) else { continue };
+            let Some(calls) = self.try_calls(&sketch) else { continue };
             let Some(last) = calls.last() else { continue };
             let total = self.total(last, &sketch);
             if let Some((array, member_name)) = self.display_of_first(last, resource)
@@ -122,7 +123,7 @@ impl<'a> Author<'a> {
                 };
                 let shown = member_of(&last.reply.body, array, query.resource, *field);
                 let Some(shown) =
-                    shown.filter(|shown| shown.split('.').all(is_plain) && !member_name.is_empty())
+                    shown.filter(|shown| shown.split('.').all(is_identifier) && !member_name.is_empty())
                 else {
                     continue;
                 };
@@ -143,7 +144,7 @@ impl<'a> Author<'a> {
                     ]
                 });
                 let first = format!("{items}[0].{member_name}");
-                let value = wording::told(&format!("{items}[0].{shown}"), &doc.schema, true);
+                let value = wording::tell(&format!("{items}[0].{shown}"), &doc.schema, true);
                 let goal = ScenarioGoalDoc {
                     user: user.take(12).collect(),
                     does: steps,
@@ -184,7 +185,7 @@ impl<'a> Author<'a> {
         let (_, name) = rest.split_once(']')?;
         let name = name.trim_start_matches('.');
         name.split('.')
-            .all(|part| part.is_empty() || is_plain(part))
+            .all(|part| part.is_empty() || is_identifier(part))
             .then(|| (array.to_owned(), name.to_owned()))
     }
 }

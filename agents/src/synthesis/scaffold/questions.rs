@@ -31,7 +31,7 @@ impl<'a> Author<'a> {
     /// Questions about one record.
     pub(super) fn read(&mut self, resource: ResourceId) {
         let Some(sketch) = self.sketch(&BTreeSet::new()) else { return };
-        let Some(calls) = self.tried(&sketch) else { return };
+        let Some(calls) = self.try_calls(&sketch) else { return };
         let Some((last, before)) = calls.split_last() else { return };
         let fields = self.askable(resource, last, before);
         // Where the world has words for some, the others are left alone.
@@ -60,16 +60,16 @@ impl<'a> Author<'a> {
         self.missing(resource);
     }
 
-    /// What the record is called in a question: its name and what stands above it, or whose it is.
+    /// Words for the record in a question: its name and the records above it, or its owner.
     fn it(&self, sketch: &Sketch<'a>, resource: ResourceId) -> String {
         let world = self.writer.world();
         let own = sketch.records.iter().rposition(|named| named.resource == resource);
         let described = world.resource(resource);
         match own {
             Some(own) => {
-                let mut it = sketch.called(own);
+                let mut it = sketch.name_with_noun(own);
                 for at in (0..sketch.records.len()).filter(|at| *at != own).rev() {
-                    let words = sketch.called(at);
+                    let words = sketch.name_with_noun(at);
                     if !it.contains(&words)
                         && sketch.said.iter().any(|(_, said)| {
                             said.iter().any(|said| words.contains(said.trim_matches(['{', '}'])))
@@ -83,7 +83,7 @@ impl<'a> Author<'a> {
             None if sketch.records.is_empty() => format!("my {}", described.label),
             None => {
                 let above: Vec<String> =
-                    (0..sketch.records.len()).rev().map(|at| sketch.called(at)).collect();
+                    (0..sketch.records.len()).rev().map(|at| sketch.name_with_noun(at)).collect();
                 format!("the {} of {}", described.label, above.join(" of "))
             }
         }
@@ -232,7 +232,7 @@ impl<'a> Author<'a> {
         for (turn, chosen) in choices(self.api, self.writer.guide(), self.id).into_iter().enumerate() {
             let Some(sketch) = self.sketch(&chosen) else { continue };
             let (clauses, requests) = (sketch.clauses(self.id), sketch.requests(self.id));
-            let Some(calls) = self.tried(&sketch).filter(|_| clauses.len() + requests.len() > 0) else {
+            let Some(calls) = self.try_calls(&sketch).filter(|_| clauses.len() + requests.len() > 0) else {
                 continue;
             };
             let Some(last) = calls.last() else { continue };

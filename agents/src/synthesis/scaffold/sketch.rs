@@ -9,6 +9,7 @@ use diorama_proof::survey::Finder;
 use diorama_seeds::casing::Casing;
 use diorama_seeds::doc::{PlaceDoc, ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, Parameter, ParameterId, ResourceId, World};
+use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
@@ -32,10 +33,8 @@ pub(super) struct Sketch<'a> {
     pub(super) new: Vec<(ResourceId, String)>,
     /// The place of the record whose fields filters take.
     pub(super) example: Option<(ResourceId, String)>,
-    /// What is said for each parameter of the goal's call, in several wordings.
+    /// The words for each parameter of the goal's call, in several wordings.
     pub(super) said: Vec<(ParameterId, Vec<String>)>,
-    /// True where the user is signed in.
-    signed_in: bool,
     /// True where people say the keys of records, not their names.
     keys_at_hand: bool,
 }
@@ -73,7 +72,6 @@ impl<'a> Sketch<'a> {
             new: Vec::new(),
             example: None,
             said: Vec::new(),
-            signed_in: false,
             keys_at_hand,
         }
     }
@@ -90,7 +88,6 @@ impl<'a> Sketch<'a> {
             let user = world.resource(auth.user).name.to_string();
             self.doc.bind.shift_insert(0, "me".to_owned(), PlaceDoc { a: Some(user), ..PlaceDoc::default() });
         }
-        self.signed_in = true;
     }
 
     /// A name for a place that nothing else has.
@@ -119,7 +116,7 @@ impl<'a> Sketch<'a> {
         let world = self.world();
         let described = world.resource(resource);
         let mut conditions = Vec::new();
-        if let (Some(owner), true, true) = (described.owner, self.signed_in, self.doc.bind.contains_key("me"))
+        if let Some(owner) = described.owner.filter(|_| self.doc.bind.contains_key("me"))
             && let Some(auth) = &world.domains[described.domain.index()].auth
         {
             let key = &world.resource(auth.user).field(world.resource(auth.user).key).name;
@@ -167,7 +164,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// As [`Sketch::words`], with what the record is before it.
-    pub(super) fn called(&self, at: usize) -> String {
+    pub(super) fn name_with_noun(&self, at: usize) -> String {
         let named = &self.records[at];
         let described = self.world().resource(named.resource);
         let is_person = described.display.is_some_and(|field| self.writer.is_person(named.resource, field));
@@ -214,8 +211,8 @@ impl<'a> Sketch<'a> {
         for (index, parameter) in in_path_order(api).filter(|(index, _)| given(*index)) {
             let Type::Reference { resource, .. } = parameter.schema.kind else { continue };
             let id = ParameterId(index as u16);
-            let at = match self.filtered(api, id) {
-                Some((resource, field)) => self.referred(resource, &field)?,
+            let at = match self.find_filtered_field(api, id) {
+                Some((resource, field)) => self.add_referred(resource, &field)?,
                 None => match self
                     .records
                     .iter()
@@ -243,7 +240,7 @@ impl<'a> Sketch<'a> {
             if matches!(parameter.schema.kind, Type::Reference { .. }) {
                 continue;
             }
-            if let Some(given) = self.looked_up(api, id) {
+            if let Some(given) = self.take_for_look_up(api, id) {
                 self.said.push((id, given.1));
                 with.push((id, given.0));
                 continue;
@@ -264,8 +261,8 @@ impl<'a> Sketch<'a> {
         Some(())
     }
 
-    /// What a look-up takes: the field of the record that it is about.
-    fn looked_up(&mut self, api: &Api, id: ParameterId) -> Option<(String, Vec<String>)> {
+    /// The argument of a look-up: a field of the record that it is about.
+    fn take_for_look_up(&mut self, api: &Api, id: ParameterId) -> Option<(String, Vec<String>)> {
         let BehaviourKind::Lookup { resource, by } = &api.behaviour.kind else { return None };
         let (field, _) = by.iter().find(|(_, parameter)| *parameter == id)?;
         let at = self.topic_or_record(*resource);
@@ -278,7 +275,7 @@ impl<'a> Sketch<'a> {
     }
 
     fn topic_or_record(&mut self, resource: ResourceId) -> usize {
-        // What the request named before is what is meant.
+        // The request means the record that it named before.
         let known = self.records.iter().position(|named| named.resource == resource);
         known.unwrap_or_else(|| self.record(resource))
     }
@@ -297,7 +294,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// The field of the example that a filter takes.
-    pub(super) fn filtered(&self, api: &Api, id: ParameterId) -> Option<(ResourceId, String)> {
+    pub(super) fn find_filtered_field(&self, api: &Api, id: ParameterId) -> Option<(ResourceId, String)> {
         use diorama_seeds::model::FilterTest;
         let (BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. }) = &api.behaviour.kind
         else {
@@ -309,7 +306,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// The place of the record that a field of the example refers to.
-    fn referred(&mut self, of: ResourceId, field: &str) -> Option<usize> {
+    fn add_referred(&mut self, of: ResourceId, field: &str) -> Option<usize> {
         let world = self.world();
         let resource = world.resource(of);
         let id = resource.field_named(field)?;
@@ -355,23 +352,23 @@ impl<'a> Sketch<'a> {
             finders.sort_by_key(|finder| finder.by.is_none());
             let ways = finders.iter().find_map(|finder| Some((*finder, self.ways(*finder, at)?)));
             if let Some((finder, with)) = ways {
-                return Some(self.found_by(finder, with, at));
+                return Some(self.add_look_up(finder, with, at));
             }
             let owned = finders.iter().find_map(|finder| Some((*finder, self.owner(*finder, at)?)));
             if let Some((finder, (of, field))) = owned {
                 let owner = self.above(at, of, &field);
                 let owner = self.find(owner, nesting + 1)?;
                 let at = owner + 1;
-                self.records[at].below = format!(" of {}", self.called(owner));
+                self.records[at].below = format!(" of {}", self.name_with_noun(owner));
                 let with = self.ways(finder, at)?;
-                return Some(self.found_by(finder, with, at));
+                return Some(self.add_look_up(finder, with, at));
             }
         }
         self.records[at].by_key = !is_key;
         Some(at)
     }
 
-    fn found_by(&mut self, finder: Finder, with: Vec<(ParameterId, String)>, at: usize) -> usize {
+    fn add_look_up(&mut self, finder: Finder, with: Vec<(ParameterId, String)>, at: usize) -> usize {
         let api = self.world().api(finder.api);
         if api.token.is_some() {
             self.sign_in(api);
@@ -413,11 +410,8 @@ impl<'a> Sketch<'a> {
     fn owner(&self, finder: Finder, at: usize) -> Option<(ResourceId, String)> {
         let world = self.world();
         let api = world.api(finder.api);
-        let known = |id: ParameterId| Some(id) == finder.by || api.token == Some(id);
-        let needed = api.parameters.iter().enumerate();
-        let mut needed =
-            needed.filter(|(index, parameter)| parameter.required && !known(ParameterId(*index as u16)));
-        let (_, only) = needed.next().filter(|_| needed.next().is_none())?;
+        let mut needed = finder.needs(api);
+        let only = needed.next().filter(|_| needed.next().is_none())?;
         let of = refers_to(&only.schema.kind).filter(|of| *of != self.records[at].resource)?;
         world.resource(of).display?;
         let described = world.resource(self.records[at].resource);
@@ -445,13 +439,7 @@ fn is_reference_to(kind: &Type, to: ResourceId) -> bool {
 
 /// A member of a place or reply in words: `the_guild.name`, `the_guild["x-name"]`.
 pub(super) fn member(of: &str, name: &str) -> String {
-    if is_plain(name) { format!("{of}.{name}") } else { format!("{of}[{}]", Json::from(name)) }
-}
-
-/// Returns true if a name can be written after a dot.
-pub(super) fn is_plain(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    if is_identifier(name) { format!("{of}.{name}") } else { format!("{of}[{}]", Json::from(name)) }
 }
 
 /// The parameters of an API, those of its path first, in its order.

@@ -3,11 +3,13 @@
 use diorama_seeds::contract::{first_state, is_gone, is_passing};
 use diorama_seeds::doc::PlaceDoc;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, FilterTest, Parameter, ParameterId, ResourceId};
+use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::sketch::{Sketch, is_plain, member};
+use super::sketch::{Sketch, member};
+use crate::synthesis::render::with_unit;
 use crate::synthesis::world::refers_to;
 
 /// Days ahead that dates are asked for, at most.
@@ -28,7 +30,7 @@ impl Sketch<'_> {
         if let Type::List(item) = &parameter.schema.kind
             && let Some(resource) = refers_to(&item.kind)
         {
-            return self.listed(resource);
+            return self.name_several(resource);
         }
         match (&parameter.schema.kind, parameter.field) {
             (Type::Enum(values), field) => {
@@ -89,7 +91,7 @@ impl Sketch<'_> {
         place
     }
 
-    /// What a filter takes from the example record; none where the parameter is no filter.
+    /// The value that a filter takes from the example record; none where the parameter is no filter.
     fn filter_value(&mut self, api: &Api, id: ParameterId) -> Option<Option<Given>> {
         let (BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. }) = &api.behaviour.kind
         else {
@@ -103,7 +105,7 @@ impl Sketch<'_> {
         let given = match &filter.test {
             FilterTest::Compare(field, comparison) => {
                 let (field, schema) = (name(*field), &described.field(*field).schema);
-                if is_plain(&field) {
+                if is_identifier(&field) {
                     self.only_where(&place, format!("item.{field} != null"));
                 }
                 let expression = member(&place, &field);
@@ -144,7 +146,7 @@ impl Sketch<'_> {
     ) -> Option<Given> {
         let changes =
             matches!(api.behaviour.kind, BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. });
-        // What something begins with, nobody makes it again, and what passes by itself is not set.
+        // Nobody sets the state that a record begins with, nor one that passes by itself.
         let of_state = ["state", "status"].iter().any(|state| parameter.name.to_lowercase().ends_with(state));
         let first = first_state(values.iter().copied(), &[]);
         let is_set = |value: &str| {
@@ -156,7 +158,7 @@ impl Sketch<'_> {
         let condition = field.and_then(|(resource, field)| {
             let had = self.records.iter().find(|named| named.resource == resource).filter(|_| changes)?;
             let name = &self.world().resource(resource).field(field).name;
-            is_plain(name).then(|| format!("{place} != {}.{name}", had.place))
+            is_identifier(name).then(|| format!("{place} != {}.{name}", had.place))
         });
         let doc =
             PlaceDoc { pick: pick.into_iter().map(Json::from).collect(), condition, ..PlaceDoc::default() };
@@ -196,7 +198,7 @@ impl Sketch<'_> {
                 place
             }
         };
-        if is_plain(&name) {
+        if is_identifier(&name) {
             self.only_where(&place, format!("item.{name} != null"));
             let had = self.records.iter().find(|named| named.resource == resource);
             if let Some(had) = had.map(|named| named.place.clone()) {
@@ -229,7 +231,7 @@ impl Sketch<'_> {
     }
 
     /// Several records by name, each found by a look-up of its name.
-    fn listed(&mut self, resource: ResourceId) -> Option<Given> {
+    fn name_several(&mut self, resource: ResourceId) -> Option<Given> {
         let world = self.world();
         let described = world.resource(resource);
         let display = described.field(described.display?).name.to_string();
@@ -270,14 +272,5 @@ fn words_of(expression: &str, schema: &Schema) -> Vec<String> {
         Type::Time => vec![format!("at {{{expression}|time}}"), format!("at {{{expression}|clock}}")],
         Type::Enum(_) => vec![format!("{{{expression}|plain}}")],
         _ => vec![with_unit(format!("{{{expression}}}"), schema)],
-    }
-}
-
-/// A number with its unit, where it has one.
-pub(super) fn with_unit(number: String, schema: &Schema) -> String {
-    match &schema.unit {
-        Some(unit) if &**unit == "%" => format!("{number}%"),
-        Some(unit) => format!("{number} {unit}"),
-        None => number,
     }
 }

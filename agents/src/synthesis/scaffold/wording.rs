@@ -2,17 +2,18 @@
 
 use diorama_seeds::english::{article, capitalised, lowered};
 use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
+use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Schema, Type};
 
 use super::sketch::{Sketch, member};
-use super::values::with_unit;
+use crate::synthesis::render::with_unit;
 use crate::synthesis::text::{Part, Segment, Template, assemble};
 use crate::synthesis::world::refers_to;
 
 /// Openings of a goal, at most.
 const MOST_OPENINGS: usize = 12;
 
-/// What stands before and after a clause that starts with a verb, by careful writers.
+/// Words before and after a clause that starts with a verb, by careful writers.
 const CAREFUL: [(&str, &str); 12] = [
     ("Please ", "."),
     ("Could you ", "?"),
@@ -44,7 +45,7 @@ const HASTY: [(&str, &str); 12] = [
     ("have to ", ", can you help?"),
 ];
 
-/// What stands before and after a clause that follows another matter.
+/// Words before and after a clause that follows another matter.
 const LATER: [(&str, &str); 8] = [
     ("Then please ", "."),
     ("Next, I'd like to ", "."),
@@ -83,7 +84,7 @@ fn both(careful: Vec<String>, hasty: Vec<String>, each: usize) -> Vec<String> {
 }
 
 /// One frame after the other around one clause after the other: each clause comes in different frames.
-fn framed(clauses: &[String], frames: &[(&str, &str)], turn: usize) -> Vec<String> {
+fn frame(clauses: &[String], frames: &[(&str, &str)], turn: usize) -> Vec<String> {
     let whole = |number: usize| {
         let (before, after) = frames[(turn + number) % frames.len()];
         let clause = &clauses[number % clauses.len()];
@@ -98,10 +99,10 @@ fn framed(clauses: &[String], frames: &[(&str, &str)], turn: usize) -> Vec<Strin
 pub(super) fn openings(clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
     let mut careful: Vec<String> = requests.iter().map(|request| sentence(request)).collect();
     careful.truncate(MOST_OPENINGS / 4);
-    careful.extend(framed(clauses, &CAREFUL, turn));
+    careful.extend(frame(clauses, &CAREFUL, turn));
     let mut hasty: Vec<String> = requests.iter().map(|request| hastily(request)).collect();
     hasty.truncate(MOST_OPENINGS / 4);
-    hasty.extend(framed(clauses, &HASTY, turn));
+    hasty.extend(frame(clauses, &HASTY, turn));
     both(careful, hasty, MOST_OPENINGS / 2)
 }
 
@@ -110,8 +111,8 @@ pub(super) fn later(clauses: &[String], requests: &[String], turn: usize) -> Vec
     let (careful, hasty) = LATER.split_at(LATER.len() / 2);
     let also = requests.iter().map(|request| format!("Also: {}", lowered(request)));
     let too = requests.iter().map(|request| format!("and {}", hastily(request)));
-    let careful = framed(clauses, careful, turn).into_iter().chain(also.map(|words| sentence(&words)));
-    both(careful.collect(), framed(clauses, hasty, turn).into_iter().chain(too).collect(), 2)
+    let careful = frame(clauses, careful, turn).into_iter().chain(also.map(|words| sentence(&words)));
+    both(careful.collect(), frame(clauses, hasty, turn).into_iter().chain(too).collect(), 2)
 }
 
 /// Questions after another matter.
@@ -146,20 +147,20 @@ fn hastily(words: &str) -> String {
 impl Sketch<'_> {
     /// The clauses of an API that name all that is given, and nothing else.
     pub(super) fn clauses(&self, id: ApiId) -> Vec<String> {
-        self.filled(id, &self.writer.guide().api(id).imperative)
+        self.fill_all(id, &self.writer.guide().api(id).imperative)
     }
 
     /// The whole requests of an API that do so.
     pub(super) fn requests(&self, id: ApiId) -> Vec<String> {
-        self.filled(id, &self.writer.guide().api(id).request)
+        self.fill_all(id, &self.writer.guide().api(id).request)
     }
 
     /// The plural noun phrases of a list that do so.
     pub(super) fn nouns(&self, id: ApiId) -> Vec<String> {
-        self.filled(id, &self.writer.guide().api(id).noun)
+        self.fill_all(id, &self.writer.guide().api(id).noun)
     }
 
-    fn filled(&self, id: ApiId, templates: &[Template]) -> Vec<String> {
+    fn fill_all(&self, id: ApiId, templates: &[Template]) -> Vec<String> {
         let api = self.world().api(id);
         let mut all = Vec::new();
         for turn in 0..2 {
@@ -270,7 +271,7 @@ impl Sketch<'_> {
     ) -> Vec<String> {
         let described = self.world().resource(resource);
         let field_doc = described.field(field);
-        let value = told(value, &field_doc.schema, bare);
+        let value = tell(value, &field_doc.schema, bare);
         let says = self.writer.guide().says(resource, field);
         let plain = format!("The {} of {{it}} is {{value}}.", field_doc.label);
         let all = if says.is_empty() { std::slice::from_ref(&plain) } else { says };
@@ -278,8 +279,8 @@ impl Sketch<'_> {
         all.iter().map(|say| sentence(&say.replace("{it}", &it).replace("{value}", &value))).collect()
     }
 
-    /// What the assistant says after a change: phrases of the API, else that it is done. `key` is where a reply shows the key of what
-    /// was made.
+    /// The assistant's words after a change: phrases of the API, else that it is done. `key` is the place where a reply shows the key
+    /// of the new record.
     pub(super) fn done(&self, id: ApiId, reply: &str, key: Option<(ResourceId, String)>) -> Vec<String> {
         let api = self.world().api(id);
         let mut all = Vec::new();
@@ -308,7 +309,7 @@ impl Sketch<'_> {
             let (name, index) = part.split_at(part.find('[').unwrap_or(part.len()));
             if !name.is_empty() {
                 let name = self.casing.read(name);
-                super::sketch::is_plain(&name).then_some(())?;
+                is_identifier(&name).then_some(())?;
                 place = member(&place, &name);
             }
             place.push_str(index);
@@ -316,14 +317,14 @@ impl Sketch<'_> {
         Some(place)
     }
 
-    /// What is asked for without saying of what: `delete the role {Sid}` is `delete a role`.
+    /// The request without its details: `delete the role {Sid}` is `delete a role`.
     pub(super) fn vague(&self, id: ApiId) -> Option<String> {
         self.writer.guide().api(id).imperative.iter().find_map(opening)
     }
 }
 
 /// A value of a reply as the assistant tells it.
-pub(super) fn told(place: &str, schema: &Schema, bare: bool) -> String {
+pub(super) fn tell(place: &str, schema: &Schema, bare: bool) -> String {
     match &schema.kind {
         Type::DateTime => format!("{{{place}|date}} at {{{place}|time}}"),
         Type::Enum(_) => format!("{{{place}|plain}}"),
@@ -333,7 +334,7 @@ pub(super) fn told(place: &str, schema: &Schema, bare: bool) -> String {
     }
 }
 
-/// What a phrase asks for without saying of what: `add a user called {name}` is `add a user`.
+/// The request of a phrase without its details: `add a user called {name}` is `add a user`.
 fn opening(template: &Template) -> Option<String> {
     let Some(Part::Text(text)) = template.parts.first() else { return None };
     let text = text.trim_end().trim_end_matches('"').trim_end().trim_end_matches(" to");
@@ -348,7 +349,7 @@ fn opening(template: &Template) -> Option<String> {
     if noun.contains(" my ") {
         return Some(text.to_owned());
     }
-    // What is removed from something is not said to be gone.
+    // A phrase that removes from something names that too.
     let from = template.parts.iter().find_map(|part| match part {
         Part::Text(text) => text.strip_prefix(" from the ").map(str::trim_end),
         _ => None,

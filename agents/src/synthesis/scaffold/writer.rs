@@ -1,4 +1,4 @@
-//! What scenarios are written and tried in, and what comes of it.
+//! The world that scenarios are written for and tried in, and the scenarios that come of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Written {
     pub(super) api: ApiId,
 }
 
-/// What scenarios are written and tried in.
+/// The world that scenarios are written for and tried in.
 pub(super) struct Writer<'a> {
     pub(super) trial: &'a BatchWorld,
 }
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
         self.trial.world_template.people.contains(&(resource, field))
     }
 
-    fn compiled(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<Scenario, String> {
+    fn compile(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<Scenario, String> {
         let (mut compiled, findings) = compile(std::slice::from_ref(doc), domain, self.world());
         let wrong = || findings.first().map(|finding| format!("{}: {}", finding.path, finding.message));
         compiled.pop().ok_or_else(|| wrong().unwrap_or_default())
@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// Why the last one does not.
     pub(super) fn calls(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<Vec<Arc<LogEntry>>, String> {
-        let scenario = self.compiled(doc, domain)?;
+        let scenario = self.compile(doc, domain)?;
         let play = |seed| rehearse::calls(self.trial, &scenario, seed).map_err(|error| error.to_string());
         first_of(MOST_TRIALS, play)
     }
@@ -81,8 +81,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// Why the last try does not.
-    pub(super) fn rehearsed(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<(), String> {
-        let scenario = self.compiled(doc, domain)?;
+    pub(super) fn rehearse(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<(), String> {
+        let scenario = self.compile(doc, domain)?;
         let play = |seed| match rehearse::rehearse(self.trial, (&scenario, &[]), Ability::Call, seed) {
             Ok(_) => Ok(()),
             Err(lost) => Err(lost.to_string()),
@@ -103,7 +103,7 @@ fn first_of<T>(tries: u64, make: impl Fn(u64) -> Result<T, String>) -> Result<T,
     last
 }
 
-/// Which optional parameters are given together: those that a phrase can tell.
+/// The sets of optional parameters that a request gives together: those that a phrase can tell.
 pub(super) fn choices(api: &Api, guide: &Guide, id: ApiId) -> Vec<BTreeSet<ParameterId>> {
     const MOST: usize = 3;
     let words = guide.api(id);

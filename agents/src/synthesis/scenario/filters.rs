@@ -7,7 +7,7 @@ use minijinja::value::Value as Shown;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::leaf::Leaf;
-use crate::synthesis::render::{MONTHS, money, plain_number, time_told, weekday};
+use crate::synthesis::render::{MONTHS, money, plain_number, twelve_hours, weekday};
 
 /// Instructions that one wording may take.
 const FUEL: u64 = 20_000;
@@ -30,8 +30,8 @@ pub(super) fn environment() -> Environment<'static> {
         Ok::<_, Error>(MONTHS[(leaf(value)?.date()?.civil().month() as usize - 1) % 12])
     });
     environment.add_filter("soon", |value: &Shown| leaf(value)?.soon());
-    environment.add_filter("time", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 0)));
-    environment.add_filter("clock", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 1)));
+    environment.add_filter("time", |value: &Shown| Ok::<_, Error>(leaf(value)?.time()?.to_string()));
+    environment.add_filter("clock", |value: &Shown| Ok::<_, Error>(twelve_hours(leaf(value)?.time()?)));
     environment.add_filter("amount", |value: &Shown| amount(value));
     environment.add_filter("money", in_currency);
     environment.add_filter("n", number);
@@ -55,7 +55,7 @@ pub(super) fn environment() -> Environment<'static> {
         if is_sentence { format!("\"{value}\"") } else { value.to_owned() }
     });
     environment.add_filter("capital", |value: &str| capitalised(value));
-    environment.add_filter("called", |value: &Shown, noun: &str| called(&value.to_string(), noun));
+    environment.add_filter("called", |value: &Shown, noun: &str| name_with_noun(&value.to_string(), noun));
     environment.add_filter("given", |value: &str| value.split(' ').next().unwrap_or_default().to_owned());
     environment.add_filter("family", |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned());
     environment.add_filter("tail", |value: &str, count: usize| {
@@ -76,8 +76,8 @@ fn leaf(value: &Shown) -> Result<&Leaf, Error> {
     })
 }
 
-/// What a record is called, after what it is: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`.
-fn called(name: &str, noun: &str) -> String {
+/// The name of a record with its noun: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`.
+fn name_with_noun(name: &str, noun: &str) -> String {
     let (lower, noun_lower) = (name.to_lowercase(), noun.to_lowercase());
     if lower.starts_with(&format!("{noun_lower} ")) {
         name.to_owned()
@@ -104,7 +104,7 @@ fn in_currency(value: &Shown, code: &str) -> Result<String, Error> {
         Some(Value::Decimal(decimal)) => *decimal,
         _ => Decimal { minor: (number(value)? * 100.0).round() as i64, scale: 2 },
     };
-    Ok(money(decimal, code, 0))
+    Ok(money(decimal, code))
 }
 
 /// A number to compare and reckon with.

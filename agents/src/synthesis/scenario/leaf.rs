@@ -13,7 +13,7 @@ use diorama_seeds::value::{Date, Instant, Time, Value};
 use minijinja::value::{DynObject, Enumerator, Object, Value as Shown};
 use minijinja::{Error, ErrorKind};
 
-use crate::synthesis::render::{MONTHS, money, plain_number, time_told, weekday};
+use crate::synthesis::render::{MONTHS, money, plain_number, weekday};
 
 /// Where a play takes place.
 #[derive(Debug)]
@@ -43,14 +43,14 @@ impl Object for Leaf {
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told = match (&self.value, &self.schema.kind) {
-            (Value::Decimal(decimal), Type::Decimal { currency: Some(code), .. }) => money(*decimal, code, 0),
+            (Value::Decimal(decimal), Type::Decimal { currency: Some(code), .. }) => money(*decimal, code),
             (Value::Decimal(decimal), _) => decimal.reduced().to_string(),
             (Value::Number(number), _) => plain_number(*number),
             (Value::Date(_), _) => self.day(false).unwrap_or_default(),
-            (Value::Time(time), _) => time_told(*time, 0),
+            (Value::Time(time), _) => time.to_string(),
             (Value::DateTime(_), _) => {
                 let (day, time) = (self.day(false).unwrap_or_default(), self.time());
-                time.map(|time| format!("{day} at {}", time_told(time, 0))).unwrap_or(day)
+                time.map(|time| format!("{day} at {time}")).unwrap_or(day)
             }
             (other, _) => other.to_text(&self.setting.base.world().zone),
         };
@@ -107,7 +107,7 @@ impl Leaf {
 }
 
 /// A value of a record or a reply as words see it.
-pub(super) fn shown(setting: &Arc<Setting>, value: &Value, schema: &Arc<Schema>) -> Shown {
+pub(super) fn show(setting: &Arc<Setting>, value: &Value, schema: &Arc<Schema>) -> Shown {
     match value {
         Value::Absent | Value::Null => Shown::from(()),
         Value::Bool(value) => Shown::from(*value),
@@ -118,12 +118,12 @@ pub(super) fn shown(setting: &Arc<Setting>, value: &Value, schema: &Arc<Schema>)
                 Type::List(item) => Arc::new(item.as_ref().clone()),
                 _ => Arc::new(Schema::of(Type::Any)),
             };
-            Shown::from(items.iter().map(|item| shown(setting, item, &schema)).collect::<Vec<_>>())
+            Shown::from(items.iter().map(|item| show(setting, item, &schema)).collect::<Vec<_>>())
         }
         Value::Object(members) => {
             let schema = Arc::new(Schema::of(Type::Any));
             let members =
-                members.iter().map(|(name, member)| (name.to_string(), shown(setting, member, &schema)));
+                members.iter().map(|(name, member)| (name.to_string(), show(setting, member, &schema)));
             Shown::from(members.collect::<BTreeMap<_, _>>())
         }
         Value::Number(_) | Value::Decimal(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {

@@ -58,11 +58,8 @@ impl Player<'_, '_> {
 fn finder(world: &BatchWorld, resource: ResourceId) -> Option<(ApiId, ParameterId)> {
     let finders = &world.world_template.survey.finders[resource.index()];
     finders.iter().find_map(|finder| {
-        let api = world.base.world().api(finder.api);
-        let is_known = |index: usize| [finder.by, api.token].contains(&Some(ParameterId(index as u16)));
-        let mut parameters = api.parameters.iter().enumerate();
-        let needs_no_more = parameters.all(|(index, parameter)| !parameter.required || is_known(index));
-        finder.by.filter(|_| needs_no_more).map(|by| (finder.api, by))
+        let needs_more = finder.needs(world.base.world().api(finder.api)).next().is_some();
+        finder.by.filter(|_| !needs_more).map(|by| (finder.api, by))
     })
 }
 

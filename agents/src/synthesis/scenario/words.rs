@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use super::filters;
-use super::leaf::{Leaf, Setting, shown};
+use super::leaf::{Leaf, Setting, show};
 use diorama_engine::{Body, State};
 use diorama_grade::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
@@ -154,7 +154,7 @@ impl Scene {
         match body {
             Body::Leaf(value, origin) => {
                 let schema = leaf_schema(origin, self.setting.base.world());
-                shown(&self.setting, value, &Arc::new(schema))
+                show(&self.setting, value, &Arc::new(schema))
             }
             Body::List(items) => Shown::from(items.iter().map(|item| self.body(item)).collect::<Vec<_>>()),
             Body::Object(members) => {
@@ -184,7 +184,7 @@ impl Object for Scene {
         }
         match name {
             "now" => {
-                return Some(shown(
+                return Some(show(
                     &self.setting,
                     &Value::DateTime(self.setting.now),
                     &Arc::new(Schema::of(Type::DateTime)),
@@ -192,7 +192,7 @@ impl Object for Scene {
             }
             "today" => {
                 let today = self.setting.base.world().zone.date_of(self.setting.now);
-                return Some(shown(&self.setting, &Value::Date(today), &Arc::new(Schema::of(Type::Date))));
+                return Some(show(&self.setting, &Value::Date(today), &Arc::new(Schema::of(Type::Date))));
             }
             _ => {}
         }
@@ -208,7 +208,7 @@ impl Object for Scene {
                 key: Value::Null,
                 of_new: Some(record.clone()),
             }),
-            BoundValue::Value(value, schema) => shown(&self.setting, value, schema),
+            BoundValue::Value(value, schema) => show(&self.setting, value, schema),
         })
     }
 }
@@ -252,7 +252,7 @@ impl Object for Row {
                     of_new: None,
                 }))
             }
-            _ => Some(shown(&self.setting, value, &Arc::new(schema.clone()))),
+            _ => Some(show(&self.setting, value, &Arc::new(schema.clone()))),
         }
     }
 
