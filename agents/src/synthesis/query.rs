@@ -27,7 +27,7 @@ pub struct TaskSpec {
     pub session_seed: u64,
     /// The start of that session.
     pub clock: Instant,
-    /// What happens on the way.
+    /// The detour on the way.
     pub detour: Option<Detour>,
     /// The domains of the scenarios that one is joined with.
     pub joins: Joins,

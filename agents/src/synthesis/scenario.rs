@@ -55,7 +55,7 @@ pub struct ScenarioSet {
     personas: Vec<Vec<String>>,
     /// What users say when a matter is settled, by domain.
     reactions: Vec<ReactionsDoc>,
-    /// What is said when users sign in, by domain.
+    /// Words for signing in, by domain.
     sign_ins: Vec<SignInDoc>,
     /// For each ability, the scenarios that exercise it, those that show the same of what has a share side by side.
     draws: [Vec<Draw>; 3],
@@ -237,7 +237,7 @@ impl ScenarioSet {
         self.reactions.get(domain.index()).unwrap_or(&NONE)
     }
 
-    /// What is said when users of a domain sign in.
+    /// Words for signing in to a domain.
     pub(super) fn sign_in(&self, domain: DomainId) -> &SignInDoc {
         static NONE: SignInDoc = SignInDoc { ask: Vec::new(), tell: Vec::new() };
         self.sign_ins.get(domain.index()).unwrap_or(&NONE)

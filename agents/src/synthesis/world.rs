@@ -288,8 +288,8 @@ impl Guide {
     }
 }
 
-/// What people call what an API does, where its document does not tell: its phrases without what they are about, its name, and
-/// what it shows.
+/// Common names of an API whose document gives none: its phrases without their values, its name, and
+/// the resource that it shows.
 fn plain_names(words: &ApiWords, api: &Api, world: &World) -> Vec<String> {
     let mut names = Vec::new();
     for template in words.imperative.iter().chain(&words.noun) {

@@ -256,7 +256,7 @@ pub struct ScenariosDoc {
     pub sign_in: SignInDoc,
 }
 
-/// What is said when a call needs a signed-in user. Words, in several wordings each; the user is the place `me`.
+/// Words for signing in, where a call needs a signed-in user, in several wordings each; the user is the place `me`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SignInDoc {

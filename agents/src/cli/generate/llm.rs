@@ -52,7 +52,7 @@ pub struct LlmArgs {
     /// How the caller agent calls: by the server's function calling, or by actions in the text.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallerProtocol::Tools)]
     pub caller_protocol: CallerProtocol,
-    /// Whose lines are written anew, all of a conversation in one request.
+    /// Speakers whose lines the model writes anew, all of a conversation in one request.
     #[arg(long, value_enum, value_name = "WHOSE", default_value_t = Rewrite::Both)]
     pub rewrite: Rewrite,
     /// Attempts at a row, each with another plan.
@@ -105,7 +105,7 @@ pub enum CallerProtocol {
     Text,
 }
 
-/// Whose lines are reworded.
+/// The speakers whose lines the model rewords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Rewrite {
     /// The user's.
@@ -297,7 +297,7 @@ impl LlmArgs {
     }
 }
 
-/// What the rows of a run share.
+/// Makes the context that the rows of a run share.
 fn run_context(
     recipe: Arc<Recipe>,
     agents: Agents,

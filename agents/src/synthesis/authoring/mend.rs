@@ -79,7 +79,7 @@ pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc
         }
     }
     let head = only.domain;
-    // Who was given a topic alone describes the domain.
+    // A model that was given a topic alone describes the domain itself.
     let own = head.description.clone().filter(|own| domain.is_topic() && !own.trim().is_empty());
     let description = own.unwrap_or_else(|| domain.description.clone());
     doc.domain = Some(DomainHead {

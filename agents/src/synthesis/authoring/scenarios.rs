@@ -180,7 +180,7 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<Sce
             let names: BTreeSet<String> = faulty.iter().map(|(scenario, _)| scenario.name.clone()).collect();
             let mended: Vec<ScenarioDoc> =
                 mended.into_iter().filter(|scenario| names.contains(&scenario.name)).collect();
-            // What did not come back stays as faulty as it was.
+            // Scenarios that did not come back stay as faulty as they were.
             faulty.retain(|(scenario, _)| mended.iter().all(|other| other.name != scenario.name));
             let before = kept.len();
             sort(&sound.doc, mended, &mut kept, &mut faulty);
@@ -223,7 +223,7 @@ fn sort(
     }
 }
 
-/// What is wrong with a scenario: what `world check` finds, else why too few tries become rows.
+/// The faults of a scenario: the findings of `world check`, else the reasons why too few tries become rows.
 fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
     let doc = WorldDoc { scenarios: vec![scenario.clone()], ..doc.clone() };
     let report = inspect(&doc.name, world::to_yaml(&doc)?.as_bytes(), &doc)?;

@@ -13,7 +13,7 @@ use super::form;
 /// The longest document that is read, in bytes.
 const LONGEST: usize = 200_000;
 
-/// What is asked for of a world.
+/// The part of a world that a request asks for.
 #[derive(Clone, Copy)]
 pub enum Part<'a> {
     /// All of it.

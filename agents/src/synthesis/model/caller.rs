@@ -139,7 +139,7 @@ pub fn conversation(
                     Some(turn) if !is_new => turn.calls.push(call),
                     _ => turns.push(Turn { calls: vec![call], ..std::mem::take(&mut message) }),
                 }
-                // Who asks no model makes one call after the other.
+                // An agent without a model makes one call after the other.
                 is_new = !asks_model;
             }
             Step::Said { .. } | Step::Finished { .. } => {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Lost, Question, Unasked};
-use super::lines::{Line, Speaker, lines};
+use super::lines::{Line, lines};
 use super::prompts::PromptSet;
 
 /// Its name in usage reports and files.
@@ -50,16 +50,15 @@ impl Vote {
 }
 
 /// The lines of a conversation as the judge reads them.
-fn shown(grounded: &Grounded, world: &World) -> Vec<String> {
+fn show_lines(grounded: &Grounded, world: &World) -> Vec<String> {
     let line = |line| match line {
-        Line::Said { speaker: Speaker::User, words } => format!("User: {words}"),
-        Line::Said { speaker: Speaker::Assistant, words } => format!("Assistant: {words}"),
+        Line::Said { speaker, words } => format!("{}: {words}", speaker.name()),
         Line::Happens(text) => text,
     };
     lines(grounded, world).into_iter().map(line).collect()
 }
 
-/// What the judge is told: the assistant's instructions, with the rules of the house, and the conversation.
+/// The prompt of the judge: the assistant's instructions, with the rules of the house, and the conversation.
 ///
 /// # Errors
 /// When a variant of the prompt names what is not there.
@@ -139,7 +138,7 @@ pub async fn judge(
     grounded: &Grounded,
     world: &World,
 ) -> Result<Verdict, Lost> {
-    let shown = shown(grounded, world);
+    let shown = show_lines(grounded, world);
     let messages =
         prompt(asker.prompts(), &grounded.system, &shown).map_err(|error| Lost::Fatal(error.to_string()))?;
     let mut verdict = Verdict::default();

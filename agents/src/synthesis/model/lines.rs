@@ -17,21 +17,32 @@ pub enum Speaker {
     Assistant,
 }
 
+impl Speaker {
+    /// Its name in prompts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "User",
+            Self::Assistant => "Assistant",
+        }
+    }
+}
+
 /// A line that people say, or a call with its reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// Words.
     Said {
-        /// Whose.
+        /// Their speaker.
         speaker: Speaker,
         /// The words.
         words: String,
     },
-    /// What happens between: a call, or a reply.
+    /// A call or a reply, between two lines.
     Happens(String),
 }
 
-/// What a turn of the user is, after the opening of a goal.
+/// The kind of a turn of the user, after the opening of a goal.
 enum Kind {
     /// The answer to a question: details that were held back, by position.
     Held(Vec<usize>),

@@ -16,7 +16,7 @@ pub const STEP: &str = "rewrite";
 /// Letters of a word of a search that is none of `a`, `of` and `the`.
 const MIN_KEYWORD: usize = 3;
 
-/// Whose lines are reworded.
+/// The speakers whose lines the model rewords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whose {
     /// The user's.
@@ -50,8 +50,8 @@ impl<'a> Rewrite<'a> {
         Self { grounded, whose, persona, number, lines: lines(grounded, world) }
     }
 
-    /// What is said, line by line.
-    fn said(&self) -> impl Iterator<Item = (Speaker, &str)> {
+    /// The lines that people say, in order.
+    fn list_spoken(&self) -> impl Iterator<Item = (Speaker, &str)> {
         self.lines.iter().filter_map(|line| match line {
             Line::Said { speaker, words } => Some((*speaker, words.as_str())),
             Line::Happens(_) => None,
@@ -61,11 +61,11 @@ impl<'a> Rewrite<'a> {
     /// How many lines are to be reworded.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.said().filter(|(speaker, _)| self.whose.has(*speaker)).count()
+        self.list_spoken().filter(|(speaker, _)| self.whose.has(*speaker)).count()
     }
 
     /// The words of the user that arguments follow from: they stay.
-    fn kept(&self) -> Vec<&str> {
+    fn list_kept_words(&self) -> Vec<&str> {
         fn spans<'t>(source: &ArgumentSource, turns: &'t [String], found: &mut Vec<&'t str>) {
             match source {
                 ArgumentSource::User { turn, start, end, .. } => {
@@ -79,7 +79,7 @@ impl<'a> Rewrite<'a> {
         let mut found = Vec::new();
         for call in &self.grounded.gold {
             call.sources.values().for_each(|source| spans(source, &self.grounded.user_turns, &mut found));
-            // What is searched for must have been said.
+            // The user must have said the words of a search.
             if call.api == TOOL_SEARCHER {
                 let keywords = call.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();
                 found.extend(keywords.split_whitespace().filter(|word| word.len() > MIN_KEYWORD));
@@ -91,7 +91,7 @@ impl<'a> Rewrite<'a> {
     }
 
     fn question(&self, asker: &Asker) -> Result<Question<'static>, Unasked> {
-        let kept = self.kept();
+        let kept = self.list_kept_words();
         let mut number = 0;
         let shown: Vec<Json> = self
             .lines
@@ -99,12 +99,11 @@ impl<'a> Rewrite<'a> {
             .map(|line| match line {
                 Line::Happens(text) => json!({ "text": text, "number": null, "keep": [] }),
                 Line::Said { speaker, words } => {
-                    let name = if *speaker == Speaker::User { "User" } else { "Assistant" };
                     let is_reworded = self.whose.has(*speaker);
                     number += usize::from(is_reworded);
                     let keep: Vec<&&str> = kept.iter().filter(|kept| words.contains(**kept)).collect();
                     json!({
-                        "text": format!("{name}: {words}"),
+                        "text": format!("{}: {words}", speaker.name()),
                         "number": is_reworded.then_some(number),
                         "keep": if is_reworded && *speaker == Speaker::User { json!(keep) } else { json!([]) },
                     })
@@ -147,7 +146,7 @@ impl<'a> Rewrite<'a> {
     #[must_use]
     pub fn put_in(&self, reworded: &[String], of: Whose) -> Candidate {
         let mut reworded = reworded.iter();
-        let words = self.said().map(|(speaker, own)| {
+        let words = self.list_spoken().map(|(speaker, own)| {
             let other = if self.whose.has(speaker) { reworded.next() } else { None };
             other.filter(|_| of.has(speaker)).map_or_else(|| own.to_owned(), Clone::clone)
         });

@@ -10,7 +10,7 @@ pub struct StepLine {
     pub row_index: u64,
     /// The attempt.
     pub attempt: u32,
-    /// The step: `plan`, `query`, `rewrite`, `caller`, `wording`, `gates`, `judge`, `row`.
+    /// The step: `plan`, `rewrite`, `duplicate`, `caller`, a gate, `judge`, `row`.
     pub step: String,
     /// How it went.
     pub went: Went,

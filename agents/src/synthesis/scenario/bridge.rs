@@ -1,4 +1,4 @@
-//! What a user says between two matters: what they make of the one that is settled, before they come to another service.
+//! The user's reaction between two matters: a remark on the one that is settled, before they come to another service.
 
 use diorama_seeds::doc::{ReactionsDoc, ScenarioDoc};
 use diorama_seeds::scenario::Scenario;

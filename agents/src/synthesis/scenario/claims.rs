@@ -1,4 +1,4 @@
-//! What a player claims of its calls: when a goal opens, which facts it states, and which fields are asked for in vain.
+//! The claims of a player about its calls: when a goal opens, which facts it states, and which fields are asked for in vain.
 
 use diorama_engine::Origin;
 use diorama_proof::candidate::{AskClaim, FactClaim, Opening};

@@ -31,11 +31,11 @@ use crate::synthesis::world::BatchWorld;
 /// A call to be made, and the item that it is made for, with its name.
 type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
-/// What a goal has told so far.
+/// The turns of a goal so far.
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) turns: Vec<Turn>,
-    /// What the user told when asked, by its name.
+    /// The details that the user told when asked, by name.
     pub(super) withheld: IndexMap<String, String>,
     /// Wordings of the questions for it, by its name.
     pub(super) questions: IndexMap<String, Vec<String>>,

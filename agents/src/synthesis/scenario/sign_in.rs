@@ -101,7 +101,7 @@ impl Player<'_, '_> {
     }
 }
 
-/// What is said when users of a domain sign in: the domain's own words, else plain ones.
+/// Words for signing in to a domain: the domain's own, else plain ones.
 pub(super) fn words(doc: &SignInDoc, world: &World, domain: DomainId) -> SignInDoc {
     let Some(auth) = world.domains.get(domain.index()).and_then(|domain| domain.auth.as_ref()) else {
         return doc.clone();

@@ -34,7 +34,7 @@ pub enum Unplayed {
     /// A user would have to sign in first.
     #[error("{0} needs a signed-in user, and nobody has signed in")]
     NotSignedIn(String),
-    /// What the replies show does not suit the scenario.
+    /// The replies do not suit the scenario.
     #[error("`{0}` does not hold")]
     Unfit(String),
     /// A scenario has no words for coming after another.
