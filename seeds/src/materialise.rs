@@ -11,6 +11,7 @@ mod draw;
 mod grammar;
 mod maker;
 mod moment;
+mod more;
 mod pattern;
 mod plan;
 mod provider;
@@ -202,6 +203,20 @@ impl Source {
         }
         world.materialised = true;
         Ok(world)
+    }
+
+    /// Makes records such as the world might have: those of a seed, and where the document gives all records of a resource, others beside
+    /// them. Where no others can be made (a unique field with few possible values), the given ones alone.
+    ///
+    /// # Errors
+    /// As [`Source::materialise`].
+    pub fn alternates(&self, seed: u64) -> Result<World, Report> {
+        let more = || Self::new(more::with_more_records(&self.doc))?.recorded(seed);
+        if self.doc.materialised.is_some() {
+            self.recorded(seed)
+        } else {
+            more().or_else(|_| self.recorded(seed))
+        }
     }
 
     /// The records of one seed. Where a few draws leave no room (pairs that must differ), another start often succeeds.

@@ -196,7 +196,7 @@ impl WorldTemplate {
     /// # Errors
     /// When they cannot be made.
     pub fn alternates(&self) -> Result<Arc<World>, Report> {
-        self.alternates.get_or_init(|| self.source.recorded(self.alternate_seed).map(Arc::new)).clone()
+        self.alternates.get_or_init(|| self.source.alternates(self.alternate_seed).map(Arc::new)).clone()
     }
 
     /// The words of what people call what its APIs do.

@@ -449,3 +449,26 @@ fn the_format_lists_every_provider_with_options() {
         .collect();
     assert_eq!(missing, Vec::<&str>::new());
 }
+
+#[test]
+fn worlds_that_give_all_records_have_others_as_alternates() {
+    let text = |fake: &str| {
+        of(&format!(
+            "vet: {{key: vet_id, display: name, fields: {{name: {{type: string, unique: true{fake}}}, room: {{type: string}}}}, \
+             records: [{{name: Orla Fitz, room: blue}}, {{name: Ruth Ade, room: red}}]}}"
+        ))
+    };
+    let alternates = |fake: &str| {
+        let source = Source::new(world::read("vets.yaml", text(fake).as_bytes()).unwrap()).unwrap();
+        let resource = source.alternates(1).unwrap().resources.swap_remove(0);
+        let [name, room] = ["name", "room"].map(|name| resource.field_named(name).unwrap().index());
+        let pairs = resource.records.iter().map(|record| (record[name].clone(), record[room].clone()));
+        pairs.collect::<Vec<_>>()
+    };
+    let named = alternates(", fake: person_name");
+    assert!(named.len() > 2 && named.iter().any(|(name, _)| name.as_str() == Some("Orla Fitz")));
+    // Nothing tells what a room is called but the rooms there are.
+    assert!(named.iter().all(|(_, room)| ["blue", "red"].contains(&room.as_str().unwrap())));
+    // A name that cannot be made up is one of those there are.
+    assert_eq!(alternates(", fake: {provider: pick, of: [Orla Fitz, Ruth Ade]}").len(), 2);
+}

@@ -172,8 +172,9 @@ impl<'a> Binder<'a> {
                 })
             }
             Kind::New(of) => {
-                let mut records: Vec<&Record> =
-                    self.record_source.alternates.resource(*of).records.iter().collect();
+                let known = &self.record_source.world.resource(*of).records;
+                let records = self.record_source.alternates.resource(*of).records.iter();
+                let mut records: Vec<&Record> = records.filter(|record| !known.contains(record)).collect();
                 records.shuffle(rng);
                 records.into_iter().take(MOST_NEW).any(|record| {
                     let held = BoundValue::New(*of, record.clone());
