@@ -183,6 +183,8 @@ pub struct Api {
     pub path: Str,
     /// A sentence that says what it does.
     pub description: Str,
+    /// A sentence with the units and currencies of what it replies; empty where description and names tell them.
+    pub measures: Str,
     /// Phrases that people use for the API, for searches.
     pub search: Vec<Str>,
     /// Parameters in order. An API with `auth` has the token as its last one.
@@ -295,6 +297,20 @@ impl Api {
                 | BehaviourKind::SignOut
         );
         record && self.reply.members.is_empty() && self.reply.with.is_empty() && self.reply.envelope.is_none()
+    }
+}
+
+impl Api {
+    /// The description that callers read: the API's own, and the units and currencies of what it replies.
+    #[must_use]
+    pub fn documented(&self) -> String {
+        let own = &*self.description;
+        match &*self.measures {
+            "" => own.to_owned(),
+            measures if own.is_empty() => measures.to_owned(),
+            measures if own.ends_with(['.', '!', '?']) => format!("{own} {measures}"),
+            measures => format!("{own}. {measures}"),
+        }
     }
 }
 

@@ -203,9 +203,14 @@ fn part(word: &str) -> Option<f64> {
     }
 }
 
-/// A unit at a token, and the token after it.
+/// A unit that follows a token in its line, and the token after it.
 fn unit(text: &Text, at: usize) -> Option<(Unit, usize)> {
-    let token = text.next(at)?;
+    text.next(at).and_then(|_| unit_at(text, at))
+}
+
+/// A unit at a token, and the token after it.
+pub(crate) fn unit_at(text: &Text, at: usize) -> Option<(Unit, usize)> {
+    let token = text.tokens.get(at)?;
     match token.kind {
         Kind::Sign('%') => Some((units::PERCENT, at + 1)),
         Kind::Sign('°') => {
@@ -227,11 +232,12 @@ fn unit(text: &Text, at: usize) -> Option<(Unit, usize)> {
             ("square" | "sq", base) => Some((Unit::named(base)?.squared()?, at + 2)),
             _ => {
                 let base = token.lex.unit?;
-                let (next, last) = (text.next(at + 1), text.next_word(at + 2));
-                match next.map(|next| next.kind) {
+                let is_per = matches!(text.next_word(at + 1), "per" | "an" | "a");
+                match text.next(at + 1).map(|next| next.kind) {
                     Some(Kind::Sign('²')) => Some((base.squared()?, at + 2)),
-                    Some(Kind::Sign('/')) if matches!(last, "h" | "hour") => {
-                        Some((units::KILOMETRE_AN_HOUR, at + 3))
+                    next if next == Some(Kind::Sign('/')) || is_per => {
+                        let speed = base.in_one(text.next_word(at + 2));
+                        Some(speed.map_or((base, at + 1), |speed| (speed, at + 3)))
                     }
                     _ => Some((base, at + 1)),
                 }

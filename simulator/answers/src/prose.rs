@@ -1,9 +1,10 @@
 //! A text, read once: its typed mentions, its words, and where names stand in it.
 
 use super::names::{Name, Names};
+use super::numbers;
 use super::stance;
 use super::text::{Kind, Text, Token};
-use super::units::{self, Currency, Unit};
+use super::units::{Currency, Unit};
 use super::{Clock, Mention, Stance, What};
 
 pub use super::Span;
@@ -170,12 +171,21 @@ pub fn measures(text: &str) -> (Vec<Unit>, Vec<Currency>) {
 }
 
 fn units_in(text: &Text) -> impl Iterator<Item = Unit> {
-    text.tokens.iter().filter_map(|token| match token.kind {
-        // A single letter is a unit only beside a number.
-        Kind::Word => token.lex.unit.filter(|_| token.end - token.start > 1 || token.glued),
-        Kind::Sign('%') => Some(units::PERCENT),
-        Kind::Sign('°') => Some(units::CELSIUS),
-        _ => None,
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let token = text.tokens.get(at)?;
+            let Some((unit, behind)) = numbers::unit_at(text, at) else {
+                at += 1;
+                continue;
+            };
+            // A single letter is a unit only beside a number.
+            let is_letter = behind == at + 1 && token.kind == Kind::Word && token.end - token.start == 1;
+            at = behind;
+            if !is_letter || token.glued {
+                return Some(unit);
+            }
+        }
     })
 }
 

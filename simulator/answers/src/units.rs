@@ -98,8 +98,6 @@ pub const PERCENT: Unit = unit(Share, 1.0);
 pub const HOUR: Unit = unit(Duration, 3600.0);
 /// Square metres.
 pub const SQUARE_METRE: Unit = unit(Area, 1.0);
-/// Kilometres an hour.
-pub const KILOMETRE_AN_HOUR: Unit = unit(Speed, 1.0);
 /// Degrees Celsius, also what a bare degree sign means.
 pub const CELSIUS: Unit = unit(Temperature, 1.0);
 
@@ -120,11 +118,12 @@ impl Unit {
             "°c" | "degc" | "deg c" | "degrees celsius" | "°" => return Some(CELSIUS),
             "°f" | "degf" | "degrees fahrenheit" => return find("fahrenheit"),
             "m²" | "m^2" | "square metres" | "square meters" | "sq m" => return Some(SQUARE_METRE),
-            "km/h" => return Some(KILOMETRE_AN_HOUR),
-            "m/s" => return find("mps"),
             _ => {}
         }
-        find(&folded)
+        match folded.split_once('/') {
+            Some((length, time)) => find(length)?.in_one(time),
+            None => find(&folded),
+        }
     }
 
     /// The unit of area that a unit of length gives.
@@ -135,6 +134,18 @@ impl Unit {
             factor: self.factor * self.factor,
             offset: 0.0,
         })
+    }
+
+    /// The unit of speed that a unit of length gives with a time: `h`, `hour`, `s`, `second`.
+    #[must_use]
+    pub fn in_one(self, time: &str) -> Option<Self> {
+        let seconds = match time {
+            "h" | "hour" => 3600.0,
+            "s" | "sec" | "second" => 1.0,
+            _ => return None,
+        };
+        let kilometres = self.convert(1.0, find("km")?)?;
+        Some(unit(Speed, kilometres * 3600.0 / seconds))
     }
 
     /// A value in this unit, in another of the same dimension.

@@ -189,7 +189,7 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
     let mut operation = json!({
         "operationId": &*api.name,
         "summary": summary(&api.description),
-        "description": &*api.description,
+        "description": api.documented(),
         "tags": domain.map(|domain| vec![&*domain.name]).unwrap_or_default(),
         "parameters": parameters,
     });

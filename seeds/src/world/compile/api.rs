@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::super::findings::Findings;
 use super::super::path::Path;
 use super::field::{Types, synonyms};
+use super::measures;
 use super::path::{self, Piece};
 use super::resource::default_label;
 use super::{Names, Part, is_member_name, listed};
@@ -130,6 +131,7 @@ fn api(
     let (behaviour, shown) = builder.behaviour();
     let reply = builder.reply(&behaviour, &shown);
     let slots = builder.scope.slots();
+    let measures = measures::told(&doc.description, &behaviour.kind, &reply, shared.resources);
     Api {
         name: nfc(&doc.name),
         source_api: doc.source_api.as_deref().map(nfc),
@@ -137,6 +139,7 @@ fn api(
         method,
         path: nfc(&doc.path),
         description: nfc(&doc.description),
+        measures: nfc(&measures),
         search: doc.phrases.search.iter().map(|phrase| nfc(phrase)).collect(),
         parameters,
         token,

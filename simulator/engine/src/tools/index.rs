@@ -106,6 +106,7 @@ fn searcher() -> Api {
         method: Method::Get,
         path: "".into(),
         description: "Finds APIs by keywords and shows how to call them.".into(),
+        measures: "".into(),
         search: Vec::new(),
         parameters: vec![keywords],
         token: None,

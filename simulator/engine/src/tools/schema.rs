@@ -21,7 +21,7 @@ pub(super) fn function(api: &Api, world: &World) -> Json {
         "type": "function",
         "function": {
             "name": &*api.name,
-            "description": &*api.description,
+            "description": api.documented(),
             "parameters": {"type": "object", "properties": properties, "required": required},
         },
     })

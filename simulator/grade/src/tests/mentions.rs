@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use diorama_seeds::value::Zone;
 
-use diorama_answers::prose::Prose;
+use diorama_answers::prose::{Prose, measures};
+use diorama_answers::units::Unit;
 use diorama_answers::{Clock, Mention, NumberRole, Stance, What, extract};
 
 /// A mention as `words: value`, with what is not plain about it behind.
@@ -96,6 +97,17 @@ fn values_are_read_from_the_ways_people_write_them() {
     insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
         insta::assert_snapshot!("mentions", read);
     });
+}
+
+#[test]
+fn texts_name_units_of_several_words() {
+    let check = |text: &str, expect: &[&str]| {
+        let expect: Vec<Unit> = expect.iter().map(|name| Unit::named(name).unwrap()).collect();
+        assert_eq!(measures(text).0, expect, "{text}");
+    };
+    check("Wind speed in km/h; gusts in m/s; battery in %.", &["km/h", "m/s", "%"]);
+    check("kilometres per hour, miles an hour, 4 m a second, m²", &["km/h", "mph", "m/s", "m²"]);
+    check("The h of a day, km a week", &["days", "km", "weeks"]);
 }
 
 #[test]

@@ -1,0 +1,97 @@
+//! Units and currencies of what an API replies, told at the end of its description: numbers in JSON have none.
+
+use crate::english::{enumerate, split_identifier};
+use crate::model::{BehaviourKind, FieldId, Measure, Member, Reply, Resource, ResourceId, Shape, Source};
+use crate::schema::{Schema, Type};
+use crate::value::Str;
+
+/// A sentence with the units and currencies that neither the description nor the names of members tell; empty where there are none.
+pub(super) fn told(
+    description: &str,
+    behaviour: &BehaviourKind,
+    reply: &Reply,
+    resources: &[Resource],
+) -> String {
+    let mut measured = Measured { resources, found: Vec::new() };
+    match behaviour {
+        BehaviourKind::Aggregate { query, measures, .. } => {
+            for (name, measure) in measures {
+                match measure {
+                    Measure::Sum(field)
+                    | Measure::Average(field)
+                    | Measure::Min(field)
+                    | Measure::Max(field) => {
+                        measured.field(name, query.resource, *field);
+                    }
+                    Measure::Count => {}
+                }
+            }
+        }
+        _ => {
+            if let Some(resource) = behaviour.shown() {
+                measured.members(resource, &reply.members);
+            }
+        }
+    }
+    let untold = measured.found.into_iter().filter(|(unit, _)| !description.contains(&**unit));
+    let told: Vec<String> = untold.map(|(unit, names)| format!("{} in {unit}", enumerate(&names))).collect();
+    if told.is_empty() { String::new() } else { format!("Replies give {}.", told.join("; ")) }
+}
+
+struct Measured<'a> {
+    resources: &'a [Resource],
+    /// By unit or currency, the names of what is measured in it, as people say them.
+    found: Vec<(Str, Vec<String>)>,
+}
+
+impl Measured<'_> {
+    fn members(&mut self, of: ResourceId, members: &[Member]) {
+        for member in members {
+            self.source(&member.name, of, &member.source);
+        }
+    }
+
+    fn source(&mut self, name: &str, of: ResourceId, source: &Source) {
+        match source {
+            Source::Field(field) => self.field(name, of, *field),
+            Source::Follow(_, resource, shape) => self.shape(name, *resource, shape),
+            Source::Many(many) => self.shape(name, many.resource, &many.shape),
+            Source::Object(members) => self.members(of, members),
+            Source::Expr(_) | Source::Value(_) => {}
+        }
+    }
+
+    fn shape(&mut self, name: &str, of: ResourceId, shape: &Shape) {
+        match shape {
+            Shape::Object(members) => self.members(of, members),
+            Shape::Bare(source) => self.source(name, of, source),
+        }
+    }
+
+    fn field(&mut self, name: &str, of: ResourceId, field: FieldId) {
+        let Some(field) = self.resources.get(of.index()).and_then(|of| of.fields.get(field.index())) else {
+            return;
+        };
+        let Some(unit) = measure(&field.schema) else { return };
+        let words = split_identifier(name);
+        // `distance_km` says it by itself.
+        if words.iter().any(|word| word.eq_ignore_ascii_case(unit)) {
+            return;
+        }
+        let words = words.join(" ");
+        match self.found.iter_mut().find(|(known, _)| known == unit) {
+            Some((_, names)) if names.contains(&words) => {}
+            Some((_, names)) => names.push(words),
+            None => self.found.push((unit.clone(), vec![words])),
+        }
+    }
+}
+
+/// The unit of a number, or the currency of an amount.
+fn measure(schema: &Schema) -> Option<&Str> {
+    match &schema.kind {
+        Type::Decimal { currency: Some(currency), .. } => Some(currency),
+        Type::List(item) => measure(item),
+        _ => schema.unit.as_ref(),
+    }
+}
