@@ -170,6 +170,10 @@ pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<V
                 .filter_map(|near| parameter.schema.parse_json(&serde_json::json!(near), &world.zone).ok()),
         );
     }
+    // A name that no record has: what is taken is refused, what is free is not.
+    if let (Type::String, Some(text)) = (&parameter.schema.kind, given.as_ref().and_then(Value::as_str)) {
+        values.extend(parameter.schema.parse_json(&serde_json::json!(format!("{text} 2")), &world.zone).ok());
+    }
     let mut seen = FxHashSet::default();
     values.retain(|value| !value.is_missing() && given.as_ref() != Some(value) && seen.insert(value.clone()));
     values.truncate(240);
