@@ -12,12 +12,12 @@ use diorama_seeds::world::{self, Report};
 pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
     let Some(source) = diorama_catalog::source(name) else { return Ok(None) };
     let mut doc = world::read(&format!("catalog/domains/{name}.yaml"), source.as_bytes())?;
+    let beside = |kind: &str| format!("catalog/domains/{name}.{kind}.yaml");
     if let Some(scenarios) = diorama_catalog::scenarios(name) {
-        world::add_scenarios(
-            &mut doc,
-            &format!("catalog/domains/{name}.scenarios.yaml"),
-            scenarios.as_bytes(),
-        )?;
+        world::add_scenarios(&mut doc, &beside("scenarios"), scenarios.as_bytes())?;
+    }
+    if let Some(words) = diorama_catalog::words(name) {
+        world::add_words(&mut doc, &beside("words"), words.as_bytes())?;
     }
     doc.source = Some(format!("Diorama catalog: {name}"));
     Ok(Some(doc))
@@ -42,7 +42,8 @@ pub struct CatalogDomain {
 
 impl CatalogDomain {
     fn new(name: &'static str) -> Arc<Self> {
-        let texts = [diorama_catalog::source(name), diorama_catalog::scenarios(name)];
+        let texts =
+            [diorama_catalog::source(name), diorama_catalog::scenarios(name), diorama_catalog::words(name)];
         let mut hasher = blake3::Hasher::new();
         for text in texts.into_iter().flatten() {
             hasher.update(text.as_bytes());

@@ -449,7 +449,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
     let dropped = summary
         .funnel
         .dropped
-        .get("judge")
+        .get("tester")
         .and_then(|reasons| reasons.get("does not answer what was asked"))
         .copied();
     assert!(dropped.is_some_and(|dropped| dropped >= 6), "{:?}", summary.funnel);
@@ -479,10 +479,10 @@ async fn a_server_that_never_answers_ends_the_run_with_its_reason() {
 
 #[test]
 fn a_prompt_without_a_message_is_refused() {
-    let variant = BTreeMap::from([("rewrite".to_owned(), "Write the chat anew.".to_owned())]);
+    let variant = BTreeMap::from([("query_rewrite".to_owned(), "Write the chat anew.".to_owned())]);
     let error = PromptSet::new(&variant).unwrap_err().to_string();
-    assert!(error.contains("the prompt rewrite: found no message"), "{error}");
-    let variant = BTreeMap::from([("rewrite".to_owned(), "<<user>>\n{{ persona }}".to_owned())]);
+    assert!(error.contains("the prompt query_rewrite: found no message"), "{error}");
+    let variant = BTreeMap::from([("query_rewrite".to_owned(), "<<user>>\n{{ persona }}".to_owned())]);
     assert_ne!(PromptSet::new(&variant).unwrap().hash(), PromptSet::new(&BTreeMap::new()).unwrap().hash());
 }
 

@@ -1,4 +1,4 @@
-//! Writes the index of the catalog: for each file `domains/NAME.yaml` its text and that of `NAME.scenarios.yaml` beside it.
+//! Writes the index of the catalog: for each file `domains/NAME.yaml` its text and those of the files beside it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,16 @@ fn main() -> io::Result<()> {
     for name in &names {
         let text = |path: &Path| format!("include_str!({:?})", path.display().to_string());
         let world = text(&folder.join(format!("{name}.yaml")));
-        let scenarios = folder.join(format!("{name}.scenarios.yaml"));
-        let scenarios =
-            if scenarios.exists() { format!("Some({})", text(&scenarios)) } else { "None".to_owned() };
+        let beside = |kind: &str| {
+            let path = folder.join(format!("{name}.{kind}.yaml"));
+            if path.exists() { format!("Some({})", text(&path)) } else { "None".to_owned() }
+        };
+        let (scenarios, words) = (beside("scenarios"), beside("words"));
         // Writing into a string cannot fail.
-        let _ = writeln!(index, "    Entry {{ name: {name:?}, world: {world}, scenarios: {scenarios} }},");
+        let _ = writeln!(
+            index,
+            "    Entry {{ name: {name:?}, world: {world}, scenarios: {scenarios}, words: {words} }},"
+        );
     }
     index.push_str("]\n");
     fs::write(variable("OUT_DIR")?.join("index.rs"), index)

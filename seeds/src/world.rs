@@ -24,11 +24,11 @@ pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path};
 pub use fidelity::fidelity;
 pub use read::options as yaml_options;
-pub use read::{add_scenarios, read, read_words};
+pub use read::{add_scenarios, add_words, read, read_words};
 pub use report::{Finding, Report, Severity};
 pub use show::show;
 
-use crate::doc::{ScenariosDoc, WorldDoc};
+use crate::doc::{ScenariosDoc, WordsDoc, WorldDoc};
 use crate::materialise::plain_providers;
 use crate::model::World;
 use serde::Serialize;
@@ -56,6 +56,14 @@ pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
 /// # Errors
 /// As [`to_yaml`].
 pub fn scenarios_to_yaml(name: &str, doc: &ScenariosDoc) -> Result<String, Report> {
+    yaml(name, doc)
+}
+
+/// Wordings as the text of a file that stands beside a world.
+///
+/// # Errors
+/// As [`to_yaml`].
+pub fn words_to_yaml(name: &str, doc: &WordsDoc) -> Result<String, Report> {
     yaml(name, doc)
 }
 

@@ -274,10 +274,10 @@ impl Generate {
         let mut text = String::new();
         let funnel = &summary.funnel;
         let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
-        let order = ["plan", "query", "rewrite", "duplicate", "caller"]
+        let order = ["query", "query_rewrite", "duplicate", "caller"]
             .into_iter()
             .chain(Gate::ALL.iter().map(|gate| gate.name()))
-            .chain(["judge"]);
+            .chain(["tester"]);
         for step in order {
             let Some(reasons) = funnel.dropped.get(step) else { continue };
             let _ = writeln!(text, "{:>10}  dropped: {step}", format!("-{}", reasons.values().sum::<u64>()));

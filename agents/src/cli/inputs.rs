@@ -165,10 +165,14 @@ fn reason(report: &Report) -> String {
     format!("{place}{}", finding.message)
 }
 
-/// The suffix of a file of scenarios: `harbour.scenarios.yaml` stands beside `harbour.yaml`.
-const SCENARIOS: &str = ".scenarios.yaml";
+/// Adds a file that stands beside a world.
+type AddBeside = fn(&mut WorldDoc, &str, &[u8]) -> Result<(), Report>;
 
-/// Reads one world file, and the scenarios that stand beside it; or a world of the catalog, by its name.
+/// The suffixes of files that stand beside a world, in the order in which they are added: `harbour.scenarios.yaml` beside `harbour.yaml`.
+const BESIDE: [(&str, AddBeside); 2] =
+    [(".scenarios.yaml", world::add_scenarios), (".words.yaml", world::add_words)];
+
+/// Reads one world file, and the scenarios and words that stand beside it; or a world of the catalog, by its name.
 ///
 /// # Errors
 /// When it cannot be read or is wrong.
@@ -185,10 +189,12 @@ pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     }
     let text = read_file(path)?;
     let mut doc = world::read(&path.display().to_string(), &text)?;
-    let beside = path.file_stem().map(|stem| path.with_file_name(format!("{}{SCENARIOS}", stem.display())));
-    if let Some(beside) = beside.filter(|beside| beside.is_file()) {
-        let text = read_file(&beside)?;
-        world::add_scenarios(&mut doc, &beside.display().to_string(), &text)?;
+    for (suffix, add) in BESIDE {
+        let stem = path.file_stem().unwrap_or_default();
+        let beside = path.with_file_name(format!("{}{suffix}", stem.display()));
+        if beside.is_file() {
+            add(&mut doc, &beside.display().to_string(), &read_file(&beside)?)?;
+        }
     }
     Ok(doc)
 }
@@ -205,7 +211,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
         let known = file
             .extension()
             .is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
-        let beside = file.to_string_lossy().ends_with(SCENARIOS);
+        let beside = BESIDE.iter().any(|(suffix, _)| file.to_string_lossy().ends_with(suffix));
         if known && !beside && file.is_file() {
             found.push(file);
         }

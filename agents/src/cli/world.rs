@@ -1,6 +1,7 @@
 //! `diorama world`
 
 mod generate;
+mod paraphrase;
 mod scaffold;
 mod test;
 
@@ -13,6 +14,7 @@ use diorama_seeds::world::{self, Severity};
 use serde_json::json;
 
 use self::generate::GenerateWorlds;
+use self::paraphrase::Paraphrase;
 use self::scaffold::Scaffold;
 use self::test::Test;
 use super::error::CliError;
@@ -23,7 +25,7 @@ use super::{Done, Streams};
 use crate::catalog;
 use crate::synthesis::inspect::deepened;
 
-/// List, show, check, test, scaffold, import, generate and build worlds.
+/// List, show, check, test, scaffold, import, generate, paraphrase and build worlds.
 #[derive(Debug, Args)]
 pub struct WorldCommand {
     /// The subcommand.
@@ -62,6 +64,8 @@ enum Action {
     Scaffold(Scaffold),
     /// Have a chat model write worlds: domains, resources, records, APIs and rules.
     Generate(Box<GenerateWorlds>),
+    /// Have a chat model write more wordings for the scenarios of a world.
+    Paraphrase(Box<Paraphrase>),
     /// Make a world file from an OpenAPI document.
     Import {
         /// The document.
@@ -100,6 +104,7 @@ impl WorldCommand {
             Action::Test(command) => command.run(streams),
             Action::Scaffold(command) => command.run(streams),
             Action::Generate(command) => command.run(streams),
+            Action::Paraphrase(command) => command.run(streams),
             Action::Import { file, out, import } => import_openapi(&import, &file, out, streams),
         }
     }

@@ -2,8 +2,9 @@
 //! rules in the world format.
 //!
 //! Owns the way from a model's replies to world files that `generate --world` takes like any other. The model writes a document
-//! whole, or in parts where its replies are short ([`whole`]). Nothing that a model writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every API. It must not read the
-//! environment, the clock of the machine or the terminal.
+//! whole, or in parts where its replies are short ([`whole`]), and the query agent its scenarios and more wordings for them. Nothing that a
+//! model writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every API; scenarios and wordings are played
+//! and proven. It must not read the environment, the clock of the machine or the terminal.
 
 pub mod asking;
 mod complaints;
@@ -11,6 +12,7 @@ pub mod domain;
 mod form;
 pub mod funnel;
 pub mod mend;
+pub mod paraphrase;
 pub mod scenarios;
 pub mod whole;
 

@@ -3,6 +3,7 @@
 //! Owns how they are put together: who the assistant is, the rules of the house, the date, the time and the zone, and how
 //! tools are found. Rules come from scenarios, personas from their domains; nothing here knows what is asked.
 
+use diorama_seeds::english;
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::task::Ability;
 use diorama_seeds::value::Instant;
@@ -106,10 +107,11 @@ fn services(world: &World) -> String {
 /// The one service that the conversation is about.
 fn at(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
     let title = world.domains[domain.index()].title.to_lowercase();
+    let a = english::article(&title);
     let ways = [
-        format!("You are the assistant of a {title} service."),
+        format!("You are the assistant of {a} {title} service."),
         format!("Service: {title}. You talk to its users."),
-        format!("You answer users of a {title} app."),
+        format!("You answer users of {a} {title} app."),
     ];
     ways.choose(rng).cloned().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! The catalog: hand-written source worlds of one domain each, embedded in the binary.
 //!
 //! Every file `domains/NAME.yaml` is a domain, found when this package is built; `NAME.scenarios.yaml` beside it holds its
-//! scenarios. A package of its own, so that a word changed in a world compiles nothing but this and the command again.
+//! scenarios, `NAME.words.yaml` more wordings for them. A package of its own, so that a word changed in a world compiles nothing but this and the command again.
 //!
 //! Owns the documents' names and texts. It must not read, check or materialise them; `seeds/tests/catalog.rs`
 //! holds every one to that.
@@ -11,6 +11,7 @@ struct Entry {
     name: &'static str,
     world: &'static str,
     scenarios: Option<&'static str>,
+    words: Option<&'static str>,
 }
 
 /// In the order of their names.
@@ -33,6 +34,12 @@ pub fn source(name: &str) -> Option<&'static str> {
 #[must_use]
 pub fn scenarios(name: &str) -> Option<&'static str> {
     entry(name).and_then(|entry| entry.scenarios)
+}
+
+/// The text of more wordings for a catalog world's scenarios, as written.
+#[must_use]
+pub fn words(name: &str) -> Option<&'static str> {
+    entry(name).and_then(|entry| entry.words)
 }
 
 /// The names of the catalog's worlds, in alphabetical order.

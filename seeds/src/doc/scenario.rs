@@ -256,6 +256,16 @@ pub struct ScenariosDoc {
     pub sign_in: SignInDoc,
 }
 
+/// More wordings for the scenarios of a world: a file that stands beside it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WordsDoc {
+    /// By scenario and line, what is added to the line's wordings. Lines: `later`, `withheld.NAME`, `goals[0].user`, `goals[0].end`,
+    /// `goals[0].does[0].user`, `goals[0].does[0].say`.
+    #[serde(deserialize_with = "wire::unique")]
+    pub words: IndexMap<String, IndexMap<String, Vec<String>>>,
+}
+
 /// Words for signing in, where a call needs a signed-in user, in several wordings each; the user is the place `me`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -301,6 +311,25 @@ impl ScenarioDoc {
     pub fn calls(&self) -> impl Iterator<Item = &ScenarioStepDoc> {
         let steps = self.goals.iter().flat_map(|goal| &goal.does);
         steps.flat_map(|step| std::iter::once(step).chain(&step.together)).filter(|step| step.call.is_some())
+    }
+
+    /// The lines that people say, by their paths as in [`WordsDoc::words`], with the wordings of each.
+    pub fn lines_mut(&mut self) -> impl Iterator<Item = (String, &mut Vec<String>)> {
+        let goals = self.goals.iter_mut().enumerate().flat_map(|(goal, doc)| {
+            let steps = doc.does.iter_mut().enumerate().flat_map(move |(step, doc)| {
+                let path = format!("goals[{goal}].does[{step}]");
+                [(format!("{path}.say"), &mut doc.say), (format!("{path}.user"), &mut doc.user)]
+            });
+            let ends = [
+                (format!("goals[{goal}].user"), &mut doc.user),
+                (format!("goals[{goal}].end"), &mut doc.end),
+            ];
+            ends.into_iter().chain(steps)
+        });
+        let withheld =
+            self.withheld.iter_mut().map(|(name, wordings)| (format!("withheld.{name}"), wordings));
+        let lines = std::iter::once(("later".to_owned(), &mut self.later)).chain(withheld).chain(goals);
+        lines.filter(|(_, wordings)| !wordings.is_empty())
     }
 
     /// The wordings of each thing that the user says.

@@ -10,6 +10,7 @@ mod contract;
 mod effects;
 mod errors;
 mod field;
+mod measures;
 mod options;
 pub mod path;
 mod query;

@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAcces
 use serde_json::Value as Json;
 
 use super::report::{Finding, Report};
-use crate::doc::{ScenariosDoc, WORLD_VERSION, WorldDoc};
+use crate::doc::{ScenariosDoc, WORLD_VERSION, WordsDoc, WorldDoc};
 
 /// Texts above this size are refused.
 const MAX_BYTES: usize = 64 << 20;
@@ -29,20 +29,7 @@ pub fn read(name: &str, text: &[u8]) -> Result<WorldDoc, Report> {
 /// # Errors
 /// A report with the place where reading stopped, or with the words for searches of an API that the world does not have.
 pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
-    let text = std::str::from_utf8(text).map_err(|_| {
-        Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8"))
-    })?;
-    let found: ScenariosDoc = serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
-        let finding =
-            Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
-        Report::one(
-            name,
-            match error.location() {
-                Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
-                None => finding,
-            },
-        )
-    })?;
+    let found: ScenariosDoc = beside(name, text)?;
     for (api, words) in found.search {
         let Some(known) = doc.apis.iter_mut().find(|known| known.name == api) else {
             let names: Vec<&str> = doc.apis.iter().map(|known| &*known.name).collect();
@@ -64,6 +51,55 @@ pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), 
     doc.sign_in.ask.extend(found.sign_in.ask);
     doc.sign_in.tell.extend(found.sign_in.tell);
     Ok(())
+}
+
+/// Adds the wordings of a file that stands beside a world of one domain, after its scenarios. `name` is the file's name, for messages.
+///
+/// # Errors
+/// A report with the place where reading stopped, or with the wordings of a scenario or line that the world does not have.
+pub fn add_words(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
+    let found: WordsDoc = beside(name, text)?;
+    let unknown = |path: String, known: Vec<String>| {
+        let what =
+            format!("found a place that the world does not have, expected one of: {}", known.join(", "));
+        Report::one(name, Finding::error(path, what, "name one of them"))
+    };
+    for (scenario, lines) in found.words {
+        let names = || doc.scenarios.iter().map(|one| one.name.clone()).collect();
+        let Some(position) = doc.scenarios.iter().position(|one| one.name == scenario) else {
+            return Err(unknown(format!("words.{scenario}"), names()));
+        };
+        for (line, more) in lines {
+            let mut known = Vec::new();
+            let of_line = doc.scenarios[position].lines_mut().find(|(path, _)| {
+                known.push(path.clone());
+                *path == line
+            });
+            match of_line {
+                Some((_, wordings)) => wordings.extend(more),
+                None => return Err(unknown(format!("words.{scenario}.{line}"), known)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file that stands beside a world.
+fn beside<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T, Report> {
+    let text = std::str::from_utf8(text).map_err(|_| {
+        Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8"))
+    })?;
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+        let finding =
+            Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
+        Report::one(
+            name,
+            match error.location() {
+                Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
+                None => finding,
+            },
+        )
+    })
 }
 
 /// Reads a file of words that belongs to no domain, under the same limits as a world.

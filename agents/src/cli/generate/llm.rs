@@ -64,7 +64,7 @@ pub struct LlmArgs {
     /// Try the judge on N conversations of known worth, print how often it is right, and make no rows.
     #[arg(long, value_name = "N")]
     pub try_judge: Option<u32>,
-    /// Folder of prompts that stand for those of their names: rewrite.txt, judge.txt, repair.txt.
+    /// Folder of prompts that stand for those of their names: query_rewrite.txt, tester.txt, repair.txt.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
     /// Local folder for what each step made; `steps` in the folder of the dataset when left out.

@@ -15,6 +15,7 @@ use crate::cli::eval::ModelArgs;
 use crate::cli::{Done, Streams, terminal};
 use crate::synthesis::authoring::asking::Stop;
 use crate::synthesis::authoring::domain::Domain;
+use crate::synthesis::authoring::funnel::Funnel;
 use crate::synthesis::authoring::{Authored, Settings, author};
 
 /// Have a chat model write worlds: domains, resources, records, APIs and rules.
@@ -81,7 +82,7 @@ impl GenerateWorlds {
         let data = self.data(&connected.name, &authored, &usage_report);
         // Beside the worlds, what does not depend on who answered: the model or a recording.
         save(&self.out.join("steps/funnel.json"), &[&authored.funnel])?;
-        streams.print(&data, || self.text(&authored, &data, &usage_report))?;
+        streams.print(&data, || self.text(&authored, &usage_report))?;
         match authored.stopped {
             Some(Stop::Spent(_)) | None if (authored.worlds.len() as u64) < self.count => Ok(Done::NotMet),
             Some(Stop::Spent(_)) | None => Ok(Done::Met),
@@ -144,11 +145,12 @@ impl GenerateWorlds {
             "funnel": authored.funnel,
             "tokens": tokens,
             "tokens_per_world": tokens.checked_div(authored.worlds.len() as u64),
+            "tokens_per_scenario": tokens.checked_div(authored.worlds.iter().map(|world| world.scenarios as u64).sum()),
             "cost": usage_report.cost,
         })
     }
 
-    fn text(&self, authored: &Authored, data: &Json, usage_report: &UsageReport) -> String {
+    fn text(&self, authored: &Authored, usage_report: &UsageReport) -> String {
         let mut out = String::new();
         let funnel = &authored.funnel;
         let mut line = |count: u64, what: &str| {
@@ -174,15 +176,7 @@ impl GenerateWorlds {
             line(funnel.scenarios_mended, "of them mended by the model");
             funnel.scenarios_dropped.iter().for_each(|(why, count)| line(*count, &format!("dropped: {why}")));
         }
-        for (step, count) in &funnel.steps {
-            let lost: u64 = count.lost.values().sum();
-            let _ = writeln!(
-                out,
-                "{:>10}: asked {}, sent back {}, of them repaired {}, used in part {}, lost {lost} {:?}",
-                step, count.asked, count.sent_back, count.repaired, count.in_part, count.lost
-            );
-        }
-        let _ = writeln!(out, "{} tokens, cost {:.4}", data["tokens"], usage_report.cost);
+        out.push_str(&told_of_steps(funnel, usage_report));
         for world in &authored.worlds {
             let _ = writeln!(
                 out,
@@ -195,6 +189,22 @@ impl GenerateWorlds {
         }
         out
     }
+}
+
+/// How often each step was asked, and what it cost, for the terminal.
+pub(super) fn told_of_steps(funnel: &Funnel, usage_report: &UsageReport) -> String {
+    let mut out = String::new();
+    for (step, count) in &funnel.steps {
+        let lost: u64 = count.lost.values().sum();
+        let _ = writeln!(
+            out,
+            "{:>16}: asked {}, sent back {}, of them repaired {}, used in part {}, lost {lost} {:?}",
+            step, count.asked, count.sent_back, count.repaired, count.in_part, count.lost
+        );
+    }
+    let tokens = usage_report.total.usage.plus(usage_report.total.replayed_usage).total();
+    let _ = writeln!(out, "{tokens} tokens, cost {:.4}", usage_report.cost);
+    out
 }
 
 /// Values as lines of JSON.

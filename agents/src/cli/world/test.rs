@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
 use rand::SeedableRng;
@@ -16,7 +15,7 @@ use crate::cli::error::CliError;
 use crate::cli::inputs::read_world;
 use crate::cli::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, ScenarioApis};
-use crate::synthesis::scenario::rehearse::{Lost, rehearse};
+use crate::synthesis::scenario::rehearse::{Lost, conversation, rehearse};
 use crate::synthesis::scenario::{Joins, Shares};
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
@@ -152,36 +151,5 @@ fn report(all: &[Fared]) -> String {
     let (tries, passed) =
         all.iter().fold((0, 0), |(tries, passed), one| (tries + one.tries, passed + one.passed));
     let _ = writeln!(out, "{passed} of {tries} tries became rows");
-    out
-}
-
-/// A conversation for people: who speaks, what is called, what it replied.
-fn conversation(candidate: &Candidate, run: Option<(&Grounded, &BatchWorld)>) -> String {
-    let mut out = String::new();
-    let mut number = 0;
-    for goal in &candidate.goals {
-        let _ = writeln!(out, "  USER: {}", goal.user);
-        for turn in &goal.turns {
-            if let Some(words) = &turn.user {
-                let _ = writeln!(out, "  USER: {words}");
-            }
-            if let Some(words) = &turn.say {
-                let _ = writeln!(out, "  ASSISTANT: {words}");
-            }
-            for call in &turn.calls {
-                let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
-                let _ = write!(out, "  - {}{arguments}", call.api);
-                if let Some((grounded, world)) = run
-                    && let Some(entry) = grounded.entries.get(number)
-                {
-                    let reply: String =
-                        entry.reply.to_json(&world.base.world().zone).chars().take(400).collect();
-                    let _ = write!(out, " -> {} {reply}", entry.reply.status);
-                }
-                out.push('\n');
-                number += 1;
-            }
-        }
-    }
     out
 }

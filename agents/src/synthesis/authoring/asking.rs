@@ -17,7 +17,7 @@ use super::funnel::{Funnel, Loss};
 pub trait Step: Sync {
     /// Its result.
     type Output: Serialize + Send;
-    /// The step, which is the name of its prompt under `agents/prompts/authoring/`.
+    /// The step, which is the name of its prompt under `agents/prompts/pipeline/`.
     const NAME: &'static str;
 
     /// Returns the values that the prompt's file is filled in with.
@@ -34,7 +34,7 @@ pub trait Step: Sync {
     /// # Errors
     /// When the prompt's file names what the step does not give.
     fn prompt(&self) -> Result<Vec<Message>, PromptError> {
-        prompts::render(&format!("authoring/{}", Self::NAME), &self.input())
+        prompts::render(&format!("pipeline/{}", Self::NAME), &self.input())
     }
 }
 
@@ -113,7 +113,7 @@ impl Asker {
     /// # Errors
     /// When the model cannot be asked at all.
     pub async fn ask<S: Step>(&self, number: u32, step: &S) -> Result<Option<S::Output>, Stop> {
-        let origin = RequestOrigin { step: format!("author/{}", S::NAME), row: self.slot, attempt: number };
+        let origin = RequestOrigin { step: S::NAME.to_owned(), row: self.slot, attempt: number };
         let schema = step.schema().map(|schema| OutputSchema { name: S::NAME.to_owned(), schema });
         let request = ChatRequest { schema, ..ChatRequest::new(origin, Vec::new(), self.sampling.clone()) };
         let mut source = StepSource { model: &*self.model, request, replies: 0 };
@@ -184,7 +184,7 @@ impl ReplySource for StepSource<'_> {
 
     fn repair(&self, problem: &str) -> Result<Vec<Message>, Stop> {
         let wrong: Vec<&str> = problem.lines().collect();
-        Ok(prompts::render("authoring/repair", &json!({ "wrong": wrong }))?)
+        Ok(prompts::render("pipeline/repair", &json!({ "wrong": wrong }))?)
     }
 }
 

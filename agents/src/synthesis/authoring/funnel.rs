@@ -66,6 +66,12 @@ pub struct Funnel {
     pub scenarios_mended: u64,
     /// Scenarios that were dropped, by reason.
     pub scenarios_dropped: BTreeMap<String, u64>,
+    /// Wordings that the query agent wrote for lines of scenarios.
+    pub wordings_written: u64,
+    /// Of those, wordings that are kept.
+    pub wordings_kept: u64,
+    /// Wordings that were dropped, by reason.
+    pub wordings_dropped: BTreeMap<String, u64>,
     /// Calls of the smoke pass: succeeded, refused by a rule, and wrong ones that were refused.
     pub smoke: [u64; 3],
     /// By step.
@@ -103,12 +109,15 @@ impl Funnel {
             (&mut self.findings_mended, other.findings_mended),
             (&mut self.scenarios_written, other.scenarios_written),
             (&mut self.scenarios_mended, other.scenarios_mended),
+            (&mut self.wordings_written, other.wordings_written),
+            (&mut self.wordings_kept, other.wordings_kept),
         ];
         sums.into_iter().for_each(|(sum, more)| *sum += more);
         self.smoke.iter_mut().zip(other.smoke).for_each(|(sum, more)| *sum += more);
         join(&mut self.worlds_dropped, &other.worlds_dropped);
         join(&mut self.apis_dropped, &other.apis_dropped);
         join(&mut self.scenarios_dropped, &other.scenarios_dropped);
+        join(&mut self.wordings_dropped, &other.wordings_dropped);
         for (step, more) in &other.steps {
             let count = self.steps.entry(step.clone()).or_default();
             count.asked += more.asked;

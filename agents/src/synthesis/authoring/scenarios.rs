@@ -1,9 +1,8 @@
-//! The API agent's scenarios: conversations for a world that is written, played and proven before they are kept.
+//! The query agent's scenarios: conversations for a world that is written, played and proven before they are kept.
 
 use std::collections::BTreeSet;
 
-use diorama_seeds::doc::{ScenarioDoc, WorldDoc};
-use diorama_seeds::task::Ability;
+use diorama_seeds::doc::{RecordsDoc, ScenarioDoc, WorldDoc};
 use diorama_seeds::world::{self, Severity};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -11,13 +10,14 @@ use serde_json::{Map, Value as Json, json};
 use super::asking::{Asker, Complaints, Step, Stop, read_json};
 use super::mend::{Sound, failed};
 use super::whole::said;
-use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::error::PipelineError;
 use crate::synthesis::inspect::inspect;
-use crate::synthesis::scenario::Shares;
-use crate::synthesis::scenario::rehearse::{Lost, rehearse};
-use crate::synthesis::world::WorldTemplate;
+use crate::synthesis::scenario::rehearse::{Loss, Rehearsal, rehearsal};
 
+/// How scenarios are written: a part of both prompts.
+const GUIDE: &str = include_str!("../../../prompts/pipeline/query_guide.txt");
+/// Records of a resource that a prompt shows.
+const SHOWN: usize = 8;
 /// Goals of a scenario, and steps of a goal.
 const GOALS: usize = 3;
 const STEPS: usize = 8;
@@ -43,12 +43,14 @@ pub struct WriteScenarios<'a> {
 
 impl Step for WriteScenarios<'_> {
     type Output = Vec<ScenarioDoc>;
-    const NAME: &'static str = "scenarios";
+    const NAME: &'static str = "query";
 
     fn input(&self) -> Json {
         let earlier: Vec<Json> =
             self.earlier.iter().map(|one| json!({ "name": one.name, "who": one.who })).collect();
-        json!({ "document": self.document, "count": self.count, "earlier": earlier, "uncalled": self.uncalled })
+        json!({
+            "document": self.document, "guide": GUIDE, "count": self.count, "earlier": earlier, "uncalled": self.uncalled,
+        })
     }
 
     fn schema(&self) -> Option<Json> {
@@ -70,13 +72,13 @@ pub struct MendScenarios<'a> {
 
 impl Step for MendScenarios<'_> {
     type Output = Vec<ScenarioDoc>;
-    const NAME: &'static str = "rehearsal";
+    const NAME: &'static str = "query_mend";
 
     fn input(&self) -> Json {
         let scenarios = self.faulty.iter().map(|(scenario, wrong)| {
             json!({ "scenario": serde_json::to_string(scenario).unwrap_or_default(), "wrong": wrong })
         });
-        json!({ "document": self.document, "scenarios": scenarios.collect::<Vec<_>>() })
+        json!({ "document": self.document, "guide": GUIDE, "scenarios": scenarios.collect::<Vec<_>>() })
     }
 
     fn schema(&self) -> Option<Json> {
@@ -156,7 +158,8 @@ fn unbounded(scenario: &ScenarioDoc) -> Option<String> {
 /// # Errors
 /// When the model cannot be asked.
 pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<ScenarioDoc>, Stop> {
-    let document = sound.text.as_str();
+    let document = brief(&sound.doc);
+    let document = document.as_deref().unwrap_or(&sound.text);
     let mut kept: Vec<ScenarioDoc> = Vec::new();
     // As many batches as would do if each kept half.
     for number in 0..(2 * count.div_ceil(BATCH)) as u32 {
@@ -188,8 +191,7 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<Sce
         }
         asker.count(|funnel| {
             for (_, wrong) in &faulty {
-                let why = wrong.first().map_or("", |what| what.split(':').next().unwrap_or_default());
-                *funnel.scenarios_dropped.entry(why.to_owned()).or_default() += 1;
+                *funnel.scenarios_dropped.entry(class(wrong)).or_default() += 1;
             }
         });
         if !faulty.is_empty() {
@@ -197,6 +199,28 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<Sce
         }
     }
     Ok(kept)
+}
+
+/// The document as a prompt shows it: of long lists of records the first ones.
+fn brief(doc: &WorldDoc) -> Option<String> {
+    let mut doc = doc.clone();
+    let mut cut = Vec::new();
+    for (name, resource) in &mut doc.resources {
+        if let RecordsDoc::Given(given) = &mut resource.records
+            && given.len() > SHOWN
+        {
+            cut.push(format!("# {name}: {} more records like these\n", given.len() - SHOWN));
+            given.truncate(SHOWN);
+        }
+    }
+    Some(world::to_yaml(&doc).ok()? + &cut.concat())
+}
+
+/// The class of what is wrong first with a scenario: `does not pass`, `cannot be played`, `finding of world check`.
+fn class(wrong: &[String]) -> String {
+    let first = wrong.first().map_or("", String::as_str);
+    let first = first.split_once(" tries: ").map_or(first, |(_, what)| what);
+    first.split(':').next().unwrap_or_default().to_owned()
 }
 
 /// The APIs that no scenario calls, but for those that sign users in.
@@ -236,25 +260,9 @@ fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, Pipeline
     if !found.is_empty() {
         return Ok(found);
     }
-    let world_template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
-    let [scenario] = world_template.scenario_set.scenarios() else {
-        return Ok(vec!["not a scenario that can be played".to_owned()]);
-    };
-    let mut lost: Vec<(String, u64)> = Vec::new();
-    for seed in 0..TRIES {
-        let world = ScenarioApis.build(&world_template, seed)?;
-        if let Err(error) = rehearse(&world, (scenario, &[]), Ability::Call, seed) {
-            let class = if matches!(error, Lost::Unplayed(_)) { "cannot be played" } else { "does not pass" };
-            let what = format!("{class}: {error}");
-            match lost.iter_mut().find(|(known, _)| *known == what) {
-                Some((_, count)) => *count += 1,
-                None => lost.push((what, 1)),
-            }
-        }
-    }
-    let passed = TRIES - lost.iter().map(|(_, count)| count).sum::<u64>();
+    let Rehearsal { passed, lost } = rehearsal(&doc, TRIES)?;
     if passed >= ENOUGH {
         return Ok(Vec::new());
     }
-    Ok(lost.into_iter().map(|(what, count)| format!("{what} ({count} of {TRIES} tries)")).collect())
+    Ok(lost.into_iter().map(|Loss { what, count, .. }| format!("{count} of {TRIES} tries: {what}")).collect())
 }

@@ -49,7 +49,7 @@ fn sound(request: &ChatRequest) -> ChatReply {
     let at = world.find("apis:").unwrap();
     let (resources, apis) = world.split_at(at);
     match (request.origin.step.as_str(), request.origin.attempt) {
-        ("author/domain", _) => {
+        ("domain", _) => {
             let known = [
                 ("Harbour pilots", "Pilots who guide ships to their berths."),
                 ("Kite school", "Lessons in flying kites on the beach."),
@@ -59,10 +59,10 @@ fn sound(request: &ChatRequest) -> ChatReply {
             let (name, description) = known[request.origin.row as usize % known.len()];
             said(&json!({ "name": name, "description": description }))
         }
-        ("author/whole", 0) if asks_for_resources(request) => fenced(resources),
-        ("author/whole", 0) => fenced(&world),
+        ("api", 0) if asks_for_resources(request) => fenced(resources),
+        ("api", 0) => fenced(&world),
         // The second time the same APIs come again.
-        ("author/whole", _) => fenced(apis),
+        ("api", _) => fenced(apis),
         (step, _) => panic!("nothing is said to {step}"),
     }
 }
@@ -104,10 +104,10 @@ async fn a_world_is_written_whole_or_in_parts_and_the_same_replies_give_the_same
     let names: Vec<&str> = doc.apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(names, ["FindPilot", "ListTransits", "PlanTransit", "CancelTransit"]);
     assert_eq!((&*doc.name, whole.funnel.findings, whole.funnel.apis_kept), ("harbour_pilots", 0, 4));
-    assert!(heard(&model, "author/whole")[0].contains("Harbour pilots."));
+    assert!(heard(&model, "api")[0].contains("Harbour pilots."));
     let (model, parts) = write(true).await;
     assert_eq!(parts.worlds[0].text, whole.worlds[0].text);
-    let asked = heard(&model, "author/whole");
+    let asked = heard(&model, "api");
     assert_eq!(asked.len(), 4);
     assert!(asked[1].contains("transit_id") && !asked[1].contains("CancelTransit"), "{}", asked[1]);
     assert!(asked[2].contains("already: FindPilot, ListTransits"), "{}", asked[2]);
@@ -125,7 +125,7 @@ async fn a_domain_is_told_what_exists_and_refused_when_it_is_too_near() {
     assert_eq!(names, ["harbour_pilots", "kite_school", "seed_exchange", "tower_crane_hire"]);
     let funnel = &authored.funnel;
     assert_eq!((funnel.domains_proposed, funnel.domains_too_near, funnel.worlds_begun), (23, 19, 4));
-    let asked = heard(&model, "author/domain");
+    let asked = heard(&model, "domain");
     let first: Vec<bool> = asked[..5].iter().map(|prompt| prompt.contains("- Kite school")).collect();
     assert_eq!(first, [false; 5], "a wave knows nothing of itself");
     assert!(asked.iter().all(|prompt| prompt.contains("- Dental clinic")));
@@ -144,10 +144,10 @@ async fn a_malformed_reply_goes_back_once_with_what_is_wrong() {
         })
     }));
     let authored = author(model.clone(), Settings { in_parts: true, ..settings(1) }).await;
-    let asked = heard(&model, "author/whole");
+    let asked = heard(&model, "api");
     assert!(asked[1].contains("- line 2: "), "{}", asked[1]);
     assert!(asked[3].contains("expected YAML with the one key `apis`"), "{}", asked[3]);
-    let count = &authored.funnel.steps["whole"];
+    let count = &authored.funnel.steps["api"];
     assert_eq!((count.asked, count.sent_back), (4, 4));
 }
 
@@ -157,7 +157,7 @@ async fn what_cannot_be_used_is_lost_and_counted_by_reason() {
         let model = ScriptedModel::new(move |_, _| Ok(reply.clone()));
         let authored = author(Arc::new(model), settings(2)).await;
         assert!(authored.worlds.is_empty() && authored.stopped.is_none());
-        let step = &authored.funnel.steps["whole"];
+        let step = &authored.funnel.steps["api"];
         assert_eq!((step.asked, step.lost.get(&loss)), (14, Some(&14)), "{loss:?} {step:?}");
         assert_eq!(authored.funnel.worlds_dropped["nothing that can be used"], 14);
     };
@@ -191,8 +191,8 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
             let doc = diorama_seeds::world::read("w", mended.as_bytes()).unwrap();
             let api = doc.apis.iter().find(|api| api.name == "CancelTransit").unwrap();
             Ok(match request.origin.step.as_str() {
-                "author/whole" => ChatReply::text(format!("```yaml\n{WORLD}```")),
-                "author/mend" if mends => said(&json!({ "apis": [api] })),
+                "api" => ChatReply::text(format!("```yaml\n{WORLD}```")),
+                "api_mend" if mends => said(&json!({ "apis": [api] })),
                 _ => ChatReply::text("I see nothing wrong with it."),
             })
         }));
@@ -200,7 +200,7 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
         (model, authored)
     };
     let (model, mended) = run(true).await;
-    let prompt = heard(&model, "author/mend").remove(0);
+    let prompt = heard(&model, "api_mend").remove(0);
     assert!(prompt.contains("- line ") && prompt.contains("`state`"), "{prompt}");
     assert_eq!((mended.funnel.findings, mended.funnel.findings_mended, mended.funnel.apis_kept), (1, 1, 4));
     let (_, reduced) = run(false).await;
@@ -248,29 +248,98 @@ async fn scenarios_come_in_batches_and_go_back_until_they_become_rows() {
     let model = Arc::new(ScriptedModel::new(move |request, _| {
         let world = WORLD.replace("record.state", "record.status");
         Ok(match request.origin.step.as_str() {
-            "author/whole" => ChatReply::text(format!("```yaml\n{world}```")),
-            "author/scenarios" => {
+            "api" => ChatReply::text(format!("```yaml\n{world}```")),
+            "query" => {
                 let schema = &request.schema.as_ref().unwrap().schema;
                 assert!(schema["$defs"]["ScenarioStepDoc"].is_object(), "{schema}");
                 said(if request.origin.attempt == 0 { &first } else { &third })
             }
-            "author/rehearsal" => said(&second),
+            "query_mend" => said(&second),
             step => panic!("nothing is said to {step}"),
         })
     }));
     let authored = author(model.clone(), Settings { scenarios: 3, ..settings(1) }).await;
-    let prompt = heard(&model, "author/rehearsal").remove(0);
+    let prompt = heard(&model, "query_mend").remove(0);
     assert!(prompt.contains("whom") && prompt.contains("FindPilot worked"), "{prompt}");
     assert!(!prompt.contains("\"cancel\""), "what is sound does not go back: {prompt}");
     let funnel = &authored.funnel;
     assert_eq!((funnel.scenarios_written, funnel.scenarios_mended), (4, 1));
-    let prompt = heard(&model, "author/scenarios").remove(1);
+    let prompt = heard(&model, "query").remove(1);
     assert!(prompt.contains("- cancel: an agent at the quay"), "{prompt}");
     assert!(prompt.contains("no scenario calls yet") && !prompt.contains("yet: CancelTransit"), "{prompt}");
     assert_eq!(funnel.scenarios_dropped, BTreeMap::from([("cannot be played".to_owned(), 1)]));
     let doc = diorama_seeds::world::read("w", authored.worlds[0].text.as_bytes()).unwrap();
     let names: Vec<&str> = doc.scenarios.iter().map(|scenario| &*scenario.name).collect();
     assert_eq!((names, authored.worlds[0].scenarios), (vec!["cancel", "plan", "cancel_another"], 3));
+}
+
+#[tokio::test]
+async fn wordings_are_kept_that_are_new_and_become_rows() {
+    let scenarios = "scenarios:
+  - name: plan
+    who: an agent at the quay
+    bind: {who: {a: pilot}}
+    later: ['And plan a transit with {who.name}.']
+    goals:
+      - user: ['Please plan a transit with {who.name}.']
+        does:
+          - {call: FindPilot, as: found, with: {name: who.name}}
+          - {call: PlanTransit, as: made, with: {pilot_id: who}}
+        end: ['It is planned; the number is {made.transit_id}.']
+";
+    let of_world = || {
+        let mut doc = diorama_seeds::world::read("w", mended().as_bytes()).unwrap();
+        diorama_seeds::world::add_scenarios(&mut doc, "w.scenarios.yaml", scenarios.as_bytes()).unwrap();
+        doc
+    };
+    let reply = json!({
+        "goals[0].user": [
+            "get {who.name} for a transit pls, put it in the plan",
+            "get {who.name} for a transit pls, put it in the plan!",
+            "Could somebody plan a transit?",
+            "Plan one with {whom.name}",
+        ],
+        "later": ["there's a ship too that {who.name} could take through, plan that"],
+        "goals[0].end": ["It's planned, and costs {made.price} euros."],
+        "goals[1].end": ["No such line."],
+    });
+    let model = Arc::new(ScriptedModel::new(move |_, _| Ok(said(&reply))));
+    let made = paraphrase::paraphrase(model.clone(), Sampling::up_to(600), Arc::new(of_world()), 4).await;
+    let lines = &made.words.words["plan"];
+    let kept: Vec<(&str, &str)> = lines
+        .iter()
+        .flat_map(|(line, kept)| kept.iter().map(move |one| (line.as_str(), one.as_str())))
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            ("goals[0].user", "get {who.name} for a transit pls, put it in the plan"),
+            ("later", "there's a ship too that {who.name} could take through, plan that"),
+        ],
+        "{:#?}",
+        made.steps
+    );
+    let dropped = BTreeMap::from([("does not pass".to_owned(), 3), ("repeats another".to_owned(), 1)]);
+    assert_eq!(
+        (made.funnel.wordings_written, made.funnel.wordings_kept, made.funnel.wordings_dropped),
+        (6, 2, dropped)
+    );
+    assert!(
+        heard(&model, "query_paraphrase")[1]
+            .contains("found `goals[1].end`, expected the name of a line: `later`")
+    );
+
+    // The file is read beside the world.
+    let text = diorama_seeds::world::words_to_yaml("w", &made.words).unwrap();
+    let mut doc = of_world();
+    diorama_seeds::world::add_words(&mut doc, "w.words.yaml", text.as_bytes()).unwrap();
+    assert_eq!((doc.scenarios[0].goals[0].user.len(), doc.scenarios[0].later.len()), (2, 2));
+    let wrong = text.replace("later", "earlier");
+    let report = diorama_seeds::world::add_words(&mut doc, "w.words.yaml", wrong.as_bytes()).unwrap_err();
+    assert!(
+        report.to_string().contains("words.plan.earlier") && report.to_string().contains("later, "),
+        "{report}"
+    );
 }
 
 #[test]

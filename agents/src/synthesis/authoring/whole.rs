@@ -44,7 +44,7 @@ struct ApisDoc {
 
 impl Step for WriteWorld<'_> {
     type Output = WorldDoc;
-    const NAME: &'static str = "whole";
+    const NAME: &'static str = "api";
 
     fn input(&self) -> Json {
         let (part, document, names) = match self.part {
@@ -135,7 +135,7 @@ pub struct Repair<'a> {
 
 impl Step for Repair<'_> {
     type Output = Edits;
-    const NAME: &'static str = "mend";
+    const NAME: &'static str = "api_mend";
 
     fn input(&self) -> Json {
         /// Findings that one turn can deal with.

@@ -192,7 +192,7 @@ impl Asker {
     }
 
     fn repair(&self, why: &str) -> Result<Vec<Message>, PromptError> {
-        self.prompts.render("repair", &json!({ "why": why }))
+        self.prompts.render("repair", &json!({ "wrong": [why] }))
     }
 
     fn note(&self, request: &ChatRequest, result: &Result<ChatReply, ChatError>) {

@@ -1,6 +1,6 @@
 //! The judge of what code cannot see: whether a conversation reads as people write, can be answered as asked, and is.
 //!
-//! It votes on rows that have passed the gates, and can only drop them. How far it is to be believed is measured first, on
+//! It votes on rows that have passed the gates, and can only drop them; that people do not speak so is advice, and drops nothing. How far it is to be believed is measured first, on
 //! conversations of known worth: proven ones that people wrote, and the same with one thing made wrong.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use super::lines::{Line, lines};
 use super::prompts::PromptSet;
 
 /// Its name in usage reports and files.
-pub const STEP: &str = "judge";
+pub const STEP: &str = "tester";
 /// Votes that one attempt can hold: votes of several attempts are numbered apart.
 pub const MOST_VOTES: u32 = 32;
 /// Characters of a quotation, at least.
@@ -102,22 +102,22 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// What more than half of the votes find wrong, first; nothing where they find nothing, or there are none to believe.
+    /// What drops the row, where more than half of the votes find that it is not answered or cannot be; of the two the one that more name.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
-        let most = |wrong: fn(&Vote) -> bool| {
-            2 * self.votes.iter().filter(|vote| wrong(vote)).count() > self.votes.len()
-        };
-        if !most(|vote| !vote.is_good()) {
+        let count = |wrong: fn(&Vote) -> bool| self.votes.iter().filter(|vote| wrong(vote)).count();
+        let unanswerable = count(|vote| !vote.answerable);
+        if 2 * count(|vote| !(vote.answerable && vote.answers)) <= self.votes.len() {
             return None;
         }
-        // The fault that most votes name; of equals the first.
-        let faults = ["not answerable as asked", "does not answer what was asked", "not as people write"];
-        let count = |fault: usize| {
-            let names = |vote: &&Vote| !([vote.answerable, vote.answers, vote.natural][fault]);
-            self.votes.iter().filter(names).count()
-        };
-        (0..faults.len()).rev().max_by_key(|fault| count(*fault)).map(|fault| faults[fault])
+        let is_first = unanswerable >= count(|vote| !vote.answers);
+        Some(if is_first { "not answerable as asked" } else { "does not answer what was asked" })
+    }
+
+    /// Whether more than half of the votes find that people do not speak so: advice, which drops nothing.
+    #[must_use]
+    pub fn is_unnatural(&self) -> bool {
+        2 * self.votes.iter().filter(|vote| !vote.natural).count() > self.votes.len()
     }
 
     /// Whether all votes say the same of the row.
@@ -257,7 +257,7 @@ impl Calibration {
         let (mut right, mut unanimous, mut kept_good, mut kept) = (0, 0, 0, 0);
         let (mut dropped, mut dropped_bad) = (0, 0);
         for one in all {
-            let judged_bad = one.verdict.fault().is_some();
+            let judged_bad = one.verdict.fault().is_some() || one.verdict.is_unnatural();
             right += u32::from(judged_bad == one.damage.is_some());
             unanimous += u32::from(one.verdict.is_unanimous());
             let out = judged_bad || one.gates_drop;
@@ -306,9 +306,10 @@ mod tests {
         let fault = |votes: Vec<Vote>| Verdict { votes, malformed: 0 }.fault();
         let (good, stiff, off) = (vote(true, true, true), vote(false, true, true), vote(true, true, false));
         assert_eq!(fault(vec![]), None);
-        assert_eq!(fault(vec![good.clone(), stiff.clone()]), None);
-        assert_eq!(fault(vec![good.clone(), stiff.clone(), stiff.clone()]), Some("not as people write"));
-        assert_eq!(fault(vec![off.clone(), stiff, good]), Some("does not answer what was asked"));
+        assert_eq!(fault(vec![good.clone(), off.clone()]), None);
+        assert_eq!(fault(vec![off.clone(), off.clone(), good]), Some("does not answer what was asked"));
+        let stiff = Verdict { votes: vec![stiff], malformed: 0 };
+        assert!(stiff.is_unnatural() && stiff.fault().is_none());
         assert_eq!(fault(vec![off]), Some("does not answer what was asked"));
     }
 

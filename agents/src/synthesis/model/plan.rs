@@ -13,6 +13,9 @@ use crate::synthesis::recipe::Recipe;
 use crate::synthesis::scenario::{Drawn, Joins};
 use crate::synthesis::world::BatchWorld;
 
+/// Its name in files.
+pub const STEP: &str = "query";
+
 /// A proven conversation whose words are to be written by a model.
 #[derive(Clone, Debug)]
 pub struct Plan {

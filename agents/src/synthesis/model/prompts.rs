@@ -10,15 +10,15 @@ macro_rules! files {
     ($($name:literal,)*) => {
         /// The prompts, by name.
         pub const FILES: &[(&str, &str)] = &[
-            $(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/prompts/synthesis/", $name, ".txt"))),)*
+            $(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/prompts/pipeline/", $name, ".txt"))),)*
         ];
     };
 }
 
 files! {
-    "judge",
+    "query_rewrite",
     "repair",
-    "rewrite",
+    "tester",
 }
 
 /// The voices that lines are written in.

@@ -11,7 +11,7 @@ use super::asking::{Asker, Question, Told, Unasked};
 use super::lines::{Line, Speaker, lines, with_words};
 
 /// Its name in usage reports and files.
-pub const STEP: &str = "rewrite";
+pub const STEP: &str = "query_rewrite";
 
 /// Letters of a word of a search that is none of `a`, `of` and `the`.
 const MIN_KEYWORD: usize = 3;

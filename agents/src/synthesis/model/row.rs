@@ -223,12 +223,13 @@ impl Work {
         let made = self
             .run_context
             .compute(move |run_context| plan::plan(&run_context.recipe, &run_context.agents, &world, place));
-        let none =
-            || Loss::dropped("plan", "no chain of calls passed the gates", "no scenario that was played did");
+        let none = || {
+            Loss::dropped(plan::STEP, "no chain of calls passed the gates", "no scenario that was played did")
+        };
         let plan = made.await?.ok_or_else(none)?;
         let calls: Vec<Json> = plan.grounded.gold.iter().map(|call| json!(call)).collect();
         self.note(
-            "plan",
+            plan::STEP,
             Went::Passed,
             None,
             json!({ "ability": plan.ability, "tags": plan.tags, "calls": calls }),
@@ -361,12 +362,13 @@ impl Work {
         }
         let (asker, world) = (self.asker.clone(), self.world.clone());
         let verdict = judge::judge(&asker, self.attempt, votes, grounded, world.base.world()).await?;
-        let Some(fault) = verdict.fault() else {
-            self.note(judge::STEP, Went::Passed, None, json!(verdict));
-            return Ok(());
-        };
         let why = verdict.votes.iter().find(|vote| !vote.is_good());
         let why = why.map(|vote| vote.reason.clone()).unwrap_or_default();
+        let Some(fault) = verdict.fault() else {
+            let advice = verdict.is_unnatural().then_some(("not as people write", &*why));
+            self.note(judge::STEP, Went::Passed, advice, json!(verdict));
+            return Ok(());
+        };
         self.note(
             judge::STEP,
             Went::LineLost,

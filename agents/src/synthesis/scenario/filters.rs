@@ -3,7 +3,7 @@
 use diorama_seeds::english::{capitalised, enumerate, plural};
 use diorama_seeds::value::{Decimal, Value};
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value as Shown;
+use minijinja::value::{Value as Shown, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::leaf::Leaf;
@@ -63,6 +63,10 @@ pub(super) fn environment() -> Environment<'static> {
         value.chars().skip(skipped).collect::<String>()
     });
     environment.add_filter("list", |value: &Shown| {
+        if !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable) {
+            let what = "expected a list; one field of each of its items is `{found.books|map(attribute='title')|list}`";
+            return Err(Error::new(ErrorKind::InvalidOperation, what));
+        }
         let items: Result<Vec<String>, Error> =
             value.try_iter().map(|items| items.map(|item| item.to_string()).collect());
         items.map(|items| enumerate(&items))

@@ -274,6 +274,12 @@ impl Object for Row {
 
 /// What is wrong with a wording as a template; nothing where it is one.
 pub(super) fn template_fault(wording: &str) -> Option<String> {
+    if wording.contains("[*]") {
+        let example = "{found.books|map(attribute='title')|list}";
+        return Some(format!(
+            "`[*]` stands in `facts` alone; words list one field of all items by `{example}`"
+        ));
+    }
     let error = TEMPLATES.template_from_str(wording).err()?;
     Some(error.detail().unwrap_or("syntax error").to_owned())
 }

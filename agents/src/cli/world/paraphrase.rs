@@ -1,0 +1,99 @@
+//! `diorama world paraphrase`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use diorama_llm::UsageReport;
+use diorama_seeds::world;
+use serde_json::json;
+
+use super::generate::told_of_steps;
+use crate::cli::error::CliError;
+use crate::cli::eval::ModelArgs;
+use crate::cli::inputs::read_world;
+use crate::cli::{Done, Streams, terminal};
+use crate::synthesis::authoring::asking::Stop;
+use crate::synthesis::authoring::paraphrase::{Paraphrased, paraphrase};
+
+/// Have a chat model write more wordings for the scenarios of a world.
+///
+/// Each wording is played alone, in five worlds; it is kept where four of them become rows. Save the file as NAME.words.yaml beside
+/// NAME.yaml: whatever reads the world adds its wordings to those of the scenarios. Exits with 3 when no wording is kept.
+#[derive(Debug, Args)]
+pub(super) struct Paraphrase {
+    /// World file with scenarios (in it, or beside it in NAME.scenarios.yaml), or a world of the catalog.
+    #[arg(value_name = "FILE|NAME")]
+    world: PathBuf,
+    /// File of the wordings; new.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Wordings to ask for of each line.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=12))]
+    count: u8,
+    /// Only this scenario.
+    #[arg(long, value_name = "NAME")]
+    scenario: Vec<String>,
+    /// How the model is asked.
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+impl Paraphrase {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the world cannot be read or has no such scenario, the model cannot be asked, or the file cannot be written.
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        if self.out.exists() {
+            let path = self.out.display();
+            return Err(CliError::Usage(format!("--out: found {path}, expected the name of a new file")));
+        }
+        let mut doc = read_world(&self.world)?;
+        let names: Vec<String> = doc.scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+        doc.scenarios.retain(|one| self.scenario.is_empty() || self.scenario.contains(&one.name));
+        if doc.scenarios.is_empty() {
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(CliError::Usage(format!("found no scenario to word anew; the world has {known}")));
+        }
+        let connected = self.model.connect()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let (model, sampling) = (connected.model.clone(), connected.sampling.clone());
+        let made = runtime.block_on(paraphrase(model, sampling, Arc::new(doc), usize::from(self.count)));
+        if !made.words.words.is_empty() {
+            let text = world::words_to_yaml(&self.out.display().to_string(), &made.words)?;
+            std::fs::write(&self.out, format!("# Wordings by {}.\n{text}", connected.name))?;
+        }
+        let usage_report = connected.budget.report();
+        let dropped: Vec<_> = made
+            .steps
+            .iter()
+            .filter(|step| step.step == "wordings_dropped")
+            .map(|step| &step.output)
+            .collect();
+        let data =
+            json!({ "words": made.words, "funnel": made.funnel, "dropped": dropped, "usage": usage_report });
+        streams.print(&data, || self.text(&made, &usage_report))?;
+        match made.stopped {
+            Some(Stop::Spent(why)) => {
+                terminal::note(streams, &format!("{why}; the wordings so far are kept"))
+            }
+            Some(stop) => return Err(CliError::Empty(stop.to_string())),
+            None => {}
+        }
+        Ok(if made.words.words.is_empty() { Done::NotMet } else { Done::Met })
+    }
+
+    fn text(&self, made: &Paraphrased, usage_report: &UsageReport) -> String {
+        let mut out = String::new();
+        let _ = writeln!(out, "{:>8}  wordings written", made.funnel.wordings_written);
+        for (why, count) in &made.funnel.wordings_dropped {
+            let _ = writeln!(out, "{count:>8}  dropped: {why}");
+        }
+        let _ = writeln!(out, "{:>8}  wordings kept", made.funnel.wordings_kept);
+        out.push_str(&told_of_steps(&made.funnel, usage_report));
+        let _ = writeln!(out, "{}", self.out.display());
+        out
+    }
+}
