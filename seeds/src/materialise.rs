@@ -280,7 +280,7 @@ fn checkable(doc: &WorldDoc) -> WorldDoc {
 }
 
 /// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
-pub(crate) fn matching_text(pattern: &str, seed: u64) -> Option<String> {
+pub fn matching_text(pattern: &str, seed: u64) -> Option<String> {
     thread_local! {
         static READ: RefCell<HashMap<String, Option<pattern::Generator>>> = RefCell::new(HashMap::new());
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::casing::Casing;
-use crate::schema::Schema;
+use crate::schema::{Schema, Type};
 use crate::value::{Instant, Str, Value, Zone};
 
 pub use crate::doc::{Comparison, KeyPlace, Method, OnDelete, PageStyle, PagingMember, Place};
@@ -71,6 +71,17 @@ pub struct Domain {
     pub auth: Option<Auth>,
     /// How HTTP callers prove who they are.
     pub security: Vec<SecurityScheme>,
+    /// Values that callers are told at the start, by the name of their parameter.
+    pub given: Vec<(Str, Given)>,
+}
+
+/// A value that callers are told at the start.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// This one.
+    Value(Value),
+    /// What a record has in a field, the first that refers to what is given before: for HTTP clients alone.
+    FieldOf(ResourceId, FieldId),
 }
 
 /// How a domain's users sign in.
@@ -181,6 +192,8 @@ pub struct Api {
     pub method: Method,
     /// Path below the domain's base path, with `{parameter}` segments.
     pub path: Str,
+    /// Query parameters or headers, with the values that choose it among those of the same method and path; an empty value is any.
+    pub chosen_by: Vec<(Str, Str)>,
     /// A sentence that says what it does.
     pub description: Str,
     /// A sentence with the units and currencies of what it replies; empty where description and names tell them.
@@ -216,6 +229,8 @@ pub struct Parameter {
     pub required: bool,
     /// Documented value when it is not given.
     pub default: Option<Value>,
+    /// True where callers are told its value at the start.
+    pub told: bool,
     /// Where it stands in an HTTP request.
     pub place: Place,
     /// For callers.
@@ -231,6 +246,12 @@ pub struct Parameter {
 }
 
 impl Api {
+    /// Returns true if nobody says the value of a parameter: it is the token of who has signed in, or told at the start.
+    #[must_use]
+    pub fn is_filled(&self, id: ParameterId) -> bool {
+        self.token == Some(id) || self.parameters.get(id.index()).is_some_and(|parameter| parameter.told)
+    }
+
     /// The parameter of a name.
     #[must_use]
     pub fn parameter_named(&self, name: &str) -> Option<ParameterId> {
@@ -336,6 +357,59 @@ impl World {
     #[must_use]
     pub fn api_named(&self, name: &str) -> Option<ApiId> {
         self.apis.iter().position(|api| &*api.name == name).map(|index| ApiId(index as u16))
+    }
+
+    /// The values that system messages tell callers of a domain, by the name of their parameter.
+    pub fn told(&self, domain: DomainId) -> impl Iterator<Item = (&Str, &Value)> {
+        let given = self.domains.get(domain.index()).into_iter().flat_map(|domain| &domain.given);
+        given.filter_map(|(name, given)| match given {
+            Given::Value(value) => Some((name, value)),
+            Given::FieldOf(..) => None,
+        })
+    }
+
+    /// The values that HTTP clients of a domain are told at the start, by the name of their parameter.
+    #[must_use]
+    pub fn given(&self, domain: DomainId) -> Vec<(&Str, &Value)> {
+        let Some(domain) = self.domains.get(domain.index()) else { return Vec::new() };
+        // Records that are given, with their resources.
+        let mut chosen: Vec<(ResourceId, &Record)> = Vec::new();
+        let mut given = Vec::new();
+        for (name, one) in &domain.given {
+            let (of, field) = match one {
+                Given::Value(value) => {
+                    given.push((name, value));
+                    continue;
+                }
+                Given::FieldOf(of, field) => (*of, *field),
+            };
+            let resource = self.resource(of);
+            let fits = |record: &&Record| {
+                chosen.iter().all(|(other, known)| {
+                    let key = known.get(self.resource(*other).key.index());
+                    let fields = resource.fields.iter().zip(record.iter());
+                    let mut references = fields.filter(|(field, _)| {
+                        matches!(&field.schema.kind, Type::Reference { resource, .. } if resource == other)
+                    });
+                    references.all(|(_, value)| Some(value) == key)
+                })
+            };
+            let first = resource.records.iter().find(fits).or(resource.records.first());
+            if let Some(record) = first {
+                chosen.push((of, record));
+                given.extend(record.get(field.index()).map(|value| (name, value)));
+            }
+        }
+        given
+    }
+
+    /// The value that system messages tell for a parameter of an API.
+    #[must_use]
+    pub fn told_for(&self, api: &Api, parameter: &Parameter) -> Option<&Value> {
+        if !parameter.told {
+            return None;
+        }
+        self.told(api.domain).find(|(name, _)| **name == parameter.name).map(|(_, value)| value)
     }
 
     /// The resource of a qualified name.

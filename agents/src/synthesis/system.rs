@@ -75,10 +75,19 @@ pub fn message(
     parts.join(between)
 }
 
-/// The system message with the tokens of a user whom the operator has signed in, by domain.
+/// The system message with what callers are told at the start, and with the tokens of a user whom the operator has signed in, by domain.
 #[must_use]
 pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)]) -> String {
     let mut system = system;
+    for (index, domain) in world.domains.iter().enumerate() {
+        let given = world.told(DomainId(index as u16));
+        let told: Vec<String> =
+            given.map(|(name, value)| format!("{name} {}", value.to_text(&world.zone))).collect();
+        if told.is_empty() {
+            continue;
+        }
+        system.push_str(&format!(" At the service {} use {}.", domain.title.to_lowercase(), told.join(", ")));
+    }
     for (domain, token) in tokens {
         let domain = &world.domains[domain.index()];
         let parameter = domain.auth.as_ref().map_or("token", |auth| &*auth.parameter);

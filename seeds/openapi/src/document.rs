@@ -34,6 +34,8 @@ pub(super) struct Operation {
     /// Upper case.
     pub(super) method: String,
     pub(super) path: String,
+    /// Query parameters or headers that choose it among those of its path, with their values.
+    pub(super) chosen_by: IndexMap<String, String>,
     pub(super) summary: String,
     pub(super) description: String,
     pub(super) parameters: Vec<Parameter>,
@@ -122,6 +124,8 @@ struct Found<'a> {
     route: String,
     method: &'static str,
     path: String,
+    /// Query parameters or headers that choose it among those of its path, with their values.
+    chosen_by: IndexMap<String, String>,
     item: &'a Json,
     node: &'a Json,
 }
@@ -149,7 +153,11 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
                     continue;
                 }
             };
-            let form = (method, shape("", &path));
+            let chosen_by = chosen_by(&mut outer, written, item, node);
+            let mut chosen: Vec<String> =
+                chosen_by.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            chosen.sort_unstable();
+            let form = (method, shape("", &path), chosen.join("&"));
             if let Some(known) = forms.get(&form).and_then(|known: &usize| all.get(*known)) {
                 let known = format!("{} {}", method.to_uppercase(), known.path);
                 let reason = format!("it is left out: its route cannot be told from {known}");
@@ -157,7 +165,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
                 continue;
             }
             forms.insert(form, all.len());
-            all.push(Found { route, method, path, item, node });
+            all.push(Found { route, method, path, chosen_by, item, node });
         }
         for method in ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some()) {
             notes.push(Note::on(
@@ -194,6 +202,10 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
     for (found, levels) in found.iter().zip(levels::levels(root, &schemas)) {
         let mut unfolder = Unfolder::new(root, levels);
         let mut operation = operation(&mut unfolder, found.method, &found.path, found.item, found.node);
+        operation.chosen_by.clone_from(&found.chosen_by);
+        operation.parameters.retain(|parameter| {
+            parameter.place == Place::Path || !found.chosen_by.contains_key(&parameter.name)
+        });
         let wanted = found.node.get("security").or_else(|| root.get("security"));
         operation.security = security::needs(wanted, &schemes, &mut unfolder.problems);
         drop_credentials(&mut operation, &schemes);
@@ -221,6 +233,27 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
         operations,
         security: schemes,
     })
+}
+
+/// What a path names after `#` or `?` to tell operations apart: `X-Amz-Target=Health.Describe`, `Action=Publish`, `acl`. A value that
+/// callers choose may be any; a name that no parameter has tells nothing.
+fn chosen_by<'a>(
+    unfolder: &mut Unfolder<'a>,
+    written: &str,
+    item: &'a Json,
+    node: &'a Json,
+) -> IndexMap<String, String> {
+    let Some((_, fragment)) = written.split_once(['#', '?']) else { return IndexMap::new() };
+    let known: Vec<String> = written_parameters(item, node)
+        .filter_map(|parameter| unfolder.resolve(parameter)?.get("name")?.as_str().map(str::to_owned))
+        .collect();
+    let pairs = fragment.split(['&', '#', '?']).filter(|pair| !pair.is_empty()).filter_map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let is_known = pair.contains('=') || known.iter().any(|own| own == name);
+        let value = if value.contains('{') { "" } else { value };
+        is_known.then(|| (name.to_owned(), value.to_owned()))
+    });
+    pairs.collect()
 }
 
 /// Segments of a path, at most. Records of as many levels are looked for above each other.
@@ -345,6 +378,7 @@ fn operation<'a>(
         deprecated: is_deprecated(node),
         method: method.to_uppercase(),
         path: path.to_owned(),
+        chosen_by: IndexMap::new(),
         summary: text("summary"),
         description: text("description"),
         parameters,

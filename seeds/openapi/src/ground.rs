@@ -11,12 +11,12 @@ mod refers;
 mod resources;
 mod unsaid;
 
-use diorama_seeds::doc::{ApiDoc, ResourceDoc};
+use diorama_seeds::doc::{ApiDoc, GivenDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value as Json;
 
 use self::acts::Act;
-use self::places::Places;
+use self::places::{Given, Places};
 use super::contract::Taker;
 use super::document::Operation;
 use super::operations;
@@ -28,6 +28,8 @@ pub(super) struct Ground {
     pub(super) resources: IndexMap<String, ResourceDoc>,
     pub(super) apis: Vec<ApiDoc>,
     pub(super) schemas: IndexMap<String, Json>,
+    /// Values that callers are told at the start.
+    pub(super) given: IndexMap<String, GivenDoc>,
 }
 
 /// Where a document does not say what a change answers, it answers with the record as its own path shows it: a key that
@@ -47,6 +49,39 @@ fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
             contract.reply = Some(promise.clone());
         }
     }
+}
+
+/// Whether callers have to be told keys at the start.
+pub(super) fn tells_keys(operations: &[Operation]) -> bool {
+    !Places::of(operations).given.is_empty()
+}
+
+/// What callers are told of the keys that no reply lists.
+fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap<String, GivenDoc> {
+    let told = |(name, given): (&String, &Given)| {
+        let given = match given {
+            Given::Value(value) => GivenDoc::Value(value.clone()),
+            Given::Member(path, field) => {
+                let found = places.all.get(path)?;
+                resources.get(&found.name).filter(|known| known.fields.contains_key(field))?;
+                GivenDoc::FieldOf(format!("{}.{field}", found.name))
+            }
+            Given::KeyOf(path) => {
+                let found = places.all.get(path)?;
+                let field = if found.uses.is_some() { resources::OF } else { &found.key };
+                resources
+                    .get(&found.name)
+                    .filter(|known| known.fields.contains_key(field) || known.key == field)?;
+                GivenDoc::FieldOf(format!("{}.{field}", found.name))
+            }
+            Given::Shared(path, _) => {
+                let found = places.all.get(path)?;
+                GivenDoc::FieldOf(format!("{}.{}", found.name, resources.get(&found.name)?.key))
+            }
+        };
+        Some((name.clone(), given))
+    };
+    places.given.iter().filter_map(told).collect()
 }
 
 /// Makes it.
@@ -76,7 +111,8 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
             operations.len()
         ))));
     }
-    Ground { resources, apis, schemas: taker.finish() }
+    let given = given(&places, &resources);
+    Ground { resources, apis, schemas: taker.finish(), given }
 }
 
 #[cfg(test)]

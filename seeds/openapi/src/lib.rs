@@ -225,13 +225,14 @@ fn fill(
     (doc.resources, doc.apis) = (made.resources, made.apis);
     if let Some(head) = &mut doc.domain {
         head.schemas = made.schemas;
+        head.given = made.given;
     }
     errors::declare(root, doc);
     mend::mend(doc, operations, notes)
 }
 
-/// The world that inference makes of a document that only reads, and for nobody in particular, if it understands all of
-/// its operations.
+/// The world that inference makes of a document that only reads, for nobody in particular and with keys that replies show, if it
+/// understands all of its operations.
 fn inferred(
     operations: &[document::Operation],
     options: &ImportOptions,
@@ -241,7 +242,7 @@ fn inferred(
     let reads = |operation: &document::Operation| {
         operation.method == "GET" && !operation.path.split('/').any(|segment| ME.contains(&segment))
     };
-    if !operations.iter().all(reads) {
+    if !operations.iter().all(reads) || ground::tells_keys(operations) {
         return None;
     }
     let model = entities::Model::infer(operations);

@@ -159,6 +159,7 @@ impl Maker<'_> {
     pub(super) fn begin(&mut self) {
         self.api.method = Method::parse(&self.operation.method).unwrap_or_default();
         self.api.path.clone_from(&self.operation.path);
+        self.api.chosen_by.clone_from(&self.operation.chosen_by);
         self.api.description = description(self.operation);
         self.api.security.clone_from(&self.operation.security);
         self.parameters();
@@ -177,7 +178,7 @@ impl Maker<'_> {
         if self.operation.deprecated {
             self.api.phrases = PhrasesDoc { unasked: true, ..PhrasesDoc::default() };
         }
-        phrases::complete(&mut self.api, &|_, _| true);
+        phrases::complete(&mut self.api, &|_, _| true, &|_| false);
         let mut unused: Vec<&str> = Vec::new();
         for (name, doc) in &mut self.api.parameters {
             if !self.used.contains(name) {

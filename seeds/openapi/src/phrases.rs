@@ -184,7 +184,11 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
 
 /// Adds what a request must say: required parameters that no words stand for yet. `refers` tells whether records of one
 /// resource belong to those of another.
-pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
+pub(super) fn complete(
+    api: &mut ApiDoc,
+    refers: &dyn Fn(&str, &str) -> bool,
+    is_given: &dyn Fn(&str) -> bool,
+) {
     let first_parts: Vec<(String, String)> = first_parts(api);
     let (phrases, parameters) = (&mut api.phrases, &api.parameters);
     let is_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
@@ -199,7 +203,7 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
         .iter()
         .filter(|(_, doc)| !doc.optional && doc.default.is_none())
         .map(|(name, _)| name)
-        .filter(|name| !first_parts.iter().any(|(first, _)| first == *name))
+        .filter(|name| !first_parts.iter().any(|(first, _)| first == *name) && !is_given(name))
         .collect();
     let deletes = phrases.imperative.iter().any(|phrase| phrase.starts_with("delete "));
     for phrase in phrases.imperative.iter_mut().chain(&mut phrases.noun) {

@@ -105,6 +105,20 @@ fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: 
 /// Two texts of so many characters that are drawn from a pattern differ.
 const DISTINCT: usize = 16;
 
+/// Texts of usual forms, for patterns that no text can be made of.
+fn usual_texts(seed: u64) -> [String; 7] {
+    let word = words(seed).replace(' ', "-");
+    [
+        format!("{word}@example.com"),
+        word.clone(),
+        format!("arn:aws:service:eu-west-1:123456789012:item/{word}"),
+        format!("https://example.com/{word}"),
+        format!("{word}.example.com"),
+        format!("{}", 100_000 + seed % 900_000),
+        format!("{}.{}.{}", seed % 9 + 1, seed % 7, seed % 5),
+    ]
+}
+
 fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn Fn(&Json) -> bool) -> Json {
     let string = |key: &str| word(members, key).and_then(Json::as_str);
     if let Some(pattern) = string("pattern") {
@@ -128,6 +142,9 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         }
         if let Some(example) = word(members, "example").filter(|example| fits(example)) {
             return example.clone();
+        }
+        if let Some(usual) = usual_texts(seed).into_iter().map(Json::from).find(|usual| fits(usual)) {
+            return usual;
         }
     }
     let word = |place: u64| words(seed >> place).replace(' ', "-");

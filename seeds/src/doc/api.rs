@@ -24,9 +24,15 @@ pub struct ApiDoc {
     pub method: Method,
     /// Path with `{parameter}` segments, below the domain's base path.
     pub path: String,
+    /// Query parameters or headers, with the values that choose this API among those of the same method and path; an empty value is any.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub chosen_by: IndexMap<String, String>,
     /// A sentence for callers that says what it does.
     #[serde(default)]
     pub description: String,
+    /// A sentence with the units and currencies of what it replies, where description and names do not tell them. Filled in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measures: Option<String>,
     /// Parameters by name, in the order in which callers see them.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub parameters: IndexMap<String, FieldDoc>,

@@ -117,9 +117,24 @@ pub struct DomainHead {
     /// JSON Schemas that the contracts of APIs refer to, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub schemas: IndexMap<String, serde_json::Value>,
+    /// Values that callers are told at the start, by the name of the parameter that takes them: subscriptions, projects and other keys that
+    /// no reply lists.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub given: IndexMap<String, GivenDoc>,
     /// How HTTP callers prove who they are, by name; APIs say in `security` which they take.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub security: IndexMap<String, SecurityDoc>,
+}
+
+/// A value that callers are told at the start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GivenDoc {
+    /// This text or whole number, which system messages tell.
+    Value(serde_json::Value),
+    /// What a record has in `resource.field`, the first that refers to what is given before: for HTTP clients alone. People name the records
+    /// they mean.
+    FieldOf(String),
 }
 
 /// One domain of a world of several.

@@ -56,6 +56,7 @@ fn parameter(name: &str, kind: Type) -> Parameter {
         schema: Schema::of(kind),
         required: false,
         default: None,
+        told: false,
         place: Place::Query,
         description: "".into(),
         label: name.into(),

@@ -51,7 +51,7 @@ pub enum ArgumentSource {
         #[serde(default)]
         by: Derivation,
     },
-    /// Text of the system message: bytes `start..end`. Only tokens come from there.
+    /// Text of the system message: bytes `start..end`. Tokens come from there, and values that callers are told at the start.
     System {
         /// First byte.
         start: u32,

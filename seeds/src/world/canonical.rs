@@ -187,7 +187,12 @@ fn api(doc: &ApiDoc, model: &Api, zone: &Zone) -> ApiDoc {
     let parameters = parameters.map(|((name, doc), model)| {
         (name.clone(), spelled(doc, &model.schema, model.default.as_ref(), zone))
     });
-    let mut bare = ApiDoc { phrases: doc.phrases.kept(), parameters: parameters.collect(), ..doc.clone() };
+    let mut bare = ApiDoc {
+        phrases: doc.phrases.kept(),
+        parameters: parameters.collect(),
+        measures: Some(model.measures.to_string()).filter(|measures| !measures.is_empty()),
+        ..doc.clone()
+    };
     for filter in bare.behaviour.filters.values_mut() {
         if let FilterDoc::Compare(compare) = filter
             && compare.op == Comparison::Equal

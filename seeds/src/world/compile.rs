@@ -26,12 +26,13 @@ use super::findings::Findings;
 use super::part::Part;
 use super::path::Path;
 use super::report::Report;
-use crate::doc::{DomainHead, WORLD_VERSION, WorldDoc};
+use crate::doc::{DomainHead, GivenDoc, WORLD_VERSION, WorldDoc};
 use crate::english::capitalised;
-use crate::model::{Auth, Domain, DomainId, FieldId, ResourceId, World};
+use crate::model::{Auth, Domain, DomainId, FieldId, Given, ResourceId, World};
 use crate::naming;
 use crate::schema::Type;
-use crate::value::{Instant, Str, Zone, nfc};
+use crate::value::{Instant, Str, Value, Zone, nfc};
+use serde_json::Value as Json;
 
 /// Most resources, APIs, fields or parameters: positions are 16 bits.
 const MAX_POSITIONS: usize = u16::MAX as usize;
@@ -108,6 +109,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     let mut resources = resource::compile(doc, &parts, &names, &zone, findings);
     let sound = findings.errors();
     resolve_auth(&parts, &names, &resources, &mut domains, findings);
+    resolve_given(&parts, &names, &resources, &mut domains, findings);
     if findings.errors() > sound {
         // Findings about owners and APIs of signed-in users would repeat this one.
         return None;
@@ -118,7 +120,13 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
         .filter_map(|domain| domain.auth.as_ref())
         .map(|auth| (auth.user, auth.secret))
         .collect();
-    let apis = api::compile(&parts, &names, &domains, &resources, &secrets, &zone, findings);
+    let mut apis = api::compile(&parts, &names, &domains, &resources, &secrets, &zone, findings);
+    if doc.materialised.is_some() {
+        // What callers were shown stays as it was.
+        let docs = parts.iter().flat_map(|part| part.apis);
+        let told = apis.iter_mut().zip(docs).filter(|(_, doc)| doc.measures.is_none());
+        told.for_each(|(api, _)| api.measures = Str::from(""));
+    }
     records::compile(doc, &parts, &zone, &mut resources, findings);
     Some(World {
         name: nfc(&doc.name),
@@ -200,9 +208,49 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             users: None,
             auth: None,
             security: security::schemes(&head.security, &head_path.name("security"), findings),
+            given: Vec::new(),
         });
     }
     (domains, names)
+}
+
+/// Resolves the values that callers are told at the start.
+fn resolve_given(
+    parts: &[Part<'_>],
+    names: &Names<'_>,
+    resources: &[crate::model::Resource],
+    domains: &mut [Domain],
+    findings: &mut Findings,
+) {
+    for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
+        let id = DomainId(position as u16);
+        let head = part.path();
+        let path = head.name("domain");
+        let path = path.name("given");
+        for (name, doc) in part.head.iter().flat_map(|head| &head.given) {
+            let here = path.name(name);
+            let given = match doc {
+                GivenDoc::Value(Json::String(text)) => Some(Given::Value(Value::String(nfc(text)))),
+                GivenDoc::Value(Json::Number(number)) => {
+                    number.as_i64().map(|number| Given::Value(Value::Integer(number)))
+                }
+                GivenDoc::Value(_) => None,
+                GivenDoc::FieldOf(place) => place.split_once('.').and_then(|(resource, field)| {
+                    let resource = names.resource(id, resource)?;
+                    let field = resources.get(resource.index())?.field_named(field)?;
+                    Some(Given::FieldOf(resource, field))
+                }),
+            };
+            match given {
+                Some(given) => domain.given.push((nfc(&domain.casing.write(name)), given)),
+                None => {
+                    error!(findings, here =>
+                        "found neither a text, nor a whole number, nor a field of a resource";
+                        "write `{{value: main}}` or `{{field_of: project.project_id}}`");
+                }
+            }
+        }
+    }
 }
 
 fn resolve_auth(

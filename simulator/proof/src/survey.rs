@@ -31,10 +31,10 @@ pub struct Finder {
 impl Finder {
     /// The required parameters of its API beside the name and the token.
     pub fn needs<'a>(&self, api: &'a Api) -> impl Iterator<Item = &'a Parameter> {
-        let given = [self.by, api.token];
         let parameters = api.parameters.iter().enumerate();
         let needed = parameters.filter(move |(index, parameter)| {
-            parameter.required && !given.contains(&Some(ParameterId(*index as u16)))
+            let id = ParameterId(*index as u16);
+            parameter.required && self.by != Some(id) && !api.is_filled(id)
         });
         needed.map(|(_, parameter)| parameter)
     }

@@ -25,6 +25,17 @@ pub fn document(world: &World, server: &str) -> Json {
     described(world, server, Auth::default(), |_| true)
 }
 
+/// A path as documents write it, with what chooses an API among those of the path after a `#`.
+fn written(base: &str, api: &Api) -> String {
+    let chosen: Vec<String> = api
+        .chosen_by
+        .iter()
+        .map(|(name, value)| if value.is_empty() { name.to_string() } else { format!("{name}={value}") })
+        .collect();
+    let mark = if chosen.is_empty() { "" } else { "#" };
+    format!("{base}{}{mark}{}", api.path, chosen.join("&"))
+}
+
 /// The document of the APIs of a world that may be seen, where its security is checked so far.
 pub(super) fn described(world: &World, server: &str, auth: Auth, sees: impl Fn(ApiId) -> bool) -> Json {
     let mut paths = Map::new();
@@ -33,7 +44,7 @@ pub(super) fn described(world: &World, server: &str, auth: Auth, sees: impl Fn(A
             continue;
         }
         let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
-        let item = paths.entry(format!("{base}{}", api.path)).or_insert_with(|| json!({}));
+        let item = paths.entry(written(base, api)).or_insert_with(|| json!({}));
         if let Json::Object(item) = item {
             let method = api.method.as_str().to_ascii_lowercase();
             let mut operation = operation(world, ApiId(position as u16), api);

@@ -105,6 +105,9 @@ pub(super) struct SessionView {
     pub(super) calls: usize,
     pub(super) state_hash: String,
     pub(super) graded: bool,
+    /// Values of parameters that no reply lists: a subscription, a project.
+    #[schemars(with = "BTreeMap<String, Json>")]
+    pub(super) given: Map<String, Json>,
     /// The credentials of a client of its REST API, by the name of the security scheme.
     #[schemars(with = "BTreeMap<String, Credential>")]
     pub(super) credentials: Map<String, Json>,

@@ -68,6 +68,9 @@ fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json
     for (given, text) in query {
         let name = given.strip_suffix("[]").filter(|name| parameter(api, name).is_some()).unwrap_or(&given);
         let Some(parameter) = parameter(api, name) else {
+            if api.chosen_by.iter().any(|(known, _)| **known == *name) {
+                continue;
+            }
             // The engine says which parameters there are.
             arguments.insert(name.to_owned(), Json::from(text));
             continue;

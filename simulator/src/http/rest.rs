@@ -58,13 +58,14 @@ impl App {
     fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let world = &slot.world;
         let method = request.method.as_str();
-        let mut found = world.routes.find(method, path);
+        let has = |name: &str, value: &str| has(request, name, value);
+        let mut found = world.routes.find(method, path, has);
         // The server path of an imported document stands before the paths of callers that keep it.
         if let (Found::Nothing(_), Some(below)) = (&found, path.strip_prefix(&*world.server_path))
             && !world.server_path.is_empty()
             && below.starts_with('/')
         {
-            found = world.routes.find(method, below);
+            found = world.routes.find(method, below, has);
         }
         let (api, values) = match found {
             Found::Api(api, values) => (api, values),
@@ -125,7 +126,8 @@ impl App {
         let below = path.strip_prefix(&*slot.world.server_path).unwrap_or(path);
         let world = slot.world.world();
         let (domain, scheme) = auth::issuer(world, path).or_else(|| auth::issuer(world, below))?;
-        if let Found::Api(api, _) = slot.world.routes.find("POST", path)
+        if let Found::Api(api, _) =
+            slot.world.routes.find("POST", path, |name, value| has(request, name, value))
             && matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. })
         {
             return None;
@@ -133,6 +135,15 @@ impl App {
         let asked = Asked { headers: request.headers, body: request.body, mode: self.settings.auth };
         Some(auth::issue(&lock(slot).holder(), domain, scheme, &asked))
     }
+}
+
+/// Returns true if a request has a query parameter or a header of a name, with a value where that is not empty.
+fn has(request: &Incoming<'_>, name: &str, value: &str) -> bool {
+    let fits = |given: &str| value.is_empty() || given == value;
+    let query = request.uri.query().unwrap_or_default();
+    let header = request.headers.get(name).and_then(|given| given.to_str().ok());
+    header.is_some_and(fits)
+        || form_urlencoded::parse(query.as_bytes()).any(|(own, given)| own == name && fits(&given))
 }
 
 /// Characters that are not escaped in a segment of a path.

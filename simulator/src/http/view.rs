@@ -1,6 +1,6 @@
 //! Sessions, records and changes as JSON.
 
-use diorama_seeds::model::{Record, Resource, World};
+use diorama_seeds::model::{DomainId, Record, Resource, World};
 use diorama_seeds::value::{Instant, Value, Zone};
 use serde_json::{Map, Value as Json};
 
@@ -13,8 +13,12 @@ use diorama_engine::session::LogEntry;
 
 /// A session in short.
 pub(super) fn session(live: &Live, base_url: String) -> SessionView {
-    let zone = &live.world.world().zone;
+    let world = live.world.world();
+    let zone = &world.zone;
+    let domains = (0..world.domains.len()).map(|index| DomainId(index as u16));
+    let given = domains.flat_map(|domain| world.given(domain));
     SessionView {
+        given: given.map(|(name, value)| (name.to_string(), value.to_json(zone))).collect(),
         id: live.id.clone(),
         credentials: auth::credentials(&live.holder(), &base_url),
         base_url,

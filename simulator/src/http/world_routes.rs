@@ -1,9 +1,11 @@
 //! From a method and a path to an API: literal segments win over parameters.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use diorama_seeds::model::{ApiId, Method, World};
+use diorama_seeds::value::Str;
 use diorama_seeds::world::api_path;
 
 use super::text::decode;
@@ -23,6 +25,8 @@ struct Route {
     method: Method,
     /// As the served document writes it.
     template: String,
+    /// Query parameters or headers that choose it, with their values.
+    chosen_by: Vec<(Str, Str)>,
     segments: Vec<Segment>,
 }
 
@@ -60,7 +64,8 @@ impl Routes {
             let below = api_path::segments(&api.path).unwrap_or_default();
             let base = split(base).map(|text| Segment::of(&[api_path::Piece::Literal(text)]));
             let segments = base.chain(below.iter().map(|pieces| Segment::of(pieces))).collect();
-            Route { api: ApiId(position as u16), method: api.method, template, segments }
+            let chosen_by = api.chosen_by.clone();
+            Route { api: ApiId(position as u16), method: api.method, template, chosen_by, segments }
         });
         let routes: Vec<Route> = routes.collect();
         let mut by_length: Vec<Vec<usize>> = Vec::new();
@@ -76,14 +81,16 @@ impl Routes {
         Self { routes, by_length }
     }
 
-    /// Finds the API of a request. The path is as it stands in the request, still encoded.
-    pub(super) fn find(&self, method: &str, path: &str) -> Found {
+    /// Finds the API of a request. The path is as it stands in the request, still encoded; `has` says whether the request has a query
+    /// parameter or header of a name, with a value where that is not empty.
+    pub(super) fn find(&self, method: &str, path: &str, has: impl Fn(&str, &str) -> bool) -> Found {
         let Some(given) = split(path).map(decode).collect::<Option<Vec<Cow<'_, str>>>>() else {
             return Found::Nothing(Vec::new());
         };
         let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
         let as_long = as_long.iter().filter_map(|position| self.routes.get(*position));
-        let mut fitting: Vec<&Route> = as_long.filter(|route| route.fits(&given)).collect();
+        let chosen = |route: &&Route| route.chosen_by.iter().all(|(name, value)| has(name, value));
+        let mut fitting: Vec<&Route> = as_long.filter(|route| route.fits(&given)).filter(chosen).collect();
         // OpenAPI: a path without parameters is matched before its templated counterparts, whatever the method.
         if fitting.iter().any(|route| route.is_literal()) {
             fitting.retain(|route| route.is_literal());
@@ -94,7 +101,7 @@ impl Routes {
         // HEAD is GET without the body.
         let wanted = if method == "HEAD" { "GET" } else { method };
         let best = fitting.iter().filter(|route| route.method.as_str() == wanted);
-        match best.min_by_key(|route| route.rank()) {
+        match best.min_by_key(|route| (route.rank(), Reverse(route.chosen_by.len()))) {
             Some(route) => Found::Api(route.api, route.values(given)),
             None => {
                 let mut methods: BTreeSet<&'static str> =
@@ -260,7 +267,7 @@ apis:
         let base = base(WORLD);
         let routes = Routes::new(base.world());
         let check = |method: &str, path: &str, expect: &str| {
-            let found = match routes.find(method, path) {
+            let found = match routes.find(method, path, |_, _| false) {
                 Found::Api(api, values) => format!("{} {values:?}", base.world().api(api).name),
                 other => format!("{other:?}"),
             };

@@ -223,7 +223,8 @@ fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
     let notes = import("archive", ARCHIVE.as_bytes(), &ImportOptions::default()).unwrap().notes;
     assert!(notes.iter().all(|note| !note.reason.contains("left out")), "{notes:?}");
     let server = diorama_tests::requests::serve(&["--openapi", file.to_str().unwrap()]);
-    let id = server.post("/v1/sessions", json!({}))["id"].as_str().unwrap().to_owned();
+    let session = server.post("/v1/sessions", json!({}));
+    let id = session["id"].as_str().unwrap().to_owned();
     let ask = |line: &str, body: Value| {
         let (method, path) = line.split_once(' ').unwrap();
         let (status, _, reply) = server.send(&format!("{method} /s/{id}{path}"), &[], &body);
@@ -231,8 +232,10 @@ fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
     };
     let (_, reports) = ask("GET /reports.json", Value::Null);
     let (first, second) = (&reports[0]["id"], &reports[1]["id"]);
-    // Nothing shows a shelf, so that each has all.
-    assert_eq!(ask("GET /shelves/any", Value::Null), (200, reports.clone()));
+    // Nothing shows a shelf: there is one, which callers are told.
+    let shelf = session["given"]["shelf"].as_str().unwrap();
+    assert_eq!(ask(&format!("GET /shelves/{shelf}"), Value::Null), (200, reports.clone()));
+    assert_eq!(ask("GET /shelves/any", Value::Null).0, 404);
     assert_eq!(ask(&format!("GET /reports/{first}.json"), Value::Null), (200, reports[0].clone()));
     let none = (204, json!(""));
     let new = json!({"title": "Tides", "status": "draft"});

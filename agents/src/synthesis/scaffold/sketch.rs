@@ -196,7 +196,7 @@ impl<'a> Sketch<'a> {
         }
         let given = |index: usize| {
             let id = ParameterId(index as u16);
-            Some(id) != api.token && (api.parameters[index].required || chosen.contains(&id))
+            !api.is_filled(id) && (api.parameters[index].required || chosen.contains(&id))
         };
         if let BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. } = &api.behaviour.kind
             && query.filters.iter().any(|filter| given(filter.parameter.index()))
@@ -389,7 +389,7 @@ impl<'a> Sketch<'a> {
                 let described = world.resource(self.records[at].resource);
                 let display = &described.field(described.display?).name;
                 with.push((id, member(&self.records[at].place, display)));
-            } else if parameter.required && Some(id) != api.token {
+            } else if parameter.required && !api.is_filled(id) {
                 if let Some((first, field)) = self.first_part(api, id).filter(|(first, _)| *first != at) {
                     with.push((id, member(&self.records[first].place, &field)));
                     continue;

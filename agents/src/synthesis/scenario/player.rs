@@ -400,6 +400,12 @@ impl<'a, 'r> Player<'a, 'r> {
         let mut arguments = Map::new();
         if let Some(id) = model.api_named(&name) {
             let api = model.api(id);
+            for parameter in &api.parameters {
+                if let Some(value) = model.told_for(api, parameter) {
+                    let value = value.to_json(&model.zone);
+                    arguments.entry(parameter.name.to_string()).or_insert(value);
+                }
+            }
             if let Some(token) = api.token {
                 let token = &api.parameters[token.index()].name;
                 let standing = self.standing_token(api.domain).map(str::to_owned);

@@ -75,6 +75,7 @@ impl<'a> Act<'a> {
     pub(super) fn make(mut self) -> (ApiDoc, Option<String>, Vec<Remark>) {
         self.whole = self.body();
         self.behave();
+        self.require_given();
         self.relate();
         self.agree();
         self.refer();
@@ -99,7 +100,8 @@ impl<'a> Act<'a> {
             let fields = self.resources.get(one).into_iter().flat_map(|known| known.fields.values());
             fields.into_iter().any(|field| field.reference.as_deref() == Some(other))
         };
-        phrases::complete(&mut self.api, &refers);
+        let is_given = |name: &str| self.places.is_constant(name);
+        phrases::complete(&mut self.api, &refers, &is_given);
         (self.api, self.whole, self.notes)
     }
 

@@ -11,6 +11,7 @@ use diorama_seeds::world::api_path::{Piece, pieces};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+pub(super) use self::told::Given;
 use crate::document::Operation;
 use crate::document::Place;
 use crate::entities::has_page;
@@ -18,9 +19,11 @@ use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, is_plural, label, singular, words};
 
+mod given;
 mod joins;
 mod keys;
 mod qualified;
+mod told;
 mod values;
 mod views;
 
@@ -111,6 +114,8 @@ pub(super) struct Places {
     pub(super) verbs: HashSet<String>,
     /// Plain names of members that some request sends.
     pub(super) sent: HashSet<String>,
+    /// Keys that callers are given, by name.
+    pub(super) given: IndexMap<String, Given>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
     /// Of collections that are listed below records of another: which that is.
@@ -293,6 +298,7 @@ impl Places {
             places.see_made(operation);
         }
         places.find_me();
+        given::find(&mut places, operations);
         // A list of what another place keeps is none of its own.
         let elsewhere = |found: &Collection| {
             let own = found.single || found.made || (found.item.is_some() && !found.listed);
@@ -653,7 +659,9 @@ impl Places {
                 // Elsewhere only where records say to what they belong, or the list has those of nobody.
                 let begins = other.parts.first() == parts.first()
                     || (keys(&other.parts).is_empty() && self.tells_owner(other, parts));
-                schema && begins && other.opened && keys(&other.parts).iter().all(|key| known.contains(key))
+                // Keys that have one value tell nothing apart.
+                let is_known = |key: &&str| known.contains(key) || self.is_constant(key);
+                schema && begins && other.opened && keys(&other.parts).iter().all(is_known)
             })
         };
         // What all items say of themselves is the noun of a place: `type: {enum: [task]}`.
@@ -669,6 +677,11 @@ impl Places {
             })
         };
         self.same_elsewhere(parts).or_else(same).or_else(said)
+    }
+
+    /// Whether a key has one value, which callers are given.
+    pub(super) fn is_constant(&self, key: &str) -> bool {
+        matches!(self.given.get(key), Some(Given::Value(_)))
     }
 
     /// Whether the records of a collection show the one that a path is about, if it is about one.

@@ -9,7 +9,7 @@ use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::places::{Above, Collection, Part, Places};
+use super::places::{Above, Collection, Given, Part, Places};
 use super::refers;
 use crate::build;
 use crate::dates;
@@ -179,6 +179,8 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
             EachDoc { of: other.name.clone(), by: above.field.clone(), min, max, set: IndexMap::new() };
         doc.records = RecordsDoc::default();
         doc.each.push(each);
+    } else if let Some(Given::Shared(_, key)) = found.item.as_ref().and_then(|item| places.given.get(item)) {
+        doc.examples.push([(found.key.clone(), key.clone())].into_iter().collect());
     }
     doc
 }
@@ -226,7 +228,21 @@ fn key_field(found: &Collection) -> FieldDoc {
         (None, Some(made)) => json!(made),
         (None, None) => build::key_code(&entity),
     };
+    let fake = of_length(&found.key_shape).filter(|_| found.key_shape.pattern.is_none()).unwrap_or(fake);
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
+}
+
+/// A code for keys that are longer or shorter than usual.
+fn of_length(shape: &Shape) -> Option<Json> {
+    let (least, most) = (shape.min_length.unwrap_or(0), shape.max_length.unwrap_or(u32::MAX));
+    let code = match (least, most) {
+        (..=10, 14..) => return None,
+        (least, most) if (least..=most).contains(&36) && least > 10 => {
+            "{xxxxxxxx}-{xxxx}-4{xxx}-8{xxx}-{xxxxxxxxxxxx}".to_owned()
+        }
+        (least, most) => format!("a{{{}}}", "x".repeat(least.max(8).min(most).clamp(2, 200) as usize - 1)),
+    };
+    Some(json!({"provider": "code", "format": code}))
 }
 
 /// Providers of names that are written without blanks.
@@ -240,7 +256,9 @@ fn code_of(pattern: &str) -> Option<String> {
     let schema = json!({"type": "string", "pattern": pattern});
     let fits = |text: &str| Schemas::default().check(&schema, &json!(text), Side::Reply).is_ok();
     // Numbers as text, with any or with many digits, and as many digits or letters as the pattern counts.
-    let some = ["1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}"].map(str::to_owned);
+    let uuid = "{xxxxxxxx}-{xxxx}-4{xxx}-8{xxx}-{xxxxxxxxxxxx}";
+    let some = ["a{xxxxxxx}", "1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}", uuid];
+    let some = some.map(str::to_owned);
     let counts = pattern.split(['{', '}', ',']).filter_map(|count| count.parse::<usize>().ok());
     let counted = counts.filter(|count| (4..=64).contains(count)).flat_map(|count| {
         ["#".repeat(count), format!("{{{}}}", "x".repeat(count)), format!("{{{}}}", "A".repeat(count))]

@@ -183,10 +183,10 @@ fn check_placeholder(
 
 fn check_complete(found: &[Placeholder<'_>], api: &Api, path: &Path<'_>, findings: &mut Findings) {
     for (index, parameter) in api.parameters.iter().enumerate() {
-        let token = api.token.is_some_and(|token| token.index() == index);
+        let is_filled = api.is_filled(crate::model::ParameterId(index as u16));
         let said =
             found.iter().any(|placeholder| *placeholder.name == *parameter.name && !placeholder.optional);
-        if parameter.required && !token && !said {
+        if parameter.required && !is_filled && !said {
             findings.error(
                 path,
                 format!(

@@ -15,7 +15,7 @@ use crate::contract;
 use crate::doc::{ApiDoc, FieldDoc, FilterDoc};
 use crate::expr::{self, Expr, ExprType, Node, Scope};
 use crate::model::{
-    Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource,
+    Api, Auth, Behaviour, Domain, DomainId, FieldId, Given, Method, Parameter, ParameterId, Place, Resource,
     ResourceId,
 };
 use crate::schema::{KeyKind, Schema, Type};
@@ -37,7 +37,7 @@ pub(super) fn compile(
     let keys: Vec<KeyKind> = resources.iter().map(key_kind).collect();
     let mut apis = Vec::new();
     let mut seen: HashMap<&str, String> = HashMap::new();
-    let mut routes: HashMap<(Method, String), &str> = HashMap::new();
+    let mut routes: HashMap<(Method, String, String), &str> = HashMap::new();
     for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
         let here = part.path();
         let section = here.name("apis");
@@ -56,11 +56,20 @@ pub(super) fn compile(
             let mut api = api(doc, &path, &types, &shared, findings);
             api.security = super::security::needs(doc, domain, &path, findings);
             api.errors = super::errors::schemas(doc, &path, findings);
+            for parameter in &mut api.parameters {
+                parameter.told = domain
+                    .given
+                    .iter()
+                    .any(|(name, given)| *name == parameter.name && matches!(given, Given::Value(_)));
+            }
             api.contract = super::contract::contract(doc, &api.parameters, &schemas, &path, findings);
             super::casing::apply(domain.casing, &mut api, &path, findings);
             if path::segments(&doc.path).is_some() {
                 let shape = path::shape(&domain.base_path, &doc.path);
-                if let Some(other) = routes.insert((api.method, shape), &doc.name) {
+                let mut chosen: Vec<String> =
+                    doc.chosen_by.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                chosen.sort_unstable();
+                if let Some(other) = routes.insert((api.method, shape, chosen.join("&")), &doc.name) {
                     error!(findings, path.name("path") =>
                         "found the route {} {}, which cannot be told from that of `{other}`", doc.method, doc.path;
                         "change a literal segment or the method, or give the domains base paths");
@@ -131,13 +140,17 @@ fn api(
     let (behaviour, shown) = builder.behaviour();
     let reply = builder.reply(&behaviour, &shown);
     let slots = builder.scope.slots();
-    let measures = measures::told(&doc.description, &behaviour.kind, &reply, shared.resources);
+    let measures = match &doc.measures {
+        Some(measures) => measures.clone(),
+        None => measures::told(&doc.description, &behaviour.kind, &reply, shared.resources),
+    };
     Api {
         name: nfc(&doc.name),
         source_api: doc.source_api.as_deref().map(nfc),
         domain: shared.domain,
         method,
         path: nfc(&doc.path),
+        chosen_by: doc.chosen_by.iter().map(|(name, value)| (nfc(name), nfc(value))).collect(),
         description: nfc(&doc.description),
         measures: nfc(&measures),
         search: doc.phrases.search.iter().map(|phrase| nfc(phrase)).collect(),
@@ -271,6 +284,7 @@ fn parameter(
         name: nfc(name),
         required: !doc.optional && default.is_none(),
         default,
+        told: false,
         place,
         description: text(&doc.description, field.map(|field| &field.description)),
         label,
@@ -306,6 +320,7 @@ fn token(auth: &Auth, parameters: &mut Vec<Parameter>) -> ParameterId {
         schema: Schema::of(Type::String),
         required: true,
         default: None,
+        told: false,
         place: Place::Header,
         description: Str::from("Token from signing in"),
         label: Str::from("token"),

@@ -178,6 +178,13 @@ impl Argument<'_> {
         {
             return Some(ArgumentSource::System { start: start as u32, end: (start + token.len()) as u32 });
         }
+        let world = self.seen.context.base.world();
+        if world.told_for(self.api, self.parameter).is_some_and(|given| given == value)
+            && let text = value.to_text(&world.zone)
+            && let Some(start) = self.seen.system.source().find(&*text)
+        {
+            return Some(ArgumentSource::System { start: start as u32, end: (start + text.len()) as u32 });
+        }
         let (said, shown) = (self.in_user(value), self.in_reply(value));
         // The place where the value was first visible: what a user picks from a list, the list has given.
         let is_text = matches!(self.parameter.schema.kind, Type::Reference { .. } | Type::String | Type::Any);

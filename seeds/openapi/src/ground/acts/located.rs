@@ -1,10 +1,11 @@
 //! The keys in the path of an operation: which records they name, and that these must be there.
 
 use diorama_seeds::doc::{FieldDoc, Place, RefusalDoc, RequireDoc, TypeName};
+use serde_json::Value as Json;
 
 use super::Act;
 use super::scope::all_above;
-use crate::ground::places::{Above, Collection, Part, form, keys, parts};
+use crate::ground::places::{Above, Collection, Given, Part, form, keys, parts};
 use crate::ground::resources::{OF, stored};
 use crate::operations::argument;
 use crate::phrases;
@@ -190,10 +191,39 @@ impl<'a> Act<'a> {
         self.require(&above);
     }
 
+    /// Keys that callers are given have no other values.
+    pub(super) fn require_given(&mut self) {
+        let names: Vec<String> = keys(&self.parts).into_iter().map(str::to_owned).collect();
+        for name in names {
+            let Some(Given::Value(value)) = self.places.given.get(&name) else { continue };
+            let value = match value {
+                Json::String(text) => format!("'{}'", text.replace(['\\', '\''], "")),
+                other => other.to_string(),
+            };
+            self.used.insert(name.clone());
+            self.api.behaviour.require.insert(
+                0,
+                RequireDoc {
+                    that: format!("{} == {value}", argument(&name)),
+                    otherwise: RefusalDoc {
+                        status: 404,
+                        message: format!("there is no such {}", phrases::without_id(&label(&name))),
+                    },
+                },
+            );
+        }
+    }
+
     /// A record must have the values that the path names.
     pub(super) fn require_values(&mut self, index: usize, above: &[Above]) {
         let found = self.collection(index);
-        for known in above.iter().filter(|known| known.of.is_none()) {
+        let is_given = |known: &Above| {
+            let name = keys(&self.parts).get(known.at).copied().unwrap_or_default();
+            self.places.is_constant(name)
+        };
+        let above: Vec<&Above> =
+            above.iter().filter(|known| known.of.is_none() && !is_given(known)).collect();
+        for known in above {
             let given = self.argument(known.at);
             let holder = found.first("a", &format!("a.{} == {given}", known.field));
             self.require_one(index, &holder);

@@ -127,7 +127,9 @@ fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<
     };
     // A member of the very name is it, a number or a text; of other names one of the same kind is likelier.
     let exact = member(&plain(param), &scalar);
-    let mut names = vec![ending.to_owned()];
+    // A user name is a login, and not what somebody is called.
+    let login = (plain(param) == "username").then(|| "login".to_owned());
+    let mut names: Vec<String> = login.into_iter().chain([ending.to_owned()]).collect();
     for noun in [stem.as_str(), noun] {
         names.push(format!("{noun}{ending}"));
     }

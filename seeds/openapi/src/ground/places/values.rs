@@ -41,7 +41,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
             // An id that stands in an object of its own is that object's.
             let inside = |stem: String| told.contains(&format!("{stem}.id"));
             let is_own = is_id(name) && stem(name).is_some_and(inside);
-            if let Some(member) = places.member_below(&path, name).filter(|_| !is_own) {
+            if let Some((_, member)) = places.member_below(&path, name).filter(|_| !is_own) {
                 let picks = picks(name, &shape);
                 places.values.insert(path, (identifier(&member), picks));
             } else if let Some(stem) = stem(name).filter(|stem| tells(&told, name, stem)) {
@@ -59,12 +59,12 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
 }
 
 /// The noun of a key.
-fn stem(name: &str) -> Option<String> {
+pub(super) fn stem(name: &str) -> Option<String> {
     let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
     Some(stem).filter(|stem| !stem.is_empty())
 }
 
-fn tells(told: &HashSet<String>, name: &str, stem: &str) -> bool {
+pub(super) fn tells(told: &HashSet<String>, name: &str, stem: &str) -> bool {
     told.contains(&plain(name)) || told.contains(&format!("{stem}id"))
 }
 
@@ -85,7 +85,7 @@ fn only_named(name: &str, stem: &str, shape: Shape) -> Collection {
 }
 
 /// Plain names of scalar members, and `userid` for `id` inside `user`.
-fn names(shape: &Shape, inside: &str, told: &mut HashSet<String>, depth: u32) {
+pub(super) fn names(shape: &Shape, inside: &str, told: &mut HashSet<String>, depth: u32) {
     match &shape.kind {
         Kind::Object(members) if depth < MAX_DEPTH => {
             for (name, member) in members {
@@ -132,14 +132,14 @@ impl Places {
             || (!self.lists.contains(&format!("{path}/{{}}")) && before.is_some_and(|before| named(&before)))
     }
 
-    /// The member of that name that records below a path have.
-    fn member_below(&self, path: &str, name: &str) -> Option<String> {
+    /// The member of that name that records below a path have, and the form of their path.
+    pub(super) fn member_below(&self, path: &str, name: &str) -> Option<(String, String)> {
         let below = self.all.iter().filter(|(other, _)| other.starts_with(path));
-        let nearest = below.min_by_key(|(_, found)| found.parts.len())?.1;
+        let (form, nearest) = below.min_by_key(|(_, found)| found.parts.len())?;
         let members = nearest.record.as_ref()?.members()?;
         let named = |(other, member): &(&String, &crate::shape::Member)| {
             plain(other) == plain(name) && matches!(member.shape.kind, Kind::String | Kind::Integer)
         };
-        members.iter().find(named).map(|(name, _)| name.clone())
+        members.iter().find(named).map(|(name, _)| (form.clone(), name.clone()))
     }
 }
