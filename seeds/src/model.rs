@@ -231,6 +231,8 @@ pub struct Parameter {
     pub default: Option<Value>,
     /// True where callers are told its value at the start.
     pub told: bool,
+    /// The name by which HTTP callers send it, where that is another.
+    pub sent_as: Option<Str>,
     /// Where it stands in an HTTP request.
     pub place: Place,
     /// For callers.

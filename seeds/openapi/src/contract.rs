@@ -72,6 +72,7 @@ impl<'a> Taker<'a> {
                 .collect(),
             refusal: (operation.refusal != 400).then_some(operation.refusal),
             form: operation.form,
+            merge: operation.merges,
         }
     }
 

@@ -48,6 +48,10 @@ pub(super) struct Operation {
     pub(super) request: Option<Json>,
     /// The body is a form and no JSON.
     pub(super) form: bool,
+    /// The body is a merge patch (RFC 7396).
+    pub(super) merges: bool,
+    /// It makes what is not there: a PUT that declares 201 beside another success.
+    pub(super) makes: bool,
     /// The body is neither JSON nor a form.
     pub(super) octets: bool,
     /// The JSON schema of a success as it is written.
@@ -66,6 +70,8 @@ pub(super) struct Operation {
 /// A parameter outside the body.
 pub(super) struct Parameter {
     pub(super) name: String,
+    /// The name by which callers send it, where that is another.
+    pub(super) sent_as: Option<String>,
     pub(super) place: Place,
     pub(super) required: bool,
     pub(super) description: String,
@@ -354,6 +360,7 @@ fn operation<'a>(
             );
             parameters.push(Parameter {
                 name,
+                sent_as: None,
                 place: Place::Path,
                 required: true,
                 description: String::new(),
@@ -387,6 +394,10 @@ fn operation<'a>(
         reply,
         request: written,
         form,
+        merges: request
+            .and_then(|request| request.get("content")?.as_object())
+            .is_some_and(|content| content.keys().any(|kind| kind.contains("merge-patch"))),
+        makes: method == "put" && declares("201"),
         octets,
         promise,
         headers: success.map(|success| headers(unfolder, success)).unwrap_or_default(),
@@ -466,10 +477,11 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
     let name = if diorama_seeds::world::is_member_name(written) && sayable {
         written.to_owned()
     } else {
-        let name = snake(written);
+        let name = unbracketed(written).unwrap_or_else(|| snake(written));
         unfolder.problems.push(Severity::Other.says(format!("the parameter `{written}` is called `{name}`")));
         name
     };
+    let sent_as = (name != written && place != Place::Path).then(|| written.to_owned());
     let mut shape =
         parameter_schema(node).map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
     let named = node.get("examples").and_then(Json::as_object).into_iter().flat_map(|all| all.values());
@@ -481,11 +493,26 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
     let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
     Some(Parameter {
         name,
+        sent_as,
         place,
         required: place == Place::Path || node.get("required") == Some(&Json::Bool(true)),
         description: super::words::sentence(description),
         shape,
     })
+}
+
+/// The name of a parameter that stands in brackets: `filter[status]` is `status`, and `page[number]` is `page`.
+fn unbracketed(written: &str) -> Option<String> {
+    let (outer, inner) = written.strip_suffix(']')?.split_once('[')?;
+    if inner.is_empty() || inner.contains(['[', ']']) || !diorama_seeds::world::is_member_name(inner) {
+        return None;
+    }
+    match (outer, inner) {
+        ("page", "number") => Some("page".to_owned()),
+        ("page", "size") => Some("page_size".to_owned()),
+        ("page" | "filter", _) => Some(inner.to_owned()),
+        _ => None,
+    }
 }
 
 fn parameter_schema(node: &Json) -> Option<&Json> {

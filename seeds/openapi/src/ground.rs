@@ -74,10 +74,6 @@ fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap
                     .filter(|known| known.fields.contains_key(field) || known.key == field)?;
                 GivenDoc::FieldOf(format!("{}.{field}", found.name))
             }
-            Given::Shared(path, _) => {
-                let found = places.all.get(path)?;
-                GivenDoc::FieldOf(format!("{}.{}", found.name, resources.get(&found.name)?.key))
-            }
         };
         Some((name.clone(), given))
     };

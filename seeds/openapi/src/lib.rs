@@ -8,6 +8,8 @@
 //! The way is `document` (text to operations) to `entities` (operations to resources) to `build`, `operations`
 //! and `replies` (resources and operations to the world format).
 
+use std::collections::HashMap;
+
 use diorama_seeds::contract::ME;
 use diorama_seeds::doc::{DomainHead, WORLD_VERSION, WorldDoc};
 use diorama_seeds::english::capitalised;
@@ -199,7 +201,26 @@ pub fn import_with(
         ..WorldDoc::default()
     };
     fill(&root, &mut document.operations, options, &mut doc, &mut notes)?;
+    name_as_sent(&mut doc, &document.operations);
     Ok(Imported { doc, notes })
+}
+
+/// However a parameter was read, HTTP callers send it by the document's name.
+fn name_as_sent(doc: &mut WorldDoc, operations: &[document::Operation]) {
+    let sent: HashMap<(&str, &str, &str), &str> = operations
+        .iter()
+        .flat_map(|operation| operation.parameters.iter().map(move |parameter| (operation, parameter)))
+        .filter_map(|(operation, parameter)| {
+            let sent_as = parameter.sent_as.as_deref()?;
+            Some(((&*operation.method, &*operation.path, &*parameter.name), sent_as))
+        })
+        .collect();
+    for api in &mut doc.apis {
+        let method = api.method.as_str();
+        for (name, parameter) in &mut api.parameters {
+            parameter.sent_as = sent.get(&(method, &*api.path, &**name)).map(|sent_as| (*sent_as).to_owned());
+        }
+    }
 }
 
 /// Gives a world its resources and APIs: those that inference finds where it understands every operation, else those

@@ -25,6 +25,8 @@ pub struct Contract {
     pub headers: Vec<(String, Json)>,
     /// The body is a form: one that is empty is no missing body.
     pub form: bool,
+    /// A change merges members of objects inside the body (RFC 7396).
+    pub merge: bool,
     /// The status of a body that is not valid.
     pub refusal: u16,
 }
@@ -46,6 +48,15 @@ impl Schemas {
 }
 
 impl Contract {
+    /// The members that a request's body must have.
+    #[must_use]
+    pub fn required_members(&self) -> Vec<String> {
+        let Some(schema) = &self.request else { return Vec::new() };
+        let flat = self.schemas.flat(schema);
+        let names = flat.members.get("required").and_then(Json::as_array);
+        names.into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
+    }
+
     /// True when a body must have members, whichever they are.
     #[must_use]
     pub fn needs_members(&self) -> bool {

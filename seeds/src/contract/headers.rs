@@ -68,6 +68,7 @@ mod tests {
             reply: None,
             headers: headers.map(|(name, schema)| (name.clone(), schema.clone())).collect(),
             form: false,
+            merge: false,
             refusal: 400,
         };
         let body = json!({"total_count": 7, "items": []});

@@ -80,6 +80,9 @@ pub struct ContractDoc {
     /// The body is a form: one that is empty is no missing body.
     #[serde(skip_serializing_if = "is_false")]
     pub form: bool,
+    /// A change merges members of objects inside the body, and null takes one away (RFC 7396).
+    #[serde(skip_serializing_if = "is_false")]
+    pub merge: bool,
     /// The status of a request whose body is not valid; default 400.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<u16>,
@@ -334,6 +337,9 @@ pub struct ReplyDoc {
     /// HTTP status of success; default 200, 201 for create, 204 is never used (callers see a body).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
+    /// Status where an upsert makes the record; `status` when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made: Option<u16>,
     /// The members of each record; default: every field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<ReplyFieldDoc>>,

@@ -87,6 +87,9 @@ pub struct FieldDoc {
     /// Parameters only: `path`, `query`, `body` or `header`; default by method and path.
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// Parameters only: the name by which HTTP callers send it, where that is another: `filter[status]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_as: Option<String>,
     /// Parameters only: taken and checked, and of no effect, as other people's documents have them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignored: bool,

@@ -57,6 +57,7 @@ fn parameter(name: &str, kind: Type) -> Parameter {
         required: false,
         default: None,
         told: false,
+        sent_as: None,
         place: Place::Query,
         description: "".into(),
         label: name.into(),

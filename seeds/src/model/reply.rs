@@ -11,6 +11,8 @@ use crate::value::{Str, Value};
 pub struct Reply {
     /// Status of success.
     pub status: u16,
+    /// Status where an upsert makes the record.
+    pub made: Option<u16>,
     /// The members of each record.
     pub members: Vec<Member>,
     /// Lists: the array's name; empty when the array is the whole body.

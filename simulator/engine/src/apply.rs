@@ -47,15 +47,16 @@ fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
     if let Some((reply, state)) = outage::meet(state, id, api, call) {
         return Ok(Applied { reply, state, changes: Vec::new() });
     }
-    let sent = contract::sent(api, &call.arguments)?;
+    let sent = contract::sent(api, &call.arguments, &base.world().zone)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)?;
     let mut run = Run::new(base, state, api, arguments);
     run.sent = sent;
     run.authorise()?;
     let body = run.perform()?;
-    let Run { draft, .. } = run;
+    let Run { draft, made, .. } = run;
     let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
-    Ok(Applied { reply: Reply { status: api.reply.status, body }, state, changes })
+    let status = made.then_some(api.reply.made).flatten().unwrap_or(api.reply.status);
+    Ok(Applied { reply: Reply { status, body }, state, changes })
 }
 
 /// The refusal of a call to an API that is not there, with the names it may have meant.

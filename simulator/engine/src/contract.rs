@@ -25,12 +25,14 @@ use super::run::Run;
 const OF: &str = "of";
 /// Records that stand above one another are followed so far.
 const MAX_LEVELS: usize = 8;
+/// Objects inside each other that a merge patch goes into.
+const MAX_PATCH_DEPTH: u32 = 64;
 
 /// The body of a request as its arguments give it; nothing where there is no contract of it.
 ///
 /// # Errors
 /// The part of it that is not valid.
-pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, Json>> {
+pub(super) fn sent(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Map<String, Json>> {
     let Some(contract) = &api.contract else { return Ok(Map::new()) };
     let Some(schema) = &contract.request else { return Ok(Map::new()) };
     let in_body = |name: &str| {
@@ -52,7 +54,16 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
         given.contains_key(file).then(|| what.to_owned())
     };
     let members = given.iter().filter(|(name, _)| in_body(name) && of_file(name).is_none());
-    let body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
+    // What the path says, too, need not be said again.
+    let required = if body.is_empty() { Vec::new() } else { contract.required_members() };
+    for name in required {
+        let known = api.parameters.iter().find(|known| *known.name == *name && known.place != Place::Body);
+        if let (Some(known), Some(value)) = (known, given.get(&name)) {
+            let value = known.schema.parse_json(value, zone).map(|value| value.to_json(zone));
+            body.extend(value.ok().map(|value| (name, value)));
+        }
+    }
     // A body that may be left out is only held to its schema when there is one.
     let is_needed = |parameter: &Parameter| parameter.place == Place::Body && parameter.required;
     let needed = contract.needs_members() || api.parameters.iter().any(is_needed);
@@ -109,6 +120,24 @@ fn held(contract: &Contract, schema: &Json, body: &Json) -> Outcome<()> {
     })
 }
 
+/// A value with a merge patch (RFC 7396) applied: members of objects are merged, and null takes a member away.
+fn merged(target: Json, patch: &Json, depth: u32) -> Json {
+    let Json::Object(members) = patch else { return patch.clone() };
+    if depth > MAX_PATCH_DEPTH {
+        return patch.clone();
+    }
+    let mut whole = if let Json::Object(known) = target { known } else { Map::new() };
+    for (name, part) in members {
+        if part.is_null() {
+            whole.shift_remove(name);
+        } else {
+            let known = whole.get(name).cloned().unwrap_or_default();
+            whole.insert(name.clone(), merged(known, part, depth + 1));
+        }
+    }
+    Json::Object(whole)
+}
+
 /// JSON as a value of any type; nothing for what is nested too deeply.
 pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
     let mut schema = Schema::of(Type::Any);
@@ -161,8 +190,19 @@ impl Run<'_> {
             Some(Json::Object(members)) if merge => members,
             _ => Map::new(),
         };
-        for (name, json) in &self.sent {
-            kept.insert(name.clone(), json.clone());
+        let merges = merge && self.api.contract.as_ref().is_some_and(|contract| contract.merge);
+        let mut sent = self.sent.clone();
+        if merges {
+            for (name, json) in &mut sent {
+                *json = merged(kept.get(name).cloned().unwrap_or_default(), json, 0);
+            }
+        }
+        for (name, json) in &sent {
+            if merges && json.is_null() {
+                kept.shift_remove(name);
+            } else {
+                kept.insert(name.clone(), json.clone());
+            }
             let Some((field, declared)) = self.field_of(id, name).filter(|(field, _)| *field != keep) else {
                 continue;
             };

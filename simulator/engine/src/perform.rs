@@ -50,6 +50,7 @@ impl Run<'_> {
             | BehaviourKind::Patch { resource, key, set }) => {
                 let record = match self.target(*resource, key.as_ref()) {
                     Err(refusal) if refusal.status == 404 && self.behaviour().upsert => {
+                        self.made = true;
                         self.prepare()?;
                         let record = self.new_record(*resource, set)?;
                         return self.create(*resource, record);

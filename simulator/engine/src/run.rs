@@ -24,6 +24,8 @@ pub(super) struct Run<'a> {
     /// The signed-in user's key.
     pub(super) me: Option<Value>,
     pub(super) draft: Draft<'a>,
+    /// An upsert has made a record.
+    pub(super) made: bool,
     bound: Vec<Bound>,
     /// The resource of the record that is bound as `record`.
     acted_on: Option<ResourceId>,
@@ -46,6 +48,7 @@ impl<'a> Run<'a> {
             sent: serde_json::Map::new(),
             me: None,
             draft: Draft::new(base, state),
+            made: false,
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
             budget: Budget::new(base.budget()),

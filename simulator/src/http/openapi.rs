@@ -176,7 +176,7 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         let is = |kind| schema.get("type").and_then(Json::as_str) == Some(kind);
         let (list, object) = (is("array"), is("object"));
         let mut entry = json!({
-            "name": name,
+            "name": parameter.sent_as.as_deref().unwrap_or(name),
             "in": place,
             "required": parameter.required || place == "path",
             "schema": schema,

@@ -66,7 +66,11 @@ pub(super) fn arguments(api: &Api, request: Request<'_>) -> Result<Map<String, J
 
 fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json>) -> Result<(), Problem> {
     for (given, text) in query {
-        let name = given.strip_suffix("[]").filter(|name| parameter(api, name).is_some()).unwrap_or(&given);
+        let sent_as = api.parameters.iter().find(|known| known.sent_as.as_deref() == Some(&*given));
+        let name = match sent_as {
+            Some(known) => &*known.name,
+            None => given.strip_suffix("[]").filter(|name| parameter(api, name).is_some()).unwrap_or(&given),
+        };
         let Some(parameter) = parameter(api, name) else {
             if api.chosen_by.iter().any(|(known, _)| **known == *name) {
                 continue;
@@ -96,7 +100,8 @@ fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json
 fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, Json>) {
     for parameter in api.parameters.iter().filter(|parameter| parameter.place == Place::Header) {
         let dashed = parameter.name.replace('_', "-");
-        let value = headers.get(&*parameter.name).or_else(|| headers.get(&dashed));
+        let sent_as = parameter.sent_as.as_deref().and_then(|name| headers.get(name));
+        let value = sent_as.or_else(|| headers.get(&*parameter.name)).or_else(|| headers.get(&dashed));
         if let Some(text) = value.and_then(|value| value.to_str().ok()) {
             arguments.entry(parameter.name.to_string()).or_insert_with(|| argument(&parameter.schema, text));
         }

@@ -191,6 +191,8 @@ impl<'a> Act<'a> {
         }
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);
+        } else if self.operation.makes && exact && !found.single {
+            self.make_missing(found, at);
         }
         let Some(Deed { verb: named, noun, end }) = self.deed(found) else { return };
         let (noun, place) = (noun.as_str(), parameter.as_deref());

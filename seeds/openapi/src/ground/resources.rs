@@ -9,7 +9,7 @@ use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::places::{Above, Collection, Given, Part, Places};
+use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::build;
 use crate::dates;
@@ -179,8 +179,6 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
             EachDoc { of: other.name.clone(), by: above.field.clone(), min, max, set: IndexMap::new() };
         doc.records = RecordsDoc::default();
         doc.each.push(each);
-    } else if let Some(Given::Shared(_, key)) = found.item.as_ref().and_then(|item| places.given.get(item)) {
-        doc.examples.push([(found.key.clone(), key.clone())].into_iter().collect());
     }
     doc
 }
@@ -251,7 +249,7 @@ const WRITTEN: [&str; 5] = ["username", "domain_name", "repository_name", "serve
 /// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
 fn code_of(pattern: &str) -> Option<String> {
     if let Some(code) = fakes::pattern_code(pattern) {
-        return Some(code).filter(|code| code.matches(['#', 'A', 'x']).count() >= 4);
+        return Some(code).filter(|code| code.matches(['#', 'A', 'x']).count() >= 3);
     }
     let schema = json!({"type": "string", "pattern": pattern});
     let fits = |text: &str| Schemas::default().check(&schema, &json!(text), Side::Reply).is_ok();

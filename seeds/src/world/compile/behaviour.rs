@@ -316,7 +316,7 @@ impl Builder<'_> {
         for (name, source) in doc {
             let path = section.name(name);
             let Some(field) = self.find_field(id, name, &path) else { continue };
-            if kind != Kind::Create && field == resource.key {
+            if kind != Kind::Create && field == resource.key && !self.doc.behaviour.upsert {
                 error!(self.findings, path => "found a new value for the key";
                     "keys never change; make a new record");
                 continue;

@@ -53,6 +53,7 @@ pub(super) fn contract(
         reply: contract.reply.clone(),
         headers: contract.headers.iter().map(|(name, schema)| (name.clone(), schema.clone())).collect(),
         form: contract.form,
+        merge: contract.merge,
         refusal: contract.refusal.unwrap_or(400),
     }))
 }

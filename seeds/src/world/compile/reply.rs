@@ -111,7 +111,16 @@ impl Builder<'_> {
             .chain(with.iter().map(|(name, _)| name.clone()))
             .chain(members.iter().filter(|_| !is_list).map(|member| member.name.clone()));
         self.check_distinct(outer, &path);
-        Reply { status, members, items, total, paging, envelope: doc.envelope.as_deref().map(nfc), with }
+        Reply {
+            status,
+            made: doc.made,
+            members,
+            items,
+            total,
+            paging,
+            envelope: doc.envelope.as_deref().map(nfc),
+            with,
+        }
     }
 
     /// True when the call changes a record. Its reply may then be empty.
@@ -364,6 +373,7 @@ fn unknown() -> Reply {
     let empty = || Str::from("");
     Reply {
         status: 200,
+        made: None,
         members: Vec::new(),
         items: empty(),
         total: empty(),

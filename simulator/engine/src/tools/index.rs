@@ -93,6 +93,7 @@ fn searcher() -> Api {
         required: true,
         default: None,
         told: false,
+        sent_as: None,
         place: Place::Query,
         description: "What the wanted APIs do, in a few words".into(),
         label: "keywords".into(),
@@ -125,6 +126,7 @@ fn searcher() -> Api {
             each: None,
         },
         reply: Shown {
+            made: None,
             status: 200,
             members: Vec::new(),
             items: "".into(),

@@ -172,6 +172,15 @@ impl Act<'_> {
         self.require(above);
     }
 
+    /// What the path names is made where it is not there yet.
+    pub(super) fn make_missing(&mut self, found: &Collection, at: usize) {
+        self.api.behaviour.upsert = true;
+        self.api.reply.made = Some(201);
+        let given = self.argument(at);
+        self.api.behaviour.set.insert(found.key.clone(), given);
+        self.set_above(&found.above);
+    }
+
     /// What the path names is made a member where it is none yet.
     pub(super) fn upsert(&mut self, found: &Collection, at: usize) {
         self.api.behaviour.upsert = true;

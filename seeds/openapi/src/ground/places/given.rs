@@ -154,12 +154,16 @@ impl Reach<'_> {
         paths.sort_by_key(|parts| parts.len());
         let mut listed = Vec::new();
         for parts in paths {
-            for (at, part) in parts.iter().enumerate() {
+            for part in parts {
                 let Part::Key(name) = part else { continue };
-                let found = self.places.exact(&form(parts.get(..at).unwrap_or_default()));
-                let is_one = self.named.get(&plain(name)).is_none_or(|named| named.len() == 1);
-                let shown = found.filter(|index| is_one && self.shown.contains(index));
-                let Some(index) = shown else { continue };
+                // A name such as `id` may mean several things.
+                let named = self.named.get(&plain(name)).into_iter().flatten();
+                let is_one = named.clone().count() == 1 || !ANY_KEY.contains(&&*plain(name));
+                let shown = named.filter(|index| is_one && self.shown.contains(index));
+                let shortest = shown.min_by_key(|index| {
+                    self.places.all.get_index(**index).map_or(usize::MAX, |(_, found)| found.parts.len())
+                });
+                let Some(index) = shortest.copied() else { continue };
                 if let Some((form, _)) =
                     self.places.all.get_index(index).filter(|_| !self.evident.contains(&index))
                 {
@@ -175,31 +179,34 @@ impl Reach<'_> {
         let path = form(parts.get(..at).unwrap_or_default());
         let Some(Part::Key(name)) = parts.get(at) else { return None };
         let shape = operation.path_parameter(name).map(|known| known.shape.clone()).unwrap_or_default();
-        let named = self.named.get(&plain(name)).filter(|named| named.len() > 1);
-        if let Some(named) = named.filter(|_| ANY_KEY.contains(&&*plain(name))) {
-            let is_shown = named.iter().any(|found| self.shown.contains(found));
-            let first = named.iter().min().and_then(|found| self.places.all.get_index(*found));
-            let (form, _) = first.filter(|_| !is_shown)?;
-            return Some(Given::Shared(form.clone(), made(name, &shape)));
+        let named = self.named.get(&plain(name)).into_iter().flatten();
+        let shown = named.clone().filter(|found| self.shown.contains(found)).count();
+        let kept = |found: usize| {
+            let found = self.places.all.get_index(found);
+            found.filter(|(_, found)| !found.single && (found.opened || found.listed))
+        };
+        let own = self.places.exact(&path).and_then(kept);
+        let is_any = ANY_KEY.contains(&&*plain(name));
+        // A name that means several things is that of the path's own records.
+        if let Some((form, _)) = own.filter(|_| is_any) {
+            return (2 * shown <= named.count()).then(|| Given::KeyOf(form.clone()));
+        }
+        if is_any && shown > 0 {
+            return None;
         }
         let whole = form(parts.get(..=at).unwrap_or_default());
-        if let Some((form, member)) = self.places.member_below(&whole, name) {
+        let below = self.places.member_below(&whole, name);
+        let is_kept = |form: &String| self.places.all.get_index_of(form).and_then(kept).is_some();
+        if let Some((form, member)) = below.filter(|(form, _)| is_kept(form)) {
             return Some(Given::Member(form, identifier(&member)));
         }
         // Of several collections the one of the shortest path is meant.
-        let all = named.into_iter().flatten().filter_map(|found| self.places.all.get_index(*found));
-        let kept = all.filter(|(_, found)| !found.single && (found.opened || found.listed));
-        if let Some((form, _)) = kept.min_by_key(|(form, found)| (found.parts.len(), *form)) {
-            return Some(Given::KeyOf(form.clone()));
-        }
-        if let Some((form, found)) =
-            self.places.exact(&path).and_then(|found| self.places.all.get_index(found))
-            && !found.single
-            && (found.opened || found.listed)
-        {
-            return Some(Given::KeyOf(form.clone()));
-        }
-        Some(Given::Value(made(name, &shape)))
+        let all = named.filter_map(|found| kept(*found));
+        let shortest = all.min_by_key(|(form, found)| (found.parts.len(), *form));
+        Some(match shortest.or(own) {
+            Some((form, _)) => Given::KeyOf(form.clone()),
+            None => Given::Value(made(name, &shape)),
+        })
     }
 }
 

@@ -7,8 +7,6 @@ use serde_json::Value as Json;
 pub(in crate::ground) enum Given {
     /// The only one that there is.
     Value(Json),
-    /// One that a record of each collection has whose keys go by this name: the form of a path of them, and the value.
-    Shared(String, Json),
     /// The key of a record of a collection, by the form of its path.
     KeyOf(String),
     /// What a record of a collection has in a member: the form of its path, and the field.
