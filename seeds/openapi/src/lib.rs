@@ -39,6 +39,7 @@ mod mixed;
 mod operations;
 mod overlay;
 mod phrases;
+mod protocol;
 mod queries;
 mod replies;
 mod routes;

@@ -14,6 +14,7 @@ use super::document::{Operation, Place};
 use super::entities::{Entity, Meaning, Model, has_page};
 use super::fakes;
 use super::phrases;
+use super::protocol::fixed;
 use super::queries;
 use super::replies::Replies;
 use super::routes::{self, List, Route, View};
@@ -223,10 +224,13 @@ impl Maker<'_> {
             });
             // Headers are the connection's: they are taken where they are sent, and nobody is asked for one.
             let required = parameter.required && parameter.place != Place::Header;
+            let fixed = fixed(parameter);
+            let required = required && fixed.is_none();
             doc.default = shape
                 .default
                 .clone()
-                .filter(|default| !required && default.as_str().is_none_or(|text| !text.is_empty()));
+                .filter(|default| !required && default.as_str().is_none_or(|text| !text.is_empty()))
+                .or(fixed);
             doc.optional = !required && doc.default.is_none();
             doc.description = Some(parameter.description.clone())
                 .filter(|text| !text.is_empty())

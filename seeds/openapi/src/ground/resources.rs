@@ -79,7 +79,10 @@ fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
         let version = doc.label.as_deref().is_some_and(|label| label.ends_with("version"));
         for (field, member) in &mut doc.fields {
             let own = |shown: &String| version && display.is_none() && field == shown;
-            let named = above.iter().find(|(_, named, shown)| *named == plain(field) || own(shown));
+            let is_named = |(by, named, shown): &&(String, String, String)| {
+                by != field && (*named == plain(field) || own(shown))
+            };
+            let named = above.iter().find(is_named);
             if let Some((by, _, shown)) = named.filter(|_| display.as_ref() != Some(field)) {
                 member.fake = Some(json!({"provider": "through", "ref": by, "field": shown}));
             }
