@@ -272,7 +272,7 @@ fn key_field(entity: &Entity) -> FieldDoc {
 pub(super) fn key_code(entity: &Entity) -> Json {
     let code = |form: &str| json!({"provider": "code", "format": form});
     let form = entity.key_shape.pattern.as_deref().and_then(fakes::pattern_code);
-    if let Some(form) = form.filter(|form| form.matches(['#', 'A', 'x']).count() >= 4) {
+    if let Some(form) = form.filter(|form| form.matches(['#', 'A', 'x']).count() >= 3) {
         return code(&form);
     }
     let named = entity.key_member.as_deref().is_some_and(|member| !words::is_id(member));

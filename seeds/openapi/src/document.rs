@@ -344,6 +344,13 @@ fn operation<'a>(
         }
     }
     let named = path_parameters(path);
+    // What the path names stands in the path, whatever else has the name.
+    let in_path: Vec<String> = parameters
+        .iter()
+        .filter(|parameter| parameter.place == Place::Path && named.contains(&parameter.name))
+        .map(|parameter| parameter.name.clone())
+        .collect();
+    parameters.retain(|parameter| parameter.place == Place::Path || !in_path.contains(&parameter.name));
     parameters.retain(|parameter| {
         let known = parameter.place != Place::Path || named.contains(&parameter.name);
         if !known {

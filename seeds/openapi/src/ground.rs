@@ -51,9 +51,10 @@ fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
     }
 }
 
-/// Whether callers have to be told keys at the start.
-pub(super) fn tells_keys(operations: &[Operation]) -> bool {
-    !Places::of(operations).given.is_empty()
+/// The keys that callers have to be told at the start: whether there are constants among them, and all names.
+pub(super) fn told_keys(operations: &[Operation]) -> (bool, Vec<String>) {
+    let given = Places::of(operations).given;
+    (given.values().any(|given| matches!(given, Given::Value(_))), given.into_keys().collect())
 }
 
 /// What callers are told of the keys that no reply lists.

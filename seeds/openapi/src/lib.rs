@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use diorama_seeds::contract::ME;
-use diorama_seeds::doc::{DomainHead, WORLD_VERSION, WorldDoc};
+use diorama_seeds::doc::{DomainHead, GivenDoc, WORLD_VERSION, WorldDoc};
 use diorama_seeds::english::capitalised;
 use diorama_seeds::world::{Finding, Report};
 
@@ -253,8 +253,8 @@ fn fill(
     mend::mend(doc, operations, notes)
 }
 
-/// The world that inference makes of a document that only reads, for nobody in particular and with keys that replies show, if it
-/// understands all of its operations.
+/// The world that inference makes of a document that only reads, for nobody in particular and without constants that callers are told,
+/// if it understands all of its operations.
 fn inferred(
     operations: &[document::Operation],
     options: &ImportOptions,
@@ -264,13 +264,26 @@ fn inferred(
     let reads = |operation: &document::Operation| {
         operation.method == "GET" && !operation.path.split('/').any(|segment| ME.contains(&segment))
     };
-    if !operations.iter().all(reads) || ground::tells_keys(operations) {
+    if !operations.iter().all(reads) {
+        return None;
+    }
+    let (with_constants, told) = ground::told_keys(operations);
+    if with_constants {
         return None;
     }
     let model = entities::Model::infer(operations);
     let mut doc = doc.clone();
     doc.resources = build::resources(&model, options.records);
     doc.apis = operations::apis(&model, operations, &mut doc.resources, notes);
+    let given = told.into_iter().map(|name| {
+        let of = doc.apis.iter().find_map(|api| api.parameters.get(&name)?.reference.clone())?;
+        let key = &doc.resources.get(&of)?.key;
+        Some((name, GivenDoc::FieldOf(format!("{of}.{key}"))))
+    });
+    let given = given.collect::<Option<_>>()?;
+    if let Some(head) = &mut doc.domain {
+        head.given = given;
+    }
     doc.apis.iter().all(operations::is_understood).then_some(doc)
 }
 

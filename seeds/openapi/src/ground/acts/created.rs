@@ -95,7 +95,8 @@ impl Act<'_> {
         if command.is_about(&found.label) {
             return phrases::make(&command.verb, &found.label, parameters, said);
         }
-        let owner = keys(&self.parts).last().map(|name| ((*name).to_owned(), self.key_label(name)));
+        let last = keys(&self.parts).last().copied().filter(|name| !self.places.is_constant(name));
+        let owner = last.map(|name| ((*name).to_owned(), self.key_label(name)));
         match owner.filter(|(_, label)| command.is_about(label)) {
             Some((name, label)) => {
                 phrases::change(&command.verb, &label, Some(&name), parameters, (said.0, &[]))

@@ -51,6 +51,7 @@ impl Act<'_> {
         self.page();
         let whose = keys(&self.parts)
             .last()
+            .filter(|name| !self.places.is_constant(name))
             .map(|name| ((*name).to_owned(), format!("of the {} {{}}", self.key_label(name)), true));
         let whose: Vec<_> = whose.into_iter().collect();
         let (adjective, nouns) = match self.parts.last() {

@@ -38,6 +38,7 @@ impl Act<'_> {
         let arguments = self.filter(found);
         let whose = keys(&self.parts)
             .last()
+            .filter(|name| !self.places.is_constant(name))
             .map(|name| ((*name).to_owned(), format!("of the {} {{}}", self.key_label(name)), true));
         let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
         let mine =
