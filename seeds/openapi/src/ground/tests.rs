@@ -225,3 +225,18 @@ fn expressions_for_keys_are_bounded_however_much_stands_above() {
     assert!(last.get.is_some(), "{:?}", found.notes);
     assert!(last.key.is_some_and(|key| key.len() < 1_000));
 }
+
+#[test]
+fn of_collections_whose_keys_have_one_name_the_first_is_told_every_time() {
+    let listed = "{responses: {'200': {description: All, content: {application/json: {schema: {type: object, properties: {value: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}}}}";
+    let kinds = ["tables", "graphs", "queues", "topics", "stores"];
+    let paths = kinds.map(|kind| {
+        format!("  /{kind}: {{get: {listed}}}\n  /{kind}/{{thing_id}}: {{get: {ONE}, delete: {SILENT}}}\n")
+    });
+    let given = || imported(&format!("{}{ODD}", paths.concat())).doc.domain.unwrap().given;
+    let first = given();
+    assert_eq!(first["thing_id"], diorama_seeds::doc::GivenDoc::FieldOf("table.id".to_owned()));
+    for _ in 0..10 {
+        assert_eq!(given(), first);
+    }
+}

@@ -3,7 +3,7 @@
 //! What can be reached is followed from the operations without keys: a list tells the keys of its records, any reply the names of its
 //! members. Where nothing more can be reached, the first key of a path that is left is given.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
 use serde_json::{Value as Json, json};
@@ -28,7 +28,7 @@ struct Reach<'a> {
     /// Plain names of the keys that are given.
     given: HashSet<String>,
     /// By plain name of a key in paths, the collections whose records it names.
-    named: HashMap<String, HashSet<usize>>,
+    named: HashMap<String, BTreeSet<usize>>,
 }
 
 /// Finds them.
