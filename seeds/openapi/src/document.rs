@@ -1,12 +1,18 @@
 //! The document: operations of OpenAPI 3.0 and 3.1 with resolved shapes. Decides nothing about resources.
 
+mod parameters;
+mod replies;
+
 use std::collections::HashMap;
 
 use diorama_seeds::doc::{KeyPlace, SecurityDoc};
-use diorama_seeds::world::api_path::{Piece, segments, shape};
+use diorama_seeds::world::api_path::shape;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+pub(super) use self::parameters::path_parameters;
+use self::parameters::{parameter, parameter_schema, written_parameters};
+use self::replies::{headers, json_content, media, success, success_response, true_json};
 use super::examples;
 use super::levels;
 use super::routes::{Places, Route};
@@ -414,207 +420,4 @@ fn operation<'a>(
         security: Needs::new(),
         route: Route::default(),
     }
-}
-
-/// The headers that a response declares, but those that HTTP itself and the server see to.
-fn headers<'a>(unfolder: &mut Unfolder<'a>, response: &'a Json) -> Vec<(String, Json)> {
-    let mut declared = Vec::new();
-    for (name, header) in response.get("headers").and_then(Json::as_object).into_iter().flatten() {
-        let lower = name.to_lowercase();
-        let own = ["content-", "access-control-"].iter().any(|start| lower.starts_with(start));
-        let is_name = lower.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-        if own || !is_name || name.is_empty() || SERVED.contains(&&*lower) {
-            continue;
-        }
-        let Some(header) = unfolder.resolve(header) else { continue };
-        // Before 3.0 a header is its own schema.
-        let schema = parameter_schema(header).or_else(|| header.get("type").map(|_| header));
-        let mut schema = schema.cloned().unwrap_or_else(|| serde_json::json!({"type": "string"}));
-        if let (Some(example), Some(members)) = (header.get("example"), schema.as_object_mut()) {
-            members.entry("example").or_insert_with(|| example.clone());
-        }
-        declared.push((name.clone(), schema));
-    }
-    declared
-}
-
-/// Headers that the server sends where they apply.
-const SERVED: [&str; 9] = [
-    "date",
-    "connection",
-    "transfer-encoding",
-    "set-cookie",
-    "www-authenticate",
-    "etag",
-    "link",
-    "retry-after",
-    "server",
-];
-
-/// The parameters that an operation shares with its path, and its own.
-fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Iterator<Item = &'a Json> {
-    let lists = [item.get("parameters"), node.get("parameters")];
-    lists.into_iter().flatten().filter_map(Json::as_array).flatten()
-}
-
-/// A parameter outside the body; nothing for those that HTTP itself deals with.
-fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Parameter> {
-    let node = unfolder.resolve(node)?;
-    let written = node.get("name").and_then(Json::as_str)?;
-    let place = match node.get("in").and_then(Json::as_str) {
-        Some("path") => Place::Path,
-        Some("query") => Place::Query,
-        Some("header") => Place::Header,
-        other => {
-            let place = other.unwrap_or("no place");
-            unfolder
-                .problems
-                .push(Severity::LeftOut.says(format!("the parameter `{written}` in {place} is left out")));
-            return None;
-        }
-    };
-    let is_http = |name: &str| {
-        let named = ["authorization", "cookie", "host", "user-agent", "connection"].contains(&name);
-        named || name.starts_with("accept") || name.starts_with("content-")
-    };
-    if place == Place::Header && is_http(&written.to_lowercase()) {
-        return None;
-    }
-    let sayable = place != Place::Path || is_identifier(written);
-    let name = if diorama_seeds::world::is_member_name(written) && sayable {
-        written.to_owned()
-    } else {
-        let name = unbracketed(written).unwrap_or_else(|| snake(written));
-        unfolder.problems.push(Severity::Other.says(format!("the parameter `{written}` is called `{name}`")));
-        name
-    };
-    let sent_as = (name != written && place != Place::Path).then(|| written.to_owned());
-    let mut shape =
-        parameter_schema(node).map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
-    let named = node.get("examples").and_then(Json::as_object).into_iter().flat_map(|all| all.values());
-    let examples = node.get("example").into_iter().chain(named.filter_map(|example| example.get("value")));
-    examples.take(8).for_each(|example| shape.learn(example, false, 0));
-    if let Some(reason) = not_served(node, &name, &shape) {
-        unfolder.problems.push(Severity::Other.says(reason));
-    }
-    let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
-    Some(Parameter {
-        name,
-        sent_as,
-        place,
-        required: place == Place::Path || node.get("required") == Some(&Json::Bool(true)),
-        description: super::words::sentence(description),
-        shape,
-    })
-}
-
-/// The name of a parameter that stands in brackets: `filter[status]` is `status`, and `page[number]` is `page`.
-fn unbracketed(written: &str) -> Option<String> {
-    let (outer, inner) = written.strip_suffix(']')?.split_once('[')?;
-    if inner.is_empty() || inner.contains(['[', ']']) || !diorama_seeds::world::is_member_name(inner) {
-        return None;
-    }
-    match (outer, inner) {
-        ("page", "number") => Some("page".to_owned()),
-        ("page", "size") => Some("page_size".to_owned()),
-        ("page" | "filter", _) => Some(inner.to_owned()),
-        _ => None,
-    }
-}
-
-fn parameter_schema(node: &Json) -> Option<&Json> {
-    let content = node.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
-    content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"))
-}
-
-/// How a parameter's value is written, where that is not as the document says. Lists of numbers may have commas, spaces
-/// or bars between their items, and may come in several pairs; in lists of texts a space or bar may belong to an item.
-fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
-    let style = node.get("style").and_then(Json::as_str)?;
-    match (style, &shape.kind) {
-        ("spaceDelimited" | "pipeDelimited", Kind::Array(item)) => {
-            let texts = !matches!(item.kind, Kind::Integer | Kind::Number | Kind::Boolean);
-            texts.then(|| format!("`{name}` takes its items with commas between them, not as `{style}`"))
-        }
-        ("deepObject", Kind::Object(_)) => {
-            Some(format!("`{name}` takes an object as JSON, not as `deepObject`"))
-        }
-        _ => None,
-    }
-}
-
-/// The first success status and its shape.
-fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, Option<Shape>) {
-    let Some((status, response)) = success_response(node) else { return (200, None) };
-    let status = if status >= 298 { 200 } else { status };
-    let Some(response) = unfolder.resolve(response) else { return (status, None) };
-    (status, media(unfolder, response))
-}
-
-/// The first success: its status, 298 for any and 299 for the default.
-fn success_response(node: &Json) -> Option<(u16, &Json)> {
-    let responses = node.get("responses").and_then(Json::as_object);
-    let mut best: Option<(u16, &Json)> = None;
-    for (status, response) in responses.into_iter().flatten() {
-        let code = match status.as_str() {
-            "default" => 299,
-            "2XX" | "2xx" => 298,
-            text => text.parse().unwrap_or(0),
-        };
-        if (200..300).contains(&code) && best.is_none_or(|(known, _)| code < known) {
-            best = Some((code, response));
-        }
-    }
-    best
-}
-
-/// The JSON content of a request or a response; else a form's.
-fn json_content(node: &Json) -> Option<&Json> {
-    let content = node.get("content").and_then(Json::as_object)?;
-    content
-        .iter()
-        .find(|(kind, _)| kind.contains("json"))
-        .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
-        .map(|(_, media)| media)
-}
-
-/// The content of a response that is JSON, or of any kind.
-fn true_json(node: &Json) -> Option<&Json> {
-    let content = node.get("content").and_then(Json::as_object)?;
-    let json = content.iter().find(|(kind, _)| kind.contains("json"));
-    json.or_else(|| content.iter().find(|(kind, _)| *kind == "*/*")).map(|(_, media)| media)
-}
-
-/// The JSON content of a request or a response, its examples taken in.
-fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
-    let content = node.get("content").and_then(Json::as_object)?;
-    let Some(media) = json_content(node) else {
-        let kinds: Vec<&str> = content.keys().map(String::as_str).take(4).collect();
-        if !kinds.is_empty() {
-            unfolder.problems.push(
-                Severity::LeftOut
-                    .says(format!("found {}, expected JSON; its content is not modelled", kinds.join(", "))),
-            );
-        }
-        return None;
-    };
-    let mut shape = media.get("schema").map(|schema| unfolder.shape(schema)).unwrap_or_default();
-    for example in &examples::of_media(unfolder.root(), media) {
-        if shape.kind == Kind::Any {
-            shape = super::shape::infer(example, 0);
-        } else {
-            shape.learn(example, true, 0);
-        }
-    }
-    (shape.kind != Kind::Any).then_some(shape)
-}
-
-/// The names in braces, in order.
-pub(super) fn path_parameters(path: &str) -> Vec<String> {
-    let pieces = segments(path).unwrap_or_default().into_iter().flatten();
-    let name = |piece| match piece {
-        Piece::Parameter(name) => Some(name.to_owned()),
-        Piece::Literal(_) => None,
-    };
-    pieces.filter_map(name).collect()
 }

@@ -3,17 +3,16 @@
 mod apart;
 mod changes;
 mod command;
+mod verbs;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc, Place, TypeName};
 use diorama_seeds::materialise::provider_of_name;
 use serde_json::json;
 
 pub(super) use self::apart::tell_apart;
-pub(super) use self::changes::part;
-pub(super) use self::changes::{
-    act, action, change, comes_first, is_prose, is_said, is_verb, make, tells, verb_of,
-};
+pub(super) use self::changes::{act, action, change, comes_first, is_prose, is_said, make, part, tells};
 pub(super) use self::command::{Command, command, names};
+pub(super) use self::verbs::{is_verb, verb_of};
 use super::entities::Entity;
 use super::fakes::{is_anything, is_made_by, moment};
 use super::shape::{Kind, Shape};
@@ -105,7 +104,7 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
             ("due", _) => one("When is {it} due?", "{it} is due on {value}."),
             // What happens of itself is not done by anybody.
             (verb, "at") | ("date", verb) if parts.len() == 2 && verb.ends_with("ed") => {
-                if !changes::is_done(verb) {
+                if !verbs::is_done(verb) {
                     return;
                 }
                 one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
@@ -118,7 +117,7 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
             }
             // A moment that is only a participle is when that was done.
             (verb, _) if parts.len() == 1 && verb.ends_with("ed") => {
-                if !changes::is_done(verb) {
+                if !verbs::is_done(verb) {
                     return;
                 }
                 one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))

@@ -6,20 +6,19 @@ mod filters;
 mod joins;
 mod lists;
 mod located;
+mod removed;
 mod scope;
 mod verbs;
 
 pub(super) use joins::is_keys;
 
 use diorama_seeds::contract::{ME, key_name, plain};
-use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, Place, ResourceDoc, TypeName,
-};
+use diorama_seeds::doc::{ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, Place, ResourceDoc, TypeName};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
 use super::places::{Above, Collection, Part, Places, form, keys, list, noun_said};
-use super::resources::{KEPT, OF, UPDATED};
+use super::resources::{KEPT, UPDATED};
 use crate::document::Operation;
 use crate::fakes;
 use crate::phrases;
@@ -283,53 +282,6 @@ impl<'a> Act<'a> {
             doc.kind == Some(TypeName::DateTime) && names.contains(&plain(name).as_str())
         });
         self.api.behaviour.set.extend(moments.map(|(name, _)| (name.clone(), "now".to_owned())));
-    }
-
-    /// Takes away what puts something somewhere without ever showing it.
-    fn leave(&mut self, index: usize, at: usize) {
-        let found = self.collection(index);
-        let given = self.argument(at);
-        self.require(&found.above);
-        let mut conditions = vec![format!("item.{OF} == {given}")];
-        conditions.extend(self.conditions("item", &found.above, 0));
-        if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
-            self.require_one(other, &given);
-        }
-        self.api.behaviour.action = Some("none".to_owned());
-        if self.operation.method == "DELETE" {
-            self.api.behaviour.also.push(EffectDoc {
-                delete: Some(found.name.clone()),
-                condition: Some(conditions.join(" && ")),
-                ..EffectDoc::default()
-            });
-            if let Some(Deed { verb, noun, .. }) = self.deed(found) {
-                let verb = verb.as_deref().unwrap_or("remove");
-                let place = keys(&self.parts).last().map(|name| (*name).to_owned());
-                let parameters = &self.api.parameters;
-                self.api.phrases = phrases::change(verb, &noun, place.as_deref(), parameters, (&[], &[]));
-            }
-        }
-    }
-
-    /// Whether a removal names a whole list, and nothing that would choose among its records.
-    fn clears(&self) -> bool {
-        let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
-        let chooses = self.operation.request.is_some()
-            || self.api.parameters.values().any(|doc| doc.place == Some(Place::Query));
-        own.is_some_and(|own| !self.collection(own).single && self.collection(own).listed) && !chooses
-    }
-
-    /// Removes all records of a place.
-    fn clear(&mut self) {
-        let Some(found) = self.places.all.get(&form(&self.parts)) else { return };
-        self.require(&found.above);
-        let conditions = self.conditions("item", &found.above, 0);
-        self.api.behaviour.action = Some("none".to_owned());
-        self.api.behaviour.also.push(EffectDoc {
-            delete: Some(found.name.clone()),
-            condition: Some(located::all_hold(&conditions)),
-            ..EffectDoc::default()
-        });
     }
 
     /// The record of whoever asks.

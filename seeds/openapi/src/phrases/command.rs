@@ -1,6 +1,6 @@
 //! What an operation is called to do, in the words of its summary.
 
-use super::changes::VERBS;
+use super::verbs::VERBS;
 use crate::words::words;
 use diorama_seeds::contract::noun;
 

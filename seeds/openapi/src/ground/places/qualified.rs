@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::contract::{ME, noun};
 
-use super::{Collection, Part, Places, form, keys, spelt};
+use super::paths::spelt;
+use super::{Collection, Part, Places, form, keys};
 use crate::document::Operation;
 use crate::phrases::command;
 use crate::shape::Shape;

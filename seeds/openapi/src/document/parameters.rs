@@ -1,0 +1,111 @@
+//! The parameters of an operation.
+
+use diorama_seeds::world::api_path::{Piece, segments};
+use serde_json::Value as Json;
+
+use super::{Parameter, Place};
+use crate::Severity;
+use crate::shape::{Kind, Shape, Unfolder};
+use crate::words::{is_identifier, sentence, snake};
+
+/// The parameters that an operation shares with its path, and its own.
+pub(super) fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Iterator<Item = &'a Json> {
+    let lists = [item.get("parameters"), node.get("parameters")];
+    lists.into_iter().flatten().filter_map(Json::as_array).flatten()
+}
+
+/// A parameter outside the body; nothing for those that HTTP itself deals with.
+pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Parameter> {
+    let node = unfolder.resolve(node)?;
+    let written = node.get("name").and_then(Json::as_str)?;
+    let place = match node.get("in").and_then(Json::as_str) {
+        Some("path") => Place::Path,
+        Some("query") => Place::Query,
+        Some("header") => Place::Header,
+        other => {
+            let place = other.unwrap_or("no place");
+            unfolder
+                .problems
+                .push(Severity::LeftOut.says(format!("the parameter `{written}` in {place} is left out")));
+            return None;
+        }
+    };
+    let is_http = |name: &str| {
+        let named = ["authorization", "cookie", "host", "user-agent", "connection"].contains(&name);
+        named || name.starts_with("accept") || name.starts_with("content-")
+    };
+    if place == Place::Header && is_http(&written.to_lowercase()) {
+        return None;
+    }
+    let sayable = place != Place::Path || is_identifier(written);
+    let name = if diorama_seeds::world::is_member_name(written) && sayable {
+        written.to_owned()
+    } else {
+        let name = unbracketed(written).unwrap_or_else(|| snake(written));
+        unfolder.problems.push(Severity::Other.says(format!("the parameter `{written}` is called `{name}`")));
+        name
+    };
+    let sent_as = (name != written && place != Place::Path).then(|| written.to_owned());
+    let mut shape =
+        parameter_schema(node).map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
+    let named = node.get("examples").and_then(Json::as_object).into_iter().flat_map(|all| all.values());
+    let examples = node.get("example").into_iter().chain(named.filter_map(|example| example.get("value")));
+    examples.take(8).for_each(|example| shape.learn(example, false, 0));
+    if let Some(reason) = not_served(node, &name, &shape) {
+        unfolder.problems.push(Severity::Other.says(reason));
+    }
+    let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
+    Some(Parameter {
+        name,
+        sent_as,
+        place,
+        required: place == Place::Path || node.get("required") == Some(&Json::Bool(true)),
+        description: sentence(description),
+        shape,
+    })
+}
+
+/// The name of a parameter that stands in brackets: `filter[status]` is `status`, and `page[number]` is `page`.
+fn unbracketed(written: &str) -> Option<String> {
+    let (outer, inner) = written.strip_suffix(']')?.split_once('[')?;
+    if inner.is_empty() || inner.contains(['[', ']']) || !diorama_seeds::world::is_member_name(inner) {
+        return None;
+    }
+    match (outer, inner) {
+        ("page", "number") => Some("page".to_owned()),
+        ("page", "size") => Some("page_size".to_owned()),
+        ("page" | "filter", _) => Some(inner.to_owned()),
+        _ => None,
+    }
+}
+
+pub(super) fn parameter_schema(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
+    content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"))
+}
+
+/// How a parameter's value is written, where that is not as the document says. Lists of numbers may have commas, spaces
+/// or bars between their items, and may come in several pairs; in lists of texts a space or bar may belong to an item.
+fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
+    let style = node.get("style").and_then(Json::as_str)?;
+    match (style, &shape.kind) {
+        ("spaceDelimited" | "pipeDelimited", Kind::Array(item)) => {
+            let texts = !matches!(item.kind, Kind::Integer | Kind::Number | Kind::Boolean);
+            texts.then(|| format!("`{name}` takes its items with commas between them, not as `{style}`"))
+        }
+        ("deepObject", Kind::Object(_)) => {
+            Some(format!("`{name}` takes an object as JSON, not as `deepObject`"))
+        }
+        _ => None,
+    }
+}
+
+/// The names in braces, in order.
+pub(crate) fn path_parameters(path: &str) -> Vec<String> {
+    let pieces = segments(path).unwrap_or_default().into_iter().flatten();
+    let name = |piece| match piece {
+        Piece::Parameter(name) => Some(name.to_owned()),
+        Piece::Literal(_) => None,
+    };
+    pieces.filter_map(name).collect()
+}

@@ -1,0 +1,109 @@
+//! The reply of an operation that succeeds, and the content of replies and requests.
+
+use serde_json::Value as Json;
+
+use super::parameters::parameter_schema;
+use crate::Severity;
+use crate::examples;
+use crate::shape::{self, Kind, Shape, Unfolder};
+
+/// Headers that the server sends where they apply.
+const SERVED: [&str; 9] = [
+    "date",
+    "connection",
+    "transfer-encoding",
+    "set-cookie",
+    "www-authenticate",
+    "etag",
+    "link",
+    "retry-after",
+    "server",
+];
+
+/// The headers that a response declares, but those that HTTP itself and the server see to.
+pub(super) fn headers<'a>(unfolder: &mut Unfolder<'a>, response: &'a Json) -> Vec<(String, Json)> {
+    let mut declared = Vec::new();
+    for (name, header) in response.get("headers").and_then(Json::as_object).into_iter().flatten() {
+        let lower = name.to_lowercase();
+        let own = ["content-", "access-control-"].iter().any(|start| lower.starts_with(start));
+        let is_name = lower.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        if own || !is_name || name.is_empty() || SERVED.contains(&&*lower) {
+            continue;
+        }
+        let Some(header) = unfolder.resolve(header) else { continue };
+        // Before 3.0 a header is its own schema.
+        let schema = parameter_schema(header).or_else(|| header.get("type").map(|_| header));
+        let mut schema = schema.cloned().unwrap_or_else(|| serde_json::json!({"type": "string"}));
+        if let (Some(example), Some(members)) = (header.get("example"), schema.as_object_mut()) {
+            members.entry("example").or_insert_with(|| example.clone());
+        }
+        declared.push((name.clone(), schema));
+    }
+    declared
+}
+
+/// The first success status and its shape.
+pub(super) fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, Option<Shape>) {
+    let Some((status, response)) = success_response(node) else { return (200, None) };
+    let status = if status >= 298 { 200 } else { status };
+    let Some(response) = unfolder.resolve(response) else { return (status, None) };
+    (status, media(unfolder, response))
+}
+
+/// The first success: its status, 298 for any and 299 for the default.
+pub(super) fn success_response(node: &Json) -> Option<(u16, &Json)> {
+    let responses = node.get("responses").and_then(Json::as_object);
+    let mut best: Option<(u16, &Json)> = None;
+    for (status, response) in responses.into_iter().flatten() {
+        let code = match status.as_str() {
+            "default" => 299,
+            "2XX" | "2xx" => 298,
+            text => text.parse().unwrap_or(0),
+        };
+        if (200..300).contains(&code) && best.is_none_or(|(known, _)| code < known) {
+            best = Some((code, response));
+        }
+    }
+    best
+}
+
+/// The JSON content of a request or a response; else a form's.
+pub(super) fn json_content(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    content
+        .iter()
+        .find(|(kind, _)| kind.contains("json"))
+        .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
+        .map(|(_, media)| media)
+}
+
+/// The content of a response that is JSON, or of any kind.
+pub(super) fn true_json(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    let json = content.iter().find(|(kind, _)| kind.contains("json"));
+    json.or_else(|| content.iter().find(|(kind, _)| *kind == "*/*")).map(|(_, media)| media)
+}
+
+/// The JSON content of a request or a response, its examples taken in.
+pub(super) fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    let Some(media) = json_content(node) else {
+        let kinds: Vec<&str> = content.keys().map(String::as_str).take(4).collect();
+        if !kinds.is_empty() {
+            unfolder.problems.push(
+                Severity::LeftOut
+                    .says(format!("found {}, expected JSON; its content is not modelled", kinds.join(", "))),
+            );
+        }
+        return None;
+    };
+    let mut shape = media.get("schema").map(|schema| unfolder.shape(schema)).unwrap_or_default();
+    for example in &examples::of_media(unfolder.root(), media) {
+        if shape.kind == Kind::Any {
+            shape = shape::infer(example, 0);
+        } else {
+            shape.learn(example, true, 0);
+        }
+    }
+    (shape.kind != Kind::Any).then_some(shape)
+}

@@ -1,0 +1,139 @@
+//! The records that the keys in a path name, which other records stand below.
+
+use std::collections::HashSet;
+
+use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
+
+use super::{Above, Collection, Part, Places, form};
+use crate::shape::Shape;
+use crate::words::{identifier, is_id};
+
+impl Places {
+    /// The shown collection of a noun whose records have keys in paths: one whose key has the given name in paths, where
+    /// there is one, and the one whose path shares most with a path.
+    pub(in crate::ground) fn by_noun(
+        &self,
+        wanted: &str,
+        but: usize,
+        parts: &[Part],
+        key: &str,
+    ) -> Option<usize> {
+        let fits = |index: usize, found: &Collection| {
+            index != but && self.is_shown(index) && found.noun == wanted && found.item.is_some()
+        };
+        let fitting = self.all.values().enumerate().filter(|(index, found)| fits(*index, found));
+        let shared =
+            |found: &Collection| found.parts.iter().zip(parts).take_while(|(one, two)| one == two).count();
+        fitting
+            .min_by_key(|(_, found)| {
+                let other = found.item.as_deref() != Some(key);
+                (other, std::cmp::Reverse(shared(found)), found.parts.len())
+            })
+            .map(|(index, _)| index)
+    }
+
+    /// The only shown collection whose records' paths have a key of that name, where the name says whose it is.
+    pub(super) fn by_item(&self, key: &str, but: usize) -> Option<usize> {
+        let fits = |(index, found): &(usize, &Collection)| {
+            *index != but && self.is_shown(*index) && found.item.as_deref() == Some(key)
+        };
+        let mut all = self.all.values().enumerate().filter(fits);
+        let (index, _) = all.next().filter(|_| !ANY_KEY.contains(&&*plain(key)))?;
+        all.next().is_none().then_some(index)
+    }
+
+    pub(super) fn find_above(&mut self, index: usize) {
+        let Some((_, found)) = self.all.get_index(index) else { return };
+        let above = self.above(&found.parts, index);
+        let shown = self.is_shown(index);
+        let key = found.item.as_deref().unwrap_or_default();
+        // What shows a name under the parameter's own word has that name itself, unless others are put there.
+        let named = |record: &Shape| {
+            !is_id(key)
+                && record.members().is_some_and(|all| all.keys().any(|name| plain(name) == plain(key)))
+        };
+        let stem = key_name(key).filter(|_| found.joined || !found.record.as_ref().is_some_and(named));
+        let stem = stem.map(|(stem, _)| stem).unwrap_or_default();
+        let other = match (stem.is_empty(), stem == found.noun) {
+            (false, false) => self.by_noun(&stem, index, &found.parts, key),
+            // Who puts the key of a user here means that user.
+            (false, true) if found.joined => self.by_noun(&stem, index, &found.parts, key),
+            _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts, key),
+            _ => None,
+        };
+        // Nothing is named by what stands below it.
+        let own = form(&found.parts);
+        let uses = other.filter(|other| {
+            let path = self.all.get_index(*other).map(|(path, _)| path.as_str()).unwrap_or_default();
+            !path.starts_with(&format!("{own}/"))
+        });
+        if let Some((_, found)) = self.all.get_index_mut(index) {
+            found.above = above;
+            found.uses = uses.filter(|_| !found.single);
+        }
+    }
+
+    /// Returns true if a collection is another one (`of`) or stands below it: by its path, which begins with `path`, or by what it
+    /// stands below itself. `of` is no collection's index where only the path counts.
+    fn is_below(&self, index: usize, path: &str, of: usize) -> bool {
+        let mut seen = HashSet::from([index]);
+        let mut open = vec![index];
+        while let Some(index) = open.pop() {
+            let Some((form, found)) = self.all.get_index(index) else { continue };
+            if index == of || form.starts_with(path) {
+                return true;
+            }
+            let exact = found.above.iter().filter(|known| known.exact).filter_map(|known| known.of);
+            open.extend(exact.filter(|next| seen.insert(*next)));
+        }
+        false
+    }
+
+    /// What a path stands below: the nearest records, and values of which no records are known.
+    pub(in crate::ground) fn above(&self, parts: &[Part], but: usize) -> Vec<Above> {
+        let mut above: Vec<Above> = Vec::new();
+        let mut at = 0;
+        let mut before = String::new();
+        let below = format!("{}/", form(parts));
+        for (position, part) in parts.iter().enumerate() {
+            let name = match part {
+                Part::Text(text) => {
+                    before = noun(text);
+                    continue;
+                }
+                Part::Key(name) => name,
+            };
+            let path = form(parts.get(..position).unwrap_or_default());
+            // The first part of a key of two is no key by itself.
+            let is_first = self.is_first_part(parts, position);
+            let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found));
+            let exact = exact.filter(|found| !self.is_below(*found, &below, but));
+            let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
+            let stem = Some(stem).filter(|stem| !stem.is_empty());
+            // What only chooses a list is no record of it, unless it is an id.
+            let chooses = self.lists.contains(&format!("{path}/{{}}"));
+            let stem = stem.filter(|_| !chooses || is_id(name));
+            let named = || stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
+            let listed = || (!chooses).then(|| self.by_noun(&before, but, parts, name)).flatten();
+            let of = exact.or_else(named).or_else(listed).or_else(|| self.by_item(name, but));
+            if let Some(found) = exact {
+                // What that record stands below is told by it.
+                let told = &self.all[found].above;
+                above.retain(|known| !told.iter().any(|told| told.at == known.at));
+            }
+            let value = self.values.get(&form(parts.get(..=position).unwrap_or_default()));
+            // A key that nothing shows is none that anybody could know: it scopes nothing.
+            if let Some((field, picks)) = value {
+                let field = field.clone();
+                above.push(Above { at, field, exact: true, picks: picks.clone(), ..Above::default() });
+            } else if let Some(of) = of {
+                let bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
+                let field = if bare { format!("{}_id", self.all[of].name) } else { identifier(name) };
+                let by = self.all[of].named_by(name);
+                above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by, ..Above::default() });
+            }
+            at += 1;
+        }
+        above
+    }
+}

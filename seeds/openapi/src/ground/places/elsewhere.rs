@@ -1,0 +1,120 @@
+//! Paths that list or make records which have their own paths at another place.
+
+use diorama_seeds::contract::{key_name, noun};
+
+use super::{Collection, Part, Places, form, keys, noun_said};
+use crate::shape::Shape;
+use crate::words::{is_id, words};
+
+impl Places {
+    /// The collection of the same noun whose records have paths of their own, for a path that has none below it:
+    /// what `/users/{id}/lists` makes is what `/lists/{id}` shows.
+    pub(in crate::ground) fn same_elsewhere(&self, parts: &[Part]) -> Option<usize> {
+        let Some(Part::Text(last)) = parts.last() else { return None };
+        let own = self.all.get_index_of(&form(parts));
+        let item = own.and_then(|own| self.all[own].item.as_ref());
+        if own.is_some_and(|own| self.all[own].opened || self.all[own].joined) {
+            return None;
+        }
+        let (wanted, known) = (noun(last), keys(parts));
+        // Featured playlists are playlists, where they look like them.
+        let kind = own.and_then(|_| words(last).last().map(|word| noun(word))).unwrap_or_default();
+        self.shortest(|index, other| {
+            // Records that are changed here and shown there have the same key.
+            (item.is_none() || item == other.item.as_ref())
+                && self.is_alike(own, other)
+                && (other.noun == wanted || other.noun == kind)
+                && matches!(other.parts.last(), Some(Part::Text(_)))
+                && other.opened
+                && other.item.is_some()
+                && own != Some(index)
+                && keys(&other.parts).iter().all(|key| known.contains(key))
+        })
+    }
+
+    /// Whether what a place shows may be the records of another: they have the same schema, or share half of its members.
+    pub(super) fn is_alike(&self, own: Option<usize>, other: &Collection) -> bool {
+        let Some(own) = own.and_then(|own| self.all[own].record.as_ref()) else { return true };
+        let Some(record) = other.record.as_ref() else { return true };
+        let (Some(shown), Some(known)) = (own.members(), record.members()) else { return true };
+        let shared = shown.keys().filter(|name| known.contains_key(*name)).count();
+        (own.title.is_some() && own.title == record.title) || shared * 2 >= shown.len()
+    }
+
+    /// The collection with the shortest path of those that fit.
+    pub(super) fn shortest(&self, fits: impl Fn(usize, &Collection) -> bool) -> Option<usize> {
+        let fitting = self.all.values().enumerate().filter(|(index, found)| fits(*index, found));
+        fitting.min_by_key(|(_, found)| found.parts.len()).map(|(index, _)| index)
+    }
+
+    /// The collection that a list shows: that of the same noun, or one whose records have the schema of its items and
+    /// whose path begins as its own does (`/pets/findByStatus` beside `/pets/{id}`).
+    pub(in crate::ground) fn listed_of(&self, parts: &[Part], item: &Shape) -> Option<usize> {
+        let same = || {
+            let title = item.title.as_ref()?;
+            if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some()) {
+                return None;
+            }
+            let known = keys(parts);
+            self.shortest(|_, other| {
+                let schema = other.record.as_ref().is_some_and(|record| record.title.as_ref() == Some(title));
+                // Elsewhere only where records say to what they belong, or the list has those of nobody.
+                let begins = other.parts.first() == parts.first()
+                    || (keys(&other.parts).is_empty() && self.tells_owner(other, parts));
+                // Keys that have one value tell nothing apart.
+                let is_known = |key: &&str| known.contains(key) || self.is_constant(key);
+                schema && begins && other.opened && keys(&other.parts).iter().all(is_known)
+            })
+        };
+        // What all items say of themselves is the noun of a place: `type: {enum: [task]}`.
+        let said = || {
+            let said = noun_said(item)?;
+            if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.noun == said) {
+                return None;
+            }
+            let known = keys(parts);
+            self.shortest(|_, other| {
+                let opens = other.opened && other.item.is_some() && !other.single;
+                opens && other.noun == said && keys(&other.parts).iter().all(|key| known.contains(key))
+            })
+        };
+        self.same_elsewhere(parts).or_else(same).or_else(said)
+    }
+
+    /// Whether the records of a collection show the one that a path is about, if it is about one.
+    fn tells_owner(&self, found: &Collection, parts: &[Part]) -> bool {
+        let Some(at) = parts.iter().rposition(|part| matches!(part, Part::Key(_))) else { return true };
+        // What nothing shows has nothing of its own.
+        if !self.all.contains_key(&form(parts.get(..at).unwrap_or_default())) {
+            return true;
+        }
+        let Some(Part::Text(owner)) = at.checked_sub(1).and_then(|before| parts.get(before)) else {
+            return false;
+        };
+        let members = found.record.as_ref().and_then(Shape::members);
+        members.into_iter().flatten().any(|(name, member)| {
+            let stem = key_name(name).filter(|_| is_id(name)).map_or_else(|| noun(name), |(stem, _)| stem);
+            member.required && stem == noun(owner)
+        })
+    }
+
+    /// The collection that a record made at a path goes to, where the path is no collection's own: it may leave out what
+    /// those records stand below (`POST /threads/runs` beside `/threads/{thread_id}/runs`).
+    pub(in crate::ground) fn made_in(&self, parts: &[Part]) -> Option<usize> {
+        let Some(Part::Text(last)) = parts.last() else { return None };
+        let beside = || {
+            if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.listed) {
+                return None;
+            }
+            let wanted = noun(last);
+            self.shortest(|_, other| {
+                let named = other.noun == wanted && matches!(other.parts.last(), Some(Part::Text(_)));
+                named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
+            })
+        };
+        // What is listed by the key that follows is made before it.
+        let listing = format!("{}/{{}}", form(parts));
+        let listing = self.all.get_index_of(&listing).filter(|_| self.lists.contains(&listing));
+        listing.or_else(|| self.same_elsewhere(parts)).or_else(beside)
+    }
+}

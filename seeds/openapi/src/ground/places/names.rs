@@ -1,0 +1,69 @@
+//! The names of places.
+
+use diorama_seeds::contract::{noun, plain};
+
+use super::paths::{parts, spelt};
+use super::{Part, Places, form};
+use crate::document::Operation;
+use crate::routes;
+use crate::words::{is_id, label, words};
+
+impl Places {
+    /// A place is called by what the keys in its paths say that they are of: `mappings/teams/{mapping_id}` has mappings.
+    pub(super) fn call_by_keys(&mut self, operations: &[Operation]) {
+        for operation in operations {
+            let mut parts = parts(operation);
+            let Some(Part::Key(name)) = parts.pop() else { continue };
+            let Some(found) = self.all.get_mut(&form(&parts)) else { continue };
+            let words = words(&name);
+            if let Some((last, of)) = words.split_last()
+                && of.len() > 1
+                && is_id(last)
+                && noun(&of.join(" ")) != noun(&found.label)
+                && of.last().map(|last| noun(last)) != found.label.rsplit(' ').next().map(noun)
+            {
+                // Mappings at `/mappings/slack` are Slack mappings.
+                let of = of.join("_");
+                let is_said = plain(&of).contains(&found.noun);
+                let kind = match found.parts.last() {
+                    Some(Part::Text(kind)) => spelt(kind),
+                    _ => found.noun.clone(),
+                };
+                found.label = label(&if is_said { of } else { format!("{kind}_{of}") });
+            }
+        }
+    }
+
+    pub(super) fn give_names(&mut self) {
+        let mut taken: Vec<String> = Vec::new();
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        // The shortest path has the plain name.
+        order.sort_by_key(|index| self.all.get_index(*index).map_or(0, |(_, found)| found.parts.len()));
+        for index in order {
+            let Some((_, found)) = self.all.get_index_mut(index) else { continue };
+            let words: Vec<String> = found
+                .parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Text(text) if !text.starts_with('{') => Some(routes::entity_name(text)),
+                    _ => None,
+                })
+                .collect();
+            let candidates = (1..=words.len().max(1))
+                .map(|count| words.get(words.len().saturating_sub(count)..).unwrap_or_default().join("_"));
+            let short = |name: String| name.chars().take(56).collect::<String>();
+            let mut names = candidates.map(short).chain((2..).map(|number| {
+                format!("{}_{number}", short(words.last().cloned().unwrap_or_else(|| "record".to_owned())))
+            }));
+            let free = names.find(|name| {
+                let sayable = crate::words::is_identifier(name) && !TAKEN.contains(&name.as_str());
+                sayable && !taken.contains(name)
+            });
+            found.name = free.unwrap_or_default();
+            taken.push(found.name.clone());
+        }
+    }
+}
+
+/// Names that resources cannot have.
+const TAKEN: [&str; 10] = ["args", "record", "item", "me", "now", "today", "true", "false", "null", "in"];

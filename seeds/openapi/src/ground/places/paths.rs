@@ -1,0 +1,177 @@
+//! The parts of a path, and the list or record that a reply shows.
+
+use diorama_seeds::contract::noun;
+use diorama_seeds::world::api_path::{Piece, pieces};
+
+use crate::document::Operation;
+use crate::entities::has_page;
+use crate::routes::{self, View, is_generic};
+use crate::shape::{Kind, Shape};
+use crate::words::{identifier, is_plural, label, singular, words};
+
+/// A part of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::ground) enum Part {
+    Text(String),
+    Key(String),
+}
+
+impl Part {
+    /// The name of a key.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(name) => Some(name),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// The parts of an operation's path; parameters with a few values are text.
+pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
+        let found = pieces(segment).unwrap_or_default();
+        let keyed = found.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
+        // Two values in one segment are no key.
+        if found.iter().filter(|piece| matches!(piece, Piece::Parameter(_))).count() > 1 {
+            parts.push(Part::Text(format!("{{{segment}}}")));
+            continue;
+        }
+        for piece in found {
+            match piece {
+                Piece::Parameter(name) => {
+                    let known = operation.path_parameter(name);
+                    match known.map(|known| &known.shape.kind) {
+                        Some(Kind::Enum(_)) => parts.push(Part::Text(format!("{{{name}}}"))),
+                        _ => parts.push(Part::Key(name.to_owned())),
+                    }
+                }
+                Piece::Literal(text) if keyed => {
+                    if let Some(verb) = text.strip_prefix(':').filter(|verb| !verb.is_empty()) {
+                        parts.push(Part::Text(verb.to_owned()));
+                    }
+                }
+                Piece::Literal(text) => {
+                    let plain = [".json", ".xml", ".php"].iter().find_map(|ending| text.strip_suffix(ending));
+                    parts.push(Part::Text(plain.unwrap_or(text).to_owned()));
+                }
+            }
+        }
+    }
+    parts
+}
+
+/// The form of a path, in which the names of parameters do not count.
+pub(in crate::ground) fn form(parts: &[Part]) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => format!("/{text}"),
+        Part::Key(_) => "/{}".to_owned(),
+    };
+    parts.iter().map(part).collect()
+}
+
+/// The names of the keys in a path.
+pub(in crate::ground) fn keys(parts: &[Part]) -> Vec<&str> {
+    parts.iter().filter_map(Part::key).collect()
+}
+
+/// The list that a reply shows: the member that holds it (empty for the body) and its items.
+pub(in crate::ground) fn list<'s>(operation: &'s Operation, parts: &[Part]) -> Option<(String, &'s Shape)> {
+    let reply = operation.reply.as_ref()?;
+    let texts = parts.iter().rev().filter_map(|part| match part {
+        Part::Text(text) => Some(noun(text)),
+        Part::Key(_) => None,
+    });
+    let is_record = reply.first_object().member("id").is_some();
+    let mut texts = texts.take(if is_record { 1 } else { usize::MAX });
+    let named = texts.find_map(|text| listed_in(reply, &text, 0));
+    named.or_else(|| listed_in(reply, "", 0)).or_else(|| {
+        match routes::view(reply, false, has_page(operation)) {
+            View::List(list) => Some((list.items.to_owned(), list.item)),
+            _ => None,
+        }
+    })
+}
+
+fn listed_in<'s>(shape: &'s Shape, wanted: &str, depth: u32) -> Option<(String, &'s Shape)> {
+    let holds_objects = |item: &Shape| item.first_object().members().is_some();
+    match &shape.first_object().kind {
+        Kind::Array(item) if holds_objects(item) => Some((String::new(), item.fullest_object())),
+        Kind::Object(members) => {
+            let arrays = members.iter().filter_map(|(name, member)| {
+                let item = member.shape.items().filter(|item| holds_objects(item))?;
+                Some((name, item.fullest_object()))
+            });
+            let is_record = ["id", "sid", "uuid"].iter().any(|key| members.contains_key(*key));
+            let fits = |name: &String| noun(name) == wanted || (is_generic(name) && !is_record);
+            let found = arrays.clone().find(|(name, _)| fits(name));
+            if let Some((name, item)) = found {
+                return Some((name.clone(), item));
+            }
+            if arrays.count() > 0 || is_record || depth > 0 {
+                return None;
+            }
+            members.values().find_map(|member| {
+                let inner = member.shape.members().and(Some(&member.shape))?;
+                listed_in(inner, wanted, depth + 1).filter(|(name, _)| !name.is_empty())
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The noun that all records of a schema say that they are.
+pub(in crate::ground) fn noun_said(record: &Shape) -> Option<String> {
+    let said = ["type", "object", "kind"].iter().find_map(|name| record.member(name))?;
+    match &said.kind {
+        Kind::Enum(values) if values.len() == 1 => values.first().map(|only| noun(only)),
+        _ => None,
+    }
+}
+
+/// The record that a reply shows.
+pub(super) fn shown(operation: &Operation) -> Option<&Shape> {
+    match routes::view(operation.reply.as_ref()?, true, false) {
+        View::Record { shape, .. } => Some(shape.fullest_object()).filter(|shape| shape.members().is_some()),
+        _ => None,
+    }
+}
+
+/// A record with the members that it shows inside `attributes`, as JSON:API has it.
+pub(super) fn whole(record: &Shape) -> Shape {
+    let mut record = record.clone();
+    let inner = record.member("attributes").and_then(Shape::members).cloned().unwrap_or_default();
+    if let (Kind::Object(members), false) = (&mut record.kind, inner.is_empty()) {
+        for (name, member) in inner {
+            members.entry(name).or_insert(member);
+        }
+    }
+    record
+}
+
+/// What a list is called whose path ends with words that tell of which things they are: `threads/archived/public`.
+pub(super) fn described(parts: &[Part]) -> Option<String> {
+    let mut said = Vec::new();
+    for part in parts.iter().rev() {
+        let Part::Text(text) = part else { return None };
+        if is_plural(text) {
+            let things = singular(&identifier(text));
+            return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
+        }
+        // Adjectives and participles tell which; nouns tell something else.
+        if !["ed", "ive", "ic", "ate", "ing", "ent", "al", "est"].iter().any(|ending| text.ends_with(ending))
+        {
+            return None;
+        }
+        said.push(spelt(text));
+    }
+    None
+}
+
+/// The words of a path's part up to the first that is none.
+pub(super) fn spelt(part: &str) -> String {
+    let all = words(part);
+    let kept = all.iter().take_while(|word| !word.starts_with(|first: char| first.is_ascii_digit()));
+    let kept: Vec<&str> = kept.map(String::as_str).collect();
+    if kept.is_empty() { identifier(part) } else { kept.join("_") }
+}

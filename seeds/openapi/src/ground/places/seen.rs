@@ -1,0 +1,233 @@
+//! The places that operations show, and what many paths together tell of one.
+
+use diorama_seeds::contract::{noun, plain};
+use diorama_seeds::english::stem;
+
+use super::paths::{described, parts, shown, spelt, whole};
+use super::{Collection, Part, Places, form, list};
+use crate::document::{Operation, Place};
+use crate::routes;
+use crate::shape::{Kind, Shape};
+use crate::words::{label, singular, words};
+
+impl Places {
+    /// What of paths is told by more than one of them: which keys show a record, and which a list.
+    pub(super) fn read_forms(&mut self, operations: &[Operation]) {
+        self.forms = operations.iter().map(|operation| form(&parts(operation))).collect();
+        let changes =
+            operations.iter().filter(|operation| ["PUT", "PATCH"].contains(&operation.method.as_str()));
+        self.changed.extend(changes.map(|operation| form(&parts(operation))));
+        for operation in operations.iter().filter(|operation| operation.method == "GET") {
+            let parts = parts(operation);
+            let listed = list(operation, &parts).is_some();
+            match parts.last() {
+                Some(Part::Key(_)) => {
+                    let path = form(&parts);
+                    let whole = operation.reply.as_ref().is_some_and(|reply| reply.items().is_some());
+                    let below = self.forms.contains(&format!("{path}/{{}}"));
+                    if listed && (below || whole) {
+                        self.lists.insert(path)
+                    } else {
+                        self.opened.insert(path)
+                    };
+                }
+                Some(Part::Text(text)) if listed && text.starts_with('{') => {
+                    self.chosen.insert(operation.path.clone());
+                }
+                _ => {}
+            }
+        }
+        for operation in operations.iter().filter(|operation| operation.method != "GET") {
+            let said = operation.id.as_deref().and_then(|id| words(id).into_iter().next());
+            match parts(operation).as_slice() {
+                [.., Part::Key(_), Part::Text(verb)] => {
+                    self.verbs.insert(stem(verb));
+                }
+                [.., Part::Key(_)] => self.verbs.extend(said.as_deref().map(stem)),
+                _ => {}
+            }
+            if operation.method == "DELETE" {
+                self.verbs.insert(stem("delete"));
+            }
+        }
+        let bodies =
+            operations.iter().filter_map(|operation| operation.body.as_ref()?.first_object().members());
+        self.sent = bodies.flat_map(|members| members.keys().map(|name| plain(name))).collect();
+        for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
+            if let (Place::Path, Kind::Enum(values)) = (parameter.place, &parameter.shape.kind) {
+                self.choices.entry(plain(&parameter.name)).or_insert_with(|| values.clone());
+            }
+        }
+    }
+
+    /// Whether a key in a path is the first part of one of two: `{owner}/{repo}`, where no path ends with the first.
+    pub(super) fn is_first_part(&self, parts: &[Part], at: usize) -> bool {
+        let pair = matches!((parts.get(at), parts.get(at + 1)), (Some(Part::Key(_)), Some(Part::Key(_))));
+        pair && !self.forms.contains(&form(parts.get(..=at).unwrap_or_default()))
+    }
+
+    /// Whether a path ends with a key and lists what stands below it.
+    pub(in crate::ground) fn is_list(&self, parts: &[Part]) -> bool {
+        self.lists.contains(&form(parts))
+    }
+
+    /// The member (empty for the body) in which a reply lists nothing but the keys of what lies below its path.
+    pub(in crate::ground) fn keys_listed(&self, operation: &Operation, parts: &[Part]) -> Option<String> {
+        let opens = self.opened.contains(&format!("{}/{{}}", form(parts)));
+        let reply = operation.reply.as_ref().filter(|_| opens)?;
+        let of_keys = |shape: &Shape| {
+            shape.items().is_some_and(|item| matches!(item.kind, Kind::String | Kind::Integer))
+        };
+        if of_keys(reply) {
+            return Some(String::new());
+        }
+        let members = reply.members()?;
+        let mut arrays = members.iter().filter(|(_, member)| of_keys(&member.shape));
+        let (name, _) = arrays.next()?;
+        let others = members.keys().filter(|other| *other != name);
+        let only = arrays.next().is_none() && others.into_iter().all(|other| routes::is_paging(other));
+        only.then(|| name.clone())
+    }
+
+    /// The collection at a path: of this form, or the only one whose form ends so (`/organization/projects/{}` for
+    /// `/projects/{}`).
+    pub(in crate::ground) fn exact(&self, path: &str) -> Option<usize> {
+        self.all.get_index_of(path).or_else(|| {
+            let ends = |(_, known): &(usize, &String)| known.len() > path.len() && known.ends_with(path);
+            let mut found = self.all.keys().enumerate().filter(ends);
+            let first = found.next()?.0;
+            found.next().is_none().then_some(first)
+        })
+    }
+
+    /// The parts of an operation's path. Of two keys in a row the second says nothing more where the first alone shows
+    /// the record.
+    pub(in crate::ground) fn parts(&self, operation: &Operation) -> Vec<Part> {
+        let mut kept: Vec<Part> = Vec::new();
+        let all = parts(operation);
+        let last = all.len().saturating_sub(1);
+        for (at, part) in all.into_iter().enumerate() {
+            let known = matches!((&part, kept.last()), (Part::Key(_), Some(Part::Key(_))))
+                && self.opened.contains(&form(&kept));
+            // One of a few values chooses among the records of the place before it.
+            let chooses = matches!(&part, Part::Text(text) if text.starts_with('{'))
+                && (at < last || self.chosen.contains(&operation.path));
+            if !known && !chooses {
+                kept.push(part);
+            }
+        }
+        kept
+    }
+
+    fn entry(&mut self, parts: &[Part]) -> &mut Collection {
+        let last = parts.iter().rev().find_map(|part| match part {
+            Part::Text(text) if !text.starts_with('{') => Some(text.as_str()),
+            _ => None,
+        });
+        let word = last.unwrap_or("record");
+        self.all.entry(form(parts)).or_insert_with(|| Collection {
+            name: String::new(),
+            noun: noun(word),
+            label: label(&singular(&spelt(word))),
+            parts: parts.to_vec(),
+            single: false,
+            item: None,
+            key: String::new(),
+            key_shape: Shape::of(Kind::String),
+            record: None,
+            sent: None,
+            listed: false,
+            opened: false,
+            made: false,
+            joined: false,
+            above: Vec::new(),
+            uses: None,
+        })
+    }
+
+    pub(super) fn see(&mut self, operation: &Operation) {
+        let parts = self.parts(operation);
+        let get = operation.method == "GET";
+        let lists = self.is_list(&parts);
+        match parts.split_last() {
+            Some((Part::Key(name), before)) if !before.is_empty() && !lists => {
+                let key_shape = operation.path_parameter(name).map(|known| known.shape.clone());
+                let record = shown(operation).map(whole);
+                let found = self.entry(before);
+                found.item.get_or_insert_with(|| name.clone());
+                // A path may be seen before the one of its records.
+                found.single = false;
+                found.opened |= get;
+                // A change without a body puts what its path names into this place.
+                found.joined |= operation.method == "PUT" && operation.request.is_none();
+                if let Some(shape) = key_shape.filter(|_| found.record.is_none()) {
+                    found.key_shape = shape;
+                }
+                // What a record's own path shows tells more than what a change answers.
+                if record.is_some() && (get || found.record.is_none()) {
+                    found.record = record;
+                }
+            }
+            Some(_) if get => {
+                let items = list(operation, &parts).map(|(name, item)| (name, whole(item)));
+                let keys = self.keys_listed(operation, &parts);
+                let record = shown(operation).cloned();
+                let found = self.entry(&parts);
+                match items {
+                    _ if keys.is_some() => found.listed = true,
+                    Some((name, item)) => {
+                        found.listed = true;
+                        if let Some(label) = described(&parts) {
+                            found.label = label;
+                        }
+                        // `address_configurations` at `/addresses` are those of addresses.
+                        let words = words(&name);
+                        if words.len() > 1 && words.iter().any(|word| noun(word) == found.noun) {
+                            found.label = label(&singular(&words.join("_")));
+                        }
+                        found.record.get_or_insert(item);
+                    }
+                    None if found.item.is_none() && !found.listed => {
+                        found.single = true;
+                        if let Some(label) = described(&parts) {
+                            found.label = label;
+                        }
+                        found.record = record;
+                    }
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn see_made(&mut self, operation: &Operation) {
+        let parts = self.parts(operation);
+        let Some(Part::Text(last)) = parts.last() else { return };
+        let key = |shape: &&Shape| ["id", "sid", "uuid"].iter().any(|key| shape.member(key).is_some());
+        let record = shown(operation);
+        let sent = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
+        if let Some(found) = self.all.get_mut(&form(&parts)) {
+            found.sent = operation.body.as_ref().map(|body| body.first_object().clone());
+            let key = found.item.as_deref().map(plain);
+            found.joined = sent.is_some_and(|sent| sent.keys().any(|name| Some(plain(name)) == key));
+        }
+        let own = self.made_in(&parts).is_none();
+        let kept = own && record.filter(key).is_some() && !routes::is_verb(last);
+        match self.all.get_mut(&form(&parts)) {
+            Some(found) if !found.single => {
+                found.made |= own;
+                if found.record.is_none() {
+                    found.record = record.cloned();
+                }
+            }
+            None if kept => {
+                let record = record.cloned();
+                let found = self.entry(&parts);
+                found.made = true;
+                found.record = record;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The verbs that operations are called by.
+
+use diorama_seeds::english::stem;
+
+use crate::words::words;
+
+/// The verb that an operation on a thing is called by, where it is one: `leave` of `LeaveGuild`, and `revoke` of
+/// `InviteRevoke`, but not `invite` of either `DeleteInvite` or `InviteUpdate`.
+pub(crate) fn verb_of(name: &str, noun: &str) -> Option<&'static str> {
+    let parts = words(name);
+    let of_thing = |word: &String| noun.split(' ').any(|part| part.to_lowercase() == *word);
+    let is = |wanted: &String| VERBS.iter().find(|verb| **verb == *wanted && !of_thing(wanted)).copied();
+    let (last, before) = parts.split_last()?;
+    parts.first().and_then(is).or_else(|| is(last).filter(|_| before.iter().all(of_thing)))
+}
+
+/// Whether a word is a verb of operations.
+pub(crate) fn is_verb(word: &str) -> bool {
+    VERBS.contains(&word)
+}
+
+/// Whether a participle is of something that is done to a record: `archived`, and not `occurred`.
+pub(super) fn is_done(participle: &str) -> bool {
+    const WRITTEN: [&str; 8] = ["create", "update", "modify", "change", "post", "add", "upload", "edit"];
+    WRITTEN.iter().chain(&VERBS).any(|verb| stem(verb) == stem(participle))
+}
+
+/// Last words of paths that are verbs.
+pub(super) const VERBS: [&str; 106] = [
+    "accept",
+    "acknowledge",
+    "activate",
+    "approve",
+    "archive",
+    "assign",
+    "authorize",
+    "ban",
+    "block",
+    "book",
+    "buy",
+    "cancel",
+    "capture",
+    "charge",
+    "check",
+    "clear",
+    "clone",
+    "close",
+    "complete",
+    "confirm",
+    "copy",
+    "deactivate",
+    "decline",
+    "deliver",
+    "deny",
+    "deploy",
+    "disable",
+    "dismiss",
+    "duplicate",
+    "enable",
+    "end",
+    "escalate",
+    "execute",
+    "expire",
+    "fail",
+    "finish",
+    "flag",
+    "follow",
+    "fork",
+    "freeze",
+    "hide",
+    "hold",
+    "ignore",
+    "install",
+    "invite",
+    "join",
+    "leave",
+    "like",
+    "lock",
+    "mark",
+    "merge",
+    "move",
+    "mute",
+    "open",
+    "pause",
+    "pay",
+    "pin",
+    "play",
+    "publish",
+    "reactivate",
+    "redeliver",
+    "refund",
+    "reject",
+    "release",
+    "remind",
+    "renew",
+    "reopen",
+    "rerun",
+    "resend",
+    "reset",
+    "resolve",
+    "restart",
+    "restore",
+    "resume",
+    "retry",
+    "return",
+    "revoke",
+    "run",
+    "schedule",
+    "seek",
+    "send",
+    "set",
+    "ship",
+    "star",
+    "start",
+    "stop",
+    "submit",
+    "suspend",
+    "sync",
+    "test",
+    "transfer",
+    "trigger",
+    "unarchive",
+    "unassign",
+    "unban",
+    "unblock",
+    "undo",
+    "unfollow",
+    "unhide",
+    "unlike",
+    "unlock",
+    "unmute",
+    "unpin",
+    "unstar",
+    "void",
+    "withdraw",
+];
