@@ -89,6 +89,7 @@ pub(super) enum Place {
     Path,
     Query,
     Header,
+    Cookie,
 }
 
 impl Operation {
@@ -314,6 +315,9 @@ fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, Securi
             }
             (SecurityDoc::ApiKey { place, name }, Place::Header) => {
                 *place == KeyPlace::Header && name.eq_ignore_ascii_case(&parameter.name)
+            }
+            (SecurityDoc::ApiKey { place, name }, Place::Cookie) => {
+                *place == KeyPlace::Cookie && *name == parameter.name
             }
             _ => false,
         })

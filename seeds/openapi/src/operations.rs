@@ -163,6 +163,7 @@ impl Maker<'_> {
                 Place::Path => doc::Place::Path,
                 Place::Query => doc::Place::Query,
                 Place::Header => doc::Place::Header,
+                Place::Cookie => doc::Place::Cookie,
             });
             // Headers are the connection's: they are taken where they are sent, and nobody is asked for one.
             let required = parameter.required && parameter.place != Place::Header;

@@ -118,6 +118,8 @@ words! {
         Body = "body",
         /// A header.
         Header = "header",
+        /// A cookie.
+        Cookie = "cookie",
     }
 
     /// The part of an HTTP request that has an API key.

@@ -137,6 +137,7 @@ fn describe_parameter(world: &World, api: &Api, parameter: &Parameter) -> String
         Place::Query => "query",
         Place::Body => "body",
         Place::Header => "header",
+        Place::Cookie => "cookie",
     };
     let token = api.token.and_then(|token| api.parameters.get(token.index()));
     let mut text = format!("{}: {} in {place}", parameter.name, describe_type(world, &parameter.schema));

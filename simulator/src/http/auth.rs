@@ -218,18 +218,20 @@ impl Shown<'_> {
             KeyPlace::Query => {
                 pairs(self.query)?.find(|(given, _)| given == name).map(|(_, value)| value.into_owned())
             }
-            KeyPlace::Cookie => {
-                let cookies = self.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-                let mut pairs =
-                    cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-                pairs.find(|(given, _)| *given == name).map(|(_, value)| value.trim().to_owned())
-            }
+            KeyPlace::Cookie => cookie(self.headers, name).map(str::to_owned),
         }
     }
 
     fn authorization(&self, scheme: &str) -> Option<&str> {
         authorization(self.headers, scheme)
     }
+}
+
+/// The first cookie of a name.
+pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(given, _)| *given == name).map(|(_, value)| value.trim())
 }
 
 fn missing(what: &str, name: &str) -> Problem {

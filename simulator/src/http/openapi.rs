@@ -163,6 +163,7 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
             Place::Path => "path",
             Place::Query => "query",
             Place::Header => "header",
+            Place::Cookie => "cookie",
             Place::Body => {
                 body.insert(name.to_owned(), schema);
                 if parameter.required {

@@ -12,7 +12,7 @@ use form_urlencoded::Parse;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
-use super::auth::authorization;
+use super::auth::{authorization, cookie};
 use super::incoming::{is_json, media_type};
 use super::problem::Problem;
 use super::text::pairs;
@@ -106,6 +106,11 @@ fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, 
             arguments.entry(parameter.name.to_string()).or_insert_with(|| argument(&parameter.schema, text));
         }
     }
+    for parameter in api.parameters.iter().filter(|parameter| parameter.place == Place::Cookie) {
+        if let Some(text) = cookie(headers, parameter.sent_as.as_deref().unwrap_or(&parameter.name)) {
+            arguments.entry(parameter.name.to_string()).or_insert_with(|| argument(&parameter.schema, text));
+        }
+    }
     let token = api.token.and_then(|token| api.parameters.get(token.index()));
     if let Some(parameter) = token
         && let Some(text) = authorization(headers, "bearer")
@@ -164,6 +169,7 @@ fn misplaced(parameter: &Parameter) -> Problem {
         Place::Query => "query string",
         Place::Body => "body",
         Place::Header => "headers",
+        Place::Cookie => "cookies",
     };
     let name = &*parameter.name;
     Problem::new(400, format!("`{name}` stands in the wrong place; give it in the {place}"))

@@ -256,3 +256,35 @@ fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
     let responses = &document["paths"]["/reports/{id}.json"]["delete"]["responses"];
     assert_eq!((&responses["204"], &responses["200"]), (&json!({"description": "Done."}), &Value::Null));
 }
+
+#[test]
+fn cookies_are_parameters_that_callers_send_as_written() {
+    let document = r#"
+openapi: 3.0.3
+info: {title: Basket, version: "1"}
+paths:
+  /basket:
+    parameters:
+      - {name: basket_id, in: cookie, required: true, schema: {type: integer}}
+      - {name: "set[look]", in: cookie, schema: {type: string, enum: [plain, full]}}
+    get: {operationId: getBasket, responses: {"200": {description: One, content: {application/json: {schema: {type: object, required: [count], properties: {count: {type: integer}}}}}}}}
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("basket.yaml");
+    std::fs::write(&file, document).unwrap();
+    let server = diorama_tests::requests::serve(&["--openapi", file.to_str().unwrap()]);
+    let id = server.post("/v1/sessions", json!({}))["id"].as_str().unwrap().to_owned();
+    let ask = |cookies: &str| {
+        let (status, _, reply) =
+            server.send(&format!("GET /s/{id}/basket"), &[("cookie", cookies)], &Value::Null);
+        (status, reply["parameter"].clone())
+    };
+    assert_eq!(ask("basket_id=12; set[look]=full"), (200, Value::Null));
+    assert_eq!(ask("basketid=12"), (400, json!("basket_id")));
+    assert_eq!(ask("basket_id=twelve"), (400, json!("basket_id")));
+    assert_eq!(ask("basket_id=12; set[look]=odd"), (400, json!("set_look")));
+    let (_, _, served) = server.send(&format!("GET /s/{id}/openapi.json"), &[], &Value::Null);
+    let parameters = served["paths"]["/basket"]["get"]["parameters"].as_array().unwrap();
+    let said: Vec<_> = parameters.iter().map(|one| (one["name"].as_str(), one["in"].as_str())).collect();
+    assert_eq!(said, [(Some("basket_id"), Some("cookie")), (Some("set[look]"), Some("cookie"))]);
+}

@@ -22,6 +22,7 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
         Some("path") => Place::Path,
         Some("query") => Place::Query,
         Some("header") => Place::Header,
+        Some("cookie") => Place::Cookie,
         other => {
             let place = other.unwrap_or("no place");
             unfolder

@@ -32,7 +32,8 @@ impl Form {
         let api = world.api(id);
         let prefix = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
         let mut path = format!("{prefix}{}", api.path);
-        let (mut query, mut headers, mut body) = (Vec::new(), Vec::new(), Map::new());
+        let (mut query, mut headers, mut cookies, mut body) =
+            (Vec::new(), Vec::new(), Vec::new(), Map::new());
         for (name, value) in &entry.call.arguments {
             let position = api.parameters.iter().position(|parameter| &*parameter.name == name.as_str());
             let parameter = position.and_then(|position| api.parameters.get(position));
@@ -42,6 +43,10 @@ impl Form {
             }
             match parameter.map(|parameter| parameter.place) {
                 Some(Place::Path) => path = path.replace(&format!("{{{name}}}"), &encoded(&plain(value))),
+                Some(Place::Cookie) => {
+                    let name = parameter.and_then(|known| known.sent_as.as_deref()).unwrap_or(name);
+                    cookies.push(format!("{name}={}", plain(value)));
+                }
                 Some(Place::Header) => headers.push((name.replace('_', "-"), plain(value))),
                 Some(Place::Body) => {
                     body.insert(name.clone(), value.clone());
@@ -49,6 +54,9 @@ impl Form {
                 // Names that the API does not know are refused wherever they stand.
                 Some(Place::Query) | None => query.push((name.clone(), plain(value))),
             }
+        }
+        if !cookies.is_empty() {
+            headers.push(("cookie".to_owned(), cookies.join("; ")));
         }
         let body = (!body.is_empty()).then(|| Json::Object(body).to_string());
         if body.is_some() {
