@@ -50,7 +50,7 @@ fn a_word_that_is_none_of_a_set_is_refused_where_it_stands() {
         "found `text`, expected one of integer, number, decimal, date, time, date-time, boolean, string, list, object, any",
     );
     check(&field("ref: a, on_delete: keep"), "found `keep`, expected one of restrict, cascade, clear");
-    check(&field("in: form"), "found `form`, expected one of path, query, body, header");
+    check(&field("in: form"), "found `form`, expected one of path, query, body, header, cookie");
     check(
         "domain: {name: d, security: {key: {\n  type: api_key, in: body, name: X}}}",
         "found `body`, expected one of header, query, cookie",
