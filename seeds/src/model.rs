@@ -75,6 +75,16 @@ pub struct Domain {
     pub given: Vec<(Str, Given)>,
 }
 
+impl Domain {
+    /// The values that system messages tell callers, by the name of their parameter.
+    pub fn list_told(&self) -> impl Iterator<Item = (&Str, &Value)> {
+        self.given.iter().filter_map(|(name, given)| match given {
+            Given::Value(value) => Some((name, value)),
+            Given::FieldOf(..) => None,
+        })
+    }
+}
+
 /// A value that callers are told at the start.
 #[derive(Clone, Debug)]
 pub enum Given {
@@ -247,6 +257,14 @@ pub struct Parameter {
     pub synonyms: IndexMap<Str, Vec<Str>>,
 }
 
+impl Parameter {
+    /// The name by which HTTP callers send it.
+    #[must_use]
+    pub fn wire_name(&self) -> &str {
+        self.sent_as.as_deref().unwrap_or(&self.name)
+    }
+}
+
 impl Api {
     /// Returns true if nobody says the value of a parameter: it is the token of who has signed in, or told at the start.
     #[must_use]
@@ -362,12 +380,8 @@ impl World {
     }
 
     /// The values that system messages tell callers of a domain, by the name of their parameter.
-    pub fn told(&self, domain: DomainId) -> impl Iterator<Item = (&Str, &Value)> {
-        let given = self.domains.get(domain.index()).into_iter().flat_map(|domain| &domain.given);
-        given.filter_map(|(name, given)| match given {
-            Given::Value(value) => Some((name, value)),
-            Given::FieldOf(..) => None,
-        })
+    pub fn list_told(&self, domain: DomainId) -> impl Iterator<Item = (&Str, &Value)> {
+        self.domains.get(domain.index()).into_iter().flat_map(Domain::list_told)
     }
 
     /// The values that HTTP clients of a domain are told at the start, by the name of their parameter.
@@ -411,7 +425,7 @@ impl World {
         if !parameter.told {
             return None;
         }
-        self.told(api.domain).find(|(name, _)| **name == parameter.name).map(|(_, value)| value)
+        self.list_told(api.domain).find(|(name, _)| **name == parameter.name).map(|(_, value)| value)
     }
 
     /// The resource of a qualified name.

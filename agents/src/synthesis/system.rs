@@ -80,7 +80,7 @@ pub fn message(
 pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)]) -> String {
     let mut system = system;
     for (index, domain) in world.domains.iter().enumerate() {
-        let given = world.told(DomainId(index as u16));
+        let given = world.list_told(DomainId(index as u16));
         let told: Vec<String> =
             given.map(|(name, value)| format!("{name} {}", value.to_text(&world.zone))).collect();
         if told.is_empty() {

@@ -6,7 +6,7 @@ mod replies;
 use std::collections::HashMap;
 
 use diorama_seeds::doc::{KeyPlace, SecurityDoc};
-use diorama_seeds::world::api_path::shape;
+use diorama_seeds::world::api_path::{choice, shape};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -167,10 +167,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
                 }
             };
             let chosen_by = chosen_by(&mut outer, written, item, node);
-            let mut chosen: Vec<String> =
-                chosen_by.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            chosen.sort_unstable();
-            let form = (method, shape("", &path), chosen.join("&"));
+            let form = (method, shape("", &path), choice(&chosen_by));
             if let Some(known) = forms.get(&form).and_then(|known: &usize| all.get(*known)) {
                 let known = format!("{} {}", method.to_uppercase(), known.path);
                 let reason = format!("it is left out: its route cannot be told from {known}");
@@ -248,8 +245,8 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
     })
 }
 
-/// What a path names after `#` or `?` to tell operations apart: `X-Amz-Target=Health.Describe`, `Action=Publish`, `acl`. A value that
-/// callers choose may be any; a name that no parameter has tells nothing.
+/// The pairs after `#` or `?` of a path that tell its operations apart: `X-Amz-Target=Health.Describe`, `Action=Publish`, `acl`. A value
+/// that callers choose may be any. A name that no parameter has is left out.
 fn chosen_by<'a>(
     unfolder: &mut Unfolder<'a>,
     written: &str,
@@ -354,7 +351,7 @@ fn operation<'a>(
         }
     }
     let named = path_parameters(path);
-    // What the path names stands in the path, whatever else has the name.
+    // A parameter of the path hides others of its name.
     let in_path: Vec<String> = parameters
         .iter()
         .filter(|parameter| parameter.place == Place::Path && named.contains(&parameter.name))

@@ -57,7 +57,7 @@ pub(super) fn told_keys(operations: &[Operation]) -> (bool, Vec<String>) {
     (given.values().any(|given| matches!(given, Given::Value(_))), given.into_keys().collect())
 }
 
-/// What callers are told of the keys that no reply lists.
+/// The values that the session tells callers, of keys that no reply lists.
 fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap<String, GivenDoc> {
     let told = |(name, given): (&String, &Given)| {
         let given = match given {

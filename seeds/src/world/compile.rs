@@ -28,7 +28,7 @@ use super::path::Path;
 use super::report::Report;
 use crate::doc::{DomainHead, GivenDoc, WORLD_VERSION, WorldDoc};
 use crate::english::capitalised;
-use crate::model::{Auth, Domain, DomainId, FieldId, Given, ResourceId, World};
+use crate::model::{Auth, Domain, DomainId, FieldId, Given, Resource, ResourceId, World};
 use crate::naming;
 use crate::schema::Type;
 use crate::value::{Instant, Str, Value, Zone, nfc};
@@ -108,8 +108,11 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     let (mut domains, names) = declare(doc, &parts, findings);
     let mut resources = resource::compile(doc, &parts, &names, &zone, findings);
     let sound = findings.errors();
-    resolve_auth(&parts, &names, &resources, &mut domains, findings);
-    resolve_given(&parts, &names, &resources, &mut domains, findings);
+    for (position, (part, domain)) in parts.iter().zip(&mut domains).enumerate() {
+        let resolver = Resolver { part, names: &names, id: DomainId(position as u16), resources: &resources };
+        resolver.resolve_auth(domain, findings);
+        resolver.resolve_given(domain, findings);
+    }
     if findings.errors() > sound {
         // Findings about owners and APIs of signed-in users would repeat this one.
         return None;
@@ -214,21 +217,21 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
     (domains, names)
 }
 
-/// Resolves the values that callers are told at the start.
-fn resolve_given(
-    parts: &[Part<'_>],
-    names: &Names<'_>,
-    resources: &[crate::model::Resource],
-    domains: &mut [Domain],
-    findings: &mut Findings,
-) {
-    for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
-        let id = DomainId(position as u16);
-        let head = part.path();
-        let path = head.name("domain");
-        let path = path.name("given");
-        for (name, doc) in part.head.iter().flat_map(|head| &head.given) {
-            let here = path.name(name);
+/// Resolves what the head of a domain says of its resources.
+struct Resolver<'a> {
+    part: &'a Part<'a>,
+    names: &'a Names<'a>,
+    id: DomainId,
+    resources: &'a [Resource],
+}
+
+impl Resolver<'_> {
+    /// Resolves the values that callers are told at the start.
+    fn resolve_given(&self, domain: &mut Domain, findings: &mut Findings) {
+        let root = self.part.path();
+        let head = root.name("domain");
+        let path = head.name("given");
+        for (name, doc) in self.part.head.iter().flat_map(|head| &head.given) {
             let given = match doc {
                 GivenDoc::Value(Json::String(text)) => Some(Given::Value(Value::String(nfc(text)))),
                 GivenDoc::Value(Json::Number(number)) => {
@@ -236,51 +239,43 @@ fn resolve_given(
                 }
                 GivenDoc::Value(_) => None,
                 GivenDoc::FieldOf(place) => place.split_once('.').and_then(|(resource, field)| {
-                    let resource = names.resource(id, resource)?;
-                    let field = resources.get(resource.index())?.field_named(field)?;
+                    let resource = self.names.resource(self.id, resource)?;
+                    let field = self.resources.get(resource.index())?.field_named(field)?;
                     Some(Given::FieldOf(resource, field))
                 }),
             };
             match given {
                 Some(given) => domain.given.push((nfc(&domain.casing.write(name)), given)),
                 None => {
-                    error!(findings, here =>
+                    error!(findings, path.name(name) =>
                         "found neither a text, nor a whole number, nor a field of a resource";
                         "write `{{value: main}}` or `{{field_of: project.project_id}}`");
                 }
             }
         }
     }
-}
 
-fn resolve_auth(
-    parts: &[Part<'_>],
-    names: &Names<'_>,
-    resources: &[crate::model::Resource],
-    domains: &mut [Domain],
-    findings: &mut Findings,
-) {
-    for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
-        let id = DomainId(position as u16);
-        let here = part.path();
-        let head = here.name("domain");
-        if let Some(users) = part.head.and_then(|head| head.users.as_ref()) {
-            domain.users = names.resource(id, users);
+    /// Resolves the resource of the users, and how they sign in.
+    fn resolve_auth(&self, domain: &mut Domain, findings: &mut Findings) {
+        let root = self.part.path();
+        let head = root.name("domain");
+        if let Some(users) = self.part.head.and_then(|head| head.users.as_ref()) {
+            domain.users = self.names.resource(self.id, users);
             if domain.users.is_none() {
                 error!(findings, head.name("users") =>
-                    "found the resource `{users}`, expected one of {}", names.known(id);
+                    "found the resource `{users}`, expected one of {}", self.names.known(self.id);
                     "name the resource of the people whom the service serves");
             }
         }
-        let Some(auth) = part.head.and_then(|head| head.auth.as_ref()) else { continue };
+        let Some(auth) = self.part.head.and_then(|head| head.auth.as_ref()) else { return };
         let path = head.name("auth");
-        let Some(user) = names.resource(id, &auth.user) else {
+        let Some(user) = self.names.resource(self.id, &auth.user) else {
             error!(findings, path.name("user") =>
-                "found the resource `{}`, expected one of {}", auth.user, names.known(id);
+                "found the resource `{}`, expected one of {}", auth.user, self.names.known(self.id);
                 "name the resource whose records are the users");
-            continue;
+            return;
         };
-        let resource = &resources[user.index()];
+        let resource = &self.resources[user.index()];
         let mut field = |key: &str, name: &str| {
             let found = resource.field_named(name);
             let text = found.is_some_and(|field| matches!(resource.field(field).schema.kind, Type::String));

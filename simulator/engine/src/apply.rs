@@ -47,7 +47,7 @@ fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
     if let Some((reply, state)) = outage::meet(state, id, api, call) {
         return Ok(Applied { reply, state, changes: Vec::new() });
     }
-    let sent = contract::sent(api, &call.arguments, &base.world().zone)?;
+    let sent = contract::read_body(api, &call.arguments, &base.world().zone)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)?;
     let mut run = Run::new(base, state, api, arguments);
     run.sent = sent;

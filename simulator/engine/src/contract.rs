@@ -32,7 +32,7 @@ const MAX_PATCH_DEPTH: u32 = 64;
 ///
 /// # Errors
 /// The part of it that is not valid.
-pub(super) fn sent(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Map<String, Json>> {
+pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Map<String, Json>> {
     let Some(contract) = &api.contract else { return Ok(Map::new()) };
     let Some(schema) = &contract.request else { return Ok(Map::new()) };
     let in_body = |name: &str| {
@@ -55,7 +55,7 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome
     };
     let members = given.iter().filter(|(name, _)| in_body(name) && of_file(name).is_none());
     let mut body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
-    // What the path says, too, need not be said again.
+    // Callers need not send a member that their path names.
     let required = if body.is_empty() { Vec::new() } else { contract.required_members() };
     for name in required {
         let known = api.parameters.iter().find(|known| *known.name == *name && known.place != Place::Body);
@@ -191,13 +191,9 @@ impl Run<'_> {
             _ => Map::new(),
         };
         let merges = merge && self.api.contract.as_ref().is_some_and(|contract| contract.merge);
-        let mut sent = self.sent.clone();
-        if merges {
-            for (name, json) in &mut sent {
-                *json = merged(kept.get(name).cloned().unwrap_or_default(), json, 0);
-            }
-        }
-        for (name, json) in &sent {
+        for (name, sent) in &self.sent {
+            let patched = merges.then(|| merged(kept.get(name).cloned().unwrap_or_default(), sent, 0));
+            let json = patched.as_ref().unwrap_or(sent);
             if merges && json.is_null() {
                 kept.shift_remove(name);
             } else {

@@ -177,7 +177,7 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         let is = |kind| schema.get("type").and_then(Json::as_str) == Some(kind);
         let (list, object) = (is("array"), is("object"));
         let mut entry = json!({
-            "name": parameter.sent_as.as_deref().unwrap_or(name),
+            "name": parameter.wire_name(),
             "in": place,
             "required": parameter.required || place == "path",
             "schema": schema,

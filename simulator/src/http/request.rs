@@ -107,7 +107,7 @@ fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, 
         }
     }
     for parameter in api.parameters.iter().filter(|parameter| parameter.place == Place::Cookie) {
-        if let Some(text) = cookie(headers, parameter.sent_as.as_deref().unwrap_or(&parameter.name)) {
+        if let Some(text) = cookie(headers, parameter.wire_name()) {
             arguments.entry(parameter.name.to_string()).or_insert_with(|| argument(&parameter.schema, text));
         }
     }

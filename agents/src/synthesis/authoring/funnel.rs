@@ -68,7 +68,7 @@ pub struct Funnel {
     pub scenarios_dropped: BTreeMap<String, u64>,
     /// Wordings that the query agent wrote for lines of scenarios.
     pub wordings_written: u64,
-    /// Of those, wordings that are kept.
+    /// Wordings of the query agent that became rows.
     pub wordings_kept: u64,
     /// Wordings that were dropped, by reason.
     pub wordings_dropped: BTreeMap<String, u64>,

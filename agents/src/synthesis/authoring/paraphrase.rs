@@ -89,7 +89,7 @@ pub struct Paraphrased {
     pub words: WordsDoc,
     /// Every step, in the order of scenarios.
     pub steps: Vec<StepRecord>,
-    /// What became of everything.
+    /// Counts of wordings that the query agent wrote, and that were kept and dropped.
     pub funnel: Funnel,
     /// Why it ended before all scenarios had their turn, where it did.
     pub stopped: Option<Stop>,
@@ -164,7 +164,7 @@ async fn of_scenario(
     Ok(kept)
 }
 
-/// What keeps a wording out: its class, and in full.
+/// The reason why a wording is dropped: its class, and in full.
 fn fault<'a>(
     doc: &WorldDoc,
     scenario: &ScenarioDoc,

@@ -102,7 +102,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// What drops the row, where more than half of the votes find that it is not answered or cannot be; of the two the one that more name.
+    /// The fault that drops the row, where more than half of the votes find that the request is not answered or cannot be; of the two
+    /// the fault that more votes name.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         let count = |wrong: fn(&Vote) -> bool| self.votes.iter().filter(|vote| wrong(vote)).count();
@@ -114,7 +115,7 @@ impl Verdict {
         Some(if is_first { "not answerable as asked" } else { "does not answer what was asked" })
     }
 
-    /// Whether more than half of the votes find that people do not speak so: advice, which drops nothing.
+    /// Returns true if more than half of the votes find that people do not speak so. It is advice, and drops no row.
     #[must_use]
     pub fn is_unnatural(&self) -> bool {
         2 * self.votes.iter().filter(|vote| !vote.natural).count() > self.votes.len()

@@ -10,7 +10,7 @@ pub struct StepLine {
     pub row_index: u64,
     /// The attempt.
     pub attempt: u32,
-    /// The step: `plan`, `rewrite`, `duplicate`, `caller`, a gate, `judge`, `row`.
+    /// The step: `query`, `query_rewrite`, `duplicate`, `caller`, a gate, `tester`, `row`.
     pub step: String,
     /// How it went.
     pub went: Went,

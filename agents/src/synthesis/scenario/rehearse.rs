@@ -74,7 +74,7 @@ pub struct Loss {
 }
 
 impl Lost {
-    /// What is equal in several cases.
+    /// The class of the loss, which several tries share.
     #[must_use]
     pub fn class(&self) -> String {
         match self {
@@ -89,7 +89,7 @@ impl Lost {
     }
 
     /// The case in full, with the conversation.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Unplayed(_) => format!("cannot be played: {self}"),
             Self::Rejected { candidate, .. } => {
@@ -122,10 +122,10 @@ pub fn rehearsal(doc: &WorldDoc, tries: u64) -> Result<Rehearsal, PipelineError>
             found.passed += 1;
             continue;
         };
-        let (class, what) = (error.class(), error.told());
+        let class = error.class();
         match found.lost.iter_mut().find(|loss| loss.class == class) {
             Some(loss) => loss.count += 1,
-            None => found.lost.push(Loss { class, what, count: 1 }),
+            None => found.lost.push(Loss { class, what: error.describe(), count: 1 }),
         }
     }
     Ok(found)

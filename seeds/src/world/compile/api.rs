@@ -15,7 +15,7 @@ use crate::contract;
 use crate::doc::{ApiDoc, FieldDoc, FilterDoc};
 use crate::expr::{self, Expr, ExprType, Node, Scope};
 use crate::model::{
-    Api, Auth, Behaviour, Domain, DomainId, FieldId, Given, Method, Parameter, ParameterId, Place, Resource,
+    Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource,
     ResourceId,
 };
 use crate::schema::{KeyKind, Schema, Type};
@@ -57,19 +57,14 @@ pub(super) fn compile(
             api.security = super::security::needs(doc, domain, &path, findings);
             api.errors = super::errors::schemas(doc, &path, findings);
             for parameter in &mut api.parameters {
-                parameter.told = domain
-                    .given
-                    .iter()
-                    .any(|(name, given)| *name == parameter.name && matches!(given, Given::Value(_)));
+                parameter.told = domain.list_told().any(|(name, _)| *name == parameter.name);
             }
             api.contract = super::contract::contract(doc, &api.parameters, &schemas, &path, findings);
             super::casing::apply(domain.casing, &mut api, &path, findings);
             if path::segments(&doc.path).is_some() {
                 let shape = path::shape(&domain.base_path, &doc.path);
-                let mut chosen: Vec<String> =
-                    doc.chosen_by.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                chosen.sort_unstable();
-                if let Some(other) = routes.insert((api.method, shape, chosen.join("&")), &doc.name) {
+                let route = (api.method, shape, path::choice(&doc.chosen_by));
+                if let Some(other) = routes.insert(route, &doc.name) {
                     error!(findings, path.name("path") =>
                         "found the route {} {}, which cannot be told from that of `{other}`", doc.method, doc.path;
                         "change a literal segment or the method, or give the domains base paths");
@@ -142,7 +137,7 @@ fn api(
     let slots = builder.scope.slots();
     let measures = match &doc.measures {
         Some(measures) => measures.clone(),
-        None => measures::told(&doc.description, &behaviour.kind, &reply, shared.resources),
+        None => measures::tell_units(&doc.description, &behaviour.kind, &reply, shared.resources),
     };
     Api {
         name: nfc(&doc.name),

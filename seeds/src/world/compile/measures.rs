@@ -6,7 +6,7 @@ use crate::schema::{Schema, Type};
 use crate::value::Str;
 
 /// A sentence with the units and currencies that neither the description nor the names of members tell; empty where there are none.
-pub(super) fn told(
+pub(super) fn tell_units(
     description: &str,
     behaviour: &BehaviourKind,
     reply: &Reply,

@@ -1,5 +1,7 @@
 //! Paths of APIs: segments, and the shapes by which routes are told apart.
 
+use indexmap::IndexMap;
+
 /// A piece of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
@@ -65,6 +67,14 @@ pub fn shape(base_path: &str, path: &str) -> String {
         }
     }
     shape
+}
+
+/// What chooses an API among those of one method and shape, in one order: two that are chosen by the same cannot be told apart.
+#[must_use]
+pub fn choice(chosen_by: &IndexMap<String, String>) -> String {
+    let mut pairs: Vec<String> = chosen_by.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    pairs.sort_unstable();
+    pairs.join("&")
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl Form {
             match parameter.map(|parameter| parameter.place) {
                 Some(Place::Path) => path = path.replace(&format!("{{{name}}}"), &encoded(&plain(value))),
                 Some(Place::Cookie) => {
-                    let name = parameter.and_then(|known| known.sent_as.as_deref()).unwrap_or(name);
+                    let name = parameter.map_or(&**name, |known| known.wire_name());
                     cookies.push(format!("{name}={}", plain(value)));
                 }
                 Some(Place::Header) => headers.push((name.replace('_', "-"), plain(value))),

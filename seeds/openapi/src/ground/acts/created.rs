@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::Act;
 use super::located::all_hold;
 use crate::constants::literal;
-use crate::ground::places::{Above, Collection, Part, keys, list};
+use crate::ground::places::{Above, Collection, Part, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
@@ -95,8 +95,7 @@ impl Act<'_> {
         if command.is_about(&found.label) {
             return phrases::make(&command.verb, &found.label, parameters, said);
         }
-        let last = keys(&self.parts).last().copied().filter(|name| !self.places.is_constant(name));
-        let owner = last.map(|name| ((*name).to_owned(), self.key_label(name)));
+        let owner = self.named_key().map(|name| (name.to_owned(), self.key_label(name)));
         match owner.filter(|(_, label)| command.is_about(label)) {
             Some((name, label)) => {
                 phrases::change(&command.verb, &label, Some(&name), parameters, (said.0, &[]))
@@ -173,7 +172,7 @@ impl Act<'_> {
         self.require(above);
     }
 
-    /// What the path names is made where it is not there yet.
+    /// The call makes the record that its path names, where there is none.
     pub(super) fn make_missing(&mut self, found: &Collection, at: usize) {
         self.api.behaviour.upsert = true;
         self.api.reply.made = Some(201);

@@ -49,11 +49,7 @@ impl Act<'_> {
         let items = crate::ground::places::list(self.operation, &self.parts).map(|(name, _)| name);
         self.api.reply = ReplyDoc { items, total: Some(String::new()), ..ReplyDoc::default() };
         self.page();
-        let whose = keys(&self.parts)
-            .last()
-            .filter(|name| !self.places.is_constant(name))
-            .map(|name| ((*name).to_owned(), format!("of the {} {{}}", self.key_label(name)), true));
-        let whose: Vec<_> = whose.into_iter().collect();
+        let whose = Vec::from_iter(self.say_whose());
         let (adjective, nouns) = match self.parts.last() {
             Some(Part::Text(word)) if noun(word) != found.noun => {
                 ("", format!("{} in my {}", plural(&found.label), label(word)))

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::Act;
 use crate::Severity;
-use crate::ground::places::{Collection, Part, keys, list};
+use crate::ground::places::{Collection, Part, list};
 use crate::ground::resources::CREATED;
 use crate::phrases;
 use crate::words::{is_plural, label, plural, words};
@@ -36,11 +36,7 @@ impl Act<'_> {
         self.page();
         self.order(found);
         let arguments = self.filter(found);
-        let whose = keys(&self.parts)
-            .last()
-            .filter(|name| !self.places.is_constant(name))
-            .map(|name| ((*name).to_owned(), format!("of the {} {{}}", self.key_label(name)), true));
-        let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
+        let arguments: Vec<_> = self.say_whose().into_iter().chain(arguments).collect();
         let mine =
             self.parts.iter().any(|part| matches!(part, Part::Text(text) if ME.contains(&text.as_str())));
         // Whose items are of another kind than what its key names is not told by the path.

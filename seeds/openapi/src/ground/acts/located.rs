@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::Act;
 use super::scope::all_above;
+use crate::constants::quoted;
 use crate::ground::places::{Above, Collection, Given, Part, form, keys, parts};
 use crate::ground::resources::{OF, stored};
 use crate::operations::argument;
@@ -52,6 +53,17 @@ impl<'a> Act<'a> {
                 ..FieldDoc::default()
             };
         }
+    }
+
+    /// The last key of the path, where people name what it is of: nobody says a key that has one value.
+    pub(super) fn named_key(&self) -> Option<&str> {
+        keys(&self.parts).last().copied().filter(|name| !self.places.is_constant(name))
+    }
+
+    /// The words of a list for whose its items are: `of the board {}`.
+    pub(super) fn say_whose(&self) -> Option<(String, String, bool)> {
+        let name = self.named_key()?;
+        Some((name.to_owned(), format!("of the {} {{}}", self.key_label(name)), true))
     }
 
     /// What people call what a key in the path names.
@@ -197,7 +209,7 @@ impl<'a> Act<'a> {
         for name in names {
             let Some(Given::Value(value)) = self.places.given.get(&name) else { continue };
             let value = match value {
-                Json::String(text) => format!("'{}'", text.replace(['\\', '\''], "")),
+                Json::String(text) => quoted(text),
                 other => other.to_string(),
             };
             self.used.insert(name.clone());

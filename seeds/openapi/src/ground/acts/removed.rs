@@ -34,7 +34,7 @@ impl Act<'_> {
         }
     }
 
-    /// Whether a removal names a whole list, and nothing that would choose among its records.
+    /// Returns true if the path of a removal names a list, and no argument chooses among its records.
     pub(super) fn clears(&self) -> bool {
         let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
         let chooses = self.operation.request.is_some()

@@ -205,7 +205,7 @@ impl Reach<'_> {
         let shortest = all.min_by_key(|(form, found)| (found.parts.len(), *form));
         Some(match shortest.or(own) {
             Some((form, _)) => Given::KeyOf(form.clone()),
-            None => Given::Value(made(name, &shape)),
+            None => Given::Value(make_value(name, &shape)),
         })
     }
 }
@@ -230,7 +230,7 @@ fn is_free(operation: &Operation, name: &str) -> bool {
 }
 
 /// A value of the form that a parameter has.
-fn made(name: &str, shape: &Shape) -> Json {
+fn make_value(name: &str, shape: &Shape) -> Json {
     let hash = blake3::hash(name.as_bytes()).to_hex();
     if let Some(sample) = shape.samples.iter().find(|sample| sample.is_string() || sample.is_i64()) {
         return sample.clone();

@@ -130,7 +130,7 @@ pub(in crate::ground) fn noun_said(record: &Shape) -> Option<String> {
 }
 
 /// The record that a reply shows.
-pub(super) fn shown(operation: &Operation) -> Option<&Shape> {
+pub(super) fn find_shown(operation: &Operation) -> Option<&Shape> {
     match routes::view(operation.reply.as_ref()?, true, false) {
         View::Record { shape, .. } => Some(shape.fullest_object()).filter(|shape| shape.members().is_some()),
         _ => None,
@@ -138,7 +138,7 @@ pub(super) fn shown(operation: &Operation) -> Option<&Shape> {
 }
 
 /// A record with the members that it shows inside `attributes`, as JSON:API has it.
-pub(super) fn whole(record: &Shape) -> Shape {
+pub(super) fn take_out_attributes(record: &Shape) -> Shape {
     let mut record = record.clone();
     let inner = record.member("attributes").and_then(Shape::members).cloned().unwrap_or_default();
     if let (Kind::Object(members), false) = (&mut record.kind, inner.is_empty()) {

@@ -3,7 +3,7 @@
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::english::stem;
 
-use super::paths::{described, parts, shown, spelt, whole};
+use super::paths::{described, find_shown, parts, spelt, take_out_attributes};
 use super::{Collection, Part, Places, form, list};
 use crate::document::{Operation, Place};
 use crate::routes;
@@ -152,7 +152,7 @@ impl Places {
         match parts.split_last() {
             Some((Part::Key(name), before)) if !before.is_empty() && !lists => {
                 let key_shape = operation.path_parameter(name).map(|known| known.shape.clone());
-                let record = shown(operation).map(whole);
+                let record = find_shown(operation).map(take_out_attributes);
                 let found = self.entry(before);
                 found.item.get_or_insert_with(|| name.clone());
                 // A path may be seen before the one of its records.
@@ -169,9 +169,9 @@ impl Places {
                 }
             }
             Some(_) if get => {
-                let items = list(operation, &parts).map(|(name, item)| (name, whole(item)));
+                let items = list(operation, &parts).map(|(name, item)| (name, take_out_attributes(item)));
                 let keys = self.keys_listed(operation, &parts);
-                let record = shown(operation).cloned();
+                let record = find_shown(operation).cloned();
                 let found = self.entry(&parts);
                 match items {
                     _ if keys.is_some() => found.listed = true,
@@ -205,7 +205,7 @@ impl Places {
         let parts = self.parts(operation);
         let Some(Part::Text(last)) = parts.last() else { return };
         let key = |shape: &&Shape| ["id", "sid", "uuid"].iter().any(|key| shape.member(key).is_some());
-        let record = shown(operation);
+        let record = find_shown(operation);
         let sent = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
         if let Some(found) = self.all.get_mut(&form(&parts)) {
             found.sent = operation.body.as_ref().map(|body| body.first_object().clone());
