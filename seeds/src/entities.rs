@@ -144,6 +144,9 @@ impl Entities {
             }
         }
         kin::lead_to(doc, &placed);
+        for resource in doc.resources.values_mut() {
+            make_place(resource);
+        }
         unplaced
     }
 }
@@ -212,6 +215,16 @@ fn add(resource: &mut ResourceDoc, field: &str, name: &str, hidden: &[String]) {
         }
     }
     examples(resource).push(row);
+}
+
+/// Sees to it that a resource has twice as many records as are given, at least, where more are given than it has.
+fn make_place(resource: &mut ResourceDoc) {
+    let given = u32::try_from(resource.examples.len()).unwrap_or(u32::MAX);
+    if let RecordsDoc::Count(count) = &mut resource.records
+        && *count < given
+    {
+        *count = given.saturating_mul(2);
+    }
 }
 
 /// The list of a resource's given records, whichever section holds them.

@@ -1,5 +1,8 @@
 //! The contracts of a document: schemas of bodies in the words of JSON Schema, with what they refer to.
 
+use std::collections::BTreeSet;
+
+use diorama_seeds::contract::{RESOURCE, noun, plain};
 use diorama_seeds::doc::ContractDoc;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
@@ -41,9 +44,13 @@ const WORDS: [&str; 28] = [
 /// Examples and defaults longer than this lend nothing.
 const LONGEST: usize = 200;
 
+/// Says of which resource objects with such members are records, by the noun of the place where they stand.
+pub(super) type Resources<'a> = &'a dyn Fn(&BTreeSet<String>, &str) -> Option<String>;
+
 /// Takes schemas out of a document.
 pub(super) struct Taker<'a> {
     root: &'a Json,
+    resources: Resources<'a>,
     /// Before 3.1 nothing beside a `$ref` counts.
     old: bool,
     names: IndexMap<String, String>,
@@ -52,10 +59,10 @@ pub(super) struct Taker<'a> {
 }
 
 impl<'a> Taker<'a> {
-    pub(super) fn new(root: &'a Json) -> Self {
+    pub(super) fn new(root: &'a Json, resources: Resources<'a>) -> Self {
         let version = root.get("openapi").and_then(Json::as_str).unwrap_or_default();
         let old = !version.starts_with("3.1");
-        Self { root, old, names: IndexMap::new(), waiting: Vec::new(), schemas: IndexMap::new() }
+        Self { root, resources, old, names: IndexMap::new(), waiting: Vec::new(), schemas: IndexMap::new() }
     }
 
     /// The contract of an operation.
@@ -82,11 +89,12 @@ impl<'a> Taker<'a> {
     }
 
     fn take(&mut self, schema: &Json) -> Json {
-        let taken = self.convert(schema, 0);
+        let taken = self.convert(schema, "", 0);
         while let Some(pointer) = self.waiting.pop() {
             // What a reference to nothing should have been is a plain object.
             let target = lookup(self.root, &pointer).cloned().unwrap_or_else(|| json!({"type": "object"}));
-            let converted = self.convert(&target, 0);
+            let called = pointer.rsplit('/').next().unwrap_or_default();
+            let converted = self.convert(&target, &noun(called), 0);
             if let Some(name) = self.names.get(&pointer) {
                 self.schemas.insert(name.clone(), converted);
             }
@@ -115,7 +123,8 @@ impl<'a> Taker<'a> {
         name
     }
 
-    fn convert(&mut self, schema: &Json, depth: u32) -> Json {
+    /// A schema in the words that count. `called` is the noun of the place where it stands.
+    fn convert(&mut self, schema: &Json, called: &str, depth: u32) -> Json {
         let Some(members) = schema.as_object().filter(|_| depth < 100) else {
             return schema.as_bool().map_or(Json::Bool(true), Json::Bool);
         };
@@ -133,11 +142,15 @@ impl<'a> Taker<'a> {
         for (word, value) in members.iter().filter(|(word, _)| WORDS.contains(&word.as_str())) {
             let value = match (word.as_str(), value) {
                 ("properties" | "patternProperties", Json::Object(all)) => Json::Object(
-                    all.iter().map(|(name, part)| (name.clone(), self.convert(part, depth + 1))).collect(),
+                    all.iter()
+                        .map(|(name, part)| (name.clone(), self.convert(part, &noun(name), depth + 1)))
+                        .collect(),
                 ),
-                ("items" | "additionalProperties" | "not", Json::Object(_)) => self.convert(value, depth + 1),
+                ("items" | "additionalProperties" | "not", Json::Object(_)) => {
+                    self.convert(value, called, depth + 1)
+                }
                 ("allOf" | "anyOf" | "oneOf", Json::Array(parts)) => {
-                    Json::Array(parts.iter().map(|part| self.convert(part, depth + 1)).collect())
+                    Json::Array(parts.iter().map(|part| self.convert(part, called, depth + 1)).collect())
                 }
                 // Slips of documents promise nothing.
                 ("required" | "enum", other) if !other.is_array() => continue,
@@ -151,6 +164,12 @@ impl<'a> Taker<'a> {
                 _ => value.clone(),
             };
             out.insert(word.clone(), value);
+        }
+        if let Some(Json::Object(properties)) = members.get("properties") {
+            let names: BTreeSet<String> = properties.keys().map(|name| plain(name)).collect();
+            if let Some(resource) = (self.resources)(&names, called) {
+                out.insert(RESOURCE.to_owned(), Json::from(resource));
+            }
         }
         for (flag, word) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
             if members.get(flag) == Some(&Json::Bool(true))

@@ -27,6 +27,10 @@ impl Lookup for Nobody {
         None
     }
 
+    fn record_of(&self, _: &str, _: u64) -> Option<Known> {
+        None
+    }
+
     fn at(&self, _: Option<usize>, _: &str, _: &Json) -> Option<Known> {
         None
     }

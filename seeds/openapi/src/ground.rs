@@ -11,6 +11,8 @@ mod refers;
 mod resources;
 mod unsaid;
 
+use std::collections::{BTreeSet, HashSet};
+
 use diorama_seeds::doc::{ApiDoc, GivenDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value as Json;
@@ -87,7 +89,12 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
     let operations = &*operations;
     let places = Places::of(operations);
     let mut resources = resources::resources(&places);
-    let mut taker = Taker::new(root);
+    let resource_names: HashSet<String> = resources.keys().cloned().collect();
+    let like = |members: &BTreeSet<String>, noun: &str| {
+        let name = places.resource_like(members, noun)?;
+        resource_names.contains(name).then(|| name.to_owned())
+    };
+    let mut taker = Taker::new(root, &like);
     let mut taken = IndexSet::new();
     let mut apis = Vec::with_capacity(operations.len());
     let mut silent = 0;

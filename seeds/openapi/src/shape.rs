@@ -196,21 +196,11 @@ impl Shape {
         match (&mut self.kind, example) {
             (Kind::Object(members), Json::Object(values)) => {
                 let open = members.is_empty() || root;
-                // A member without a name is a slip for the one that only the example has.
-                let nameless = if open { members.shift_remove("") } else { None };
                 for (name, value) in values.iter().take(200) {
                     match members.get_mut(name) {
                         Some(member) => member.shape.learn(value, false, depth + 1),
                         None if open => {
-                            let mut shape = infer(value, depth + 1);
-                            if let (Kind::Array(items), Some(meant)) = (&mut shape.kind, &nameless)
-                                && items.members().is_some()
-                                && meant.shape.members().is_some()
-                            {
-                                let samples = std::mem::take(&mut items.samples);
-                                **items = meant.shape.clone();
-                                samples.iter().for_each(|sample| items.learn(sample, false, depth + 1));
-                            }
+                            let shape = infer(value, depth + 1);
                             members.insert(name.clone(), Member { shape, required: false });
                         }
                         None => {}

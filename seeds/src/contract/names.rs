@@ -2,6 +2,12 @@
 
 use crate::english::{singular, split_identifier, stem};
 
+/// The word of a schema that says of which resource its objects are records.
+pub const RESOURCE: &str = "x-resource";
+
+/// What the name of a field begins with by which an entry of a list stands for a record of some resource.
+pub const AS: &str = "as_";
+
 /// A name without case and punctuation, as members of different spellings are compared: `ConversationSid` is
 /// `conversation_sid`.
 #[must_use]

@@ -1,5 +1,6 @@
 //! Schemas by name, and references between them.
 
+use super::names::RESOURCE;
 use serde_json::{Map, Value as Json};
 
 /// Schemas by name, to which others refer as `#/schemas/Name`.
@@ -25,6 +26,12 @@ impl Schemas {
             schema = target;
         }
         &Json::Bool(true)
+    }
+
+    /// The resource whose records a schema's objects are.
+    pub(crate) fn resource_said<'s>(&'s self, schema: &'s Json) -> Option<&'s str> {
+        let named = |schema: &'s Json| schema.get(RESOURCE).and_then(Json::as_str);
+        named(schema).or_else(|| named(self.target(schema)?))
     }
 
     /// The target of a schema that is only a reference.

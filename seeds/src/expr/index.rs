@@ -1,6 +1,6 @@
 //! Which index narrows a condition.
 
-use crate::expr::node::{ExprType, Node, Slot};
+use crate::expr::node::{ExprType, FoldKind, Node, Slot};
 use crate::expr::operator::Operator;
 use crate::expr::scope::{Scope, kind_of_schema};
 use crate::model::FieldId;
@@ -84,6 +84,8 @@ fn kind_of(node: &Node, scope: &Scope<'_>) -> Option<ExprType> {
             ExprType::Record(resource) => Some(scope.field_kind(resource, *field)),
             _ => None,
         },
+        // Looking for one record once is less than looking for it beside every record.
+        Node::Fold(fold) if fold.kind == FoldKind::First => Some(ExprType::Record(fold.resource)),
         Node::Get(resource, key) => kind_of(key, scope).map(|_| ExprType::Record(*resource)),
         Node::Call(function, arguments) if function.name == "date" => {
             match kind_of(arguments.first()?, scope)? {

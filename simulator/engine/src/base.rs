@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use diorama_seeds::expr::{Expr, Node};
 use diorama_seeds::model::{
-    ApiId, BehaviourKind, Change, Comparison, FieldId, FilterTest, Member, OnDelete, Query, Record,
+    ApiId, BehaviourKind, Change, Comparison, DomainId, FieldId, FilterTest, Member, OnDelete, Query, Record,
     ResourceId, Setter, Shape, Source, Which, World,
 };
 use diorama_seeds::schema::Type;
@@ -18,7 +18,7 @@ use super::fit::as_key;
 use super::index::{Form, Index, fingerprints, placed, wanted};
 use super::names::{
     Parts, ResourceNames, caller_resource, parts_by_noun, resource_names, resources_by_key_name,
-    resources_by_noun,
+    resources_by_name, resources_by_noun,
 };
 use super::overlay::Table;
 use super::standing::StandingTokens;
@@ -35,6 +35,8 @@ pub struct Base {
     pub(super) tools: ToolIndex,
     /// The names by which members of replies call each resource.
     pub(super) resource_names: Vec<ResourceNames>,
+    /// The resources of each domain, by name.
+    pub(super) by_name: HashMap<DomainId, HashMap<Str, ResourceId>>,
     /// The resources that members of replies refer to, by noun.
     pub(super) by_noun: HashMap<String, ResourceId>,
     /// The resources that lists inside records show, by noun and whole.
@@ -163,6 +165,7 @@ impl Base {
             initial: tables.into(),
             tools: ToolIndex::new(&world),
             resource_names: resource_names(&world.resources),
+            by_name: resources_by_name(&world.resources),
             by_noun: resources_by_noun(&world.resources),
             by_key_name: resources_by_key_name(&world.resources),
             parts: parts_by_noun(&world.resources),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use diorama_seeds::contract::{
-    Contract, Facts, Known, List, Listed, Lookup, Named, Side, key_name, noun, plain,
+    AS, Contract, Facts, Known, List, Listed, Lookup, Named, Side, key_name, noun, plain,
 };
 use diorama_seeds::model::{
     Api, FieldId, Method, Parameter, Place, Record, Resource, ResourceId, Setter, Source,
@@ -428,15 +428,29 @@ impl Run<'_> {
     /// Returns the record that a membership record stands for (example: the user that a member is). A membership record has
     /// a hidden key, and the record it stands for does not.
     fn stands_for(&self, resource: &Resource, record: &Record) -> Option<Known> {
-        let of = resource.fields.iter().position(|field| &*field.name == "of" && is_hidden(resource))?;
-        let Type::Reference { resource: target, .. } = resource.fields.get(of)?.schema.kind else {
-            return None;
-        };
+        let stands = |name: &str| name == OF || name.starts_with(AS);
+        let fields = resource.fields.iter().enumerate().filter(|(_, field)| stands(&field.name));
+        let mut references = fields.filter_map(|(at, field)| match field.schema.kind {
+            Type::Reference { resource: target, .. } => Some((at, target)),
+            _ => None,
+        });
+        let is_set = |at: usize| record.get(at).is_some_and(|key| !matches!(key, Value::Absent | Value::Null));
+        let (of, target) = references.find(|(at, _)| is_hidden(resource) && is_set(*at))?;
         // Looking at the target first bounds the depth to one: a resource that shows its keys stands for nothing itself.
         if is_hidden(self.resource(target)) {
             return None;
         }
-        Some(self.known_of(target, self.draft.record(target, record.get(of)?)?))
+        let shown = self.draft.record(target, record.get(of)?)?;
+        let mut known = self.known_of(target, shown);
+        // Entries show what their records are called by whichever name their list has for it.
+        if let Some(name) = self.resource(target).display.and_then(|name| shown.get(name.index()))
+            && resource.fields.get(of).is_some_and(|field| field.name.starts_with(AS))
+        {
+            for member in ["name", "title"] {
+                known.members.entry(member.to_owned()).or_insert_with(|| name.to_json(self.zone()));
+            }
+        }
+        Some(known)
     }
 
     /// The lists of records that a record refers to.
@@ -592,6 +606,10 @@ type Leaves = HashMap<String, (Value, Json, Origin)>;
 impl Lookup for Run<'_> {
     fn record(&self, noun: &str, seed: u64) -> Option<Known> {
         self.any_of(*self.base.by_noun.get(noun)?, seed)
+    }
+
+    fn record_of(&self, resource: &str, seed: u64) -> Option<Known> {
+        self.any_of(*self.base.by_name.get(&self.api.domain)?.get(resource)?, seed)
     }
 
     fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known> {

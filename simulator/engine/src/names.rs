@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use diorama_seeds::contract::{ANY_KEY, ME, key_name, noun, plain};
-use diorama_seeds::model::{Api, BehaviourKind, FieldId, Resource, ResourceId};
+use diorama_seeds::model::{Api, BehaviourKind, DomainId, FieldId, Resource, ResourceId};
 use diorama_seeds::naming::reserved;
 use diorama_seeds::schema::Type;
+use diorama_seeds::value::Str;
 
 /// The resource whose record a path shows to whoever asks; of several such paths that which begins most others.
 pub(super) fn caller_resource(apis: &[Api]) -> Option<ResourceId> {
@@ -28,6 +29,15 @@ pub(super) fn resources_by_noun(resources: &[Resource]) -> HashMap<String, Resou
         }
     }
     nouns
+}
+
+/// Resources by domain and name.
+pub(super) fn resources_by_name(resources: &[Resource]) -> HashMap<DomainId, HashMap<Str, ResourceId>> {
+    let mut names: HashMap<DomainId, HashMap<Str, ResourceId>> = HashMap::new();
+    for (index, resource) in resources.iter().enumerate() {
+        names.entry(resource.domain).or_default().insert(resource.name.clone(), ResourceId(index as u16));
+    }
+    names
 }
 
 /// The names by which members of replies call a resource.

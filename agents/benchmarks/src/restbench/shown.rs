@@ -1,7 +1,9 @@
-//! Records that replies show: where, by the world's description of a reply, and which, in a reply.
+//! Records that replies show: where, by the schemas of a document's world, and which, in a reply.
 
-use diorama_seeds::doc::{ApiDoc, ReplyFieldDoc, ReplyMemberDoc, WorldDoc};
+use diorama_seeds::contract::{AS, KEYS, RESOURCE, plain};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, WorldDoc};
 use diorama_seeds::english::words;
+use diorama_seeds::naming::snake;
 use serde_json::{Map, Value as Json};
 
 /// Replies nested deeper show nothing more.
@@ -12,11 +14,11 @@ const MAX_WORDS_OF_ROLE: usize = 3;
 /// A place in a reply where records stand.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown {
-    /// Resources that the records may be of: several where the reply has one of several references.
+    /// Resources that the records may be of: several where entries of a list stand for records of several.
     pub(super) resources: Vec<String>,
     /// Members from the body to the object; lists on the way count as each of their items.
     path: Vec<String>,
-    /// Member with the key; the object itself where it is empty.
+    /// Member with the key.
     key: String,
     /// Member with the name.
     name: Option<String>,
@@ -39,23 +41,20 @@ pub(super) fn sightings(all: &[Shown], arguments: &Map<String, Json>, body: &Jso
     let mut found = Vec::new();
     for shown in all {
         let named = |resource: &&String| arguments.values().any(|value| value.as_str() == Some(resource));
-        let resources = match shown.resources.iter().find(named) {
-            Some(resource) => std::slice::from_ref(resource),
-            None => &shown.resources,
-        };
+        let resource = shown.resources.iter().find(named).or_else(|| shown.resources.first());
+        let Some(resource) = resource else { continue };
         for item in items(body, &shown.path) {
-            let key = if shown.key.is_empty() { Some(item) } else { item.get(&shown.key) };
+            let key = item.get(&shown.key);
             let keys = key.map_or(&[][..], |key| key.as_array().map_or(std::slice::from_ref(key), |all| all));
             let name = shown.name.as_ref().and_then(|name| item.get(name)?.as_str());
-            for key in keys.iter().filter(|key| key.is_string() || key.is_number()) {
-                found.extend(resources.iter().map(|resource| Sighting {
-                    resource: resource.clone(),
-                    key: key.clone(),
-                    name: name.map(str::to_owned),
-                    roles: roles(item),
-                    is_body: shown.path.is_empty() && !body.is_array(),
-                }));
-            }
+            let keys = keys.iter().filter(|key| key.is_string() || key.is_number());
+            found.extend(keys.map(|key| Sighting {
+                resource: resource.clone(),
+                key: key.clone(),
+                name: name.map(str::to_owned),
+                roles: roles(item),
+                is_body: shown.path.is_empty() && !body.is_array(),
+            }));
         }
     }
     found
@@ -84,142 +83,122 @@ pub(super) fn shown(doc: &WorldDoc, api: &ApiDoc) -> Vec<Shown> {
         doc.resources.get(resource)?.fields.get(list)?.items.as_ref()?.reference.clone()
     });
     let is_list = behaviour.list.is_some() || members.is_some();
-    let Some(resource) = behaviour.resource().cloned().or(members) else { return Vec::new() };
-    let mut reader = Reader { doc, found: Vec::new() };
-    let mut path: Vec<String> = api.reply.envelope.iter().cloned().collect();
-    if is_list {
-        let plural = || doc.resources.get(&resource)?.plural.clone();
-        path.extend(api.reply.items.clone().or_else(plural).filter(|name| !name.is_empty()));
-    }
-    reader.object(&resource, api.reply.fields.as_deref(), &path);
+    let own = behaviour.resource().cloned().or(members);
+    let Some(schema) = api.contract.as_ref().and_then(|contract| contract.reply.as_ref()) else {
+        return Vec::new();
+    };
+    let listed = api.reply.items.clone().filter(|_| is_list);
+    let mut reader = Reader { doc, own: own.clone(), listed: listed.clone(), found: Vec::new() };
+    let is_body = listed.as_deref().is_none_or(str::is_empty);
+    reader.value(schema, own.filter(|_| is_body).as_deref(), &[]);
     reader.found
 }
 
-/// A value that an object shows under a name.
-enum Cell<'a> {
-    Field(String, &'a str),
-    Expression(String, &'a str),
-}
-
-type Cells<'a> = Vec<(&'a str, Cell<'a>)>;
-
+/// Reads the schema of a reply.
 struct Reader<'a> {
     doc: &'a WorldDoc,
+    /// Resource that the operation is about, and the member with the list of its records.
+    own: Option<String>,
+    listed: Option<String>,
     found: Vec<Shown>,
 }
 
-impl<'a> Reader<'a> {
-    /// Reads an object that shows a record: with these members, or with all fields.
-    fn object(&mut self, resource: &str, members: Option<&'a [ReplyFieldDoc]>, path: &[String]) {
+impl Reader<'_> {
+    /// Reads the schema of a value at a path. `meant` is the resource of which it is known to show records.
+    fn value(&mut self, schema: &Json, meant: Option<&str>, path: &[String]) {
+        let mut flat = Flat::default();
+        self.take_in(schema, &mut flat, 0);
         if path.len() > MAX_DEPTH {
             return;
         }
-        let mut cells: Cells<'a> = Vec::new();
-        let inner = self.found.len();
-        match members {
-            Some(members) => {
-                for member in members {
-                    match member {
-                        ReplyFieldDoc::Field(field) => {
-                            cells.push((field, Cell::Field(resource.to_owned(), field)));
-                        }
-                        ReplyFieldDoc::Member(member) => {
-                            self.member(resource, member, &member.name, path, &mut cells);
-                        }
-                    }
-                }
-            }
-            None => {
-                let fields = self.doc.resources.get(resource).into_iter().flat_map(|own| own.fields.keys());
-                cells.extend(fields.map(|field| (&**field, Cell::Field(resource.to_owned(), field))));
-            }
+        if let Some(items) = &flat.items {
+            return self.value(items, meant, path);
         }
-        let own: Vec<Shown> = cells.iter().filter_map(|cell| self.shown(cell, &cells, path)).collect();
-        // Records that an object shows itself stand before those inside of it.
-        self.found.splice(inner..inner, own);
-    }
-
-    /// Reads a member of an object; `name` is the one under which it stands.
-    fn member(
-        &mut self,
-        resource: &str,
-        member: &'a ReplyMemberDoc,
-        name: &'a str,
-        path: &[String],
-        cells: &mut Cells<'a>,
-    ) {
-        let ReplyMemberDoc { field, follow, many, object, fields, expr, .. } = member;
-        let inside = [path, &[name.to_owned()]].concat();
-        let followed = follow.as_ref().and_then(|field| self.target(resource, field));
-        if let Some(field) = field {
-            cells.push((name, Cell::Field(resource.to_owned(), field)));
-        } else if let Some(inner) = followed.or_else(|| many.clone()) {
-            match fields.as_deref() {
-                // The record stands there as one bare value.
-                Some([ReplyFieldDoc::Member(only)]) if only.name.is_empty() => {
-                    self.member(&inner, only, name, path, cells);
+        let is_entry = |meant: &str| {
+            let own = self.doc.resources.get(meant);
+            own.is_some_and(|own| own.fields.keys().any(|name| name.starts_with(AS)))
+        };
+        let entry = meant.filter(|meant| is_entry(meant));
+        let resource = entry.or(flat.resource.as_deref()).or(meant);
+        let own = resource.and_then(|resource| self.record(resource, &flat.members, path));
+        let is_record = own.is_some();
+        self.found.extend(own);
+        for (name, part) in &flat.members {
+            let inside = [path, &[name.clone()]].concat();
+            let field = resource.filter(|_| is_record).and_then(|resource| self.target(resource, name));
+            let listed = self.listed.as_ref() == Some(name) && path.is_empty();
+            match field {
+                Some((target, true)) => {
+                    self.found.push(Shown {
+                        resources: vec![target],
+                        path: path.to_vec(),
+                        key: name.clone(),
+                        name: None,
+                    });
                 }
-                fields => self.object(&inner, fields, &inside),
+                Some((target, false)) => self.value(part, Some(&target), &inside),
+                None if listed => self.value(part, self.own.clone().as_deref(), &inside),
+                // What stands around a record says nothing of it.
+                None => self.value(part, meant.filter(|_| !is_record && self.listed.is_none()), &inside),
             }
-        } else if let Some(object) = object {
-            self.object(resource, Some(object), &inside);
-        } else if let Some(expr) = expr {
-            cells.push((name, Cell::Expression(resource.to_owned(), expr)));
         }
     }
 
-    /// Returns the records that a value is the key of, with the name that stands in the same object.
-    fn shown(&self, (key, cell): &(&str, Cell<'a>), cells: &Cells<'a>, path: &[String]) -> Option<Shown> {
-        let resources = match cell {
-            Cell::Field(resource, field) => vec![self.key_of(resource, field)?],
-            Cell::Expression(owner, expr) => {
-                self.references(owner, expr).into_iter().map(|(_, resource)| resource).collect()
-            }
-        };
-        let display = |resource: &str| self.doc.resources.get(resource)?.display.as_deref();
-        let names = |other: &Cell<'a>| match (cell, other) {
-            (Cell::Field(..), Cell::Field(owner, field)) => {
-                resources.first() == Some(owner) && display(owner) == Some(field)
-            }
-            (Cell::Expression(owner, key), Cell::Expression(_, expr)) => {
-                self.references(owner, key).iter().all(|(field, resource)| {
-                    let display = display(resource).unwrap_or_default();
-                    expr.contains(&format!("{resource}.get(record.{field}).{display}"))
-                })
-            }
-            _ => false,
-        };
-        let name = cells.iter().find(|(_, other)| names(other)).map(|(name, _)| (*name).to_owned());
-        (!resources.is_empty()).then(|| Shown {
-            resources,
-            path: path.to_vec(),
-            key: (*key).to_owned(),
-            name,
-        })
-    }
-
-    /// Returns the resource whose key a field holds.
-    fn key_of(&self, resource: &str, field: &str) -> Option<String> {
+    /// Returns the place of a record that an object with such members shows.
+    fn record(&self, resource: &str, members: &Map<String, Json>, path: &[String]) -> Option<Shown> {
         let own = self.doc.resources.get(resource)?;
-        if own.key == field { Some(resource.to_owned()) } else { self.target(resource, field) }
+        let stands_for = own.fields.iter().filter(|(name, _)| name.starts_with(AS));
+        let stands_for: Vec<String> = stands_for.filter_map(|(_, field)| field.reference.clone()).collect();
+        if let Some(first) = stands_for.first() {
+            let shown = self.record(first, members, path)?;
+            return Some(Shown { resources: stands_for, ..shown });
+        }
+        let named = |wanted: &str| members.keys().find(|name| plain(name) == plain(wanted)).cloned();
+        let key = named(&own.key).or_else(|| KEYS.iter().find_map(|key| named(key)))?;
+        let name = own.display.as_deref().and_then(named);
+        Some(Shown { resources: vec![resource.to_owned()], path: path.to_vec(), key, name })
     }
 
-    /// Returns the references that an expression has one of: `coalesce(record.a_id, record.b_id)`.
-    fn references(&self, owner: &str, expr: &str) -> Vec<(String, String)> {
-        let Some(inner) = expr.strip_prefix("coalesce(").and_then(|inner| inner.strip_suffix(')')) else {
-            return Vec::new();
+    /// Returns the resource that a member of a record refers to, and whether the member holds keys.
+    fn target(&self, resource: &str, member: &str) -> Option<(String, bool)> {
+        let own = self.doc.resources.get(resource)?;
+        let of = |field: &FieldDoc| {
+            field.reference.clone().or_else(|| field.items.as_ref().and_then(|item| item.reference.clone()))
         };
-        let reference = |part: &str| {
-            let field = part.trim().strip_prefix("record.")?;
-            Some((field.to_owned(), self.target(owner, field)?))
+        let by_key = own.fields.get(&snake(member)).filter(|_| snake(member) != own.key).and_then(of);
+        let by_record = || {
+            let ends = ["_id", "_ids"].map(|end| format!("{}{end}", snake(member)));
+            ends.iter().find_map(|name| of(own.fields.get(name)?))
         };
-        inner.split(',').map(reference).collect::<Option<Vec<_>>>().unwrap_or_default()
+        by_key.map(|target| (target, true)).or_else(|| by_record().map(|target| (target, false)))
     }
 
-    /// Returns the resource that a reference, or a list of references, leads to.
-    fn target(&self, resource: &str, field: &str) -> Option<String> {
-        let field = self.doc.resources.get(resource)?.fields.get(field)?;
-        let items = field.items.as_ref().and_then(|items| items.reference.clone());
-        field.reference.clone().or(items)
+    /// Puts the parts of a schema together.
+    fn take_in(&self, schema: &Json, flat: &mut Flat, depth: usize) {
+        let Some(words) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return };
+        let target = words.get("$ref").and_then(Json::as_str).and_then(|name| name.strip_prefix("#/schemas/"));
+        let schemas = self.doc.domain.as_ref().map(|domain| &domain.schemas);
+        if let Some(target) = target.and_then(|name| schemas?.get(name)) {
+            self.take_in(target, flat, depth + 1);
+        }
+        let named = words.get(RESOURCE).and_then(Json::as_str);
+        flat.resource = flat.resource.take().or_else(|| named.map(str::to_owned));
+        flat.items = flat.items.take().or_else(|| words.get("items").cloned());
+        if let Some(Json::Object(members)) = words.get("properties") {
+            for (name, part) in members {
+                flat.members.entry(name.clone()).or_insert_with(|| part.clone());
+            }
+        }
+        for part in ["allOf", "anyOf", "oneOf"].iter().filter_map(|word| words.get(*word)?.as_array()).flatten() {
+            self.take_in(part, flat, depth + 1);
+        }
     }
+}
+
+/// A schema put together.
+#[derive(Default)]
+struct Flat {
+    resource: Option<String>,
+    items: Option<Json>,
+    members: Map<String, Json>,
 }

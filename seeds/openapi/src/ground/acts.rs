@@ -6,6 +6,8 @@ mod filters;
 mod joins;
 mod lists;
 mod located;
+mod mixed;
+mod orders;
 mod removed;
 mod scope;
 mod verbs;
@@ -132,7 +134,7 @@ impl<'a> Act<'a> {
     fn behave(&mut self) {
         let method = self.operation.method.as_str();
         let last = self.parts.last().cloned();
-        if self.join_list() {
+        if self.join_list() || (method == "GET" && self.list_mixed()) {
             return;
         }
         match (method, last) {
@@ -327,6 +329,9 @@ impl<'a> Act<'a> {
         let keys = self.places.keys_listed(self.operation, &self.parts);
         let same = listed.as_ref().and_then(|(_, item)| self.places.listed_of(&self.parts, item));
         let same = same.filter(|same| self.is_stored(*same));
+        if method == "GET" && own.is_none() && self.one_of_many() {
+            return;
+        }
         match (method, own.map(|own| (own, self.collection(own)))) {
             ("GET", _) if listed.is_some() && same.is_some() => {
                 let name = listed.map(|(name, _)| name).unwrap_or_default();
@@ -353,6 +358,22 @@ impl<'a> Act<'a> {
             ("POST", _) if made.is_some() => self.create(made.unwrap_or_default(), true),
             _ => self.only_answer(),
         }
+    }
+
+    /// Shows one of the records of a collection, which no key names: the latest film. Whether the path does.
+    fn one_of_many(&mut self) -> bool {
+        let record = self.operation.reply.as_ref().map(Shape::fullest_object);
+        let of = record.and_then(|record| self.places.one_shown(&self.parts, record));
+        let Some(of) = of.filter(|of| self.is_stored(*of)) else { return false };
+        let found = self.collection(of);
+        let extreme = self.order_said(found).and_then(|order| {
+            let field = order.by.strip_prefix('-')?.to_owned();
+            let condition = order.condition?.replace("item.", "b.");
+            Some(format!("a.{field} == {}.max(b, {condition}, b.{field})", found.name))
+        });
+        let key = found.first("a", extreme.as_deref().unwrap_or("true"));
+        (self.api.behaviour.get, self.api.behaviour.key) = (Some(found.name.clone()), Some(key));
+        true
     }
 
     /// The record above a path that ends with a word and shows just that record (`/templates/{key}/schema`).

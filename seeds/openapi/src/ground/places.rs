@@ -19,7 +19,9 @@ mod elsewhere;
 mod given;
 mod joins;
 mod keys;
+mod kinds;
 mod names;
+mod numbers;
 mod paths;
 mod qualified;
 mod seen;
@@ -44,6 +46,8 @@ pub(super) struct Collection {
     /// The key field, and the shape of keys.
     pub(super) key: String,
     pub(super) key_shape: Shape,
+    /// The field with the number by which paths name its records, which begins anew below each record above them.
+    pub(super) number: Option<String>,
     /// What a record looks like.
     pub(super) record: Option<Shape>,
     /// What callers send to make one.
@@ -117,6 +121,7 @@ pub(super) struct Places {
     joins: HashMap<String, Join>,
     /// The path that shows whoever asks, and the path of the collection that they are in.
     me: Option<(String, String)>,
+    kinds: kinds::Kinds,
 }
 
 impl Places {
@@ -131,9 +136,13 @@ impl Places {
             places.see_made(operation);
         }
         places.find_me();
+        places.kinds = kinds::Kinds::of(&places);
         given::find(&mut places, operations);
-        // A list of what another place keeps is none of its own.
+        // A list of what another place keeps is none of its own, nor is one record of those.
         let elsewhere = |found: &Collection| {
+            if places.shown_of(found).is_some() {
+                return true;
+            }
             let own = found.single || found.made || (found.item.is_some() && !found.listed);
             !own && found.record.as_ref().is_some_and(|item| places.listed_of(&found.parts, item).is_some())
         };
@@ -146,6 +155,7 @@ impl Places {
         places.call_by_keys(operations);
         places.tell_apart(operations);
         places.give_names();
+        places.find_numbers();
         // What a place stands below is known before the place.
         let mut order: Vec<usize> = (0..places.all.len()).collect();
         order.sort_by_key(|index| places.all[*index].parts.len());

@@ -162,6 +162,11 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
         doc.unique_together.push(group);
     }
     members(places, found, &mut doc);
+    if let Some(number) = &found.number {
+        let fake = Some(json!({"provider": "position", "start": 1}));
+        let counted = FieldDoc { kind: Some(TypeName::Integer), fake, ..FieldDoc::default() };
+        doc.fields.insert(number.clone(), counted);
+    }
     let kept = FieldDoc {
         kind: Some(TypeName::Any),
         optional: true,

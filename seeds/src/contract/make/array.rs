@@ -11,6 +11,9 @@ use crate::contract::check::{number, word};
 use crate::contract::names::{KEYS, key_name, noun, plain};
 use crate::contract::sample;
 
+/// Records of a resource that a list inside another record shows, where nothing says which.
+const RECORDS: usize = 3;
+
 impl Maker<'_> {
     pub(super) fn array(
         &mut self,
@@ -56,13 +59,18 @@ impl Maker<'_> {
         let least = number(members, "minItems").unwrap_or(0.0) as usize;
         let one = noun(place.name);
         let known = scope.known();
-        let shown = usize::from(place.depth < FULL_DEPTH && !scope.is_said() && !self.is_open(item));
+        let schemas = self.schemas;
+        let like = schemas.resource_said(item);
+        let some = if like.is_some() { RECORDS } else { 1 };
+        let is_shown = place.depth < FULL_DEPTH && !scope.is_said() && !self.is_open(item);
+        let shown = if is_shown { some } else { 0 };
         let mut items: Vec<Json> = Vec::new();
         for index in 0..least.max(shown).min(most).min(64) {
             let seed = sample::mix(place.seed, &index.to_string());
             let here = place.below(&one, "", seed);
             let meant = self.kind_said(item).unwrap_or_else(|| one.clone());
-            let inner = match self.facts.lookup.record(&meant, seed) {
+            let like = || self.facts.lookup.record_of(like?, seed);
+            let inner = match self.facts.lookup.record(&meant, seed).or_else(like) {
                 Some(record) if self.is_object(item) => Scope::Record(Rc::new(record)),
                 _ => Scope::Made(known.clone()),
             };

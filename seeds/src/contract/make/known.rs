@@ -73,6 +73,9 @@ pub trait Lookup {
     /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
     fn record(&self, noun: &str, seed: u64) -> Option<Known>;
 
+    /// A record of a resource: always the same one for a seed.
+    fn record_of(&self, resource: &str, seed: u64) -> Option<Known>;
+
     /// The record that has this key: of a resource where one is given, else of what a noun names.
     fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known>;
 

@@ -375,9 +375,9 @@ impl Maker<'_> {
         let meant = noun(name);
         let named = known.meant(&meant);
         let above = named.is_some();
-        if let Some(kind) = self.kind_said(part).filter(|kind| *kind != known.noun && !above)
-            && let Some(record) = self.facts.lookup.record(&kind, sample::mix(known.seed, name))
-        {
+        let kind = self.kind_said(part).filter(|kind| *kind != known.noun && !above);
+        let record = kind.and_then(|kind| self.facts.lookup.record(&kind, sample::mix(known.seed, name)));
+        if let Some(record) = record {
             return Scope::Record(Rc::new(record));
         }
         if matches!(scope, Scope::Record(_)) {
@@ -392,7 +392,9 @@ impl Maker<'_> {
             return record
                 .map_or_else(|| Scope::Made(known.clone()), |record| Scope::Record(Rc::new(record)));
         }
-        match self.facts.lookup.record(&meant, sample::mix(known.seed, &meant)) {
+        let seed = sample::mix(known.seed, &meant);
+        let like = || self.schemas.resource_said(part).and_then(|like| self.facts.lookup.record_of(like, seed));
+        match self.facts.lookup.record(&meant, seed).or_else(like) {
             Some(record) => Scope::Record(Rc::new(record)),
             None => Scope::Made(known.clone()),
         }

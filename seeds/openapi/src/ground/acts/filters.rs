@@ -104,6 +104,7 @@ impl Act<'_> {
                 let original = format!("original_{display}");
                 texts.retain(|field| field == display || *field == original);
             }
+            texts.sort_by_key(|field| Some(field) != resource.display.as_ref());
             texts.truncate(4);
             // What must be searched for has a name.
             if texts.is_empty() || (!doc.optional && resource.display.is_none()) {

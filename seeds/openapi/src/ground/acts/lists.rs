@@ -130,7 +130,7 @@ impl Act<'_> {
 
     /// What was made first comes first, or last where a parameter says so.
     fn order(&mut self, found: &Collection) {
-        if self.sorted_by(found) {
+        if self.sorted_by(found) || self.ordered_as_said(found) {
             return;
         }
         let fields = self.resources.get(&found.name).into_iter().flat_map(|known| &known.fields);

@@ -41,7 +41,7 @@ impl<'a> Act<'a> {
             if !self.resources.contains_key(&named.name) {
                 continue;
             }
-            if known.by.is_some() {
+            if known.by.is_some() || other.number.is_some() {
                 doc.label = Some(named.label.clone());
                 continue;
             }
@@ -150,13 +150,13 @@ impl<'a> Act<'a> {
         let field = match &known.by {
             Some(field) if self.has_field(&found.name, field) => field,
             _ if found.uses.is_some() => OF,
-            _ => &found.key,
+            _ => found.number.as_ref().unwrap_or(&found.key),
         };
         if *field == found.key && (found.above.is_empty() || !known.exact) {
             return given;
         }
         let variable = ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).copied().unwrap_or("z");
-        let mut conditions = vec![format!("{variable}.{field} == {given}")];
+        let mut conditions = Vec::new();
         if known.exact && depth < MAX_LOOKUP_DEPTH {
             for above in &found.above {
                 let Some(rest) = left.checked_sub(1) else { break };
@@ -165,6 +165,10 @@ impl<'a> Act<'a> {
                 conditions.push(format!("{variable}.{} == {key}", above.field));
             }
         }
+        // The first condition is looked up: a number is that of many records, and a key is that of one.
+        let named = format!("{variable}.{field} == {given}");
+        let place = if found.number.as_deref() == Some(field) { conditions.len() } else { 0 };
+        conditions.insert(place, named);
         found.first(variable, &conditions.join(" && "))
     }
 

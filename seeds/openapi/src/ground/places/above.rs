@@ -128,6 +128,7 @@ impl Places {
                 above.push(Above { at, field, exact: true, picks: picks.clone(), ..Above::default() });
             } else if let Some(of) = of {
                 let bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
+                let bare = bare || self.all[of].number.is_some();
                 let field = if bare { format!("{}_id", self.all[of].name) } else { identifier(name) };
                 let by = self.all[of].named_by(name);
                 above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by, ..Above::default() });

@@ -19,6 +19,11 @@ impl Places {
                 found.key = hidden;
                 continue;
             }
+            if found.number.is_some() {
+                let has_id = found.record.as_ref().is_some_and(|record| record.member("id").is_some());
+                found.key = if has_id { "id".to_owned() } else { hidden };
+                continue;
+            }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
             // What no record shows may be what callers call it by.
             let records = found.record.iter().chain(&found.sent);
@@ -98,6 +103,9 @@ fn tells(shape: &Shape) -> bool {
 impl Collection {
     /// The member by which a path names records that have another key: the `template_key` of `/templates/{id}`.
     pub(in crate::ground) fn named_by(&self, parameter: &str) -> Option<String> {
+        if self.number.is_some() && self.item.as_deref() == Some(parameter) {
+            return self.number.clone();
+        }
         let item = self.item.as_deref().filter(|item| plain(item) != plain(parameter))?;
         let (_, ending) = key_name(parameter)?;
         if self.uses.is_some() || key_name(item).is_some_and(|(_, own)| own == ending) {

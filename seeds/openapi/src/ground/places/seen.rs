@@ -134,14 +134,7 @@ impl Places {
             item: None,
             key: String::new(),
             key_shape: Shape::of(Kind::String),
-            record: None,
-            sent: None,
-            listed: false,
-            opened: false,
-            made: false,
-            joined: false,
-            above: Vec::new(),
-            uses: None,
+            ..Collection::default()
         })
     }
 

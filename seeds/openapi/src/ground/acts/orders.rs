@@ -1,0 +1,75 @@
+//! Orders that the words of a path ask for: `/movies/popular`, `/news/latest`.
+
+use diorama_seeds::doc::{RecordsDoc, ResourceDoc, SortDoc, TypeName};
+
+use super::Act;
+use super::filters::date_of;
+use crate::ground::places::{Collection, Part};
+use crate::words::words;
+
+/// Words that ask for what most people like, and the members that say so.
+const POPULAR: [&str; 4] = ["popular", "trending", "featured", "hot"];
+const POPULARITY: [&str; 8] =
+    ["popularity", "views", "plays", "downloads", "followers", "vote_count", "likes", "score"];
+/// Words that ask for what is thought best, and the members that say so.
+const BEST: [&str; 3] = ["top", "rated", "best"];
+const RATING: [&str; 6] = ["vote_average", "rating", "score", "stars", "average_rating", "points"];
+/// Words that ask for what is new, and for what is to come.
+const NEW: [&str; 5] = ["latest", "recent", "new", "newest", "last"];
+const COMING: [&str; 2] = ["upcoming", "coming"];
+
+/// Records of a resource that is listed by time, at least.
+const RECORDS: u32 = 40;
+
+/// An order, and a condition for the records in it.
+pub(super) struct Order {
+    pub(super) by: String,
+    pub(super) condition: Option<String>,
+}
+
+impl Act<'_> {
+    /// The order that the last word of the path asks for.
+    pub(super) fn order_said(&self, found: &Collection) -> Option<Order> {
+        let Some(Part::Text(last)) = self.parts.last() else { return None };
+        let said = words(last);
+        let says = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&word.as_str()));
+        let resource = self.resources.get(&found.name)?;
+        let down = |field: String| Order { by: format!("-{field}"), condition: None };
+        if says(&POPULAR) {
+            return number(resource, &POPULARITY).map(down);
+        }
+        if says(&BEST) {
+            return number(resource, &RATING).map(down);
+        }
+        let date = date_of(resource).filter(|_| says(&NEW) || says(&COMING))?;
+        Some(match says(&NEW) {
+            true => Order { condition: Some(format!("item.{date} <= today")), ..down(date) },
+            false => Order { condition: Some(format!("item.{date} > today")), by: date },
+        })
+    }
+
+    /// Puts a list into the order that its path asks for. Whether it asks for one.
+    pub(super) fn ordered_as_said(&mut self, found: &Collection) -> bool {
+        let Some(Order { by, condition }) = self.order_said(found) else { return false };
+        if let Some(condition) = condition {
+            let known = self.api.behaviour.condition.take();
+            let both = known.map_or_else(|| condition.clone(), |known| format!("{known} && {condition}"));
+            self.api.behaviour.condition = Some(both);
+        }
+        // Where lists show those of a time, there are enough for each time.
+        if let Some(RecordsDoc::Count(count)) = self.resources.get_mut(&found.name).map(|doc| &mut doc.records) {
+            *count = (*count).max(RECORDS);
+        }
+        self.api.behaviour.sort = Some(SortDoc { by: Some(by), ..SortDoc::default() });
+        true
+    }
+}
+
+/// The first of some fields that is a number.
+fn number(resource: &ResourceDoc, names: &[&str]) -> Option<String> {
+    let is_number = |name: &&&str| {
+        let kind = resource.fields.get(**name).and_then(|field| field.kind);
+        matches!(kind, Some(TypeName::Integer | TypeName::Number))
+    };
+    names.iter().find(is_number).map(|name| (*name).to_owned())
+}

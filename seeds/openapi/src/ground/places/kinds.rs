@@ -1,0 +1,116 @@
+//! Entities by shape: the collection whose records an object is one of, whatever its path and its schema are called.
+//!
+//! Objects that share a key and most of their members are the same thing. A member counts for less the more collections
+//! have it: two objects with an `id` and a `name` have nothing in common yet.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use diorama_seeds::contract::{KEYS, plain};
+
+use super::{Collection, Places};
+use crate::shape::Shape;
+
+/// Members that an object and a record have in common, at least, the key among them.
+const SHARED: usize = 3;
+/// What a member weighs that one collection alone has.
+const WEIGHT: usize = 1_000;
+
+/// The collections of a document by what their records look like.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    entities: Vec<Entity>,
+    /// By plain name of a member, the entities that have it.
+    holders: HashMap<String, Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct Entity {
+    /// The form of the collection's path.
+    path: String,
+    noun: String,
+    /// Plain names of members that may be the key.
+    keys: BTreeSet<String>,
+}
+
+/// What an object has in common with an entity.
+#[derive(Clone, Copy, Debug, Default)]
+struct Likeness {
+    shared: usize,
+    keyed: bool,
+    weight: usize,
+}
+
+impl Kinds {
+    /// Those of collections whose records have paths of their own.
+    pub(super) fn of(places: &Places) -> Self {
+        let mut kinds = Self::default();
+        let opens = |found: &Collection| found.opened && found.item.is_some() && !found.single;
+        for (path, found) in places.all.iter().filter(|(_, found)| opens(found)) {
+            let (Some(record), Some(item)) = (&found.record, &found.item) else { continue };
+            let members: BTreeSet<String> = names(record).collect();
+            let is_key = |name: &&String| KEYS.contains(&name.as_str()) || **name == plain(item);
+            let keys: BTreeSet<String> = members.iter().filter(is_key).cloned().collect();
+            if keys.is_empty() {
+                continue;
+            }
+            for name in members {
+                kinds.holders.entry(name).or_default().push(kinds.entities.len());
+            }
+            kinds.entities.push(Entity { path: path.clone(), noun: found.noun.clone(), keys });
+        }
+        kinds
+    }
+
+    /// The form of the path of the collection whose records have such members. `noun` is what the object is called where it stands.
+    pub(super) fn find(&self, members: &BTreeSet<String>, noun: &str) -> Option<&str> {
+        let mut alike: BTreeMap<usize, Likeness> = BTreeMap::new();
+        for name in members {
+            let holders = self.holders.get(name).map(Vec::as_slice).unwrap_or_default();
+            for holder in holders {
+                let is_key = self.entities[*holder].keys.contains(name);
+                let likeness = alike.entry(*holder).or_default();
+                likeness.shared += 1;
+                likeness.keyed |= is_key;
+                likeness.weight += if is_key { 0 } else { WEIGHT / holders.len() };
+            }
+        }
+        let mut found: Vec<(bool, usize, &Entity)> = Vec::new();
+        for (holder, Likeness { shared, keyed, weight }) in alike {
+            let entity = &self.entities[holder];
+            let is_called = !noun.is_empty() && noun.ends_with(&entity.noun);
+            let fits = keyed && shared >= SHARED && shared * 2 >= members.len();
+            if fits && (is_called || weight >= WEIGHT) {
+                found.push((is_called, weight, entity));
+            }
+        }
+        found.sort_by(|one, other| (other.0, other.1, &one.2.path).cmp(&(one.0, one.1, &other.2.path)));
+        match found.as_slice() {
+            [(_, _, only)] => Some(&only.path),
+            // The next is clearly less alike, or of another name.
+            [(called, most, first), (other, next, _), ..] => {
+                (called > other || most * 3 > next * 4).then_some(&*first.path)
+            }
+            [] => None,
+        }
+    }
+}
+
+impl Places {
+    /// The collection whose records an object is one of, by its members.
+    pub(super) fn kind(&self, object: &Shape, noun: &str) -> Option<usize> {
+        let members: BTreeSet<String> = names(object).collect();
+        self.all.get_index_of(self.kinds.find(&members, noun)?)
+    }
+
+    /// The resource whose records objects with such members are, by the noun of the place where they stand.
+    pub(in crate::ground) fn resource_like(&self, members: &BTreeSet<String>, noun: &str) -> Option<&str> {
+        let found = self.all.get(self.kinds.find(members, noun)?)?;
+        found.uses.is_none().then_some(&*found.name)
+    }
+}
+
+/// Plain names of members.
+fn names(object: &Shape) -> impl Iterator<Item = String> {
+    let members = object.members().into_iter().flatten();
+    members.map(|(name, _)| plain(name))
+}
