@@ -23,6 +23,7 @@ mod documents;
 mod episode;
 mod format;
 mod incoming;
+mod kinds;
 mod mcp;
 mod metrics;
 mod misread;

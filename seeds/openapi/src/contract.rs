@@ -11,13 +11,14 @@ use super::document::Operation;
 use super::shape::lookup;
 
 /// What of a schema promises something about values, or lends them a form.
-const WORDS: [&str; 28] = [
+const WORDS: [&str; 30] = [
     "type",
     "enum",
     "const",
     "properties",
     "required",
     "items",
+    "prefixItems",
     "additionalProperties",
     "patternProperties",
     "allOf",
@@ -40,6 +41,7 @@ const WORDS: [&str; 28] = [
     "format",
     "readOnly",
     "writeOnly",
+    "xml",
 ];
 /// Examples and defaults longer than this lend nothing.
 const LONGEST: usize = 200;
@@ -72,6 +74,7 @@ impl<'a> Taker<'a> {
             request: take(self, &operation.request),
             whole,
             reply: take(self, &operation.promise),
+            kinds: operation.kinds.clone(),
             headers: operation
                 .headers
                 .iter()
@@ -149,7 +152,7 @@ impl<'a> Taker<'a> {
                 ("items" | "additionalProperties" | "not", Json::Object(_)) => {
                     self.convert(value, called, depth + 1)
                 }
-                ("allOf" | "anyOf" | "oneOf", Json::Array(parts)) => {
+                ("allOf" | "anyOf" | "oneOf" | "prefixItems", Json::Array(parts)) => {
                     Json::Array(parts.iter().map(|part| self.convert(part, called, depth + 1)).collect())
                 }
                 // Slips of documents promise nothing.

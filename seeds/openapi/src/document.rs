@@ -12,10 +12,12 @@ use serde_json::Value as Json;
 
 pub(super) use self::parameters::path_parameters;
 use self::parameters::{parameter, parameter_schema, written_parameters};
-use self::replies::{headers, json_content, media, success, success_response, true_json};
+use self::replies::{
+    headers, json_content, kinds, media, reply_content, success, success_response, true_json,
+};
 use super::examples;
+use super::intent;
 use super::levels;
-use super::routes::{Places, Route};
 use super::security::{self, Needs};
 use super::shape::{Kind, Shape, Unfolder};
 use super::source::Unreadable;
@@ -40,6 +42,8 @@ pub(super) struct Operation {
     /// Upper case.
     pub(super) method: String,
     pub(super) path: String,
+    /// The method and path by which callers reach it, where it is read as an operation of REST with others.
+    pub(super) written: Option<(String, String)>,
     /// Query parameters or headers that choose it among those of its path, with their values.
     pub(super) chosen_by: IndexMap<String, String>,
     pub(super) summary: String,
@@ -62,6 +66,8 @@ pub(super) struct Operation {
     pub(super) octets: bool,
     /// The JSON schema of a success as it is written.
     pub(super) promise: Option<Json>,
+    /// The media types of a success, where there are others than JSON that can be served.
+    pub(super) kinds: Vec<String>,
     /// The schemas of a success's headers, by name.
     pub(super) headers: Vec<(String, Json)>,
     /// A success has content of some kind.
@@ -69,8 +75,6 @@ pub(super) struct Operation {
     /// The status with which it refuses a body that is not valid.
     pub(super) refusal: u16,
     pub(super) security: Needs,
-    /// What its path says.
-    pub(super) route: Route,
 }
 
 /// A parameter outside the body.
@@ -95,12 +99,25 @@ pub(super) enum Place {
 impl Operation {
     /// `GET /movie/{movie_id}`.
     pub(super) fn route(&self) -> String {
-        format!("{} {}", self.method, self.path)
+        format!("{} {}", self.written_method(), self.written_path())
     }
 
-    /// The parameter in its path of this name.
-    pub(super) fn path_parameter(&self, name: &str) -> Option<&Parameter> {
-        self.parameters.iter().find(|known| known.place == Place::Path && known.name == name)
+    /// Method, as the document writes it.
+    pub(super) fn written_method(&self) -> &str {
+        self.written.as_ref().map_or(&self.method, |(method, _)| method)
+    }
+
+    /// Path, as the document writes it.
+    pub(super) fn written_path(&self) -> &str {
+        self.written.as_ref().map_or(&self.path, |(_, path)| path)
+    }
+
+    /// The shape of a key in its path. One that is read into the path may be sent in a query or a body.
+    pub(super) fn key_shape(&self, name: &str) -> Option<&Shape> {
+        let named =
+            |known: &&Parameter| known.name == name && (known.place == Place::Path || self.written.is_some());
+        let in_body = || self.body.as_ref().filter(|_| self.written.is_some())?.first_object().member(name);
+        self.parameters.iter().find(named).map(|known| &known.shape).or_else(in_body)
     }
 }
 
@@ -193,8 +210,8 @@ fn schemas<'a>(unfolder: &mut Unfolder<'a>, item: &'a Json, node: &'a Json) -> V
     let mut schemas: Vec<&Json> = parameters.filter_map(parameter_schema).collect();
     let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
     let reply = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
-    let bodies = request.into_iter().chain(reply);
-    schemas.extend(bodies.filter_map(|body| json_content(body)?.get("schema")));
+    let bodies = request.and_then(json_content).into_iter().chain(reply.and_then(reply_content));
+    schemas.extend(bodies.filter_map(|media| media.get("schema")));
     schemas
 }
 
@@ -233,10 +250,7 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
             "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`",
         ));
     }
-    let places = Places::of(&operations);
-    for operation in &mut operations {
-        operation.route = Route::of(operation, &places);
-    }
+    intent::read(&mut operations);
     Ok(Document {
         title: text("/info/title"),
         description: text("/info/description"),
@@ -383,14 +397,14 @@ fn operation<'a>(
         }
     }
     let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
-    let body = request.and_then(|request| media(unfolder, request));
+    let body = request.and_then(|request| media(unfolder, request, json_content));
     let (status, reply) = success(unfolder, node);
     let schema = |content: &Json| Some(content.get("schema").cloned().unwrap_or(Json::Bool(true)));
     let written = request.and_then(json_content).and_then(schema);
     let octets = written.is_none() && request.is_some_and(|request| request.get("content").is_some());
     let form = written.is_some() && request.is_some_and(|request| true_json(request).is_none());
     let success = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
-    let promise = success.and_then(true_json).and_then(|media| examples::promise(unfolder.root(), media));
+    let promise = success.and_then(reply_content).and_then(|media| examples::promise(unfolder.root(), media));
     let declares =
         |status: &str| node.get("responses").is_some_and(|responses| responses.get(status).is_some());
     let refusal = if !declares("400") && declares("422") { 422 } else { 400 };
@@ -399,6 +413,7 @@ fn operation<'a>(
         deprecated: is_deprecated(node),
         method: method.to_uppercase(),
         path: path.to_owned(),
+        written: None,
         chosen_by: IndexMap::new(),
         summary: text("summary"),
         description: text("description"),
@@ -414,11 +429,11 @@ fn operation<'a>(
         makes: method == "put" && declares("201"),
         octets,
         promise,
+        kinds: success.map(kinds).unwrap_or_default(),
         headers: success.map(|success| headers(unfolder, success)).unwrap_or_default(),
         answers: success
-            .is_some_and(|success| success.get("content").is_some() && true_json(success).is_none()),
+            .is_some_and(|success| success.get("content").is_some() && reply_content(success).is_none()),
         refusal,
         security: Needs::new(),
-        route: Route::default(),
     }
 }

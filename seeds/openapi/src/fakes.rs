@@ -1,7 +1,7 @@
 //! Which made-up values fit a field: by its format, its pattern, the examples of the document, and its name.
 //!
 //! Examples lend their form (a hexadecimal id, a path to a picture) and, where few short words recur, their
-//! vocabulary (departments, kinds); they never lend ids. Whole records of examples are `build::examples`' to make.
+//! vocabulary (departments, kinds); they never lend ids.
 
 use diorama_seeds::doc::{FieldDoc, TypeName};
 use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
@@ -27,21 +27,6 @@ pub(super) struct Span {
 impl Span {
     /// Dates of ordinary records: some years back, some months ahead.
     pub(super) const USUAL: Self = Self { from: -1200, to: 120 };
-}
-
-/// The provider for the name of a record, by the noun of its resource.
-pub(super) fn display(noun: &str, person: bool) -> Json {
-    let parts = words(noun);
-    let is = |wanted: &str| parts.last().is_some_and(|last| last == wanted);
-    if is("season") {
-        json!({"provider": "template", "text": "Season {field:season_number}"})
-    } else if is("collection") {
-        json!({"provider": "template", "text": "{movie_title} Collection"})
-    } else if person {
-        json!("person_name")
-    } else {
-        json!(provider_of_name(noun))
-    }
 }
 
 /// Type and values of a field, from all sights of it.
@@ -90,7 +75,7 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
     if let Kind::Object(members) = &shape.kind {
         doc.fields = members
             .iter()
-            .filter(|(_, member)| super::build::storable(&member.shape))
+            .filter(|(_, member)| storable(&member.shape))
             .map(|(name, member)| {
                 let mut inner = field(name, &member.shape, span, depth + 1);
                 inner.nullable = false;
@@ -402,9 +387,14 @@ const PROSE: [(&[&str], &str); 4] = [
     (&["subtitle", "comment", "message", "note", "notes", "caption", "headline"], "sentence"),
 ];
 
-/// Whether the values of a string come from few words that examples show.
-pub(super) fn is_vocabulary(name: &str, shape: &Shape) -> bool {
-    text(name, shape, None, Span::USUAL).is_some_and(|fake| fake.get("provider") == Some(&json!("pick")))
+/// Whether a record can hold it at all.
+fn storable(shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::Any | Kind::Cycle(_) | Kind::Union(_) => false,
+        Kind::Object(members) => members.values().any(|member| storable(&member.shape)),
+        Kind::Array(item) => storable(item),
+        _ => true,
+    }
 }
 
 #[cfg(test)]

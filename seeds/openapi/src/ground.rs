@@ -5,6 +5,7 @@
 //! to behaviours). Nothing here depends on what names mean beyond keys, pages and lists.
 
 mod acts;
+mod associations;
 mod counts;
 mod places;
 mod refers;
@@ -53,12 +54,6 @@ fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
     }
 }
 
-/// The keys that callers have to be told at the start: whether there are constants among them, and all names.
-pub(super) fn told_keys(operations: &[Operation]) -> (bool, Vec<String>) {
-    let given = Places::of(operations).given;
-    (given.values().any(|given| matches!(given, Given::Value(_))), given.into_keys().collect())
-}
-
 /// The values that the session tells callers, of keys that no reply lists.
 fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap<String, GivenDoc> {
     let told = |(name, given): (&String, &Given)| {
@@ -89,6 +84,7 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
     let operations = &*operations;
     let places = Places::of(operations);
     let mut resources = resources::resources(&places);
+    associations::add(&places, &mut resources, operations);
     let resource_names: HashSet<String> = resources.keys().cloned().collect();
     let like = |members: &BTreeSet<String>, noun: &str| {
         let name = places.resource_like(members, noun)?;
@@ -99,11 +95,12 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
     let mut apis = Vec::with_capacity(operations.len());
     let mut silent = 0;
     for operation in operations {
-        let api = operations::plain(operation, &mut taken);
+        let mut told = Vec::new();
+        let api = operations::plain(operation, &mut taken, &mut told);
         let (mut api, whole, more) = Act::new(&places, &mut resources, operation, api).make();
         silent += usize::from(!acts::is_kept(&api.behaviour));
         api.contract = Some(taker.contract(operation, whole));
-        notes.extend(more.into_iter().map(|reason| Note::on(&operation.route(), reason)));
+        notes.extend(told.into_iter().chain(more).map(|reason| Note::on(&operation.route(), reason)));
         apis.push(api);
     }
     counts::add(&mut resources, &mut apis);

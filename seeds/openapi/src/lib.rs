@@ -5,13 +5,11 @@
 //! no network, no files; references that lead out of it are noted. What cannot be modelled is noted too, and the
 //! operation still answers in its schema's shape.
 //!
-//! The way is `document` (text to operations) to `entities` (operations to resources) to `build`, `operations`
-//! and `replies` (resources and operations to the world format).
+//! The way is `document` (text to operations) to `ground` (operations to resources and APIs) to `mend` (a world that runs).
 
 use std::collections::HashMap;
 
-use diorama_seeds::contract::ME;
-use diorama_seeds::doc::{DomainHead, GivenDoc, WORLD_VERSION, WorldDoc};
+use diorama_seeds::doc::{DomainHead, WORLD_VERSION, WorldDoc};
 use diorama_seeds::english::capitalised;
 use diorama_seeds::world::{Finding, Report};
 
@@ -20,7 +18,6 @@ pub use overlay::overlay;
 pub use source::MAX_BYTES;
 
 mod bounds;
-mod build;
 mod bundle;
 mod constants;
 mod contract;
@@ -28,28 +25,26 @@ mod dates;
 #[cfg(test)]
 mod deep;
 mod document;
-mod entities;
 mod errors;
 mod examples;
 mod fakes;
 mod ground;
+mod intent;
 mod levels;
 mod mend;
-mod mixed;
 mod operations;
 mod overlay;
 mod phrases;
 mod protocol;
-mod queries;
-mod replies;
-mod routes;
 mod security;
 mod shape;
 mod slips;
 mod source;
+mod subtypes;
 mod swagger;
 mod terms;
 mod texts;
+mod views;
 mod words;
 
 /// How a document is imported.
@@ -59,8 +54,6 @@ pub struct ImportOptions {
     pub clock: String,
     /// IANA time zone.
     pub zone: String,
-    /// How many records a resource has that nothing else sizes.
-    pub records: u32,
     /// Whether the document stands for a public benchmark.
     pub benchmark: bool,
     /// Whether a reference that leads nowhere is an error.
@@ -69,13 +62,7 @@ pub struct ImportOptions {
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self {
-            clock: "2026-03-02T09:00".to_owned(),
-            zone: "UTC".to_owned(),
-            records: 40,
-            benchmark: false,
-            strict: false,
-        }
+        Self { clock: "2026-03-02T09:00".to_owned(), zone: "UTC".to_owned(), benchmark: false, strict: false }
     }
 }
 
@@ -174,6 +161,7 @@ pub fn import_with(
         root = swagger::convert(&root);
     }
     slips::mend(&mut root);
+    subtypes::write_out(&mut root);
     let mut notes: Vec<Note> =
         lost.into_iter().map(|reason| Note::on_all(Severity::LeftOut.says(reason))).collect();
     let mut document = document::read(&root, &mut notes).map_err(refuse)?;
@@ -203,7 +191,7 @@ pub fn import_with(
         }),
         ..WorldDoc::default()
     };
-    fill(&root, &mut document.operations, options, &mut doc, &mut notes)?;
+    fill(&root, &mut document.operations, &mut doc, &mut notes)?;
     name_as_sent(&mut doc, &document.operations);
     Ok(Imported { doc, notes })
 }
@@ -215,7 +203,7 @@ fn name_as_sent(doc: &mut WorldDoc, operations: &[document::Operation]) {
         .flat_map(|operation| operation.parameters.iter().map(move |parameter| (operation, parameter)))
         .filter_map(|(operation, parameter)| {
             let sent_as = parameter.sent_as.as_deref()?;
-            Some(((&*operation.method, &*operation.path, &*parameter.name), sent_as))
+            Some(((operation.written_method(), operation.written_path(), &*parameter.name), sent_as))
         })
         .collect();
     for api in &mut doc.apis {
@@ -226,25 +214,13 @@ fn name_as_sent(doc: &mut WorldDoc, operations: &[document::Operation]) {
     }
 }
 
-/// Gives a world its resources and APIs: those that inference finds where it understands every operation, else those
-/// of the ground that every document has.
+/// Gives a world its resources and APIs.
 fn fill(
     root: &serde_json::Value,
     operations: &mut [document::Operation],
-    options: &ImportOptions,
     doc: &mut WorldDoc,
     notes: &mut Vec<Note>,
 ) -> Result<(), Report> {
-    let mut said = Vec::new();
-    if let Some(mut inferred) = inferred(operations, options, doc, &mut said) {
-        errors::declare(root, &mut inferred);
-        if mend::mend(&mut inferred, operations, &mut said).is_ok() {
-            mend::settle(&mut inferred, operations, &mut said);
-            notes.append(&mut said);
-            *doc = inferred;
-            return Ok(());
-        }
-    }
     let made = ground::ground(root, operations, notes);
     (doc.resources, doc.apis) = (made.resources, made.apis);
     if let Some(head) = &mut doc.domain {
@@ -253,40 +229,6 @@ fn fill(
     }
     errors::declare(root, doc);
     mend::mend(doc, operations, notes)
-}
-
-/// The world that inference makes of a document that only reads, for nobody in particular and without constants that callers are told,
-/// if it understands all of its operations.
-fn inferred(
-    operations: &[document::Operation],
-    options: &ImportOptions,
-    doc: &WorldDoc,
-    notes: &mut Vec<Note>,
-) -> Option<WorldDoc> {
-    let reads = |operation: &document::Operation| {
-        operation.method == "GET" && !operation.path.split('/').any(|segment| ME.contains(&segment))
-    };
-    if std::env::var_os("INFER").is_none() || !operations.iter().all(reads) {
-        return None;
-    }
-    let (with_constants, told) = ground::told_keys(operations);
-    if with_constants {
-        return None;
-    }
-    let model = entities::Model::infer(operations);
-    let mut doc = doc.clone();
-    doc.resources = build::resources(&model, options.records);
-    doc.apis = operations::apis(&model, operations, &mut doc.resources, notes);
-    let given = told.into_iter().map(|name| {
-        let of = doc.apis.iter().find_map(|api| api.parameters.get(&name)?.reference.clone())?;
-        let key = &doc.resources.get(&of)?.key;
-        Some((name, GivenDoc::FieldOf(format!("{of}.{key}"))))
-    });
-    let given = given.collect::<Option<_>>()?;
-    if let Some(head) = &mut doc.domain {
-        head.given = given;
-    }
-    doc.apis.iter().all(operations::is_understood).then_some(doc)
 }
 
 /// A world's name from a document's file name.

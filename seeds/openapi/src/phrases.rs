@@ -13,7 +13,6 @@ pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::{act, action, change, comes_first, is_prose, is_said, make, part, tells};
 pub(super) use self::command::{Command, command, names};
 pub(super) use self::verbs::{is_verb, verb_of};
-use super::entities::Entity;
 use super::fakes::{is_anything, is_made_by, moment};
 use super::shape::{Kind, Shape};
 use super::words::{described_unit, is_plural, label, measured, words};
@@ -167,20 +166,6 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     doc.say = say;
 }
 
-/// How people ask for a record.
-pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
-    let noun = label(&entity.name);
-    let it = format!("{{{key}}}");
-    PhrasesDoc {
-        imperative: vec![
-            format!("tell me about the {noun} {it}"),
-            format!("show the details of the {noun} {it}"),
-            format!("look up the {noun} {it}"),
-        ],
-        ..PhrasesDoc::default()
-    }
-}
-
 /// Adds what a request must say: required parameters that no words stand for yet. `refers` tells whether records of one
 /// resource belong to those of another.
 pub(super) fn complete(
@@ -283,33 +268,6 @@ fn first_parts(api: &ApiDoc) -> Vec<(String, String)> {
 /// Whether a noun is that of people, in whom nothing is.
 fn is_person(noun: &str) -> bool {
     provider_of_name(noun) == "person_name"
-}
-
-/// How people ask for a view of a record: its credits, its pictures.
-pub(super) fn view(entity: &Entity, keys: &[String], what: &str) -> PhrasesDoc {
-    let noun = label(&entity.name);
-    let what = label(what);
-    let it = keys.iter().map(|key| format!("{{{key}}}")).collect::<Vec<_>>();
-    let it = match it.as_slice() {
-        [only] => format!("the {noun} {only}"),
-        [first, rest @ ..] => {
-            let places: Vec<String> = rest
-                .iter()
-                .zip(keys.iter().skip(1))
-                .map(|(place, key)| format!("{} {place}", label(key).replace(" number", "")))
-                .collect();
-            format!("{}, {first}", places.join(", "))
-        }
-        [] => format!("the {noun}"),
-    };
-    PhrasesDoc {
-        imperative: vec![
-            format!("show me the {what} of {it}"),
-            format!("get the {what} of {it}"),
-            format!("find out the {what} of {it}"),
-        ],
-        ..PhrasesDoc::default()
-    }
 }
 
 /// Noun phrases for a list: with its arguments in brackets where they are optional, and with one or two of them said.

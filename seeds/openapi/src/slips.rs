@@ -49,7 +49,9 @@ fn name(root: &Json, media: &mut Map<String, Json>) {
         .collect();
     let [(name, value)] = unknown.as_slice() else { return };
     let (name, is_list) = ((*name).clone(), value.is_array());
-    let Some(properties) = media["schema"].get_mut("properties").and_then(Json::as_object_mut) else { return };
+    let Some(properties) = media["schema"].get_mut("properties").and_then(Json::as_object_mut) else {
+        return;
+    };
     if let Some(meant) = properties.remove("") {
         properties.insert(name, if is_list { json!({"type": "array", "items": meant}) } else { meant });
     }

@@ -21,6 +21,8 @@ pub struct Contract {
     pub whole: Option<ParameterId>,
     /// The schema of a success; nothing where a success has no JSON.
     pub reply: Option<Json>,
+    /// Media types of a success; none where it is JSON alone.
+    pub kinds: Vec<String>,
     /// The schemas of a success's headers, by name.
     pub headers: Vec<(String, Json)>,
     /// The body is a form: one that is empty is no missing body.

@@ -214,8 +214,12 @@ impl Schemas {
                 return Err(wrong("different items", &Json::from(items.len())));
             }
         }
+        let first = list(members, "prefixItems");
+        for (place, (schema, item)) in first.iter().zip(items).enumerate() {
+            self.check_at(schema, item, at.inside()).map_err(|error| error.inside(&format!("[{place}]")))?;
+        }
         if let Some(schema) = word(members, "items").filter(|schema| !schema.is_array()) {
-            for (place, item) in items.iter().enumerate() {
+            for (place, item) in items.iter().enumerate().skip(first.len()) {
                 self.check_at(schema, item, at.inside())
                     .map_err(|error| error.inside(&format!("[{place}]")))?;
             }

@@ -1,5 +1,7 @@
 //! Schemas by name, and references between them.
 
+use std::borrow::Cow;
+
 use super::names::RESOURCE;
 use serde_json::{Map, Value as Json};
 
@@ -26,6 +28,19 @@ impl Schemas {
             schema = target;
         }
         &Json::Bool(true)
+    }
+
+    /// The words of a schema, references followed and parts of `allOf` put together.
+    #[must_use]
+    pub fn words_of<'s>(&'s self, schema: &'s Json) -> Cow<'s, Map<String, Json>> {
+        self.flat(schema).members
+    }
+
+    /// The name that a schema has: as XML is told, else that of the schema it refers to.
+    #[must_use]
+    pub fn name_of<'s>(&'s self, schema: &'s Json) -> Option<&'s str> {
+        let own = self.resolve(schema).get("xml").and_then(|xml| xml.get("name")?.as_str());
+        own.or_else(|| reference(schema))
     }
 
     /// The resource whose records a schema's objects are.

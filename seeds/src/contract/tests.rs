@@ -24,7 +24,7 @@ impl Lookup for Nobody {
         None
     }
 
-    fn parts(&self, _: &str, _: &Known) -> Option<Vec<Known>> {
+    fn parts(&self, _: &str, _: &Known, _: Option<&str>) -> Option<Vec<Known>> {
         None
     }
 

@@ -73,6 +73,9 @@ pub struct ContractDoc {
     /// The body of a success, made of what is known of the record; nothing where a success has no JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<Json>,
+    /// Media types of a success, where there are others than JSON: what a request prefers is sent. Calls by name get JSON.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<String>,
     /// The headers of a success, by name, as JSON Schemas. A `Location` of something new is its path; others show the
     /// member of the body that has their name, or what their schema lends.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]

@@ -355,6 +355,11 @@ impl Run<'_> {
 
     /// Returns the facts about a record.
     fn known_of(&self, id: ResourceId, record: &Record) -> Known {
+        self.known_from(id, record, None)
+    }
+
+    /// Returns the facts about a record as another shows it. Of an association it is the other end that stands there.
+    fn known_from(&self, id: ResourceId, record: &Record, from: Option<ResourceId>) -> Known {
         let resource = self.resource(id);
         let key = self.key_json(resource, record);
         let called = self.called(id);
@@ -379,7 +384,7 @@ impl Run<'_> {
         kept.retain(|name, sent| self.is_so_still(id, record, name, sent));
         tell(&mut members, kept);
         // A membership record shows the record that it stands for.
-        if let Some(of) = self.stands_for(resource, record) {
+        if let Some(of) = self.stands_for(resource, record, from) {
             for (name, value) in of.members {
                 members.entry(name).or_insert(value);
             }
@@ -427,14 +432,15 @@ impl Run<'_> {
 
     /// Returns the record that a membership record stands for (example: the user that a member is). A membership record has
     /// a hidden key, and the record it stands for does not.
-    fn stands_for(&self, resource: &Resource, record: &Record) -> Option<Known> {
+    fn stands_for(&self, resource: &Resource, record: &Record, from: Option<ResourceId>) -> Option<Known> {
         let stands = |name: &str| name == OF || name.starts_with(AS);
         let fields = resource.fields.iter().enumerate().filter(|(_, field)| stands(&field.name));
         let mut references = fields.filter_map(|(at, field)| match field.schema.kind {
-            Type::Reference { resource: target, .. } => Some((at, target)),
+            Type::Reference { resource: target, .. } if Some(target) != from => Some((at, target)),
             _ => None,
         });
-        let is_set = |at: usize| record.get(at).is_some_and(|key| !matches!(key, Value::Absent | Value::Null));
+        let is_set =
+            |at: usize| record.get(at).is_some_and(|key| !matches!(key, Value::Absent | Value::Null));
         let (of, target) = references.find(|(at, _)| is_hidden(resource) && is_set(*at))?;
         // Looking at the target first bounds the depth to one: a resource that shows its keys stands for nothing itself.
         if is_hidden(self.resource(target)) {
@@ -626,14 +632,26 @@ impl Lookup for Run<'_> {
         self.any_of(*self.base.by_key_name.get(name)?, seed)
     }
 
-    fn parts(&self, noun: &str, whole: &Known) -> Option<Vec<Known>> {
+    fn parts(&self, noun: &str, whole: &Known, like: Option<&str>) -> Option<Vec<Known>> {
         let whole_id = ResourceId(u16::try_from(whole.of?).ok()?);
-        let (part, field) = *self.base.parts.get(noun)?.get(&whole_id)?;
+        let stands_for_like = |(part, field): &&(ResourceId, FieldId)| {
+            let fields = self.resource(*part).fields.iter().enumerate();
+            fields.into_iter().any(|(at, declared)| match declared.schema.kind {
+                Type::Reference { resource, .. } => {
+                    at != field.index() && like == Some(&*self.resource(resource).name)
+                }
+                _ => false,
+            })
+        };
+        let (part, field) = match self.base.parts.get(noun)?.get(&whole_id)?.as_slice() {
+            [only] => *only,
+            several => *several.iter().find(stands_for_like)?,
+        };
         let above = self.resource(whole_id);
         let key = above.field(above.key).schema.parse_json(&whole.key, self.zone()).ok()?;
         let all =
             self.draft.state.iter(self.base, part).filter(|record| record.get(field.index()) == Some(&key));
-        Some(all.map(|record| self.known_of(part, record)).collect())
+        Some(all.map(|record| self.known_from(part, record, Some(whole_id))).collect())
     }
 
     fn caller(&self) -> Option<Known> {

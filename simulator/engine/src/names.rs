@@ -60,26 +60,22 @@ pub(super) fn resource_names(resources: &[Resource]) -> Vec<ResourceNames> {
     names.collect()
 }
 
-/// By noun and whole: the resource whose records belong to those of another, and the field that says so.
-pub(super) type Parts = HashMap<String, HashMap<ResourceId, (ResourceId, FieldId)>>;
+/// By noun and whole: the resources whose records belong to those of another, and the fields that say so.
+pub(super) type Parts = HashMap<String, HashMap<ResourceId, Vec<(ResourceId, FieldId)>>>;
 
-/// Finds parts: a resource that refers once to another, and is the only one of its noun that does.
+/// Finds parts: resources that refer to others, by their nouns.
 pub(super) fn parts_by_noun(resources: &[Resource]) -> Parts {
-    let mut found: HashMap<String, HashMap<ResourceId, Option<(ResourceId, FieldId)>>> = HashMap::new();
+    let mut found = Parts::new();
     for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.singleton) {
         for (field, declared) in resource.fields.iter().enumerate() {
             let Type::Reference { resource: whole, .. } = &declared.schema.kind else { continue };
             if whole.index() != index && &*declared.name != "of" {
                 let part = (ResourceId(index as u16), FieldId(field as u16));
-                let of_noun = found.entry(noun(&resource.label)).or_default();
-                of_noun.entry(*whole).and_modify(|known| *known = None).or_insert(Some(part));
+                found.entry(noun(&resource.label)).or_default().entry(*whole).or_default().push(part);
             }
         }
     }
-    let sure = |all: HashMap<ResourceId, Option<(ResourceId, FieldId)>>| {
-        all.into_iter().filter_map(|(whole, part)| Some((whole, part?))).collect()
-    };
-    found.into_iter().map(|(noun, all)| (noun, sure(all))).collect()
+    found
 }
 
 /// Resources by the plain name of their key, where it is theirs alone.

@@ -39,9 +39,7 @@ impl App {
     /// Answers a request whose body and path have been read.
     pub(super) fn answer(&self, place: Place, request: &Incoming<'_>) -> Response<Body> {
         let answered = match place {
-            Place::World(from) => {
-                check_accept(request, &["application/json"]).and_then(|()| self.world_request(from, request))
-            }
+            Place::World(from) => self.world_request(from, request),
             Place::Server(routes) => self.server_request(routes, request),
             Place::Nowhere => check_accept(request, &["application/json"]).and_then(|()| {
                 let shown: String = request.uri.path().chars().take(200).collect();

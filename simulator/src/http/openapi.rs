@@ -241,10 +241,12 @@ fn responses(world: &World, api: &Api) -> Json {
     } else {
         let contract = api.contract.as_ref().and_then(|contract| contract.reply.as_ref());
         let schema = contract.map_or_else(|| reply::schema(world, api), promised);
-        (
-            api.reply.status,
-            json!({"description": "Done.", "content": {"application/json": {"schema": schema}}}),
-        )
+        let kinds = api.contract.as_ref().map(|contract| contract.kinds.as_slice()).unwrap_or_default();
+        let json = ["application/json".to_owned()];
+        let kinds = if kinds.is_empty() { &json[..] } else { kinds };
+        let content: Map<String, Json> =
+            kinds.iter().map(|kind| (kind.clone(), json!({"schema": schema}))).collect();
+        (api.reply.status, json!({"description": "Done.", "content": content}))
     };
     responses.insert(status.to_string(), success);
     for status in refusals(api) {

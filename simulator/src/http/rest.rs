@@ -11,7 +11,8 @@ use super::app::App;
 use super::auth::{self, Asked};
 use super::format;
 use super::incoming::Incoming;
-use super::negotiate::{options, preferred_format};
+use super::kinds::preferred;
+use super::negotiate::{check_accept, options, preferred_format};
 use super::openapi::described;
 use super::problem::{Problem, not_allowed};
 use super::request::{Request, arguments};
@@ -30,6 +31,7 @@ impl App {
         let id = request.id;
         let slot = self.sessions.get(id, self.now_ms())?;
         if request.document.is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
+            check_accept(request, &["application/json"])?;
             // The document leaves out the APIs that are to be found by searching.
             let visible = lock(&slot).session.visible_if_limited();
             let (world, auth, form) = (slot.world.world(), self.settings.auth, preferred_format(request));
@@ -99,6 +101,7 @@ impl App {
         request: &Incoming<'_>,
     ) -> Result<Response<Body>, Problem> {
         let world = &slot.world;
+        let kind = preferred(request, api.contract.as_deref())?;
         let query = request.uri.query().unwrap_or_default();
         if !api.security.is_empty() {
             auth::check(&lock(slot).holder(), api, self.settings.auth, request.headers, query)?;
@@ -114,7 +117,7 @@ impl App {
         let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
         let zone = &world.world().zone;
-        let mut response = reply_response(api, &entry.reply, entry.reply.to_json(zone));
+        let mut response = reply_response(api, &entry.reply, kind, zone);
         let declared = declared(api, request.uri.path(), &entry, zone);
         response.headers_mut().extend(declared);
         Ok(after.on(response))

@@ -2,21 +2,33 @@
 
 use axum::body::Body;
 use axum::http::Response;
-use axum::http::header::{HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use axum::response::IntoResponse;
 use diorama_seeds::model::Api;
+use diorama_seeds::value::Zone;
 use serde_json::Value as Json;
 
+use super::kinds::{is_json, written};
 use super::openapi::{declared, shaped};
 use super::problem::{PROBLEM_JSON, Problem, text};
 use diorama_engine::Reply;
 
-/// A world's reply as it stands; an error in the shape that its API declares, else as a problem document.
-pub(super) fn reply_response(api: &Api, reply: &Reply, body: String) -> Response<Body> {
+/// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document.
+pub(super) fn reply_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone) -> Response<Body> {
     if reply.is_success() && api.shows_nothing() {
         let status = if api.contract.is_some() { reply.status } else { 204 };
         return text(status, "application/json", String::new());
     }
+    if let (true, false, Some(contract)) = (reply.is_success(), is_json(kind), &api.contract)
+        && let Some(body) = written(kind, contract, &reply.json_tree(zone))
+    {
+        let mut response = text(reply.status, "text/plain", body);
+        if let Ok(kind) = HeaderValue::from_str(kind) {
+            response.headers_mut().insert(CONTENT_TYPE, kind);
+        }
+        return response;
+    }
+    let body = reply.to_json(zone);
     if reply.is_success() {
         return text(reply.status, "application/json", body);
     }

@@ -124,7 +124,7 @@ impl Reader<'_> {
         let is_record = own.is_some();
         self.found.extend(own);
         for (name, part) in &flat.members {
-            let inside = [path, &[name.clone()]].concat();
+            let inside = [path, std::slice::from_ref(name)].concat();
             let field = resource.filter(|_| is_record).and_then(|resource| self.target(resource, name));
             let listed = self.listed.as_ref() == Some(name) && path.is_empty();
             match field {
@@ -176,7 +176,8 @@ impl Reader<'_> {
     /// Puts the parts of a schema together.
     fn take_in(&self, schema: &Json, flat: &mut Flat, depth: usize) {
         let Some(words) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return };
-        let target = words.get("$ref").and_then(Json::as_str).and_then(|name| name.strip_prefix("#/schemas/"));
+        let target =
+            words.get("$ref").and_then(Json::as_str).and_then(|name| name.strip_prefix("#/schemas/"));
         let schemas = self.doc.domain.as_ref().map(|domain| &domain.schemas);
         if let Some(target) = target.and_then(|name| schemas?.get(name)) {
             self.take_in(target, flat, depth + 1);
@@ -189,7 +190,9 @@ impl Reader<'_> {
                 flat.members.entry(name.clone()).or_insert_with(|| part.clone());
             }
         }
-        for part in ["allOf", "anyOf", "oneOf"].iter().filter_map(|word| words.get(*word)?.as_array()).flatten() {
+        for part in
+            ["allOf", "anyOf", "oneOf"].iter().filter_map(|word| words.get(*word)?.as_array()).flatten()
+        {
             self.take_in(part, flat, depth + 1);
         }
     }

@@ -27,20 +27,21 @@ impl Service for Scripted {
 }
 
 fn outcome(change: impl Fn(&mut BTreeMap<&'static str, Json>)) -> Replayed {
-    let source = "{world: 1, name: films, clock: 2026-03-02T09:00, resources: {
+    let source = "{world: 1, name: films, clock: 2026-03-02T09:00,
+        domain: {name: films, schemas: {Film: {x-resource: film, properties: {id: {type: integer}, title: {type: string}}}}}, resources: {
         film: {key: film_id, display: title, fields: {film_id: {type: integer}, title: {type: string}}},
         person: {key: person_id, display: name, fields: {person_id: {type: integer}, name: {type: string}}},
         credit: {key: credit_id, fields: {film_id: {ref: film}, person_id: {ref: person}, job: {type: string}}}}, apis: [
         {name: A, method: GET, path: /search/film, parameters: {query: {type: string}},
-         behaviour: {list: film, filters: {query: {text: [title]}}},
-         reply: {items: results, fields: [{as: id, field: film_id}, title]}},
+         behaviour: {list: film, filters: {query: {text: [title]}}}, reply: {items: results},
+         contract: {reply: {properties: {results: {items: {$ref: '#/schemas/Film'}}}}}},
         {name: B, method: GET, path: '/film/{film_id}', parameters: {film_id: {ref: film}}, behaviour: {get: film},
-         reply: {fields: [{as: id, field: film_id}, title]}},
+         contract: {reply: {$ref: '#/schemas/Film'}}},
         {name: C, method: GET, path: '/film/{film_id}/credits', parameters: {film_id: {ref: film}}, behaviour: {get: film},
-         reply: {fields: [{as: id, field: film_id}, {as: team, many: credit, fields: [{as: id, field: person_id},
-           {as: name, follow: person_id, fields: [{as: '', field: name}]}, job]}]}},
+         contract: {reply: {properties: {id: {type: integer}, team: {items: {x-resource: person, properties: {
+           id: {type: integer}, name: {type: string}, job: {type: string}}}}}}}},
         {name: D, method: GET, path: '/person/{person_id}', parameters: {person_id: {ref: person}}, behaviour: {get: person},
-         reply: {fields: [{as: id, field: person_id}, name]}}]}";
+         contract: {reply: {x-resource: person, properties: {id: {type: integer}, name: {type: string}}}}}]}";
     let doc = diorama_seeds::world::read("films", source.as_bytes()).unwrap();
     let mut script = BTreeMap::from([
         ("/search/film", json!({"results": [{"id": 4, "title": "Kite"}, {"id": 7, "title": "Kite Hill"}]})),

@@ -47,7 +47,7 @@ pub(super) fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, 
     let Some((status, response)) = success_response(node) else { return (200, None) };
     let status = if status >= 298 { 200 } else { status };
     let Some(response) = unfolder.resolve(response) else { return (status, None) };
-    (status, media(unfolder, response))
+    (status, media(unfolder, response, reply_content))
 }
 
 /// The first success: its status, 298 for any and 299 for the default.
@@ -84,10 +84,42 @@ pub(super) fn true_json(node: &Json) -> Option<&Json> {
     json.or_else(|| content.iter().find(|(kind, _)| *kind == "*/*")).map(|(_, media)| media)
 }
 
-/// The JSON content of a request or a response, its examples taken in.
-pub(super) fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
+/// The content of a response that is modelled: JSON, else what can be written of a value.
+pub(super) fn reply_content(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object)?;
-    let Some(media) = json_content(node) else {
+    let other = || content.iter().find(|(kind, media)| is_written(kind, media)).map(|(_, media)| media);
+    true_json(node).or_else(other)
+}
+
+/// The media types of a response that can be served, where there are others than JSON.
+pub(super) fn kinds(node: &Json) -> Vec<String> {
+    let content = node.get("content").and_then(Json::as_object).into_iter().flatten();
+    let is_json = |kind: &str| kind.contains("json") || kind == "*/*";
+    let (json, others): (Vec<_>, Vec<_>) = content
+        .filter(|(kind, media)| is_json(kind) || is_written(kind, media))
+        .map(|(kind, _)| kind.clone())
+        .partition(|kind| is_json(kind));
+    // JSON is what is sent where a request prefers nothing.
+    let json =
+        json.into_iter().take(1).map(|kind| if kind == "*/*" { "application/json".to_owned() } else { kind });
+    if others.is_empty() { Vec::new() } else { json.chain(others).collect() }
+}
+
+/// Whether a value can be written as a media type: as XML, in lines, or as text.
+fn is_written(kind: &str, media: &Json) -> bool {
+    let text =
+        || media.get("schema").and_then(|schema| schema.get("type")).is_none_or(|kind| kind == "string");
+    kind.contains("xml") || kind.contains("csv") || (kind.starts_with("text/") && text())
+}
+
+/// The content of a request or a response, its examples taken in.
+pub(super) fn media<'a>(
+    unfolder: &mut Unfolder<'a>,
+    node: &'a Json,
+    of: fn(&'a Json) -> Option<&'a Json>,
+) -> Option<Shape> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    let Some(media) = of(node) else {
         let kinds: Vec<&str> = content.keys().map(String::as_str).take(4).collect();
         if !kinds.is_empty() {
             unfolder.problems.push(

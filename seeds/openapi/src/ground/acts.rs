@@ -10,6 +10,7 @@ mod mixed;
 mod orders;
 mod removed;
 mod scope;
+mod several;
 mod verbs;
 
 pub(super) use joins::is_keys;
@@ -80,6 +81,7 @@ impl<'a> Act<'a> {
         self.relate();
         self.agree();
         self.refer();
+        self.take_over();
         let status = self.operation.status;
         if status != 200 || self.api.behaviour.create.is_some() {
             self.api.reply.status = Some(status);
@@ -104,6 +106,18 @@ impl<'a> Act<'a> {
         let is_given = |name: &str| self.places.is_constant(name);
         phrases::complete(&mut self.api, &refers, &is_given);
         (self.api, self.whole, self.notes)
+    }
+
+    /// What a write is told outside its body goes to the fields of its name.
+    fn take_over(&mut self) {
+        let behaviour = &self.api.behaviour;
+        let is_new = behaviour.create.is_some();
+        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
+        let Some(changed) = changed.cloned() else { return };
+        let told = |doc: &FieldDoc| doc.place == Some(Place::Query) && !(is_new && doc.optional);
+        for (field, value) in self.given_to(&changed, told) {
+            self.api.behaviour.set.entry(field).or_insert(value);
+        }
     }
 
     /// Whether something must be sent that nothing tells anything about, so that nobody could say it.
@@ -134,7 +148,7 @@ impl<'a> Act<'a> {
     fn behave(&mut self) {
         let method = self.operation.method.as_str();
         let last = self.parts.last().cloned();
-        if self.join_list() || (method == "GET" && self.list_mixed()) {
+        if self.join_list() || self.several() || (method == "GET" && self.list_mixed()) {
             return;
         }
         match (method, last) {

@@ -13,7 +13,6 @@ use self::keys::key_field;
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::dates;
-use crate::entities::display_member;
 use crate::fakes::{self, Span};
 use crate::phrases;
 use crate::shape::{Kind, Shape};
@@ -370,6 +369,24 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     leave_out_bookkeeping(places, doc);
     dates::reach(doc);
     dates::order(doc);
+}
+
+/// The member that people call a record by.
+fn display_member(shape: &Shape) -> Option<&'static str> {
+    [
+        "name",
+        "title",
+        "full_name",
+        "fullName",
+        "display_name",
+        "displayName",
+        "username",
+        "label",
+        "subject",
+        "headline",
+    ]
+    .into_iter()
+    .find(|name| shape.member(name).is_some_and(|member| matches!(member.kind, Kind::String)))
 }
 
 /// What makes the names of a place's records. A kind that no table knows names them itself: the `Porto retention policy`.

@@ -26,8 +26,7 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         let parts = parts(operation);
         let place = match parts.split_last() {
             Some((Part::Key(name), before @ [.., Part::Text(_)])) => {
-                let shape =
-                    operation.path_parameter(name).map_or_else(Shape::default, |known| known.shape.clone());
+                let shape = operation.key_shape(name).cloned().unwrap_or_default();
                 keys.entry(form(before)).or_insert_with(|| (name.clone(), shape));
                 form(before)
             }

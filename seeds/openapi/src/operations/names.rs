@@ -10,13 +10,13 @@ use crate::words::{camel, sentence, words};
 pub(super) fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
     let mut path_words: Vec<String> = Vec::new();
     let mut keys: Vec<String> = Vec::new();
-    for segment in operation.path.split('/') {
+    for segment in operation.written_path().split('/') {
         match segment.strip_prefix('{') {
             Some(key) => keys.extend(words(key)),
             None => path_words.extend(words(segment)),
         }
     }
-    let verb = match operation.method.as_str() {
+    let verb = match operation.written_method() {
         "POST" => "create",
         "PUT" => "replace",
         "PATCH" => "update",
@@ -28,18 +28,18 @@ pub(super) fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (Stri
     let spelt = operation
         .id
         .as_deref()
-        .is_some_and(|id| id.starts_with(&operation.method) || id.contains(['/', '{']));
+        .is_some_and(|id| id.starts_with(operation.written_method()) || id.contains(['/', '{']));
     let repeats = spelt
-        && own.first().is_some_and(|first| first == &operation.method.to_lowercase())
+        && own.first().is_some_and(|first| *first == operation.written_method().to_lowercase())
         && own.iter().skip(1).all(|word| path_words.contains(word) || keys.contains(word));
     let base = if own.is_empty() || repeats {
         let mut parts = path_words.clone();
         let first_is_verb =
             parts.first().is_some_and(|first| ["search", "discover", "find"].contains(&first.as_str()));
-        if !first_is_verb || operation.method != "GET" {
+        if !first_is_verb || operation.written_method() != "GET" {
             parts.insert(0, verb.to_owned());
         }
-        if operation.method == "GET" && operation.route.tail.is_empty() && operation.path.ends_with('}') {
+        if operation.written_method() == "GET" && operation.written_path().ends_with('}') {
             parts.push("details".to_owned());
         }
         camel(&parts)
@@ -72,7 +72,7 @@ pub(super) fn description(operation: &Operation) -> String {
     let text = match &operation.id {
         _ if !text.is_empty() => text,
         Some(id) => capitalised(&words(id).join(" ")),
-        None => format!("{} {}", operation.method, operation.path),
+        None => operation.route(),
     };
     if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::known::Known;
 use super::state::{FULL_DEPTH, Maker, Place, Scope};
 use super::values::{alike, kind_of};
-use crate::contract::check::{number, word};
+use crate::contract::check::{list, number, word};
 use crate::contract::names::{KEYS, key_name, noun, plain};
 use crate::contract::sample;
 
@@ -21,6 +21,10 @@ impl Maker<'_> {
         place: &Place<'_>,
         scope: &Scope<'_>,
     ) -> Json {
+        let first = list(members, "prefixItems");
+        if !first.is_empty() {
+            return self.tuple(members, first, place, scope);
+        }
         let item = word(members, "items").filter(|item| !item.is_array()).unwrap_or(&Json::Bool(true));
         let most = number(members, "maxItems").map_or(usize::MAX, |most| most as usize);
         if let Some(list) = &self.facts.list
@@ -78,6 +82,26 @@ impl Maker<'_> {
             if word(members, "uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
                 items.push(value);
             }
+        }
+        Json::Array(items)
+    }
+
+    /// A list whose first items have schemas of their own: those, and what is known beyond.
+    fn tuple(
+        &mut self,
+        members: &Map<String, Json>,
+        first: &[Json],
+        place: &Place<'_>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        let found = place.found.and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
+        let rest = word(members, "items").filter(|rest| **rest != Json::Bool(false));
+        let beyond = rest.into_iter().cycle().take(found.len().saturating_sub(first.len()));
+        let mut items = Vec::with_capacity(first.len());
+        for (index, schema) in first.iter().chain(beyond).enumerate() {
+            let seed = sample::mix(place.seed, &index.to_string());
+            let here = Place { found: found.get(index), ..place.below(place.name, place.inside, seed) };
+            items.push(self.value(schema, &here, &Scope::Made(scope.known().clone())));
         }
         Json::Array(items)
     }

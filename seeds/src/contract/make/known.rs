@@ -82,8 +82,9 @@ pub trait Lookup {
     /// A record of the resource whose key has a plain name that no other key has.
     fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
 
-    /// The records of what a noun names that belong to a record; nothing where none could.
-    fn parts(&self, noun: &str, whole: &Known) -> Option<Vec<Known>>;
+    /// The records of what a noun names that belong to a record; nothing where none could. Of several kinds that might be
+    /// meant it is the one that stands for records of `like`.
+    fn parts(&self, noun: &str, whole: &Known, like: Option<&str>) -> Option<Vec<Known>>;
 
     /// The record of whoever asks, where some path shows it.
     fn caller(&self) -> Option<Known>;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::known::Known;
+use super::known::{Known, Named};
 use super::state::{FULL_DEPTH, Holds, MAX_STEPS, Maker, Place, Scope};
 use super::values::{alike, kind_of, one_of};
 use crate::contract::check::{Side, list, number, word};
@@ -225,6 +225,9 @@ impl Maker<'_> {
                 return Some(value);
             }
         }
+        if let Some(value) = named.and_then(|named| self.id_of(part, here, named)) {
+            return Some(value);
+        }
         // Members known to be null are left out, or empty where they must be there.
         if told.as_ref().is_some_and(Json::is_null) {
             let empty = Json::from("");
@@ -257,6 +260,14 @@ impl Maker<'_> {
         (must || self.fits(part, &value)).then_some(value)
     }
 
+    /// The id of a record that has another key: the number of a user who goes by a login.
+    fn id_of(&mut self, part: &Json, here: &Place<'_>, named: &Named) -> Option<Json> {
+        let (_, ending) = key_name(here.name)?;
+        let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+        let id = record.members.get(&*ending).filter(|id| **id != named.key)?;
+        self.fits(part, id).then(|| id.clone())
+    }
+
     /// A member that shows the record that a record refers to, or those that it lists, or its parts.
     pub(super) fn related(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
         let Scope::Record(known) = scope else { return None };
@@ -271,7 +282,7 @@ impl Maker<'_> {
         } else {
             let flat = self.schemas.flat(part).members;
             let item = word(&flat, "items").filter(|item| self.is_object(item) && !self.is_open(item))?;
-            let all = self.listed(known, &meant)?;
+            let all = self.listed(known, &meant, self.schemas.resource_said(item))?;
             let most = number(&flat, "maxItems").map_or(MAX_PARTS, |most| MAX_PARTS.min(most as usize));
             let items = all.into_iter().take(most).enumerate().map(|(index, part)| {
                 let here = here.below(&meant, "", here.seed.wrapping_add(index as u64));
@@ -283,7 +294,7 @@ impl Maker<'_> {
     }
 
     /// The records of a noun that a record lists, or that are its parts.
-    pub(super) fn listed(&self, known: &Known, meant: &str) -> Option<Vec<Known>> {
+    pub(super) fn listed(&self, known: &Known, meant: &str, like: Option<&str>) -> Option<Vec<Known>> {
         let lists = || known.lists.iter();
         let found =
             lists().find(|list| list.role == meant).or_else(|| lists().find(|list| list.noun == meant));
@@ -292,10 +303,10 @@ impl Maker<'_> {
                 list.keys.iter().filter_map(|key| self.facts.lookup.at(list.of, &list.noun, key)).collect(),
             ),
             // A value that the record lacks may be that of the record above it.
-            None => self.facts.lookup.parts(meant, known).or_else(|| {
+            None => self.facts.lookup.parts(meant, known, like).or_else(|| {
                 known.named.iter().filter(|named| named.key != known.key).find_map(|named| {
                     let whole = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
-                    self.facts.lookup.parts(meant, &whole)
+                    self.facts.lookup.parts(meant, &whole, like)
                 })
             }),
         }
@@ -393,7 +404,8 @@ impl Maker<'_> {
                 .map_or_else(|| Scope::Made(known.clone()), |record| Scope::Record(Rc::new(record)));
         }
         let seed = sample::mix(known.seed, &meant);
-        let like = || self.schemas.resource_said(part).and_then(|like| self.facts.lookup.record_of(like, seed));
+        let like =
+            || self.schemas.resource_said(part).and_then(|like| self.facts.lookup.record_of(like, seed));
         match self.facts.lookup.record(&meant, seed).or_else(like) {
             Some(record) => Scope::Record(Rc::new(record)),
             None => Scope::Made(known.clone()),

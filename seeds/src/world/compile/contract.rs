@@ -39,6 +39,11 @@ pub(super) fn contract(
     if contract.refusal.is_some_and(|status| !(400..500).contains(&status)) {
         findings.error(here.name("refusal"), "found a status beyond 400 to 499", "write 400 or 422");
     }
+    let is_kind = |kind: &&String| kind.contains('/') && kind.is_ascii() && !kind.contains(char::is_control);
+    if let Some(kind) = contract.kinds.iter().find(|kind| !is_kind(kind)) {
+        let found = format!("found `{kind}`, which is no media type");
+        findings.error(here.name("kinds"), found, "write one as `text/csv`");
+    }
     let is_name = |name: &&String| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
@@ -51,6 +56,7 @@ pub(super) fn contract(
         request: contract.request.clone(),
         whole,
         reply: contract.reply.clone(),
+        kinds: contract.kinds.clone(),
         headers: contract.headers.iter().map(|(name, schema)| (name.clone(), schema.clone())).collect(),
         form: contract.form,
         merge: contract.merge,

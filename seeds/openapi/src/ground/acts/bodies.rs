@@ -10,8 +10,8 @@ use crate::fakes;
 use crate::ground::places::Collection;
 use crate::ground::resources::{CREATED, UPDATED, is_plain_object};
 use crate::phrases;
-use crate::routes::is_generic;
 use crate::shape::{Kind, Member, Shape};
+use crate::views::is_generic;
 use crate::words::words;
 
 /// Providers of what a person is called.

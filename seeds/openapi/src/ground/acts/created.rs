@@ -175,7 +175,8 @@ impl Act<'_> {
     /// The call makes the record that its path names, where there is none.
     pub(super) fn make_missing(&mut self, found: &Collection, at: usize) {
         self.api.behaviour.upsert = true;
-        self.api.reply.made = Some(201);
+        // An operation that is called by a verb answers in one way.
+        self.api.reply.made = self.operation.written.is_none().then_some(201);
         let given = self.argument(at);
         self.api.behaviour.set.insert(found.key.clone(), given);
         self.set_above(&found.above);

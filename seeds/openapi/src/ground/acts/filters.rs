@@ -35,6 +35,8 @@ impl Act<'_> {
     /// Filters of parameters that speak of fields, and searches. Gives how they are said.
     pub(super) fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
         let Some(resource) = self.resources.get(&found.name).cloned() else { return Vec::new() };
+        // A list that is asked for by a body is told by it what to show.
+        let is_read = self.operation.written.is_some();
         // What only a search shows is whatever was searched for.
         let searched = found.item.is_some() || found.made;
         let names: Vec<String> = self
@@ -42,7 +44,7 @@ impl Act<'_> {
             .parameters
             .iter()
             .filter(|(name, doc)| {
-                doc.place == Some(Place::Query)
+                (doc.place == Some(Place::Query) || (is_read && doc.place == Some(Place::Body)))
                     && doc.default.is_none()
                     && !self.used.contains(*name)
                     && is_identifier(&identifier(name))

@@ -113,12 +113,14 @@ impl Act<'_> {
         for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), TypeName::Integer)] {
             let Some(doc) = name.and_then(|name| parameters.get_mut(name)) else { continue };
             let kept = std::mem::take(doc);
+            let default = kept.default.filter(|default| kind == TypeName::Integer && default.is_u64());
             *doc = FieldDoc {
                 kind: Some(kind),
                 place: kept.place,
                 description: kept.description,
                 label: kept.label,
-                optional: true,
+                optional: default.is_none(),
+                default,
                 max: kept.max.filter(|_| name == limit.as_ref()),
                 ..FieldDoc::default()
             };

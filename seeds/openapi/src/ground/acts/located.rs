@@ -1,6 +1,6 @@
 //! The keys in the path of an operation: which records they name, and that these must be there.
 
-use diorama_seeds::doc::{FieldDoc, Place, RefusalDoc, RequireDoc, TypeName};
+use diorama_seeds::doc::{FieldDoc, RefusalDoc, RequireDoc, TypeName};
 use serde_json::Value as Json;
 
 use super::Act;
@@ -47,7 +47,7 @@ impl<'a> Act<'a> {
             }
             *doc = FieldDoc {
                 reference: Some(named.name.clone()),
-                place: Some(Place::Path),
+                place: doc.place,
                 description: doc.description.clone(),
                 label: Some(named.label.clone()),
                 ..FieldDoc::default()

@@ -57,7 +57,9 @@ impl Act<'_> {
             self.api.behaviour.condition = Some(both);
         }
         // Where lists show those of a time, there are enough for each time.
-        if let Some(RecordsDoc::Count(count)) = self.resources.get_mut(&found.name).map(|doc| &mut doc.records) {
+        if let Some(RecordsDoc::Count(count)) =
+            self.resources.get_mut(&found.name).map(|doc| &mut doc.records)
+        {
             *count = (*count).max(RECORDS);
         }
         self.api.behaviour.sort = Some(SortDoc { by: Some(by), ..SortDoc::default() });

@@ -39,6 +39,7 @@ impl Act<'_> {
         let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
         let chooses = self.operation.request.is_some()
             || self.api.parameters.values().any(|doc| doc.place == Some(Place::Query));
+        let chooses = chooses || self.operation.path.ends_with('}');
         own.is_some_and(|own| !self.collection(own).single && self.collection(own).listed) && !chooses
     }
 

@@ -51,7 +51,8 @@ impl Act<'_> {
         }
         // Where it does not show the record, only its verb tells what it is about.
         let shown = self.operation.reply.is_some();
-        let mut set = if shown { self.given_to(&found.name) } else { IndexMap::new() };
+        let in_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
+        let mut set = if shown { self.given_to(&found.name, |doc| !in_path(doc)) } else { IndexMap::new() };
         let said: Vec<String> = set.keys().cloned().collect();
         set.extend(self.changed_by(&found.name, &words(&verb)));
         if set.is_empty() {
@@ -67,11 +68,14 @@ impl Act<'_> {
     }
 
     /// The fields of a resource to which parameters of the same name go, as expressions.
-    fn given_to(&mut self, resource: &str) -> IndexMap<String, String> {
+    pub(super) fn given_to(
+        &mut self,
+        resource: &str,
+        which: impl Fn(&FieldDoc) -> bool,
+    ) -> IndexMap<String, String> {
         let Some(known) = self.resources.get(resource) else { return IndexMap::new() };
-        let in_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
         let mut set = IndexMap::new();
-        for (name, doc) in self.api.parameters.iter_mut().filter(|(_, doc)| !in_path(doc)) {
+        for (name, doc) in self.api.parameters.iter_mut().filter(|(_, doc)| which(doc)) {
             let field = known.fields.iter().find(|(field, _)| plain(field) == plain(name));
             let Some((field, own)) = field.filter(|(field, _)| **field != known.key && is_identifier(name))
             else {

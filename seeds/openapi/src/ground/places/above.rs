@@ -8,6 +8,14 @@ use super::{Above, Collection, Part, Places, form};
 use crate::shape::Shape;
 use crate::words::{identifier, is_id};
 
+impl Collection {
+    /// Whether its records have keys: paths end with them, or its list shows them as ids.
+    fn is_keyed(&self) -> bool {
+        let shows = |record: &Shape| record.member("id").is_some();
+        self.item.is_some() || (self.listed && self.record.as_ref().is_some_and(shows))
+    }
+}
+
 impl Places {
     /// The shown collection of a noun whose records have keys in paths: one whose key has the given name in paths, where
     /// there is one, and the one whose path shares most with a path.
@@ -19,7 +27,7 @@ impl Places {
         key: &str,
     ) -> Option<usize> {
         let fits = |index: usize, found: &Collection| {
-            index != but && self.is_shown(index) && found.noun == wanted && found.item.is_some()
+            index != but && self.is_shown(index) && found.noun == wanted && found.is_keyed()
         };
         let fitting = self.all.values().enumerate().filter(|(index, found)| fits(*index, found));
         let shared =

@@ -83,7 +83,8 @@ impl Places {
             let own = self.all.get(&form(parts));
             let noun = own.map(|own| own.noun.as_str()).unwrap_or_default();
             let known = keys(parts);
-            let index = self.kind(item, noun).filter(|_| own.is_none_or(|own| own.item.is_none() && !own.made))?;
+            let index =
+                self.kind(item, noun).filter(|_| own.is_none_or(|own| own.item.is_none() && !own.made))?;
             let is_known = |key: &&str| known.contains(key) || self.is_constant(key);
             keys(&self.all[index].parts).iter().all(is_known).then_some(index)
         };
@@ -92,7 +93,8 @@ impl Places {
 
     /// The collection of which a place that no key opens shows one record: `/movies/latest`.
     pub(in crate::ground) fn shown_of(&self, found: &Collection) -> Option<usize> {
-        let only_shown = found.single && keys(&found.parts).is_empty() && !self.changed.contains(&form(&found.parts));
+        let only_shown =
+            found.single && keys(&found.parts).is_empty() && !self.changed.contains(&form(&found.parts));
         let of = self.kind(found.record.as_ref().filter(|_| only_shown)?, &found.noun)?;
         let other = &self.all[of];
         let begins = other.parts.len() < found.parts.len() && found.parts.starts_with(&other.parts);
@@ -101,7 +103,12 @@ impl Places {
 
     /// The same of a path that is no place.
     pub(in crate::ground) fn one_shown(&self, parts: &[Part], record: &Shape) -> Option<usize> {
-        let found = Collection { parts: parts.to_vec(), single: true, record: Some(record.clone()), ..Collection::default() };
+        let found = Collection {
+            parts: parts.to_vec(),
+            single: true,
+            record: Some(record.clone()),
+            ..Collection::default()
+        };
         self.shown_of(&found)
     }
 

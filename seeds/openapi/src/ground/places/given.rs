@@ -12,8 +12,8 @@ use super::told::Given;
 use super::values::{names, stem, tells};
 use super::{Part, Places, form, list};
 use crate::document::Operation;
-use crate::routes::is_generic;
 use crate::shape::{Kind, Shape};
+use crate::views::is_generic;
 use crate::words::identifier;
 
 /// What has been reached.
@@ -124,7 +124,7 @@ impl Reach<'_> {
 
     /// An operation can be called: what it replies is known.
     fn see(&mut self, operation: &Operation, parts: &[Part]) {
-        let Some(reply) = &operation.reply else { return };
+        let Some(reply) = operation.reply.as_ref().filter(|reply| !reply.is_scalar()) else { return };
         names(reply, "", &mut self.told, 0);
         let here = self.places.all.get_index_of(&form(parts));
         match list(operation, parts).filter(|_| operation.method == "GET") {
@@ -178,7 +178,7 @@ impl Reach<'_> {
     fn value(&self, operation: &Operation, parts: &[Part], at: usize) -> Option<Given> {
         let path = form(parts.get(..at).unwrap_or_default());
         let Some(Part::Key(name)) = parts.get(at) else { return None };
-        let shape = operation.path_parameter(name).map(|known| known.shape.clone()).unwrap_or_default();
+        let shape = operation.key_shape(name).cloned().unwrap_or_default();
         let named = self.named.get(&plain(name)).into_iter().flatten();
         let shown = named.clone().filter(|found| self.shown.contains(found)).count();
         let kept = |found: usize| {
@@ -222,7 +222,7 @@ fn is_evident(member: &str, parts: &[Part]) -> bool {
 
 /// Whether any value of a type will do: a day, a moment, an amount.
 fn is_free(operation: &Operation, name: &str) -> bool {
-    let shape = operation.path_parameter(name).map(|known| &known.shape);
+    let shape = operation.key_shape(name);
     shape.is_some_and(|shape| {
         matches!(shape.kind, Kind::Number | Kind::Boolean)
             || matches!(shape.format.as_deref(), Some("date" | "date-time"))

@@ -72,7 +72,7 @@ impl Places {
         for operation in operations {
             let parts = self.parts(operation);
             let of_path = parts.iter().enumerate().filter_map(|(place, part)| {
-                let shape = &operation.path_parameter(part.key()?)?.shape;
+                let shape = operation.key_shape(part.key()?)?;
                 Some((form(&parts[..place]), shape))
             });
             let bodies = operation.body.iter().chain(operation.reply.as_ref());

@@ -97,7 +97,7 @@ impl Kinds {
 
 impl Places {
     /// The collection whose records an object is one of, by its members.
-    pub(super) fn kind(&self, object: &Shape, noun: &str) -> Option<usize> {
+    pub(in crate::ground) fn kind(&self, object: &Shape, noun: &str) -> Option<usize> {
         let members: BTreeSet<String> = names(object).collect();
         self.all.get_index_of(self.kinds.find(&members, noun)?)
     }

@@ -4,8 +4,9 @@ use diorama_seeds::contract::{noun, plain};
 
 use super::paths::{parts, spelt};
 use super::{Part, Places, form};
+use diorama_seeds::naming::resource_name;
+
 use crate::document::Operation;
-use crate::routes;
 use crate::words::{is_id, label, words};
 
 impl Places {
@@ -45,7 +46,7 @@ impl Places {
                 .parts
                 .iter()
                 .filter_map(|part| match part {
-                    Part::Text(text) if !text.starts_with('{') => Some(routes::entity_name(text)),
+                    Part::Text(text) if !text.starts_with('{') => Some(resource_name(text)),
                     _ => None,
                 })
                 .collect();

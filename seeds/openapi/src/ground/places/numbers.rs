@@ -12,7 +12,8 @@ const NUMBERS: [&str; 5] = ["number", "index", "position", "ordinal", "num"];
 impl Places {
     /// Finds them: a number by its name, of records that stand below others and that nobody makes.
     pub(super) fn find_numbers(&mut self) {
-        let numbered = self.all.iter().filter_map(|(path, found)| Some((path.clone(), self.number_of(found)?)));
+        let numbered =
+            self.all.iter().filter_map(|(path, found)| Some((path.clone(), self.number_of(found)?)));
         let numbered: Vec<(String, String)> = numbered.collect();
         for (path, number) in numbered {
             if let Some(found) = self.all.get_mut(&path) {

@@ -4,9 +4,8 @@ use diorama_seeds::contract::noun;
 use diorama_seeds::world::api_path::{Piece, pieces};
 
 use crate::document::Operation;
-use crate::entities::has_page;
-use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
+use crate::views::{self, View, has_page, is_generic};
 use crate::words::{identifier, is_plural, label, singular, words};
 
 /// A part of a path.
@@ -26,7 +25,7 @@ impl Part {
     }
 }
 
-/// The parts of an operation's path; parameters with a few values are text.
+/// The parts of an operation's path; parameters with a few values, and lists, are text.
 pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
     let mut parts = Vec::new();
     for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
@@ -39,13 +38,10 @@ pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
         }
         for piece in found {
             match piece {
-                Piece::Parameter(name) => {
-                    let known = operation.path_parameter(name);
-                    match known.map(|known| &known.shape.kind) {
-                        Some(Kind::Enum(_)) => parts.push(Part::Text(format!("{{{name}}}"))),
-                        _ => parts.push(Part::Key(name.to_owned())),
-                    }
-                }
+                Piece::Parameter(name) => match operation.key_shape(name).map(|shape| &shape.kind) {
+                    Some(Kind::Enum(_) | Kind::Array(_)) => parts.push(Part::Text(format!("{{{name}}}"))),
+                    _ => parts.push(Part::Key(name.to_owned())),
+                },
                 Piece::Literal(text) if keyed => {
                     if let Some(verb) = text.strip_prefix(':').filter(|verb| !verb.is_empty()) {
                         parts.push(Part::Text(verb.to_owned()));
@@ -86,7 +82,7 @@ pub(in crate::ground) fn list<'s>(operation: &'s Operation, parts: &[Part]) -> O
     let mut texts = texts.take(if is_record { 1 } else { usize::MAX });
     let named = texts.find_map(|text| listed_in(reply, &text, 0));
     named.or_else(|| listed_in(reply, "", 0)).or_else(|| {
-        match routes::view(reply, false, has_page(operation)) {
+        match views::view(reply, false, has_page(operation)) {
             View::List(list) => Some((list.items.to_owned(), list.item)),
             _ => None,
         }
@@ -131,8 +127,8 @@ pub(in crate::ground) fn noun_said(record: &Shape) -> Option<String> {
 
 /// The record that a reply shows.
 pub(super) fn find_shown(operation: &Operation) -> Option<&Shape> {
-    match routes::view(operation.reply.as_ref()?, true, false) {
-        View::Record { shape, .. } => Some(shape.fullest_object()).filter(|shape| shape.members().is_some()),
+    match views::view(operation.reply.as_ref()?, true, false) {
+        View::Record(shape) => Some(shape.fullest_object()).filter(|shape| shape.members().is_some()),
         _ => None,
     }
 }

@@ -6,8 +6,8 @@ use diorama_seeds::english::stem;
 use super::paths::{described, find_shown, parts, spelt, take_out_attributes};
 use super::{Collection, Part, Places, form, list};
 use crate::document::{Operation, Place};
-use crate::routes;
 use crate::shape::{Kind, Shape};
+use crate::views;
 use crate::words::{label, singular, words};
 
 impl Places {
@@ -85,7 +85,7 @@ impl Places {
         let mut arrays = members.iter().filter(|(_, member)| of_keys(&member.shape));
         let (name, _) = arrays.next()?;
         let others = members.keys().filter(|other| *other != name);
-        let only = arrays.next().is_none() && others.into_iter().all(|other| routes::is_paging(other));
+        let only = arrays.next().is_none() && others.into_iter().all(|other| views::is_paging(other));
         only.then(|| name.clone())
     }
 
@@ -144,7 +144,7 @@ impl Places {
         let lists = self.is_list(&parts);
         match parts.split_last() {
             Some((Part::Key(name), before)) if !before.is_empty() && !lists => {
-                let key_shape = operation.path_parameter(name).map(|known| known.shape.clone());
+                let key_shape = operation.key_shape(name).cloned();
                 let record = find_shown(operation).map(take_out_attributes);
                 let found = self.entry(before);
                 found.item.get_or_insert_with(|| name.clone());
@@ -152,7 +152,8 @@ impl Places {
                 found.single = false;
                 found.opened |= get;
                 // A change without a body puts what its path names into this place.
-                found.joined |= operation.method == "PUT" && operation.request.is_none();
+                found.joined |=
+                    operation.method == "PUT" && operation.request.is_none() && operation.written.is_none();
                 if let Some(shape) = key_shape.filter(|_| found.record.is_none()) {
                     found.key_shape = shape;
                 }
@@ -206,7 +207,7 @@ impl Places {
             found.joined = sent.is_some_and(|sent| sent.keys().any(|name| Some(plain(name)) == key));
         }
         let own = self.made_in(&parts).is_none();
-        let kept = own && record.filter(key).is_some() && !routes::is_verb(last);
+        let kept = own && record.filter(key).is_some() && !views::is_verb(last);
         match self.all.get_mut(&form(&parts)) {
             Some(found) if !found.single => {
                 found.made |= own;

@@ -37,7 +37,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
             if places.is_known(&parts, at, name) {
                 continue;
             }
-            let shape = operation.path_parameter(name).map(|known| known.shape.clone()).unwrap_or_default();
+            let shape = operation.key_shape(name).cloned().unwrap_or_default();
             // An id that stands in an object of its own is that object's.
             let inside = |stem: String| told.contains(&format!("{stem}.id"));
             let is_own = is_id(name) && stem(name).is_some_and(inside);

@@ -5,24 +5,16 @@ use diorama_seeds::doc::{FieldDoc, TypeName};
 use diorama_seeds::materialise::{provider_of_field, provider_of_name};
 use serde_json::{Value as Json, json};
 
-use crate::build;
-use crate::entities::Entity;
-use crate::fakes;
+use crate::fakes::{self, Span};
 use crate::ground::places::Collection;
 use crate::shape::{Kind, Shape};
-use crate::words::{is_id, label};
+use crate::words::{is_id, label, words};
 
 pub(super) fn key_field(found: &Collection) -> FieldDoc {
     let named = Some(label(&found.key));
     if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
         return FieldDoc { kind: Some(TypeName::Integer), label: named, ..FieldDoc::default() };
     }
-    let entity = Entity {
-        name: found.name.clone(),
-        key_member: Some(found.key.clone()),
-        key_shape: found.key_shape.clone(),
-        ..Entity::default()
-    };
     let code = match found.key_shape.format.as_deref() {
         Some("snowflake") => Some("1#################".to_owned()),
         _ => found.key_shape.pattern.as_deref().and_then(code_of),
@@ -37,10 +29,37 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
     let fake = match (code, by_name) {
         (Some(code), _) => json!({"provider": "code", "format": code}),
         (None, Some(made)) => json!(made),
-        (None, None) => build::key_code(&entity),
+        (None, None) => made_code(found),
     };
     let fake = of_length(&found.key_shape).filter(|_| found.key_shape.pattern.is_none()).unwrap_or(fake);
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
+}
+
+/// How keys that are text are written where nothing says more.
+fn made_code(found: &Collection) -> Json {
+    let code = |form: &str| json!({"provider": "code", "format": form});
+    let says_number = |text: &str| words(text).iter().any(|word| word == "number");
+    if says_number(&found.key) || found.key_shape.description.as_deref().is_some_and(says_number) {
+        return code("#####");
+    }
+    let last = words(&found.key).pop().unwrap_or_default();
+    let is_free = found.key_shape.format.is_none();
+    if is_free && ["code", "token", "key", "hash"].contains(&last.as_str()) {
+        return code("{A}{xx}#{A}#{xx}{A}#");
+    }
+    if is_free && !is_id(&found.key) {
+        // A login or a slug is made of words.
+        return code(&format!("{}-####", label(&found.name).to_lowercase().replace(' ', "-")));
+    }
+    let plain = Shape { kind: Kind::String, nullable: false, pattern: None, ..found.key_shape.clone() };
+    match fakes::field("id", &plain, Span::USUAL, 0).fake {
+        Some(fake) if fake.get("provider") == Some(&json!("code")) => fake,
+        Some(fake) if fake == json!("uuid") => code("{xxxxxxxx}-{xxxx}-4{xxx}-a{xxx}-{xxxxxxxxxxxx}"),
+        _ => {
+            let prefix: String = found.name.chars().filter(char::is_ascii_alphabetic).take(3).collect();
+            code(&format!("{}-######", prefix.to_lowercase()))
+        }
+    }
 }
 
 /// A code for keys that are longer or shorter than usual.

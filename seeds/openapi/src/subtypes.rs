@@ -1,0 +1,98 @@
+//! Subclasses: schemas that take in another by `allOf` are the alternatives of that one, where it has a discriminator.
+//!
+//! OpenAPI says so of a schema with a discriminator that lists no alternatives itself (3.0, section 4.7.25).
+
+use serde_json::{Map, Value as Json, json};
+
+const SCHEMAS: &str = "#/components/schemas/";
+
+/// Gives schemas with a discriminator their subclasses as alternatives.
+pub(super) fn write_out(root: &mut Json) {
+    let Some(schemas) = root.pointer_mut("/components/schemas").and_then(Json::as_object_mut) else { return };
+    let bases: Vec<(String, String)> = schemas
+        .iter()
+        .filter(|(_, schema)| ["oneOf", "anyOf"].iter().all(|word| schema.get(*word).is_none()))
+        .filter_map(|(name, schema)| {
+            let member = schema.get("discriminator")?.get("propertyName")?.as_str()?;
+            Some((name.clone(), member.to_owned()))
+        })
+        .collect();
+    for (name, member) in bases {
+        divide(schemas, &name, &member);
+    }
+}
+
+/// Makes a schema the choice between its subclasses; what it says itself becomes a schema of its own.
+fn divide(schemas: &mut Map<String, Json>, name: &str, member: &str) {
+    let reference = format!("{SCHEMAS}{name}");
+    let takes_in = |schema: &Json| {
+        let mut parts = schema.get("allOf").and_then(Json::as_array).into_iter().flatten();
+        parts.any(|part| part.get("$ref").and_then(Json::as_str) == Some(&reference))
+    };
+    let subclasses: Vec<String> =
+        schemas.iter().filter(|(_, schema)| takes_in(schema)).map(|(name, _)| name.clone()).collect();
+    let Some(schema) = schemas.get(name).cloned().filter(|_| !subclasses.is_empty()) else { return };
+    let discriminator = schema.get("discriminator").cloned().unwrap_or_default();
+    let values = |of: &str| -> Vec<Json> {
+        let mapping = discriminator.get("mapping").and_then(Json::as_object).into_iter().flatten();
+        let leads = |target: &str| target == of || target.strip_prefix(SCHEMAS) == Some(of);
+        let named = mapping.filter(|(_, target)| target.as_str().is_some_and(leads));
+        let found: Vec<Json> = named.map(|(value, _)| Json::from(value.as_str())).collect();
+        if found.is_empty() { vec![Json::from(of)] } else { found }
+    };
+    let is_mapped = discriminator.get("mapping").is_some();
+    let base = (1..).map(|count| format!("{name}_base_{count}")).find(|base| !schemas.contains_key(base));
+    let Some(base) = base else { return };
+    let only = |of: &str| json!({"type": "object", "required": [member], "properties": {member: {"type": "string", "enum": values(of)}}});
+    for subclass in &subclasses {
+        let parts = schemas.get_mut(subclass).and_then(|schema| schema.get_mut("allOf")?.as_array_mut());
+        let Some(parts) = parts else { continue };
+        for part in parts.iter_mut() {
+            if part.get("$ref").and_then(Json::as_str) == Some(&reference) {
+                *part = json!({"$ref": format!("{SCHEMAS}{base}")});
+            }
+        }
+        parts.push(only(subclass));
+    }
+    let mut ways: Vec<Json> =
+        subclasses.iter().map(|subclass| json!({"$ref": format!("{SCHEMAS}{subclass}")})).collect();
+    let own = discriminator.get("mapping").and_then(Json::as_object).into_iter().flatten();
+    if is_mapped && own.into_iter().any(|(_, target)| target.as_str() == Some(&reference)) {
+        ways.push(json!({"allOf": [{"$ref": format!("{SCHEMAS}{base}")}, only(name)]}));
+    }
+    let mut plain = schema.clone();
+    if let Some(members) = plain.as_object_mut() {
+        members.remove("discriminator");
+    }
+    let mut choice = json!({"oneOf": ways, "discriminator": discriminator});
+    if let (Some(words), Some(choice)) = (schema.as_object(), choice.as_object_mut()) {
+        let said = ["title", "description", "nullable"].iter().filter_map(|word| words.get_key_value(*word));
+        choice.extend(said.map(|(word, value)| (word.clone(), value.clone())));
+    }
+    schemas.insert(base, plain);
+    schemas.insert(name.to_owned(), choice);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_with_a_discriminator_is_one_of_its_subclasses() {
+        let mut root = json!({"components": {"schemas": {
+            "Vehicle": {"type": "object", "discriminator": {"propertyName": "kind", "mapping": {"lorry": "#/components/schemas/Lorry"}}},
+            "Lorry": {"allOf": [{"$ref": "#/components/schemas/Vehicle"}, {"properties": {"axles": {}}}]},
+            "Bike": {"allOf": [{"$ref": "#/components/schemas/Vehicle"}]},
+            "Alone": {"discriminator": {"propertyName": "kind"}}}}});
+        write_out(&mut root);
+        let schemas = &root["components"]["schemas"];
+        assert_eq!(
+            schemas["Vehicle"]["oneOf"],
+            json!([{"$ref": "#/components/schemas/Lorry"}, {"$ref": "#/components/schemas/Bike"}])
+        );
+        assert_eq!(schemas["Lorry"]["allOf"][0]["$ref"], "#/components/schemas/Vehicle_base_1");
+        assert_eq!(schemas["Lorry"]["allOf"][2]["properties"]["kind"]["enum"], json!(["lorry"]));
+        assert_eq!(schemas["Bike"]["allOf"][1]["properties"]["kind"]["enum"], json!(["Bike"]));
+        assert_eq!(schemas["Alone"], json!({"discriminator": {"propertyName": "kind"}}));
+    }
+}

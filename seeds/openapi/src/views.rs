@@ -1,0 +1,131 @@
+//! What a reply shows: one record, a list of them, or neither.
+
+use super::document::Operation;
+use super::shape::{Kind, Shape};
+use super::words::{self, words};
+
+/// What a reply is.
+pub(super) enum View<'a> {
+    /// Objects in a list.
+    List(List<'a>),
+    /// One object.
+    Record(&'a Shape),
+    /// No JSON body, or one that is neither object nor list of objects.
+    Other,
+}
+
+/// A list reply.
+pub(super) struct List<'a> {
+    pub(super) item: &'a Shape,
+    /// Name of the array; empty when it is the whole body.
+    pub(super) items: &'a str,
+}
+
+/// Names of arrays that say nothing about what is in them.
+const GENERIC: [&str; 14] = [
+    "results", "items", "data", "list", "entries", "records", "values", "content", "hits", "rows", "result",
+    "elements", "objects", "value",
+];
+
+/// Whether an array's name says nothing about its items.
+pub(super) fn is_generic(name: &str) -> bool {
+    name.is_empty() || GENERIC.contains(&name.to_lowercase().as_str())
+}
+
+/// Whether a member is about the page, not about a record.
+pub(super) fn is_paging(name: &str) -> bool {
+    paging_role(name).is_some()
+}
+
+/// What a paging member shows: `page`, `pages`, `total`, `limit`, `offset`, `next`; `other` for the rest.
+pub(super) fn paging_role(name: &str) -> Option<&'static str> {
+    let words = words(name);
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+    Some(match words.join("_").as_str() {
+        "page" | "current_page" | "page_number" | "page_index" => "page",
+        "total_pages" | "pages" | "page_count" | "num_pages" | "last_page" => "pages",
+        "total" | "total_results" | "count" | "total_count" | "total_items" | "total_elements"
+        | "total_records" | "num_results" | "result_count" => "total",
+        "limit" | "per_page" | "page_size" | "size" => "limit",
+        "offset" | "skip" | "start" => "offset",
+        "first" | "last" | "links" | "meta" | "has_next" => "other",
+        _ if has(&["next", "cursor", "marker", "continuation"]) => "next",
+        _ if has(&["previous", "prev", "more", "truncated", "pagination", "paging"]) => "other",
+        _ => return None,
+    })
+}
+
+/// Reads a reply. `about_record` says that the path ends with a record's key, so that an object with one list is
+/// still that record.
+pub(super) fn view(shape: &Shape, about_record: bool, has_page_parameter: bool) -> View<'_> {
+    view_in(shape, false, about_record, has_page_parameter)
+}
+
+fn view_in(shape: &Shape, is_inside: bool, about_record: bool, pages: bool) -> View<'_> {
+    match &shape.kind {
+        Kind::Array(item) if item.first_object().members().is_some() => {
+            View::List(List { item: item.first_object(), items: "" })
+        }
+        Kind::Union(_) => match shape.first_object() {
+            object if object.members().is_some() => view_in(object, is_inside, about_record, pages),
+            _ => View::Other,
+        },
+        Kind::Object(members) => {
+            let arrays: Vec<_> = members
+                .iter()
+                // What comes with a record of JSON:API is not listed.
+                .filter(|(name, member)| {
+                    let item = member.shape.items().filter(|_| *name != "included");
+                    item.is_some_and(|item| item.first_object().members().is_some())
+                })
+                .collect();
+            let others = members.iter().filter(|(_, member)| member.shape.items().is_none());
+            // A `size` beside a name and a colour is no page size: paging is most of what stands beside a list.
+            let paging = others.clone().filter(|(name, _)| is_paging(name)).count();
+            let generic = matches!(arrays.as_slice(), [(name, _)] if is_generic(name));
+            let paged = pages || (paging > 0 && (generic || paging * 2 >= others.clone().count()));
+            let only_scalars =
+                others.clone().all(|(name, member)| member.shape.is_scalar() || is_paging(name));
+            let shows_record = about_record && !paged;
+            match arrays.as_slice() {
+                [(name, member)]
+                    if (!shows_record || members.len() == 1)
+                        && (paged || (only_scalars && (members.len() == 1 || is_generic(name)))) =>
+                {
+                    match member.shape.items() {
+                        Some(item) => View::List(List { item: item.first_object(), items: name }),
+                        None => View::Other,
+                    }
+                }
+                _ => {
+                    let inner: Vec<_> =
+                        others.filter(|(_, member)| member.shape.members().is_some()).collect();
+                    // What has no key of its own, around what has one, is no record.
+                    let keyed = |inner: &Shape| inner.members().is_some_and(|inner| inner.contains_key("id"));
+                    let wrapper = !is_inside
+                        && arrays.is_empty()
+                        && !members.contains_key("id")
+                        && (members.len() <= 4 || inner.iter().all(|(_, member)| keyed(&member.shape)));
+                    match inner.as_slice() {
+                        [(name, member)] if wrapper && (is_generic(name) || members.len() == 1) => {
+                            view_in(&member.shape, true, about_record, pages)
+                        }
+                        _ => View::Record(shape),
+                    }
+                }
+            }
+        }
+        _ => View::Other,
+    }
+}
+
+/// A segment that is an action on a record: `/orders/{id}/cancel`.
+pub(super) fn is_verb(segment: &str) -> bool {
+    !words::words(segment).last().is_some_and(|last| words::is_plural(last))
+}
+
+/// Whether callers can ask for another page.
+pub(super) fn has_page(operation: &Operation) -> bool {
+    let asks = |name: &str| matches!(paging_role(name), Some("page" | "offset" | "next"));
+    operation.parameters.iter().any(|parameter| asks(&parameter.name))
+}
