@@ -65,6 +65,7 @@ mod tests {
             schemas: Arc::new(Schemas::default()),
             request: None,
             whole: None,
+            kinds: Vec::new(),
             reply: None,
             headers: headers.map(|(name, schema)| (name.clone(), schema.clone())).collect(),
             form: false,

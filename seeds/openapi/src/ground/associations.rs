@@ -2,7 +2,7 @@
 //!
 //! Each is a resource with a reference to either end, so that a film's cast and a person's films agree.
 
-use diorama_seeds::contract::{AS, KEYS, noun, plain};
+use diorama_seeds::contract::{AS, KEYS, key_name, noun, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::resources::stored;
 use crate::document::Operation;
 use crate::fakes::{self, Span};
 use crate::shape::{Member, Shape};
-use crate::words::{identifier, is_identifier, label};
+use crate::words::{identifier, is_id, is_identifier, label};
 
 /// Members of an association that are kept, at most.
 const MAX_MEMBERS: usize = 12;
@@ -68,9 +68,32 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
                 && !ones.contains(&plain)
                 && !twos.contains(&plain)
         };
+        // A key of a third place opens there.
+        let parts = &one.parts;
+        let third = |name: &str| {
+            let (stem, _) = key_name(name).filter(|(stem, _)| is_id(name) && !stem.is_empty())?;
+            let target = places.by_noun(&stem, usize::MAX, parts, name)?;
+            let target = Some(target).filter(|target| *target != owner && *target != other)?;
+            Some(places.all[target].name.clone()).filter(|name| resources.contains_key(name))
+        };
+        let thirds: IndexMap<String, String> = item
+            .members()
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, _)| Some((identifier(name), third(name)?)))
+            .collect();
         let Some(doc) = resources.get_mut(&resource) else { continue };
         for (name, member) in item.members().into_iter().flatten().filter(binds).take(MAX_MEMBERS) {
             doc.fields.entry(identifier(name)).or_insert_with(|| {
+                if let Some(third) = thirds.get(&identifier(name)) {
+                    return FieldDoc {
+                        reference: Some(third.clone()),
+                        optional: true,
+                        on_delete: Some(OnDelete::Clear),
+                        fake: Some(json!({"provider": "chance", "share": 1.0})),
+                        ..FieldDoc::default()
+                    };
+                }
                 let mut field = fakes::field(name, &member.shape, Span::USUAL, 0);
                 (field.pattern, field.unique, field.optional) = (None, false, true);
                 (field.min_length, field.max_length, field.nullable) = (None, None, false);

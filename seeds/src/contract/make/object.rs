@@ -264,7 +264,7 @@ impl Maker<'_> {
     fn id_of(&mut self, part: &Json, here: &Place<'_>, named: &Named) -> Option<Json> {
         let (_, ending) = key_name(here.name)?;
         let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
-        let id = record.members.get(&*ending).filter(|id| **id != named.key)?;
+        let id = record.members.get(ending).filter(|id| **id != named.key)?;
         self.fits(part, id).then(|| id.clone())
     }
 
