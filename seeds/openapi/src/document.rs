@@ -16,7 +16,6 @@ use self::replies::{
     headers, json_content, kinds, media, reply_content, success, success_response, true_json,
 };
 use super::examples;
-use super::intent;
 use super::levels;
 use super::security::{self, Needs};
 use super::shape::{Kind, Shape, Unfolder};
@@ -250,7 +249,6 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
             "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`",
         ));
     }
-    intent::read(&mut operations);
     Ok(Document {
         title: text("/info/title"),
         description: text("/info/description"),

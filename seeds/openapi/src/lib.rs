@@ -165,6 +165,7 @@ pub fn import_with(
     let mut notes: Vec<Note> =
         lost.into_iter().map(|reason| Note::on_all(Severity::LeftOut.says(reason))).collect();
     let mut document = document::read(&root, &mut notes).map_err(refuse)?;
+    intent::read(&mut document.operations);
     let identifier = identifier(name);
     let title = if document.title.is_empty() || document.title == "API" {
         capitalised(&words::label(&identifier))

@@ -83,6 +83,7 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
         let say = format!("The {noun} of {{it}} {is} {quote}{{value}}{quote}.");
         (vec![format!("What {is} the {noun} of {{it}}?")], vec![say])
     };
+    let on = if doc.kind == Some(TypeName::Time) { "at" } else { "on" };
     let one = |ask: &str, say: &str| (vec![ask.to_owned()], vec![say.to_owned()]);
     let (ask, say) = match &shape.kind {
         _ if ["id", "path", "key", "token", "url", "hash"].contains(&last) => return,
@@ -108,10 +109,11 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 }
                 one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
             }
+            ("from" | "to" | "since" | "before" | "after", _) if parts.len() == 1 => return,
             (verb, last) if (last == "at" && parts.len() == 2 || parts.len() == 1) && verb.ends_with('s') => {
                 one(
                     &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
-                    &format!("{{it}} {verb} on {{value}}."),
+                    &format!("{{it}} {verb} {on} {{value}}."),
                 )
             }
             // A moment that is only a participle is when that was done.

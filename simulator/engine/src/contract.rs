@@ -651,7 +651,17 @@ impl Lookup for Run<'_> {
         let key = above.field(above.key).schema.parse_json(&whole.key, self.zone()).ok()?;
         let all =
             self.draft.state.iter(self.base, part).filter(|record| record.get(field.index()) == Some(&key));
-        Some(all.map(|record| self.known_from(part, record, Some(whole_id))).collect())
+        let mut all: Vec<&Record> = all.collect();
+        // Parts that are numbered stand in the order of their numbers.
+        let is_number =
+            |name: &String| ["number", "order", "position", "index"].iter().any(|end| name.ends_with(end));
+        if let Some(number) = self.called(part).fields.iter().position(is_number) {
+            all.sort_by_key(|record| match record.get(number) {
+                Some(Value::Integer(number)) => *number,
+                _ => i64::MAX,
+            });
+        }
+        Some(all.into_iter().map(|record| self.known_from(part, record, Some(whole_id))).collect())
     }
 
     fn caller(&self) -> Option<Known> {

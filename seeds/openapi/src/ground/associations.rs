@@ -7,12 +7,12 @@ use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
 
-use super::places::{Part, Places, form};
+use super::places::{Collection, Part, Places, form};
 use super::resources::stored;
 use crate::document::Operation;
 use crate::fakes::{self, Span};
 use crate::shape::{Member, Shape};
-use crate::words::{identifier, is_id, is_identifier, label};
+use crate::words::{identifier, is_id, is_identifier, label, singular};
 
 /// Members of an association that are kept, at most.
 const MAX_MEMBERS: usize = 12;
@@ -25,83 +25,106 @@ struct Listed<'a> {
     item: &'a Shape,
 }
 
+/// What stands between two places.
+struct Association {
+    one: usize,
+    two: usize,
+    noun: String,
+    label: String,
+    /// What neither end has.
+    members: IndexMap<String, Shape>,
+}
+
 /// Gives the resources of a document their associations.
 pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>, operations: &[Operation]) {
-    let mut made: IndexMap<(usize, usize, String), String> = IndexMap::new();
+    for association in find(places, operations) {
+        let [one, two] = [association.one, association.two].map(|index| &places.all[index]);
+        if ![one, two].iter().all(|end| resources.contains_key(&end.name)) {
+            continue;
+        }
+        let names = std::iter::once(String::new()).chain((2..).map(|count| format!("_{count}")));
+        let mut names = names.map(|end| identifier(&format!("{}_{}{end}", one.name, association.noun)));
+        let Some(name) = names.find(|name| !resources.contains_key(name)) else { continue };
+        let mut doc = between(&name, &association.label, &one.name, &two.name);
+        for (member, shape) in association.members.iter().take(MAX_MEMBERS) {
+            let third = third(places, &association, member);
+            let field = match third.filter(|third| resources.contains_key(*third)) {
+                Some(third) => FieldDoc {
+                    reference: Some(third.to_owned()),
+                    optional: true,
+                    on_delete: Some(OnDelete::Clear),
+                    fake: Some(json!({"provider": "chance", "share": 1.0})),
+                    ..FieldDoc::default()
+                },
+                None => bound(member, shape),
+            };
+            doc.fields.entry(identifier(member)).or_insert(field);
+        }
+        resources.insert(name, doc);
+    }
+}
+
+/// Finds them, from whichever end they are shown. A list whose items show nothing of their own only refers.
+fn find(places: &Places, operations: &[Operation]) -> Vec<Association> {
+    let mut found: IndexMap<(usize, usize, String), Association> = IndexMap::new();
     for Listed { owner, other, name, item } in
         operations.iter().flat_map(|operation| listed(places, operation))
     {
-        let noun = noun(name);
-        let [one, two] = [owner, other].map(|index| &places.all[index]);
-        let is_there = |found: &super::places::Collection| resources.contains_key(&found.name);
-        if !is_there(one) || !is_there(two) || is_told(&resources[&one.name], &noun, &two.name) {
+        let members = binding(item, &places.all[owner], &places.all[other]);
+        if members.is_empty() {
             continue;
         }
-        let known =
-            made.get(&(owner, other, noun.clone())).or_else(|| made.get(&(other, owner, noun.clone())));
-        let resource = match known {
-            Some(known) => known.clone(),
-            None => {
-                let resource = (1..)
-                    .map(|count| match count {
-                        1 => identifier(&format!("{}_{noun}", one.name)),
-                        count => identifier(&format!("{}_{noun}_{count}", one.name)),
-                    })
-                    .find(|name| !resources.contains_key(name))
-                    .unwrap_or_default();
-                resources.insert(resource.clone(), between(&resource, &noun, &one.name, &two.name));
-                made.insert((owner, other, noun.clone()), resource.clone());
-                resource
-            }
-        };
-        // What neither end has binds the two.
-        let own = |found: &super::places::Collection| -> IndexSet<String> {
-            let members = found.record.as_ref().and_then(Shape::members).into_iter().flatten();
-            members.map(|(name, _)| plain(name)).collect()
-        };
-        let (ones, twos) = (own(one), own(two));
-        let binds = |(name, member): &(&String, &Member)| {
-            let plain = plain(name);
-            member.shape.is_scalar()
-                && is_identifier(&identifier(name))
-                && !KEYS.contains(&&*plain)
-                && !ones.contains(&plain)
-                && !twos.contains(&plain)
-        };
-        // A key of a third place opens there.
-        let parts = &one.parts;
-        let third = |name: &str| {
-            let (stem, _) = key_name(name).filter(|(stem, _)| is_id(name) && !stem.is_empty())?;
-            let target = places.by_noun(&stem, usize::MAX, parts, name)?;
-            let target = Some(target).filter(|target| *target != owner && *target != other)?;
-            Some(places.all[target].name.clone()).filter(|name| resources.contains_key(name))
-        };
-        let thirds: IndexMap<String, String> = item
-            .members()
-            .into_iter()
-            .flatten()
-            .filter_map(|(name, _)| Some((identifier(name), third(name)?)))
-            .collect();
-        let Some(doc) = resources.get_mut(&resource) else { continue };
-        for (name, member) in item.members().into_iter().flatten().filter(binds).take(MAX_MEMBERS) {
-            doc.fields.entry(identifier(name)).or_insert_with(|| {
-                if let Some(third) = thirds.get(&identifier(name)) {
-                    return FieldDoc {
-                        reference: Some(third.clone()),
-                        optional: true,
-                        on_delete: Some(OnDelete::Clear),
-                        fake: Some(json!({"provider": "chance", "share": 1.0})),
-                        ..FieldDoc::default()
-                    };
-                }
-                let mut field = fakes::field(name, &member.shape, Span::USUAL, 0);
-                (field.pattern, field.unique, field.optional) = (None, false, true);
-                (field.min_length, field.max_length, field.nullable) = (None, None, false);
-                field.fake = field.fake.map(|fake| json!({"provider": "chance", "share": 1.0, "of": fake}));
-                field
-            });
+        let noun = noun(name);
+        let inverse = (other, owner, noun.clone());
+        let place = if found.contains_key(&inverse) { inverse } else { (owner, other, noun.clone()) };
+        let association = found.entry(place).or_insert_with(|| Association {
+            one: owner,
+            two: other,
+            noun,
+            label: label(&singular(name)),
+            members: IndexMap::new(),
+        });
+        for (name, shape) in members {
+            association.members.entry(name).or_default().merge(shape);
         }
     }
+    found.into_values().collect()
+}
+
+/// The values of a listed object that neither end has by itself.
+pub(super) fn binding(item: &Shape, one: &Collection, two: &Collection) -> Vec<(String, Shape)> {
+    let own = |found: &Collection| -> IndexSet<String> {
+        let members = found.record.as_ref().and_then(Shape::members).into_iter().flatten();
+        members.map(|(name, _)| plain(name)).collect()
+    };
+    let (ones, twos) = (own(one), own(two));
+    let binds = |(name, member): &(&String, &Member)| {
+        let plain = plain(name);
+        member.shape.is_scalar()
+            && is_identifier(&identifier(name))
+            && !KEYS.contains(&&*plain)
+            && !ones.contains(&plain)
+            && !twos.contains(&plain)
+    };
+    let members = item.members().into_iter().flatten().filter(binds);
+    members.map(|(name, member)| (name.clone(), member.shape.clone())).collect()
+}
+
+/// The resource of a third place whose key a member holds: it opens there.
+fn third<'a>(places: &'a Places, association: &Association, member: &str) -> Option<&'a str> {
+    let (stem, _) = key_name(member).filter(|(stem, _)| is_id(member) && !stem.is_empty())?;
+    let target = places.by_noun(&stem, usize::MAX, &places.all[association.one].parts, member)?;
+    let is_end = [association.one, association.two].contains(&target);
+    (!is_end).then_some(&*places.all[target].name)
+}
+
+/// The field of a value that binds two records.
+fn bound(name: &str, shape: &Shape) -> FieldDoc {
+    let mut field = fakes::field(name, shape, Span::USUAL, 0);
+    (field.pattern, field.unique, field.optional) = (None, false, true);
+    (field.min_length, field.max_length, field.nullable) = (None, None, false);
+    field.fake = field.fake.map(|fake| json!({"provider": "chance", "share": 1.0, "of": fake}));
+    field
 }
 
 /// The lists of other records that an operation shows of one.
@@ -135,14 +158,8 @@ fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<Listed<'a>> {
     lists.collect()
 }
 
-/// Whether a reference of a resource tells already which records a member lists.
-fn is_told(resource: &ResourceDoc, noun: &str, other: &str) -> bool {
-    let list = resource.fields.get(&identifier(&format!("{noun}_ids")));
-    list.and_then(|list| list.items.as_ref()?.reference.as_deref()) == Some(other)
-}
-
 /// The resource that stands between two others: some of each record of the first.
-fn between(name: &str, noun: &str, one: &str, two: &str) -> ResourceDoc {
+fn between(name: &str, label: &str, one: &str, two: &str) -> ResourceDoc {
     let end = |of: &str| FieldDoc {
         reference: Some(of.to_owned()),
         on_delete: Some(OnDelete::Cascade),
@@ -152,7 +169,7 @@ fn between(name: &str, noun: &str, one: &str, two: &str) -> ResourceDoc {
     let each = EachDoc { of: one.to_owned(), by: first.clone(), min: 2, max: 3, set: IndexMap::new() };
     ResourceDoc {
         key: format!("{name}_key"),
-        label: Some(label(noun)),
+        label: Some(label.to_owned()),
         records: RecordsDoc::default(),
         each: vec![each],
         unique_together: vec![vec![first.clone(), second.clone()]],

@@ -8,6 +8,7 @@ use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, T
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
+use super::associations::binding;
 use super::places::{Collection, Places};
 use super::resources::stored;
 use crate::shape::{Kind, Member, Shape};
@@ -50,6 +51,26 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
             }
         }
     }
+    tell_first_parts(places, resources);
+}
+
+/// The first part of a key of two is the key of the record that the member of its name shows: `octo` of `octo/hello`, whose
+/// `owner` is the user `octo`.
+fn tell_first_parts(places: &Places, resources: &mut IndexMap<String, ResourceDoc>) {
+    for found in places.all.values() {
+        for above in found.above.iter().filter(|above| above.of.is_none() && above.picks.is_empty()) {
+            let by = format!("{}_id", above.field);
+            let target = resources.get(&found.name).and_then(|doc| doc.fields.get(&by)?.reference.clone());
+            let Some(key) = target.and_then(|target| Some(resources.get(&target)?.key.clone())) else {
+                continue;
+            };
+            if let Some(field) =
+                resources.get_mut(&found.name).and_then(|doc| doc.fields.get_mut(&above.field))
+            {
+                field.fake = Some(json!({"provider": "through", "ref": by, "field": key}));
+            }
+        }
+    }
 }
 
 fn references(places: &Places, index: usize, found: &Collection) -> Vec<Reference> {
@@ -80,7 +101,12 @@ fn reference(
         (target, own)
     } else {
         let object = item.first_object();
-        let target = shown(places, index, found, name, object)?;
+        // What looks like the records of a place, and shows nothing of its own, is one of those.
+        let alike = || {
+            let target = places.kind(object, &noun(name)).filter(|target| *target != index)?;
+            binding(object, found, &places.all[target]).is_empty().then_some(target)
+        };
+        let target = shown(places, index, found, name, object).or_else(alike)?;
         let stem = if many { noun(name) } else { own };
         (target, identifier(&format!("{stem}_{}", if many { "ids" } else { "id" })))
     };

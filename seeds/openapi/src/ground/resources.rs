@@ -334,7 +334,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             made.fake = made.fake.or_else(|| Some(json!({"provider": "pick", "of": [false, true]})));
         }
         // A record has what its schema shows.
-        made.fake = made.fake.map(|fake| json!({"provider": "chance", "share": 1.0, "of": fake}));
+        made.fake = Some(match made.fake {
+            Some(fake) => json!({"provider": "chance", "share": 1.0, "of": fake}),
+            None => json!({"provider": "chance", "share": 1.0}),
+        });
         let gone = is_gone(name);
         if gone || is_built_in(name) || done.is_some_and(|done| places.verbs.contains(&done)) {
             match made.kind {

@@ -85,8 +85,15 @@ impl Places {
             let known = keys(parts);
             let index =
                 self.kind(item, noun).filter(|_| own.is_none_or(|own| own.item.is_none() && !own.made))?;
-            let is_known = |key: &&str| known.contains(key) || self.is_constant(key);
-            keys(&self.all[index].parts).iter().all(is_known).then_some(index)
+            let other = &self.all[index];
+            // The first part of a key of two is no record of its own.
+            let whole = [other.parts.as_slice(), &[Part::Key(String::new())]].concat();
+            let firsts: Vec<&str> = (0..other.parts.len())
+                .filter(|at| self.is_first_part(&whole, *at))
+                .filter_map(|at| other.parts.get(at)?.key())
+                .collect();
+            let is_known = |key: &&str| known.contains(key) || self.is_constant(key) || firsts.contains(key);
+            keys(&other.parts).iter().all(is_known).then_some(index)
         };
         self.same_elsewhere(parts).or_else(same).or_else(said).or_else(alike)
     }

@@ -146,7 +146,7 @@ fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<
     names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
     // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
     let alike = |shape: &Shape| shape.kind == given.kind;
-    let is_id = KEYS.contains(&ending);
+    let is_id = key_name(param).is_some_and(|(_, ending)| KEYS.contains(&ending));
     let named = names.iter().filter(|_| !is_id).find_map(|wanted| member(wanted, &alike));
     exact.or(named).or_else(|| names.iter().find_map(|wanted| member(wanted, &scalar)))
 }
