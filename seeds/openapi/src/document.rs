@@ -61,6 +61,8 @@ pub(super) struct Operation {
     pub(super) merges: bool,
     /// It makes what is not there: a PUT that declares 201 beside another success.
     pub(super) makes: bool,
+    /// It declares what it answers where there is no such record.
+    pub(super) misses: bool,
     /// The body is neither JSON nor a form.
     pub(super) octets: bool,
     /// The JSON schema of a success as it is written.
@@ -425,6 +427,7 @@ fn operation<'a>(
             .and_then(|request| request.get("content")?.as_object())
             .is_some_and(|content| content.keys().any(|kind| kind.contains("merge-patch"))),
         makes: method == "put" && declares("201"),
+        misses: declares("404"),
         octets,
         promise,
         kinds: success.map(kinds).unwrap_or_default(),

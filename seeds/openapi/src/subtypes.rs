@@ -33,12 +33,17 @@ fn divide(schemas: &mut Map<String, Json>, name: &str, member: &str) {
         schemas.iter().filter(|(_, schema)| takes_in(schema)).map(|(name, _)| name.clone()).collect();
     let Some(schema) = schemas.get(name).cloned().filter(|_| !subclasses.is_empty()) else { return };
     let discriminator = schema.get("discriminator").cloned().unwrap_or_default();
+    // Azure's documents name the value beside the subclass.
+    let own_value = |schema: &Json| schema.get("x-ms-discriminator-value").cloned();
+    let own_values: Map<String, Json> =
+        schemas.iter().filter_map(|(name, schema)| Some((name.clone(), own_value(schema)?))).collect();
     let values = |of: &str| -> Vec<Json> {
         let mapping = discriminator.get("mapping").and_then(Json::as_object).into_iter().flatten();
         let leads = |target: &str| target == of || target.strip_prefix(SCHEMAS) == Some(of);
         let named = mapping.filter(|(_, target)| target.as_str().is_some_and(leads));
         let found: Vec<Json> = named.map(|(value, _)| Json::from(value.as_str())).collect();
-        if found.is_empty() { vec![Json::from(of)] } else { found }
+        let own = || own_values.get(of).cloned().unwrap_or_else(|| Json::from(of));
+        if found.is_empty() { vec![own()] } else { found }
     };
     let is_mapped = discriminator.get("mapping").is_some();
     let base = (1..).map(|count| format!("{name}_base_{count}")).find(|base| !schemas.contains_key(base));

@@ -13,10 +13,10 @@ mod scope;
 mod several;
 mod verbs;
 
-pub(super) use joins::is_keys;
-
 use diorama_seeds::contract::{ME, key_name, plain};
-use diorama_seeds::doc::{ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, Place, ResourceDoc, TypeName};
+use diorama_seeds::doc::{
+    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, Place, ResourceDoc, TypeName,
+};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
@@ -24,6 +24,7 @@ use super::places::{Above, Collection, Part, Places, form, keys, list, noun_said
 use super::resources::{KEPT, UPDATED};
 use crate::document::Operation;
 use crate::fakes;
+use crate::operations::argument;
 use crate::phrases;
 use crate::shape::Shape;
 use crate::words::sentence;
@@ -108,18 +109,6 @@ impl<'a> Act<'a> {
         (self.api, self.whole, self.notes)
     }
 
-    /// What a write is told outside its body goes to the fields of its name.
-    fn take_over(&mut self) {
-        let behaviour = &self.api.behaviour;
-        let is_new = behaviour.create.is_some();
-        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
-        let Some(changed) = changed.cloned() else { return };
-        let told = |doc: &FieldDoc| doc.place == Some(Place::Query) && !(is_new && doc.optional);
-        for (field, value) in self.given_to(&changed, told) {
-            self.api.behaviour.set.entry(field).or_insert(value);
-        }
-    }
-
     /// Whether something must be sent that nothing tells anything about, so that nobody could say it.
     fn is_unsayable(&self) -> bool {
         let behaviour = &self.api.behaviour;
@@ -195,6 +184,17 @@ impl<'a> Act<'a> {
         let behaviour = &mut self.api.behaviour;
         match method {
             "GET" => behaviour.get = name,
+            // Where nothing says that it refuses, what is called by a verb removes what is there.
+            "DELETE" if self.operation.written.is_some() && !self.operation.misses => {
+                behaviour.key = None;
+                behaviour.action = Some("none".to_owned());
+                let given = argument(parameter.as_deref().unwrap_or_default());
+                behaviour.also.push(EffectDoc {
+                    delete: name,
+                    condition: Some(format!("item.{} == {given}", found.key)),
+                    ..EffectDoc::default()
+                });
+            }
             "DELETE" => behaviour.delete = name,
             // Steps of a change leave the rest, and so does a body that need not say anything.
             "PUT" if self.operation.octets || (self.whole.is_none() && requires) => behaviour.replace = name,
@@ -372,22 +372,6 @@ impl<'a> Act<'a> {
             ("POST", _) if made.is_some() => self.create(made.unwrap_or_default(), true),
             _ => self.only_answer(),
         }
-    }
-
-    /// Shows one of the records of a collection, which no key names: the latest film. Whether the path does.
-    fn one_of_many(&mut self) -> bool {
-        let record = self.operation.reply.as_ref().map(Shape::fullest_object);
-        let of = record.and_then(|record| self.places.one_shown(&self.parts, record));
-        let Some(of) = of.filter(|of| self.is_stored(*of)) else { return false };
-        let found = self.collection(of);
-        let extreme = self.order_said(found).and_then(|order| {
-            let field = order.by.strip_prefix('-')?.to_owned();
-            let condition = order.condition?.replace("item.", "b.");
-            Some(format!("a.{field} == {}.max(b, {condition}, b.{field})", found.name))
-        });
-        let key = found.first("a", extreme.as_deref().unwrap_or("true"));
-        (self.api.behaviour.get, self.api.behaviour.key) = (Some(found.name.clone()), Some(key));
-        true
     }
 
     /// The record above a path that ends with a word and shows just that record (`/templates/{key}/schema`).

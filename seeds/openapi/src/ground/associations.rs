@@ -2,17 +2,16 @@
 //!
 //! Each is a resource with a reference to either end, so that a film's cast and a person's films agree.
 
-use diorama_seeds::contract::{AS, KEYS, key_name, noun, plain};
+use diorama_seeds::contract::{AS, key_name, noun};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc};
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use serde_json::json;
 
-use super::places::{Collection, Part, Places, form};
-use super::resources::stored;
+use super::places::{Part, Places, form};
 use crate::document::Operation;
 use crate::fakes::{self, Span};
-use crate::shape::{Member, Shape};
-use crate::words::{identifier, is_id, is_identifier, label, singular};
+use crate::shape::Shape;
+use crate::words::{identifier, is_id, label, singular};
 
 /// Members of an association that are kept, at most.
 const MAX_MEMBERS: usize = 12;
@@ -70,7 +69,7 @@ fn find(places: &Places, operations: &[Operation]) -> Vec<Association> {
     for Listed { owner, other, name, item } in
         operations.iter().flat_map(|operation| listed(places, operation))
     {
-        let members = binding(item, &places.all[owner], &places.all[other]);
+        let members = places.binding(item, [owner, other]);
         if members.is_empty() {
             continue;
         }
@@ -89,25 +88,6 @@ fn find(places: &Places, operations: &[Operation]) -> Vec<Association> {
         }
     }
     found.into_values().collect()
-}
-
-/// The values of a listed object that neither end has by itself.
-pub(super) fn binding(item: &Shape, one: &Collection, two: &Collection) -> Vec<(String, Shape)> {
-    let own = |found: &Collection| -> IndexSet<String> {
-        let members = found.record.as_ref().and_then(Shape::members).into_iter().flatten();
-        members.map(|(name, _)| plain(name)).collect()
-    };
-    let (ones, twos) = (own(one), own(two));
-    let binds = |(name, member): &(&String, &Member)| {
-        let plain = plain(name);
-        member.shape.is_scalar()
-            && is_identifier(&identifier(name))
-            && !KEYS.contains(&&*plain)
-            && !ones.contains(&plain)
-            && !twos.contains(&plain)
-    };
-    let members = item.members().into_iter().flatten().filter(binds);
-    members.map(|(name, member)| (name.clone(), member.shape.clone())).collect()
 }
 
 /// The resource of a third place whose key a member holds: it opens there.
@@ -141,7 +121,7 @@ fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<Listed<'a>> {
     };
     let is_plain = |index: &usize| {
         let found = &places.all[*index];
-        stored(found) && !found.single && found.uses.is_none() && found.opened
+        found.keeps_records() && !found.single && found.uses.is_none() && found.opened
     };
     let shown = operation.reply.as_ref().filter(|_| operation.method == "GET").map(Shape::fullest_object);
     let (Some(owner), Some(members)) = (owner.filter(is_plain), shown.and_then(Shape::members)) else {

@@ -63,6 +63,13 @@ pub(super) struct Collection {
     pub(super) uses: Option<usize>,
 }
 
+impl Collection {
+    /// Whether a place keeps records: one record for each value that nobody knows is none.
+    pub(super) fn keeps_records(&self) -> bool {
+        !self.single || self.above.iter().all(|above| above.of.is_some())
+    }
+}
+
 /// What a collection stands below.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Above {

@@ -8,9 +8,7 @@ use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, T
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::associations::binding;
 use super::places::{Collection, Places};
-use super::resources::stored;
 use crate::shape::{Kind, Member, Shape};
 use crate::words::{identifier, is_id, words};
 
@@ -25,7 +23,7 @@ struct Reference {
 
 /// Gives resources the references that their records show.
 pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>) {
-    for (index, found) in places.all.values().enumerate().filter(|(_, found)| stored(found)) {
+    for (index, found) in places.all.values().enumerate().filter(|(_, found)| found.keeps_records()) {
         for reference in references(places, index, found) {
             let Some((_, target)) = places.all.get_index(reference.target) else { continue };
             // Who only stands for another is no target, and its key is in no reply.
@@ -104,7 +102,7 @@ fn reference(
         // What looks like the records of a place, and shows nothing of its own, is one of those.
         let alike = || {
             let target = places.kind(object, &noun(name)).filter(|target| *target != index)?;
-            binding(object, found, &places.all[target]).is_empty().then_some(target)
+            places.binding(object, [index, target]).is_empty().then_some(target)
         };
         let target = shown(places, index, found, name, object).or_else(alike)?;
         let stem = if many { noun(name) } else { own };

@@ -49,7 +49,7 @@ pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
         count(places, index, &mut counts, 0);
     }
     // A list of members has no records of its own.
-    let own = |found: &&Collection| stored(found) && places.join(&found.parts).is_none();
+    let own = |found: &&Collection| found.keeps_records() && places.join(&found.parts).is_none();
     let all = places.all.values().filter(own);
     let mut all: IndexMap<String, ResourceDoc> =
         all.map(|found| (found.name.clone(), resource(places, found, &counts))).collect();
@@ -87,11 +87,6 @@ fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
             }
         }
     }
-}
-
-/// Whether a place keeps records: one record for each value that nobody knows is none.
-pub(super) fn stored(found: &Collection) -> bool {
-    !found.single || found.above.iter().all(|above| above.of.is_some())
 }
 
 /// How many records a place has: some for each record of the place above it.
@@ -337,7 +332,8 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         made.fake = Some(match made.fake {
             Some(fake) => json!({"provider": "chance", "share": 1.0, "of": fake}),
             None => json!({"provider": "chance", "share": 1.0}),
-        });
+        })
+        .filter(|_| made.kind != Some(TypeName::Object));
         let gone = is_gone(name);
         if gone || is_built_in(name) || done.is_some_and(|done| places.verbs.contains(&done)) {
             match made.kind {

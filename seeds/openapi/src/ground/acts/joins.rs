@@ -8,7 +8,6 @@ use super::Act;
 use crate::ground::places::{Join, Part, keys};
 use crate::ground::refers::some_of;
 use crate::phrases;
-use crate::shape::Kind;
 use crate::words::{identifier, label, plural, words};
 
 impl Act<'_> {
@@ -128,14 +127,5 @@ fn members_field(member: &str) -> FieldDoc {
         on_delete: Some(OnDelete::Clear),
         optional: true,
         ..FieldDoc::default()
-    }
-}
-
-/// Whether a parameter holds a key or a list of them.
-pub(in crate::ground) fn is_keys(kind: &Kind) -> bool {
-    match kind {
-        Kind::Array(item) => item.is_scalar(),
-        Kind::String | Kind::Integer => true,
-        _ => false,
     }
 }

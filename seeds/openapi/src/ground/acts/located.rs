@@ -7,7 +7,7 @@ use super::Act;
 use super::scope::all_above;
 use crate::constants::quoted;
 use crate::ground::places::{Above, Collection, Given, Part, form, keys, parts};
-use crate::ground::resources::{OF, stored};
+use crate::ground::resources::OF;
 use crate::operations::argument;
 use crate::phrases;
 use crate::words::label;
@@ -124,7 +124,7 @@ impl<'a> Act<'a> {
         self.places
             .all
             .get_index(index)
-            .is_some_and(|(_, found)| stored(found) && self.resources.contains_key(&found.name))
+            .is_some_and(|(_, found)| found.keeps_records() && self.resources.contains_key(&found.name))
     }
 
     pub(super) fn collection(&self, index: usize) -> &'a Collection {

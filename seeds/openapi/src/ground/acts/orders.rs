@@ -5,6 +5,7 @@ use diorama_seeds::doc::{RecordsDoc, ResourceDoc, SortDoc, TypeName};
 use super::Act;
 use super::filters::date_of;
 use crate::ground::places::{Collection, Part};
+use crate::shape::Shape;
 use crate::words::words;
 
 /// Words that ask for what most people like, and the members that say so.
@@ -22,14 +23,14 @@ const COMING: [&str; 2] = ["upcoming", "coming"];
 const RECORDS: u32 = 40;
 
 /// An order, and a condition for the records in it.
-pub(super) struct Order {
-    pub(super) by: String,
-    pub(super) condition: Option<String>,
+struct Order {
+    by: String,
+    condition: Option<String>,
 }
 
 impl Act<'_> {
     /// The order that the last word of the path asks for.
-    pub(super) fn order_said(&self, found: &Collection) -> Option<Order> {
+    fn order_said(&self, found: &Collection) -> Option<Order> {
         let Some(Part::Text(last)) = self.parts.last() else { return None };
         let said = words(last);
         let says = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&word.as_str()));
@@ -46,6 +47,22 @@ impl Act<'_> {
             true => Order { condition: Some(format!("item.{date} <= today")), ..down(date) },
             false => Order { condition: Some(format!("item.{date} > today")), by: date },
         })
+    }
+
+    /// Shows one of the records of a collection, which no key names: the latest film. Whether the path does.
+    pub(super) fn one_of_many(&mut self) -> bool {
+        let record = self.operation.reply.as_ref().map(Shape::fullest_object);
+        let of = record.and_then(|record| self.places.one_shown(&self.parts, record));
+        let Some(of) = of.filter(|of| self.is_stored(*of)) else { return false };
+        let found = self.collection(of);
+        let extreme = self.order_said(found).and_then(|order| {
+            let field = order.by.strip_prefix('-')?.to_owned();
+            let condition = order.condition?.replace("item.", "b.");
+            Some(format!("a.{field} == {}.max(b, {condition}, b.{field})", found.name))
+        });
+        let key = found.first("a", extreme.as_deref().unwrap_or("true"));
+        (self.api.behaviour.get, self.api.behaviour.key) = (Some(found.name.clone()), Some(key));
+        true
     }
 
     /// Puts a list into the order that its path asks for. Whether it asks for one.

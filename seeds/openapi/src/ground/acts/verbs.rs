@@ -67,12 +67,20 @@ impl Act<'_> {
         true
     }
 
+    /// What a write is told outside its body goes to the fields of its name.
+    pub(super) fn take_over(&mut self) {
+        let behaviour = &self.api.behaviour;
+        let is_new = behaviour.create.is_some();
+        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
+        let Some(changed) = changed.cloned() else { return };
+        let told = |doc: &FieldDoc| doc.place == Some(Place::Query) && !(is_new && doc.optional);
+        for (field, value) in self.given_to(&changed, told) {
+            self.api.behaviour.set.entry(field).or_insert(value);
+        }
+    }
+
     /// The fields of a resource to which parameters of the same name go, as expressions.
-    pub(super) fn given_to(
-        &mut self,
-        resource: &str,
-        which: impl Fn(&FieldDoc) -> bool,
-    ) -> IndexMap<String, String> {
+    fn given_to(&mut self, resource: &str, which: impl Fn(&FieldDoc) -> bool) -> IndexMap<String, String> {
         let Some(known) = self.resources.get(resource) else { return IndexMap::new() };
         let mut set = IndexMap::new();
         for (name, doc) in self.api.parameters.iter_mut().filter(|(_, doc)| which(doc)) {

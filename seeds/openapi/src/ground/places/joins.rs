@@ -4,7 +4,6 @@ use diorama_seeds::contract::{key_name, noun, plain};
 
 use super::{Join, Part, Places, form, list};
 use crate::document::{Operation, Place};
-use crate::ground::acts::is_keys;
 use crate::shape::Kind;
 use crate::words::is_id;
 
@@ -78,5 +77,14 @@ impl Places {
         let alike = item.is_text() == matches!(target.key_shape.kind, Kind::String | Kind::Enum(_));
         let meant = stem.is_empty() || stem == target.noun || plain(name) == plain(&target.key);
         (is_keys(&shape.kind) && alike && meant).then(|| name.clone())
+    }
+}
+
+/// Whether a parameter holds a key or a list of them.
+fn is_keys(kind: &Kind) -> bool {
+    match kind {
+        Kind::Array(item) => item.is_scalar(),
+        Kind::String | Kind::Integer => true,
+        _ => false,
     }
 }

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use diorama_seeds::contract::{KEYS, plain};
 
 use super::{Collection, Places};
-use crate::shape::Shape;
+use crate::shape::{Member, Shape};
+use crate::words::{identifier, is_identifier};
 
 /// Members that an object and a record have in common, at least, the key among them.
 const SHARED: usize = 3;
@@ -100,6 +101,22 @@ impl Places {
     pub(in crate::ground) fn kind(&self, object: &Shape, noun: &str) -> Option<usize> {
         let members: BTreeSet<String> = names(object).collect();
         self.all.get_index_of(self.kinds.find(&members, noun)?)
+    }
+
+    /// The values of a listed object that neither end has by itself.
+    pub(in crate::ground) fn binding(&self, item: &Shape, ends: [usize; 2]) -> Vec<(String, Shape)> {
+        let [ones, twos] =
+            ends.map(|end| -> BTreeSet<String> { self.all[end].record.iter().flat_map(names).collect() });
+        let binds = |(name, member): &(&String, &Member)| {
+            let plain = plain(name);
+            member.shape.is_scalar()
+                && is_identifier(&identifier(name))
+                && !KEYS.contains(&&*plain)
+                && !ones.contains(&plain)
+                && !twos.contains(&plain)
+        };
+        let members = item.members().into_iter().flatten().filter(binds);
+        members.map(|(name, member)| (name.clone(), member.shape.clone())).collect()
     }
 
     /// The resource whose records objects with such members are, by the noun of the place where they stand.

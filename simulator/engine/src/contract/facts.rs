@@ -1,0 +1,301 @@
+//! What is known of a record, for the members of replies.
+
+use std::collections::HashMap;
+
+use diorama_seeds::contract::{AS, KEYS, Known, Listed, Lookup, Named, key_name, noun, plain};
+use diorama_seeds::model::{FieldId, Record, Resource, ResourceId};
+use diorama_seeds::naming::{reserved, snake};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::Value;
+use serde_json::{Map, Value as Json};
+
+use crate::names::{ResourceNames, is_hidden};
+use crate::run::Run;
+
+/// The field of a record that stands for one of another resource: the key of that one.
+pub(super) const OF: &str = "of";
+/// Records that stand above one another are followed so far.
+const MAX_LEVELS: usize = 8;
+
+impl Run<'_> {
+    /// Returns the facts about a record.
+    pub(super) fn known_of(&self, id: ResourceId, record: &Record) -> Known {
+        self.known_from(id, record, None)
+    }
+
+    /// Returns the facts about a record as another shows it. Of an association it is the other end that stands there.
+    pub(super) fn known_from(&self, id: ResourceId, record: &Record, from: Option<ResourceId>) -> Known {
+        let resource = self.resource(id);
+        let key = self.key_json(resource, record);
+        let called = self.called(id);
+        let own = called.noun.clone();
+        let mut members = HashMap::new();
+        let mut kept = None;
+        for ((field, name), value) in resource.fields.iter().zip(&called.fields).zip(record.iter()) {
+            if matches!(value, Value::Absent) {
+                continue;
+            }
+            match value.to_json(self.zone()) {
+                Json::Object(body) if field.generated && matches!(field.schema.kind, Type::Any) => {
+                    kept = Some(body);
+                }
+                json => {
+                    members.insert(name.clone(), json);
+                }
+            }
+        }
+        // Sent members are shown as they were sent, until something else changes them.
+        let mut kept = kept.unwrap_or_default();
+        kept.retain(|name, sent| self.is_so_still(id, record, name, sent));
+        tell(&mut members, kept);
+        // A membership record shows the record that it stands for.
+        if let Some(of) = self.stands_for(resource, record, from) {
+            for (name, value) in of.members {
+                members.entry(name).or_insert(value);
+            }
+        }
+        members.insert(called.fields[resource.key.index()].clone(), key.clone());
+        // A membership record is named by the key of the record that it stands for.
+        let (mut named, mut key_name) = (Vec::new(), String::new());
+        if !is_hidden(resource) {
+            let (noun, role) = (own.clone(), own.clone());
+            let name = String::new();
+            named.push(Named { noun, role, of: Some(id.index()), name, key: key.clone(), sure: false });
+            let name = &resource.field(resource.key).name;
+            key_name = reserved(name).unwrap_or(name).to_owned();
+        } else if let Some(of) = resource.fields.iter().position(|field| &*field.name == OF)
+            && let Some(key) = record.get(of).map(|key| key.to_json(self.zone()))
+        {
+            let (noun, role) = (own.clone(), own.clone());
+            named.push(Named { noun, role, of: None, name: String::new(), key, sure: false });
+        }
+        self.name_above(id, record, &mut named, 0);
+        Known {
+            seed: seed_of(&resource.qualified, &key.to_string()),
+            key,
+            key_name,
+            noun: own,
+            of: Some(id.index()),
+            is_new: record.get(resource.key.index()).is_some_and(|key| self.base.find(id, key).is_none()),
+            members,
+            named,
+            lists: self.lists_of(resource, record),
+        }
+    }
+
+    /// Returns true if the field that took a sent value still has it.
+    pub(super) fn is_so_still(&self, id: ResourceId, record: &Record, name: &str, sent: &Json) -> bool {
+        let Some((field, declared)) = self.field_of(id, name) else { return true };
+        let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
+        // Moments are written by the server, and shown as they were sent.
+        let refers = matches!(declared.kind, Type::Reference { .. } | Type::List(_) | Type::DateTime);
+        match (value, declared.parse_json(sent, self.zone())) {
+            (Some(value), Ok(sent)) if !refers => *value == sent || !declared.allows(&sent),
+            _ => true,
+        }
+    }
+
+    /// Returns the record that a membership record stands for (example: the user that a member is). A membership record has
+    /// a hidden key, and the record it stands for does not.
+    pub(super) fn stands_for(
+        &self,
+        resource: &Resource,
+        record: &Record,
+        from: Option<ResourceId>,
+    ) -> Option<Known> {
+        let stands = |name: &str| name == OF || name.starts_with(AS);
+        let fields = resource.fields.iter().enumerate().filter(|(_, field)| stands(&field.name));
+        let mut references = fields.filter_map(|(at, field)| match field.schema.kind {
+            Type::Reference { resource: target, .. } if Some(target) != from => Some((at, target)),
+            _ => None,
+        });
+        let is_set =
+            |at: usize| record.get(at).is_some_and(|key| !matches!(key, Value::Absent | Value::Null));
+        let (of, target) = references.find(|(at, _)| is_hidden(resource) && is_set(*at))?;
+        // Looking at the target first bounds the depth to one: a resource that shows its keys stands for nothing itself.
+        if is_hidden(self.resource(target)) {
+            return None;
+        }
+        let shown = self.draft.record(target, record.get(of)?)?;
+        let mut known = self.known_of(target, shown);
+        // Entries show what their records are called by whichever name their list has for it.
+        if let Some(name) = self.resource(target).display.and_then(|name| shown.get(name.index()))
+            && resource.fields.get(of).is_some_and(|field| field.name.starts_with(AS))
+        {
+            for member in ["name", "title"] {
+                known.members.entry(member.to_owned()).or_insert_with(|| name.to_json(self.zone()));
+            }
+        }
+        Some(known)
+    }
+
+    /// The lists of records that a record refers to.
+    pub(super) fn lists_of(&self, resource: &Resource, record: &Record) -> Vec<Listed> {
+        let lists = resource.fields.iter().zip(record.iter()).filter_map(|(field, value)| {
+            let (Type::List(item), Value::List(keys)) = (&field.schema.kind, value) else { return None };
+            let Type::Reference { resource: target, .. } = &item.kind else { return None };
+            let role = field.name.strip_suffix("_ids").map_or_else(|| noun(&field.name), noun);
+            let keys = keys.iter().map(|key| key.to_json(self.zone())).collect();
+            let of = Some(target.index());
+            Some(Listed { role, noun: self.called(*target).noun.clone(), of, keys })
+        });
+        lists.collect()
+    }
+
+    /// The records that a record stands below.
+    pub(super) fn name_above(&self, id: ResourceId, record: &Record, named: &mut Vec<Named>, level: usize) {
+        let (resource, called) = (self.resource(id), self.called(id));
+        for (index, (field, value)) in resource.fields.iter().zip(record.iter()).enumerate() {
+            let Type::Reference { resource: target, .. } = &field.schema.kind else { continue };
+            let Some(above) = self.draft.record(*target, value).filter(|_| level < MAX_LEVELS) else {
+                continue;
+            };
+            let noun = &self.called(*target).noun;
+            // Nearer records, and records with a role of their own, are kept apart from those above.
+            let role = called.roles.get(index).filter(|role| level == 0 && !role.is_empty()).unwrap_or(noun);
+            if named.iter().any(|known| known.role == *role || (level > 0 && known.noun == *noun)) {
+                continue;
+            }
+            let (of, key) = (Some(target.index()), value.to_json(self.zone()));
+            let name = called.fields[index].clone();
+            named.push(Named { noun: noun.clone(), role: role.clone(), of, name, key, sure: false });
+            self.name_above(*target, above, named, level + 1);
+        }
+    }
+
+    /// Adds what the path names.
+    pub(super) fn name_path(&self, known: &mut Known) {
+        let mut before = String::new();
+        for segment in self.api.path.split('/').filter(|segment| !segment.is_empty()) {
+            let Some(name) =
+                segment.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name)
+            else {
+                before = noun(segment.split('.').next().unwrap_or(segment));
+                continue;
+            };
+            let Some(parameter) = self.api.parameter_named(name) else { continue };
+            let key = self.argument(parameter).to_json(self.zone());
+            let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+            // A number or a name is no id of what it names.
+            let is_id = key_name(name).is_none_or(|(_, ending)| KEYS.contains(&ending));
+            let noun = if is_id { stem.unwrap_or_else(|| before.clone()) } else { String::new() };
+            let own = noun == known.noun && known.key != key;
+            if !own && !known.named.iter().any(|known| known.noun == noun && known.name == plain(name)) {
+                let role = noun.clone();
+                known.named.insert(0, Named { noun, role, of: None, name: plain(name), key, sure: true });
+            }
+        }
+    }
+
+    /// The names by which members of replies call a resource and its fields.
+    pub(super) fn called(&self, id: ResourceId) -> &ResourceNames {
+        &self.base.resource_names[id.index()]
+    }
+
+    /// The field that a member of a body goes to.
+    pub(super) fn field_of(&self, id: ResourceId, name: &str) -> Option<(FieldId, &Schema)> {
+        let wanted = plain(name);
+        let found = self.called(id).fields.iter().position(|field| *field == wanted)?;
+        Some((FieldId(found as u16), &self.resource(id).fields.get(found)?.schema))
+    }
+
+    pub(super) fn key_json(&self, resource: &Resource, record: &Record) -> Json {
+        record.get(resource.key.index()).map_or(Json::Null, |key| key.to_json(self.zone()))
+    }
+}
+
+/// Takes in what was sent, by plain names; `auto.kind` is the `kind` of an object `auto`, too.
+pub(super) fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>) {
+    for (name, value) in sent {
+        if let Some((object, inner)) = name.split_once('.') {
+            let object = members.entry(plain(object)).or_insert_with(|| Json::Object(Map::new()));
+            if let Json::Object(object) = object {
+                object.insert(snake(inner), value.clone());
+            }
+        }
+        members.insert(plain(&name), value);
+    }
+}
+
+/// The records of a session, for members that refer to one.
+impl Lookup for Run<'_> {
+    fn record(&self, noun: &str, seed: u64) -> Option<Known> {
+        self.any_of(*self.base.by_noun.get(noun)?, seed)
+    }
+
+    fn record_of(&self, resource: &str, seed: u64) -> Option<Known> {
+        self.any_of(*self.base.by_name.get(&self.api.domain)?.get(resource)?, seed)
+    }
+
+    fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known> {
+        let id = match of {
+            Some(of) => ResourceId(u16::try_from(of).ok()?),
+            None => *self.base.by_noun.get(noun)?,
+        };
+        let resource = self.resource(id);
+        let key = resource.field(resource.key).schema.parse_json(key, self.zone()).ok()?;
+        Some(self.known_of(id, self.draft.record(id, &key)?))
+    }
+
+    fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
+        self.any_of(*self.base.by_key_name.get(name)?, seed)
+    }
+
+    fn parts(&self, noun: &str, whole: &Known, like: Option<&str>) -> Option<Vec<Known>> {
+        let whole_id = ResourceId(u16::try_from(whole.of?).ok()?);
+        let stands_for_like = |(part, field): &&(ResourceId, FieldId)| {
+            let fields = self.resource(*part).fields.iter().enumerate();
+            fields.into_iter().any(|(at, declared)| match declared.schema.kind {
+                Type::Reference { resource, .. } => {
+                    at != field.index() && like == Some(&*self.resource(resource).name)
+                }
+                _ => false,
+            })
+        };
+        let (part, field) = match self.base.parts.get(noun)?.get(&whole_id)?.as_slice() {
+            [only] => *only,
+            several => *several.iter().find(stands_for_like)?,
+        };
+        let above = self.resource(whole_id);
+        let key = above.field(above.key).schema.parse_json(&whole.key, self.zone()).ok()?;
+        let all =
+            self.draft.state.iter(self.base, part).filter(|record| record.get(field.index()) == Some(&key));
+        let mut all: Vec<&Record> = all.collect();
+        // Parts that are numbered stand in the order of their numbers.
+        let is_number =
+            |name: &String| ["number", "order", "position", "index"].iter().any(|end| name.ends_with(end));
+        if let Some(number) = self.called(part).fields.iter().position(is_number) {
+            all.sort_by_key(|record| match record.get(number) {
+                Some(Value::Integer(number)) => *number,
+                _ => i64::MAX,
+            });
+        }
+        Some(all.into_iter().map(|record| self.known_from(part, record, Some(whole_id))).collect())
+    }
+
+    fn caller(&self) -> Option<Known> {
+        let (base, caller) = (self.base, self.base.caller?);
+        let record = self.draft.state.iter(base, caller).next()?;
+        Some(self.known_of(caller, record))
+    }
+}
+
+impl Run<'_> {
+    /// A record of a resource, always the same one for a seed.
+    pub(super) fn any_of(&self, id: ResourceId, seed: u64) -> Option<Known> {
+        let state = &self.draft.state;
+        let place = seed % state.count(self.base, id).max(1) as u64;
+        let record = state.iter(self.base, id).nth(usize::try_from(place).ok()?)?;
+        Some(self.known_of(id, record))
+    }
+}
+
+pub(super) fn seed_of(name: &str, key: &str) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"diorama contract/1");
+    hasher.update(name.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(key.as_bytes());
+    let bytes = hasher.finalize();
+    bytes.as_bytes().iter().take(8).fold(0, |seed, byte| (seed << 8) | u64::from(*byte))
+}
