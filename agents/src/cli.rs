@@ -6,6 +6,7 @@
 mod at_once;
 pub mod bench;
 pub mod dataset;
+pub mod documents;
 pub mod embedder;
 pub mod error;
 pub mod eval;
@@ -63,6 +64,9 @@ pub enum Command {
     Search(search::Search),
     /// Print a JSON Schema.
     Schema(schema::Schema),
+    /// Answer one request about a document on stdin: the process that a document of several is read in.
+    #[command(hide = true)]
+    DocumentWorker,
 }
 
 /// Where a command writes.
@@ -133,6 +137,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),
+        Command::DocumentWorker => documents::worker::run(streams),
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod api_variant;
 pub mod authoring;
+pub mod documents;
 pub mod domain;
 pub mod error;
 pub mod fingerprint;

@@ -124,7 +124,7 @@ impl Traces {
                 Err((agent, reason)) => funnel.drop_at(agent, &reason),
             }
         }
-        Ok(BatchRows { batch: batch.index, rows, funnel })
+        Ok(BatchRows { batch: batch.index, rows, funnel, ..BatchRows::default() })
     }
 
     fn row(

@@ -8,6 +8,7 @@
 pub mod card;
 pub mod columns;
 pub mod dataset;
+pub mod documents;
 pub mod export;
 pub mod folder;
 pub mod funnel;

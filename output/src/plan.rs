@@ -35,6 +35,8 @@ pub struct PlanSizes {
 pub struct Plan {
     sizes: PlanSizes,
     files: Vec<FilePlan>,
+    /// True if all batches but the last have the same number of rows.
+    is_even: bool,
 }
 
 /// A planned file.
@@ -110,38 +112,33 @@ impl Plan {
     /// # Errors
     /// When a size is out of range.
     pub fn new(sizes: PlanSizes, mut split_of: impl FnMut(u64) -> Split) -> Result<Self, PlanError> {
-        let size = |what, found, most| {
-            if (1..=most).contains(&found) { Ok(()) } else { Err(PlanError::Size { what, found, most }) }
-        };
-        size("dialogues", sizes.rows, MAX_ROWS)?;
-        size("rows per batch", sizes.rows_per_batch.into(), 1_000_000)?;
-        size("batches per file", sizes.batches_per_file.into(), 1_000_000)?;
+        in_range("dialogues", sizes.rows, MAX_ROWS)?;
+        in_range("rows per batch", sizes.rows_per_batch.into(), 1_000_000)?;
+        in_range("batches per file", sizes.batches_per_file.into(), 1_000_000)?;
         let per_batch = u64::from(sizes.rows_per_batch);
-        let mut batches: [Vec<Batch>; 2] = [Vec::new(), Vec::new()];
-        let [train, test] = &mut batches;
-        for index in 0..sizes.batches() {
+        let batches = (0..sizes.batches()).map(|index| {
             let start = index * per_batch;
-            let row_indexes = start..(start + per_batch).min(sizes.rows);
-            let split = split_of(index);
-            let list = match split {
-                Split::Train => &mut *train,
-                Split::Test => &mut *test,
-            };
-            list.push(Batch { index, split, row_indexes });
-        }
-        let mut files = Vec::new();
-        for (split, batches) in Split::ALL.into_iter().zip(batches) {
-            let chunks = batches.chunks(sizes.batches_per_file as usize);
-            let count = chunks.len();
-            if count > 100_000 {
-                return Err(PlanError::TooManyFiles(count));
-            }
-            for (number, batches) in chunks.enumerate() {
-                let name = format!("data/{split}-{number:05}-of-{count:05}.parquet");
-                files.push(FilePlan { index: files.len(), name, split, batches: batches.to_vec() });
-            }
-        }
-        Ok(Self { sizes, files })
+            Batch { index, split: split_of(index), row_indexes: start..(start + per_batch).min(sizes.rows) }
+        });
+        Ok(Self { sizes, files: files_of_batches(batches, sizes)?, is_even: true })
+    }
+
+    /// Lays out a dataset of batches of different sizes: the split and the number of rows of each, in order.
+    ///
+    /// # Errors
+    /// When there are no rows or too many, or a batch has more than 50.
+    pub fn of_batches(batches: &[(Split, u32)]) -> Result<Self, PlanError> {
+        let sizes = PlanSizes::new(batches.iter().map(|(_, rows)| u64::from(*rows)).sum());
+        in_range("dialogues", sizes.rows, MAX_ROWS)?;
+        let largest = batches.iter().map(|(_, rows)| *rows).max().unwrap_or_default();
+        in_range("rows in a batch", largest.into(), ROWS_PER_BATCH.into())?;
+        let mut start = 0;
+        let batches = batches.iter().zip(0..).map(|((split, rows), index)| {
+            let row_indexes = start..start + u64::from(*rows);
+            start = row_indexes.end;
+            Batch { index, split: *split, row_indexes }
+        });
+        Ok(Self { sizes, files: files_of_batches(batches, sizes)?, is_even: false })
     }
 
     /// The sizes it was made from.
@@ -172,10 +169,38 @@ impl Plan {
             hasher.update(file.name.as_bytes());
             for batch in &file.batches {
                 hasher.update(&batch.index.to_le_bytes());
+                if !self.is_even {
+                    hasher.update(&batch.row_indexes.end.to_le_bytes());
+                }
             }
         }
         hasher.finalize().to_hex().to_string()
     }
+}
+
+fn in_range(what: &'static str, found: u64, most: u64) -> Result<(), PlanError> {
+    if (1..=most).contains(&found) { Ok(()) } else { Err(PlanError::Size { what, found, most }) }
+}
+
+/// The files of batches: those of each split in order, train before test.
+fn files_of_batches(
+    batches: impl Iterator<Item = Batch>,
+    sizes: PlanSizes,
+) -> Result<Vec<FilePlan>, PlanError> {
+    let (train, test): (Vec<Batch>, Vec<Batch>) = batches.partition(|batch| batch.split == Split::Train);
+    let mut files = Vec::new();
+    for (split, batches) in Split::ALL.into_iter().zip([train, test]) {
+        let chunks = batches.chunks(sizes.batches_per_file as usize);
+        let count = chunks.len();
+        if count > 100_000 {
+            return Err(PlanError::TooManyFiles(count));
+        }
+        for (number, batches) in chunks.enumerate() {
+            let name = format!("data/{split}-{number:05}-of-{count:05}.parquet");
+            files.push(FilePlan { index: files.len(), name, split, batches: batches.to_vec() });
+        }
+    }
+    Ok(files)
 }
 
 impl FilePlan {
@@ -340,6 +365,21 @@ mod tests {
             refuse(sizes),
             "found 200000 files in a split, expected at most 100000; put more batches in a file"
         );
+    }
+
+    #[test]
+    fn batches_of_different_sizes_share_the_rows_out() {
+        let splits = [(Split::Train, 50), (Split::Test, 3), (Split::Train, 7)];
+        let plan = Plan::of_batches(&splits).unwrap();
+        let ranges = |file: usize| -> Vec<_> {
+            plan.files()[file].batches.iter().map(|batch| (batch.index, batch.row_indexes.clone())).collect()
+        };
+        assert_eq!((ranges(0), ranges(1)), (vec![(0, 0..50), (2, 53..60)], vec![(1, 50..53)]));
+        assert_eq!(plan.sizes(), PlanSizes::new(60));
+        let other = Plan::of_batches(&[(Split::Train, 49), (Split::Test, 4), (Split::Train, 7)]).unwrap();
+        assert_ne!(plan.digest(), other.digest());
+        let refused = Plan::of_batches(&[(Split::Train, 51)]).unwrap_err().to_string();
+        assert_eq!(refused, "found 51 rows in a batch, expected between 1 and 50");
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use check::{check, examine, never_succeeds};
 pub use compile::compile;
 pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path};
-pub use fidelity::fidelity;
+pub use fidelity::{fidelity, fidelity_counts};
 pub use read::options as yaml_options;
 pub use read::{add_scenarios, add_words, read, read_words};
 pub use report::{Finding, Report, Severity};

@@ -122,6 +122,14 @@ pub enum CliError {
     /// A thread that ended before its time.
     #[error("a thread ended before its work was done")]
     Worker,
+    /// A process of a document that somebody ended.
+    #[error("the process of {document} was ended from outside: {reason}; run the same command again with --resume")]
+    Ended {
+        /// The document.
+        document: String,
+        /// What ended it.
+        reason: String,
+    },
     /// Anything that has no rows to work on.
     #[error("{0}")]
     Empty(String),
@@ -161,7 +169,19 @@ impl CliError {
             | Self::Stored(_)
             | Self::Server(_)
             | Self::Worker
+            | Self::Ended { .. }
             | Self::Empty(_) => 1,
+        }
+    }
+}
+
+impl From<DriveError<CliError>> for CliError {
+    fn from(error: DriveError<CliError>) -> Self {
+        match error {
+            DriveError::Batch(error) => error,
+            DriveError::Dataset(error) => Self::Dataset(error),
+            DriveError::Threads(error) => Self::Threads(error),
+            DriveError::Worker => Self::Worker,
         }
     }
 }

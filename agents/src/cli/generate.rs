@@ -1,6 +1,8 @@
 //! `diorama generate`
 
+mod folder;
 pub mod llm;
+mod report;
 pub mod steps;
 mod traces;
 
@@ -22,6 +24,8 @@ use serde_json::json;
 
 use self::llm::{LlmArgs, Told};
 use self::traces::TraceArgs;
+use super::documents::find::is_several;
+use super::documents::isolated::Bounds;
 use super::error::CliError;
 use super::files::open_storage;
 use super::inputs::{Inputs, Named, Refused};
@@ -34,7 +38,6 @@ use crate::synthesis::tags;
 use crate::synthesis::tester::SixGates;
 use crate::synthesis::uses::{self, Use};
 use crate::synthesis::world::WorldTemplate;
-use diorama_proof::Gate;
 
 /// Make tool-use dialogues in which every call was executed.
 ///
@@ -83,6 +86,9 @@ pub struct Generate {
     /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
     #[arg(long)]
     pub allow_benchmark: bool,
+    /// What each of several documents may use.
+    #[command(flatten)]
+    pub bounds: Bounds,
     /// How the model is asked.
     #[command(flatten)]
     pub llm: Box<LlmArgs>,
@@ -146,6 +152,10 @@ impl Generate {
             let threads = threads.map_or(1, NonZeroUsize::get);
             return traces::run(file, tasks, (&self.out, &self.llm.model_license, threads), streams);
         }
+        let is_alone = self.inputs.world.is_empty() && self.inputs.entities.is_none();
+        if self.backend == Backend::Scenarios && is_alone && is_several(&self.inputs.openapi) {
+            return folder::run(&self, started, streams);
+        }
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
         let Named { docs: named, refused } = self.inputs.read(streams)?;
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
@@ -154,9 +164,7 @@ impl Generate {
         }
         let (domains, worlds) =
             if named.is_empty() { (catalog::domains(), Vec::new()) } else { (Vec::new(), named) };
-        let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
-        abilities.sort_unstable();
-        abilities.dedup();
+        let abilities = self.abilities();
         let asked = match self.backend {
             Backend::Scenarios => None,
             Backend::Llm => Some((self.llm.settings()?, self.llm.prompt_set()?)),
@@ -220,6 +228,14 @@ impl Generate {
         Ok(Done::Met)
     }
 
+    /// The abilities asked for; none if all are.
+    fn abilities(&self) -> Vec<Ability> {
+        let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
+        abilities.sort_unstable();
+        abilities.dedup();
+        abilities
+    }
+
     fn report(
         &self,
         (recipe, summary): (&Recipe, &Summary),
@@ -271,33 +287,8 @@ impl Generate {
     }
 
     fn funnel(&self, summary: &Summary, uses: &[Use], told: Option<&Told>, seconds: f64) -> String {
-        let mut text = String::new();
+        let mut text = report::funnel(summary);
         let funnel = &summary.funnel;
-        let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
-        let order = ["query", "query_rewrite", "duplicate", "caller"]
-            .into_iter()
-            .chain(Gate::ALL.iter().map(|gate| gate.name()))
-            .chain(["tester"]);
-        for step in order {
-            let Some(reasons) = funnel.dropped.get(step) else { continue };
-            let _ = writeln!(text, "{:>10}  dropped: {step}", format!("-{}", reasons.values().sum::<u64>()));
-            let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
-            reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), (*reason).clone()));
-            for (reason, count) in reasons.into_iter().take(6) {
-                let _ = writeln!(text, "{count:>18}  {reason}");
-            }
-        }
-        if funnel.exhausted > 0 {
-            let _ = writeln!(text, "{:>10}  row indexes without a row: no attempt passed", funnel.exhausted);
-        }
-        let _ = writeln!(text, "{:>10}  written", summary.counts.dialogues);
-        for (kind, mutants) in &funnel.mutants {
-            let _ = writeln!(
-                text,
-                "            damage {kind}: {} failed as they must, {} were equivalent, {} passed",
-                mutants.killed, mutants.equivalent, mutants.survived
-            );
-        }
         if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {
             text.push_str(
                 "            none is of the test split: every tenth 50 dialogues are, where there are two domains\n",

@@ -28,17 +28,10 @@ impl ImportArgs {
     /// # Errors
     /// When it or its overlay cannot be read or is wrong.
     pub fn import(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
-        let text = read_document(path)?;
-        let name = path.display().to_string();
-        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let options = ImportOptions { strict: self.strict, ..ImportOptions::default() };
-        let Imported { doc, notes, .. } =
-            openapi::import_with(&name, &text, &options, &Folder { folder: folder.to_owned() })?;
+        let Imported { doc, notes, .. } = import_file(path, self.strict)?;
         if let Ok(compiled) = world::compile(&doc) {
             let _ = write!(streams.err, "{}", world::fidelity(&compiled));
         }
-        let mut notes = notes;
-        notes.sort_by_key(|note| note.severity);
         for note in &notes {
             terminal::note(streams, &format!("{}: {}", note.operation, note.reason));
         }
@@ -50,6 +43,20 @@ impl ImportArgs {
             None => Ok(doc),
         }
     }
+}
+
+/// Imports a document and the files beside it that it refers to. What matters most is noted first.
+///
+/// # Errors
+/// When it cannot be read or is wrong.
+pub fn import_file(path: &Path, strict: bool) -> Result<Imported, CliError> {
+    let text = read_document(path)?;
+    let name = path.display().to_string();
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let options = ImportOptions { strict, ..ImportOptions::default() };
+    let mut imported = openapi::import_with(&name, &text, &options, &Folder { folder: folder.to_owned() })?;
+    imported.notes.sort_by_key(|note| note.severity);
+    Ok(imported)
 }
 
 /// Reads a document, but never more of it than one may have.

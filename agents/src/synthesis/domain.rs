@@ -47,7 +47,7 @@ pub trait ApiAgent: Sync + Send {
 }
 
 /// Weeks between a world's authored start and the one drawn for a batch, at most: the season stays.
-const MAX_WEEKS_APART: i32 = 5;
+pub(super) const MAX_WEEKS_APART: i32 = 5;
 
 /// The domain agent without a model: world templates in turn.
 #[derive(Clone, Copy, Debug, Default)]

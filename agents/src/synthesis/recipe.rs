@@ -13,6 +13,7 @@ use indexmap::IndexSet;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::api_variant;
@@ -37,8 +38,41 @@ pub struct Recipe {
     /// True where the rows take turns at scenarios: shares of tags say otherwise how often each is played.
     takes_turns: bool,
     turns: [Turns; 2],
-    config_hash: [u8; 32],
+    streams: Streams,
     config: BTreeMap<String, Json>,
+}
+
+/// Streams of choices, which follow from the configuration and the seed of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Streams {
+    config_hash: [u8; 32],
+    seed: u64,
+}
+
+impl Streams {
+    /// The streams of a run.
+    #[must_use]
+    pub fn new(config: &BTreeMap<String, Json>, seed: u64) -> Self {
+        let text = serde_json::to_string(config).unwrap_or_default();
+        Self { config_hash: *blake3::hash(text.as_bytes()).as_bytes(), seed }
+    }
+
+    /// The seed.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The stream for one use and number.
+    #[must_use]
+    pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.config_hash);
+        hasher.update(&self.seed.to_le_bytes());
+        hasher.update(purpose.as_bytes());
+        hasher.update(&number.to_le_bytes());
+        ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
+    }
 }
 
 /// Characters of a world's name, at most.
@@ -96,8 +130,7 @@ impl Recipe {
         if !shares.is_empty() {
             config.insert("tags".to_owned(), json!(shares));
         }
-        let text = serde_json::to_string(&config).unwrap_or_default();
-        let config_hash = *blake3::hash(text.as_bytes()).as_bytes();
+        let streams = Streams::new(&config, seed);
         let mut recipe = Self {
             seed,
             abilities,
@@ -105,7 +138,7 @@ impl Recipe {
             test: Vec::new(),
             takes_turns: shares.is_empty(),
             turns: Default::default(),
-            config_hash,
+            streams,
             config,
         };
         recipe.build(domains, &worlds, domains_per_world.max(1), &shares)?;
@@ -125,12 +158,13 @@ impl Recipe {
     /// A stream of choices for one use and number.
     #[must_use]
     pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.config_hash);
-        hasher.update(&self.seed.to_le_bytes());
-        hasher.update(purpose.as_bytes());
-        hasher.update(&number.to_le_bytes());
-        ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
+        self.streams.stream(purpose, number)
+    }
+
+    /// The streams of choices.
+    #[must_use]
+    pub const fn streams(&self) -> Streams {
+        self.streams
     }
 
     /// The split of a batch, from its number alone.
@@ -172,7 +206,7 @@ impl Recipe {
         group: usize,
         shares: &Shares,
     ) -> Result<(), Report> {
-        let alternates = self.seed ^ 0x5eed_0f5e_ed00_0000;
+        let alternates = alternate_seed(self.seed);
         let (train, test) = split_by_domain(domains);
         let template = |group: Vec<Arc<CatalogDomain>>, api_variant: Option<u64>| {
             let names: Vec<String> = group.iter().map(|domain| domain.name.to_owned()).collect();
@@ -220,6 +254,11 @@ impl Recipe {
     }
 }
 
+/// The seed of the records that values of requests for new records come from.
+pub(super) const fn alternate_seed(seed: u64) -> u64 {
+    seed ^ 0x5eed_0f5e_ed00_0000
+}
+
 /// About a tenth of the domains is test, and at least three where there are nine; none when there is one domain.
 fn split_by_domain(domains: Vec<Arc<CatalogDomain>>) -> (Vec<Arc<CatalogDomain>>, Vec<Arc<CatalogDomain>>) {
     if domains.len() < 2 {
@@ -263,7 +302,7 @@ fn groups(domains: &[Arc<CatalogDomain>], size: usize) -> Vec<Vec<Arc<CatalogDom
 
 /// The names of the domains; where those are too long for a name, as many as fit, how many more there are, and a hash
 /// of all.
-fn family_name(names: &[String]) -> String {
+pub(super) fn family_name(names: &[String]) -> String {
     let whole = names.join("-");
     if whole.len() <= MAX_NAME {
         return whole;

@@ -43,7 +43,7 @@ pub fn complete(
     }
     let (written, unwritten) = scenarios(&template)?;
     if let Some(template) = Arc::get_mut(&mut template) {
-        let written = written.into_iter().map(|one| (one.doc, one.domain, one.weight));
+        let written = written.into_iter().map(|one| (one.doc, one.domain, one.weight, one.api));
         template.scenario_set.add_written(written, unwritten, template.source.world());
         template.scenario_set.weigh(shares, abilities);
     }

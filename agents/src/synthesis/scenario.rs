@@ -22,7 +22,7 @@ mod token;
 mod unplayed;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, SignInDoc, Speaker, WorldDoc};
@@ -49,6 +49,8 @@ pub struct ScenarioSet {
     /// How many of them people or models wrote; the others were written by rule, each with its weight.
     authored: usize,
     weights: Vec<f64>,
+    /// The API that each of those by rule is about.
+    abouts: Vec<ApiId>,
     /// Why no scenario was written by rule for an API.
     unwritten: BTreeMap<ApiId, String>,
     /// What operators tell their assistants, by domain.
@@ -70,8 +72,10 @@ pub struct ScenarioSet {
 pub struct Drawn {
     /// The domain whose scenarios are listed; all when not given.
     pub domain: Option<DomainId>,
-    /// The place in the list, in `0..1`.
+    /// The place in the list, in `0..1`; of a given scenario, the place among its openings.
     pub place: f64,
+    /// The scenario, by its position, if its turn has come.
+    pub scenario: Option<usize>,
 }
 
 /// Scenarios among which a conversation looks for one that takes up what was stated, at most.
@@ -145,16 +149,34 @@ impl ScenarioSet {
     /// Adds scenarios that were written by rule. They are played for the abilities that no authored one exercises.
     pub fn add_written(
         &mut self,
-        written: impl Iterator<Item = (ScenarioDoc, DomainId, f64)>,
+        written: impl Iterator<Item = (ScenarioDoc, DomainId, f64, ApiId)>,
         unwritten: BTreeMap<ApiId, String>,
         world: &World,
     ) {
         self.unwritten = unwritten;
-        for (doc, domain, weight) in written {
+        for (doc, domain, weight, about) in written {
             let (compiled, _) = scenario::compile(std::slice::from_ref(&doc), domain, world);
+            self.abouts.extend(compiled.iter().map(|_| about));
             self.weights.extend(compiled.iter().map(|_| weight));
             self.scenarios.extend(compiled.into_iter().map(Arc::new));
         }
+    }
+
+    /// The APIs of a domain that scenarios written by rule are about.
+    #[must_use]
+    pub fn askable(&self, domain: DomainId) -> BTreeSet<ApiId> {
+        let written = self.scenarios.iter().skip(self.authored).zip(&self.abouts);
+        written.filter(|(scenario, _)| scenario.domain == domain).map(|(_, about)| *about).collect()
+    }
+
+    /// The positions of the scenarios written by rule that are about an API and exercise an ability.
+    #[must_use]
+    pub fn about(&self, api: ApiId, ability: Ability) -> Vec<usize> {
+        let written = (self.authored..).zip(self.scenarios.iter().skip(self.authored)).zip(&self.abouts);
+        let fitting = written
+            .filter(|((_, scenario), about)| **about == api && exercises(scenario, ability))
+            .map(|((position, _), _)| position);
+        fitting.collect()
     }
 
     /// Why no scenario was written by rule for an API.
@@ -247,6 +269,9 @@ impl ScenarioSet {
     /// ability.
     #[must_use]
     pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<(&Arc<Scenario>, f64)> {
+        if let Some(position) = drawn.scenario {
+            return Some((self.scenarios.get(position)?, drawn.place));
+        }
         let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
         let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
         let mut left = drawn.place * weight;

@@ -8,6 +8,7 @@ use super::error::DatasetError;
 use super::progress::Sidecar;
 use super::writer::DatasetWriter;
 use crate::columns::SCHEMA_VERSION;
+use crate::documents::{RowsByDocument, add_rows};
 use crate::funnel::{Counts, Funnel};
 use crate::plan::FilePlan;
 use crate::row::Dialogue;
@@ -24,6 +25,8 @@ pub struct BatchRows {
     pub rows: Vec<Dialogue>,
     /// The funnel of the batch's tasks. The writer counts `written` and `exhausted`.
     pub funnel: Funnel,
+    /// The rows of the documents that they are made of; empty if the run has none.
+    pub documents: RowsByDocument,
 }
 
 /// Writes one planned file, batch by batch.
@@ -38,6 +41,7 @@ pub struct FileWriter<'a> {
     funnel: Funnel,
     skeletons: BTreeSet<String>,
     worlds: BTreeMap<String, Fingerprint>,
+    documents: RowsByDocument,
 }
 
 impl DatasetWriter {
@@ -60,6 +64,7 @@ impl DatasetWriter {
             funnel: Funnel::default(),
             skeletons: BTreeSet::new(),
             worlds: BTreeMap::new(),
+            documents: RowsByDocument::new(),
         })
     }
 }
@@ -109,6 +114,7 @@ impl FileWriter<'_> {
             funnel: self.funnel,
             skeletons: self.skeletons,
             worlds: self.worlds,
+            documents: self.documents,
         };
         sidecar.write(storage, self.plan)?;
         self.dataset.state().done.insert(self.plan.index, sidecar);
@@ -124,6 +130,7 @@ impl FileWriter<'_> {
             );
         }
         self.funnel.add(&Funnel { written, exhausted: row_indexes - written, ..batch.funnel });
+        add_rows(&mut self.documents, &batch.documents);
         for row in batch.rows {
             self.check(batch.batch, &row)?;
             self.counts.count(&row);

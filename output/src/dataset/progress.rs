@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use super::error::{DatasetError, PROGRESS};
 use crate::columns::SCHEMA_VERSION;
+use crate::documents::{RowsByDocument, add_rows};
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{
     Identity, Manifest, MetadataError, RunRecord, config_hash, if_there, is_world_id, read_metadata, to_json,
@@ -34,6 +35,9 @@ pub struct Summary {
     pub skeleton_count: Option<u64>,
     /// Each world that a row names.
     pub worlds: BTreeMap<String, Fingerprint>,
+    /// The rows of the documents that they are made of.
+    #[serde(skip)]
+    pub documents: RowsByDocument,
 }
 
 /// The record of a finished file of rows.
@@ -53,6 +57,9 @@ pub struct Sidecar {
     pub skeletons: BTreeSet<String>,
     /// Each world that its rows name.
     pub worlds: BTreeMap<String, Fingerprint>,
+    /// The rows of the documents that they are made of.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub documents: RowsByDocument,
 }
 
 /// The marker of a finished shard: with those of all shards, a dataset is put together without reading rows.
@@ -102,9 +109,9 @@ impl RunRecord {
         self.difference_of_rows(expected).or_else(|| differ("shards", &self.shards, &expected.shards))
     }
 
-    /// Like [`RunRecord::difference`], the number of shards apart.
-    fn difference_of_rows(&self, expected: &Self) -> Option<String> {
-        let (found, other) = (&self.identity, &expected.identity);
+    /// The first key of its identity, or the number of dialogues, in which another run differs.
+    pub(super) fn difference_of_identity(&self, other: &Identity, rows: u64) -> Option<String> {
+        let found = &self.identity;
         differ("engine version", &found.versions.engine, &other.versions.engine)
             .or_else(|| differ("grader version", &found.versions.grader, &other.versions.grader))
             .or_else(|| differ("search version", &found.versions.search, &other.versions.search))
@@ -112,7 +119,12 @@ impl RunRecord {
             .or_else(|| differ("seed", &found.seed, &other.seed))
             .or_else(|| config_difference(&found.config, &other.config))
             .or_else(|| differ("benchmark", &found.benchmark, &other.benchmark))
-            .or_else(|| differ("dialogues", &self.plan.rows, &expected.plan.rows))
+            .or_else(|| differ("dialogues", &self.plan.rows, &rows))
+    }
+
+    /// Like [`RunRecord::difference`], the number of shards apart.
+    fn difference_of_rows(&self, expected: &Self) -> Option<String> {
+        self.difference_of_identity(&expected.identity, expected.plan.rows)
             .or_else(|| differ("rows per batch", &self.plan.rows_per_batch, &expected.plan.rows_per_batch))
             .or_else(|| {
                 differ("batches per file", &self.plan.batches_per_file, &expected.plan.batches_per_file)
@@ -229,6 +241,7 @@ impl Summary {
             skeletons: BTreeSet::new(),
             skeleton_count: manifest.skeletons,
             worlds: worlds.filter_map(|world| Some((world.clone(), fingerprint(world)?))).collect(),
+            documents: RowsByDocument::new(),
         }
     }
 
@@ -239,6 +252,7 @@ impl Summary {
             summary.funnel.add(&sidecar.funnel);
             summary.skeletons.extend(sidecar.skeletons.iter().cloned());
             summary.worlds.extend(sidecar.worlds.clone());
+            add_rows(&mut summary.documents, &sidecar.documents);
         }
         summary.skeleton_count = Some(summary.skeletons.len() as u64);
         summary

@@ -65,7 +65,7 @@ fn make(writer: &DatasetWriter, batch: &Batch) -> Result<BatchRows, DatasetError
         rows.push(row);
     }
     funnel.mutants.insert("drop_call".into(), Mutants { killed: 1, ..Mutants::default() });
-    Ok(BatchRows { batch: batch.index, rows, funnel })
+    Ok(BatchRows { batch: batch.index, rows, funnel, ..BatchRows::default() })
 }
 
 fn run(storage: &Storage, shard: &str, threads: usize) -> Summary {

@@ -11,6 +11,7 @@ use super::progress::{RUN, ShardRecord, Sidecar, Summary};
 use crate::manifest::{
     Identity, Manifest, MetadataError, QUALITY, RunRecord, STEPS, if_there, is_world_id, to_json, world_file,
 };
+use crate::documents::{DocumentReport, REPORTS};
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::local::fingerprint_bytes;
 use crate::storage::{Fingerprint, Lock, Storage};
@@ -113,6 +114,50 @@ impl DatasetWriter {
         }
         let state = self.state();
         self.plan.files_of(self.shard).filter(|file| !state.done.contains_key(&file.index)).collect()
+    }
+
+    /// Stores the reports of the run's documents, which every shard must find to be the same. `documents.json` is made of them
+    /// when the run ends.
+    ///
+    /// # Errors
+    /// When another shard found something else, or they cannot be written.
+    pub fn put_reports(&self, reports: &[DocumentReport]) -> Result<(), DatasetError> {
+        if self.complete.is_some() {
+            return Ok(());
+        }
+        let bytes = to_json(&reports, REPORTS)?;
+        if self.storage.write_new(REPORTS, &bytes)? {
+            return Ok(());
+        }
+        let held = read_again(|| Ok(self.storage.read(REPORTS, bytes.len() as u64 + 1)?));
+        if held.is_ok_and(|held| held.as_deref() == Some(bytes.as_slice())) {
+            return Ok(());
+        }
+        let place = self.storage.location().to_string();
+        Err(DatasetError::OtherRun { place, difference: "the reports of its documents".to_owned() })
+    }
+
+    /// Returns what a location holds of a run, if all of it, or of its shard, is there already.
+    ///
+    /// # Errors
+    /// When it holds another run, or anything where a new run is to start, or cannot be read.
+    pub fn finished(
+        storage: &Storage,
+        identity: &Identity,
+        rows: u64,
+        options: Options,
+    ) -> Result<Option<Summary>, DatasetError> {
+        let Options { shard, start } = options;
+        let Some(first) = storage.list("")?.into_iter().next() else { return Ok(None) };
+        let place = storage.location().to_string();
+        if start == Start::Fresh && shard == Shard::WHOLE {
+            return Err(DatasetError::NotEmpty { place, found: first.name });
+        }
+        let (held, summary) = held_run(storage, &first.name, shard)?;
+        if let Some(difference) = held.and_then(|held| held.difference_of_identity(identity, rows)) {
+            return Err(DatasetError::OtherRun { place, difference });
+        }
+        Ok(summary)
     }
 
     /// Stores a materialised world, once, and gives the hash that its rows must name.

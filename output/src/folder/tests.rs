@@ -39,6 +39,7 @@ pub(crate) fn dataset() -> (TempDir, PathBuf) {
                     batch: batch.index,
                     funnel: Funnel { proposed: rows.len() as u64, ..Funnel::default() },
                     rows,
+                    ..BatchRows::default()
                 })
             },
             |_| {},

@@ -1,5 +1,6 @@
 //! How much of what an API means its behaviour does.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::expr::Node;
@@ -90,6 +91,16 @@ fn level(api: &Api) -> Level {
         (false, true) => Level::Scoped,
         (false, false) => Level::Stores,
     }
+}
+
+/// The number of a world's APIs at each level that any of them reaches, by the level's name.
+#[must_use]
+pub fn fidelity_counts(world: &World) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for api in &world.apis {
+        *counts.entry(level(api).name().to_owned()).or_default() += 1;
+    }
+    counts
 }
 
 /// The levels of a world's APIs as a table, with the names of those that only answer.

@@ -38,7 +38,7 @@ pub fn plan(recipe: &Recipe, agents: &Agents, world: &BatchWorld, place: (u64, u
     let ability = ability(&recipe.abilities, &mut recipe.stream("row", place.0));
     let mut stream = stream(recipe, "plan", place);
     let scenario_set = &world.world_template.scenario_set;
-    let mut drawn = Drawn { domain: None, place: stream.random() };
+    let mut drawn = Drawn { domain: None, place: stream.random(), scenario: None };
     for proposal in 0..ATTEMPTS {
         if proposal > 0 && proposal % SAME_SCENARIO == 0 {
             drawn.place = scenario_set.another(ability, drawn, stream.random());

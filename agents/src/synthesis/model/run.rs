@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use diorama_output::dataset::{BatchRows, DatasetError, DatasetWriter, FileWriter};
-use diorama_output::funnel::Funnel;
 use diorama_output::plan::{Batch, FilePlan};
 use diorama_output::stats::duplicates::similar;
 use diorama_proof::Candidate;
@@ -358,7 +357,7 @@ async fn settle(run_context: &Arc<RunContext>, batch: &Batch, open: Open) -> Bat
 
 impl BatchDone {
     fn empty(batch: &Batch) -> Self {
-        let rows = BatchRows { batch: batch.index, rows: Vec::new(), funnel: Funnel::default() };
+        let rows = BatchRows { batch: batch.index, ..BatchRows::default() };
         Self { rows, lines: Vec::new(), world: None, lost: Vec::new() }
     }
 }

@@ -63,7 +63,7 @@ fn scenarios_are_written_for_the_abilities_that_no_authored_one_exercises() {
     let authored = complete(template(&doc), &all, &Ability::ALL).unwrap();
     assert_eq!(authored.scenario_set.scenarios().len(), doc.scenarios.len());
     let written = complete(template(&bare("city_library")), &all, &Ability::ALL).unwrap();
-    let anywhere = Drawn { domain: None, place: 0.5 };
+    let anywhere = Drawn { domain: None, place: 0.5, scenario: None };
     for ability in Ability::ALL {
         assert!(written.scenario_set.draw(ability, anywhere).is_some(), "{ability:?}");
     }

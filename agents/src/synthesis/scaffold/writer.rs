@@ -31,7 +31,7 @@ pub struct Written {
     /// Its shape.
     pub(in crate::synthesis) shape: Shape,
     /// The API that it is about.
-    pub(super) api: ApiId,
+    pub api: ApiId,
 }
 
 /// The world that scenarios are written for and tried in.

@@ -50,7 +50,7 @@ fn catalog_recipe() -> Recipe {
 }
 
 fn anywhere(place: f64) -> Drawn {
-    Drawn { domain: None, place }
+    Drawn { domain: None, place, scenario: None }
 }
 
 fn options(world: &BatchWorld, seed: u64) -> PlayOptions {

@@ -1,0 +1,7 @@
+//! Documents of folders: which files they are, what they are called, and the processes in which they are read.
+
+pub mod find;
+pub mod isolated;
+pub mod names;
+pub mod prepare;
+pub mod worker;

@@ -1,0 +1,150 @@
+//! The provider, the service and the name of a document: what it says of itself, else what its path says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use diorama_seeds::naming::snake;
+use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
+
+/// Names of files that say nothing of the API.
+const PLAIN_STEMS: [&str; 4] = ["openapi", "swagger", "api", "index"];
+/// Characters of a name, at most.
+const MAX_NAME: usize = 60;
+
+/// Who offers an API, and which of theirs it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Naming {
+    /// The provider.
+    pub provider: String,
+    /// The service.
+    pub service: Option<String>,
+    /// A name made of both.
+    pub name: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Head {
+    #[serde(default)]
+    info: Info,
+}
+
+#[derive(Default, Deserialize)]
+struct Info {
+    #[serde(rename = "x-providerName")]
+    provider: Option<String>,
+    #[serde(rename = "x-serviceName")]
+    service: Option<String>,
+}
+
+/// Names a document by `x-providerName` and `x-serviceName`, else by the folders above it: `provider/service/version/openapi.yaml`,
+/// `provider/service.json`. One that lies in no folder and says nothing of itself has the name of its file.
+#[must_use]
+pub fn naming(label: &str, text: &[u8]) -> Naming {
+    let info = info(text);
+    let parts: Vec<&str> = label.split('/').collect();
+    let (file, folders) = parts.split_last().unwrap_or((&label, &[]));
+    let stem = file.rsplit_once('.').map_or(*file, |(stem, _)| stem);
+    let of_path = |from: usize| {
+        let own = folders.iter().skip(from).copied().chain(Some(stem));
+        let telling: Vec<&str> =
+            own.filter(|part| !is_version(part) && !PLAIN_STEMS.contains(part)).collect();
+        Some(telling.join("-")).filter(|name| !name.is_empty())
+    };
+    let (provider, service) = match (info.provider, folders.first()) {
+        (Some(provider), first) => {
+            let below = usize::from(first.is_some_and(|first| *first == provider));
+            let is_alone = folders.is_empty() && below == 0;
+            let service = info.service.or_else(|| if is_alone { None } else { of_path(below) });
+            (provider, service)
+        }
+        (None, Some(first)) => ((*first).to_owned(), info.service.or_else(|| of_path(1))),
+        (None, None) => (stem.to_owned(), info.service),
+    };
+    let service = service.filter(|service| *service != provider);
+    let short = provider.strip_suffix(".com").unwrap_or(&provider);
+    let whole = service.iter().fold(short.to_owned(), |whole, service| format!("{whole} {service}"));
+    let name: String = snake(&whole).chars().take(MAX_NAME).collect();
+    Naming { name: name.trim_end_matches('_').to_owned(), provider, service }
+}
+
+/// Gives names that occur several times a number, in order.
+pub fn number(names: &mut [String]) {
+    let mut taken: BTreeSet<String> = names.iter().cloned().collect();
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for name in names {
+        let times = seen.entry(name.clone()).or_default();
+        *times += 1;
+        if *times == 1 {
+            continue;
+        }
+        let mut number = *times;
+        let numbered = |number: u32| format!("{name}_{number}");
+        while !taken.insert(numbered(number)) {
+            number += 1;
+        }
+        *name = numbered(number);
+    }
+}
+
+/// Returns true if a folder is called by a version: `1.0`, `v2`, `v1beta1`, `2024-01-01-preview`.
+fn is_version(part: &str) -> bool {
+    static VERSION: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
+        regex::Regex::new(r"(?i)^v?\d[\d._-]*((alpha|beta|preview|rc|p)[\d._-]*)*$").ok()
+    });
+    VERSION.as_ref().is_some_and(|version| version.is_match(part))
+}
+
+/// What a document says of its provider and service. Of YAML only plain values of one line are read.
+fn info(text: &[u8]) -> Info {
+    if let Ok(head) = serde_json::from_slice::<Head>(text) {
+        return head.info;
+    }
+    let member = |key: &str| {
+        let line = Regex::new(&format!(r#"(?m)^\s+["']?{key}["']?:\s*["']?([^"'\s#]+)"#)).ok()?;
+        let value = line.captures(text)?.get(1)?;
+        std::str::from_utf8(value.as_bytes()).ok().map(str::to_owned)
+    };
+    Info { provider: member("x-providerName"), service: member("x-serviceName") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_named_by_its_provider_and_service() {
+        let check = |label: &str, text: &str, expect: (&str, Option<&str>, &str)| {
+            let found = naming(label, text.as_bytes());
+            assert_eq!((&*found.provider, found.service.as_deref(), &*found.name), expect, "{label}");
+        };
+        let json = r#"{"openapi": "3.0.0", "info": {"x-providerName": "azure.com", "x-serviceName": "network"}}"#;
+        check("a.json", json, ("azure.com", Some("network"), "azure_network"));
+        let yaml = "openapi: 3.0.0\ninfo:\n  x-providerName: 'box.com'\n  title: x\n";
+        check("box.com/2.0/openapi.yaml", yaml, ("box.com", None, "box"));
+        check("box.com.yaml", yaml, ("box.com", None, "box"));
+        check("box.com/sign/2.0/openapi.yaml", yaml, ("box.com", Some("sign"), "box_sign"));
+        check("nba.org/stats/v2/swagger.json", "{}", ("nba.org", Some("stats"), "nba_org_stats"));
+        check("nba.org/stats.json", "{}", ("nba.org", Some("stats"), "nba_org_stats"));
+        check("nba.org/2024-01-01/api.yaml", "x: 1", ("nba.org", None, "nba_org"));
+        check("parcel_post.json", "{}", ("parcel_post", None, "parcel_post"));
+        check("b.json", "{ broken", ("b", None, "b"));
+    }
+
+    #[test]
+    fn versions_are_told_from_services() {
+        for version in ["1.0", "v2", "v1beta1", "2024-01-01", "2015-07-31-preview"] {
+            assert!(is_version(version), "{version}");
+        }
+        for service in ["storage", "sql-managedInstances", "v", "nhl-v3-scores", "3scale"] {
+            assert!(!is_version(service), "{service}");
+        }
+    }
+
+    #[test]
+    fn names_that_occur_twice_are_numbered() {
+        let mut names = ["a", "b", "a", "a_2", "a"].map(str::to_owned);
+        number(&mut names);
+        assert_eq!(names, ["a", "b", "a_3", "a_2", "a_4"]);
+    }
+}

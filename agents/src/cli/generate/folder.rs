@@ -1,0 +1,392 @@
+//! `diorama generate --openapi DIR`: rows of many documents, each in processes of its own.
+//!
+//! Documents are prepared first, each once: what came of it is kept under `.progress`, where other shards and a run that goes on
+//! find it. Shares, splits and batches follow from that. No world is held in this process.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use diorama_engine::tools::SearchVersion;
+use diorama_output::dataset::{BatchRows, DatasetWriter, Options, Start};
+use diorama_output::documents::{DOCUMENTS, DocumentReport, DocumentRows, KEPT, RowsByDocument, complete};
+use diorama_output::manifest::Identity;
+use diorama_output::plan::{Batch, Plan, Shard};
+use diorama_output::row::{Dialogue, Split};
+use diorama_output::storage::Storage;
+use diorama_seeds::task::{Ability, GoldCall};
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::Generate;
+use super::report::{Outcome, report};
+use crate::cli::documents::find::{self, Found};
+use crate::cli::documents::isolated::{Bounds, Isolation};
+use crate::cli::documents::names;
+use crate::cli::documents::prepare::{ImportRequest, Refusal};
+use crate::cli::documents::worker::{Reply, Request, read_reply, write_request};
+use crate::cli::error::CliError;
+use crate::cli::files::open_storage;
+use crate::cli::openapi::read_document;
+use crate::cli::{Done, Streams, terminal};
+use crate::synthesis::documents::batch::BatchRequest;
+use crate::synthesis::documents::layout::{self, DocumentBatch, DocumentSize};
+use crate::synthesis::documents::split::split_by_provider;
+use crate::synthesis::recipe;
+use crate::synthesis::scenario::Shares;
+
+/// Bytes of a packed world or a report, at most.
+const MAX_KEPT_BYTES: u64 = 1 << 30;
+
+/// Runs the command.
+///
+/// # Errors
+/// When no document gives rows, or the dataset cannot be written.
+pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    if command.inputs.import.overlay.is_some() {
+        return Err(CliError::Usage("--overlay: found several documents, expected one --openapi".to_owned()));
+    }
+    let shard = command.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
+    let found = find::documents(&command.inputs.openapi)?;
+    let threads = command.threads.or_else(|| std::thread::available_parallelism().ok());
+    let threads = threads.map_or(1, NonZeroUsize::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let hashes: Vec<String> = pool.install(|| found.par_iter().map(hash_of).collect());
+    let mut abilities = command.abilities();
+    if abilities.is_empty() {
+        abilities = Ability::ALL.to_vec();
+    }
+    let config = config(command, &abilities, &found, &hashes);
+    let identity = Identity {
+        versions: crate::cli::dataset::verify::versions(SearchVersion::default()),
+        seed: command.seed,
+        config: config.clone(),
+        benchmark: false,
+    };
+    let storage = open_storage(&command.out)?;
+    let start = if command.resume { Start::Resume } else { Start::Fresh };
+    let options = Options { shard, start };
+    if let Some(summary) = DatasetWriter::finished(&storage, &identity, command.dialogues, options)? {
+        let kept = storage.read(DOCUMENTS, MAX_KEPT_BYTES)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let reports: Vec<DocumentReport> = kept.unwrap_or_default();
+        let outcome = Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
+        report(command, &outcome, streams)?;
+        return Ok(Done::Met);
+    }
+    storage.make_folders(&[KEPT])?;
+    let run = FolderRun {
+        storage,
+        isolation: Isolation::of_this_program(),
+        bounds: command.bounds,
+        streams: recipe::Streams::new(&config, command.seed),
+        seed: command.seed,
+        strict: command.inputs.import.strict,
+        keys: found.iter().zip(&hashes).map(|(found, hash)| key(command, found, hash)).collect(),
+        abilities,
+        shares: command.tags.iter().cloned().collect(),
+    };
+    let mut reports = run.prepare(&pool, &found, shard)?;
+    let mut names: Vec<String> = reports.iter().map(|report| report.name.clone()).collect();
+    names::number(&mut names);
+    for (report, name) in reports.iter_mut().zip(names) {
+        report.name = name;
+    }
+    let layout = Layout::new(&mut reports, command.dialogues, command.domains_per_world, &run.streams);
+    if layout.batches.is_empty() {
+        if shard == Shard::WHOLE {
+            run.storage.remove_folder(diorama_output::dataset::PROGRESS)?;
+        }
+        let outcome = Outcome { summary: &Default::default(), reports: &reports, seconds: started.elapsed().as_secs_f64() };
+        report(command, &outcome, streams)?;
+        return Err(CliError::Empty(format!(
+            "found {} documents, none of which gives rows; the reasons stand above, and with --json under `documents`",
+            reports.len()
+        )));
+    }
+    let plan = Plan::of_batches(&layout.sizes(&reports))?;
+    // What was prepared lies in the location already: a fresh run has been told from another one above.
+    let options = Options { shard, start: Start::Resume };
+    let writer = DatasetWriter::open(run.storage.clone(), identity, plan, options)?;
+    writer.put_reports(&reports)?;
+    let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
+    writer.drive(
+        threads,
+        |batch| run.batch(batch, &layout, &reports, &writer),
+        |progress| bar.set_position(progress.row_indexes),
+    )?;
+    bar.finish_and_clear();
+    let mut summary = writer.finish()?;
+    if shard == Shard::WHOLE {
+        let kept = run.storage.read(DOCUMENTS, MAX_KEPT_BYTES)?;
+        reports = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or(reports);
+    } else {
+        complete(&mut reports, &std::mem::take(&mut summary.documents));
+    }
+    let outcome = Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
+    report(command, &outcome, streams)?;
+    Ok(Done::Met)
+}
+
+/// A run over a folder of documents.
+struct FolderRun {
+    storage: Storage,
+    isolation: Isolation,
+    bounds: Bounds,
+    streams: recipe::Streams,
+    seed: u64,
+    strict: bool,
+    /// The names under which what came of each document is kept.
+    keys: Vec<String>,
+    abilities: Vec<Ability>,
+    shares: Shares,
+}
+
+/// Which document each batch is of, and which others share its world.
+struct Layout {
+    batches: Vec<DocumentBatch>,
+    partners: Vec<Vec<usize>>,
+}
+
+impl Layout {
+    /// Shares the rows out, and writes the share and the split of each document into its report.
+    fn new(
+        reports: &mut [DocumentReport],
+        rows: u64,
+        domains_per_world: usize,
+        streams: &recipe::Streams,
+    ) -> Self {
+        let giving: Vec<usize> = (0..reports.len()).filter(|at| reports[*at].askable > 0).collect();
+        let providers: Vec<&str> = giving.iter().map(|at| &*reports[*at].provider).collect();
+        let splits: BTreeMap<usize, Split> =
+            giving.iter().copied().zip(split_by_provider(&providers)).collect();
+        let sizes: Vec<DocumentSize> = reports
+            .iter()
+            .enumerate()
+            .map(|(at, report)| DocumentSize {
+                split: splits.get(&at).copied().unwrap_or(Split::Train),
+                askable: report.askable,
+                operations: report.operations,
+            })
+            .collect();
+        let shares = layout::shares(&sizes, rows, streams);
+        for (at, report) in reports.iter_mut().enumerate() {
+            report.share = shares[at];
+            report.split = splits.get(&at).copied().filter(|_| shares[at] > 0);
+        }
+        let batches = layout::batches(&shares, streams);
+        Self { batches, partners: layout::partners(&sizes, domains_per_world.saturating_sub(1), streams) }
+    }
+
+    /// The split and the number of rows of each batch.
+    fn sizes(&self, reports: &[DocumentReport]) -> Vec<(Split, u32)> {
+        let size = |batch: &DocumentBatch| {
+            (reports[batch.document].split.unwrap_or(Split::Train), batch.rows)
+        };
+        self.batches.iter().map(size).collect()
+    }
+}
+
+impl FolderRun {
+    /// Prepares all documents of which nothing is kept yet. A shard begins with documents of its own, so that shards that run
+    /// at once do not prepare the same ones.
+    fn prepare(
+        &self,
+        pool: &rayon::ThreadPool,
+        found: &[Found],
+        shard: Shard,
+    ) -> Result<Vec<DocumentReport>, CliError> {
+        let bar = terminal::bar(found.len() as u64, "documents");
+        let first = (u64::from(shard.number() - 1) * found.len() as u64 / u64::from(shard.count())) as usize;
+        let order: Vec<usize> = (first..found.len()).chain(0..first).collect();
+        // Documents differ in size by a factor of a thousand: threads take them one by one.
+        let next = Mutex::new(order.into_iter());
+        let reports: Vec<Mutex<Option<DocumentReport>>> = found.iter().map(|_| Mutex::new(None)).collect();
+        let take = || next.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+        let work = || -> Result<(), CliError> {
+            while let Some(at) = take() {
+                let report = self.prepared(&found[at], &self.keys[at])?;
+                *reports[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(report);
+                bar.inc(1);
+            }
+            Ok(())
+        };
+        pool.broadcast(|_| work()).into_iter().collect::<Result<(), CliError>>()?;
+        bar.finish_and_clear();
+        let report = |slot: Mutex<Option<DocumentReport>>| {
+            slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).ok_or(CliError::Worker)
+        };
+        reports.into_iter().map(report).collect()
+    }
+
+    /// The report of a document: the one that is kept, else the one of a worker, which is kept.
+    fn prepared(&self, found: &Found, key: &str) -> Result<DocumentReport, CliError> {
+        let kept = || -> Result<Option<DocumentReport>, CliError> {
+            let bytes = self.storage.read(&report_file(key), MAX_KEPT_BYTES)?;
+            Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        };
+        if let Some(report) = kept()? {
+            return Ok(report);
+        }
+        let document =
+            ImportRequest { path: found.path.clone(), label: found.label.clone(), strict: self.strict };
+        let request = write_request(&Request::Prepare { document, seed: self.seed }, &[]);
+        let failed = |reason: String| DocumentReport {
+            document: found.label.clone(),
+            failed: Some(reason),
+            ..DocumentReport::default()
+        };
+        let report = match self.isolation.ask(request, self.bounds) {
+            Err(ended) if ended.is_from_outside => {
+                return Err(CliError::Ended { document: found.label.clone(), reason: ended.reason });
+            }
+            Err(ended) => failed(ended.reason),
+            Ok(reply) => match read_reply(&reply) {
+                Ok((Reply::Prepared(report), world)) => {
+                    self.storage.write(&world_file(key), world)?;
+                    *report
+                }
+                Ok((Reply::Refused(Refusal { reason, .. }), _)) => failed(reason),
+                Ok(_) => failed("its process answered another request".to_owned()),
+                Err(reason) => failed(reason),
+            },
+        };
+        let bytes = serde_json::to_vec(&report).unwrap_or_default();
+        if self.storage.write_new(&report_file(key), &bytes)? {
+            return Ok(report);
+        }
+        // Another shard was first: its report holds for all.
+        Ok(kept()?.unwrap_or(report))
+    }
+
+    /// Has the rows of a batch made, and stores their world.
+    fn batch(
+        &self,
+        batch: &Batch,
+        layout: &Layout,
+        reports: &[DocumentReport],
+        writer: &DatasetWriter,
+    ) -> Result<BatchRows, CliError> {
+        let Some(planned) = layout.batches.get(batch.index as usize) else { return Err(CliError::Worker) };
+        let report = &reports[planned.document];
+        let (mut documents, mut worlds) = (Vec::new(), Vec::new());
+        for at in std::iter::once(&planned.document).chain(&layout.partners[planned.document]) {
+            let packed = self.storage.read(&world_file(&self.keys[*at]), MAX_KEPT_BYTES)?.unwrap_or_default();
+            documents.push((reports[*at].name.clone(), packed.len()));
+            worlds.push(packed);
+        }
+        let request = BatchRequest {
+            streams: self.streams,
+            abilities: self.abilities.clone(),
+            shares: self.shares.clone(),
+            batch: batch.index,
+            split: batch.split,
+            row_indexes: batch.row_indexes.clone(),
+            first: planned.first,
+        };
+        let request = write_request(&Request::Batch { request, documents }, &worlds);
+        drop(worlds);
+        let failed = |reason: String| {
+            let mut rows = BatchRows { batch: batch.index, ..BatchRows::default() };
+            rows.funnel.propose();
+            rows.funnel.drop_at("document", "its world cannot be made, or its process ended");
+            let failures = [reason].into();
+            rows.documents.insert(report.name.clone(), DocumentRows { failures, ..DocumentRows::default() });
+            rows
+        };
+        let reply = match self.isolation.ask(request, self.bounds) {
+            Ok(reply) => reply,
+            Err(ended) if ended.is_from_outside => {
+                return Err(CliError::Ended { document: report.document.clone(), reason: ended.reason });
+            }
+            Err(ended) => return Ok(failed(ended.reason)),
+        };
+        let made = match read_reply(&reply) {
+            Ok((Reply::Made(made), _)) => made,
+            Ok((Reply::Refused(refusal), _)) => return Ok(failed(refusal.reason)),
+            Ok(_) => return Ok(failed("its process answered another request".to_owned())),
+            Err(reason) => return Ok(failed(reason)),
+        };
+        if !made.rows.is_empty() {
+            writer.put_world(&made.world_id, made.world.as_bytes())?;
+        }
+        let documents = rows_by_document(&report.name, &made.rows);
+        Ok(BatchRows { batch: batch.index, rows: made.rows, funnel: made.funnel, documents })
+    }
+}
+
+/// The rows of a batch by document: they are of its document, and call operations of it and of others.
+fn rows_by_document(name: &str, rows: &[Dialogue]) -> RowsByDocument {
+    let mut documents = RowsByDocument::new();
+    documents.entry(name.to_owned()).or_default().rows = rows.len() as u64;
+    for row in rows {
+        let calls: Vec<GoldCall> = serde_json::from_str(&row.gold_calls).unwrap_or_default();
+        let mut sources: Vec<&str> = calls.iter().filter_map(|call| call.source_api.as_deref()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        for (document, operation) in sources.into_iter().filter_map(|source| source.split_once('.')) {
+            let of_document = documents.entry(document.to_owned()).or_default();
+            *of_document.operations.entry(operation.to_owned()).or_default() += 1;
+        }
+    }
+    documents
+}
+
+/// Everything that the rows depend on, besides the seed.
+fn config(
+    command: &Generate,
+    abilities: &[Ability],
+    found: &[Found],
+    hashes: &[String],
+) -> BTreeMap<String, Json> {
+    let sources: Vec<Json> = found
+        .iter()
+        .zip(hashes)
+        .map(|(found, hash)| json!({"name": found.label, "blake3": hash}))
+        .collect();
+    let Bounds { document_seconds, document_memory } = command.bounds;
+    let mut config = BTreeMap::from([
+        ("abilities".to_owned(), json!(abilities)),
+        ("backend".to_owned(), json!("scenarios")),
+        ("dialogues".to_owned(), json!(command.dialogues)),
+        ("domains_per_world".to_owned(), json!(command.domains_per_world)),
+        ("sources".to_owned(), Json::Array(sources)),
+        (
+            "documents".to_owned(),
+            json!({"seconds": document_seconds, "memory": document_memory, "strict": command.inputs.import.strict}),
+        ),
+    ]);
+    if !command.tags.is_empty() {
+        config.insert("tags".to_owned(), json!(command.tags.iter().cloned().collect::<BTreeMap<_, _>>()));
+    }
+    config
+}
+
+/// The hash of a document; of one that cannot be read, that of nothing: its worker says why.
+fn hash_of(found: &Found) -> String {
+    let text = read_document(&found.path).unwrap_or_default();
+    blake3::hash(&text).to_hex().to_string()
+}
+
+/// The name under which what came of a document is kept: it follows from all that it depends on.
+fn key(command: &Generate, found: &Found, hash: &str) -> String {
+    let Bounds { document_seconds, document_memory } = command.bounds;
+    let whole = json!([
+        crate::GENERATOR_VERSION,
+        command.seed,
+        command.inputs.import.strict,
+        document_seconds,
+        document_memory,
+        found.label,
+        hash,
+    ]);
+    blake3::hash(whole.to_string().as_bytes()).to_hex().chars().take(32).collect()
+}
+
+fn report_file(key: &str) -> String {
+    format!("{KEPT}/{key}.json")
+}
+
+fn world_file(key: &str) -> String {
+    format!("{KEPT}/{key}.zst")
+}

@@ -1,0 +1,13 @@
+//! Rows of many documents: each is prepared alone, gets its share of the rows, and is made rows of in small worlds.
+//!
+//! Owns what happens between a folder of documents and the batches of a dataset. [`prepared`] writes a document's scenarios,
+//! [`split`] puts providers into splits, [`layout`] shares the rows out, and [`batch`] makes those of one batch in a world that other
+//! documents share. It must not read files, start processes or keep the worlds of several batches.
+
+pub mod batch;
+pub mod layout;
+pub mod prepared;
+pub mod split;
+
+#[cfg(test)]
+mod tests;
