@@ -25,7 +25,6 @@ use serde_json::json;
 use self::llm::{LlmArgs, Told};
 use self::traces::TraceArgs;
 use super::documents::find::is_several;
-use super::documents::isolated::Bounds;
 use super::error::CliError;
 use super::files::open_storage;
 use super::inputs::{Inputs, Named, Refused};
@@ -86,9 +85,6 @@ pub struct Generate {
     /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
     #[arg(long)]
     pub allow_benchmark: bool,
-    /// What each of several documents may use.
-    #[command(flatten)]
-    pub bounds: Bounds,
     /// How the model is asked.
     #[command(flatten)]
     pub llm: Box<LlmArgs>,

@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use diorama_openapi as openapi;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Unplaced};
 use diorama_seeds::world::{self, Report};
 
 use super::error::CliError;
 use super::files::read_file;
+use super::documents::find::{self, is_several};
+use super::documents::prepare::Refusal;
+use super::documents::several;
 use super::openapi::ImportArgs;
 use super::{Streams, terminal};
 use crate::catalog;
@@ -19,8 +23,8 @@ pub struct Inputs {
     /// World file, folder of world files (.yaml, .yml, .json), or the name of a world of the catalog.
     #[arg(long, value_name = "FILE|DIR")]
     pub world: Vec<PathBuf>,
-    /// OpenAPI document to make a world from, or folder of such (.yaml, .yml, .json). Of several, one that cannot be
-    /// imported is left out and named.
+    /// OpenAPI document to make a world from, or folder of such (.yaml, .yml, .json), in folders of their own or not. Of
+    /// several, one that cannot be imported is left out and named.
     #[arg(long, value_name = "FILE|DIR")]
     pub openapi: Vec<PathBuf>,
     /// How the documents are imported.
@@ -94,32 +98,44 @@ impl Inputs {
         Ok(all?.concat())
     }
 
-    /// Imports the OpenAPI documents that were named, those of folders by name. One that cannot be imported is named on
-    /// stderr and left out, as long as another world is left.
+    /// Imports the OpenAPI documents that were named, those of folders by path. Each of several is read in a process of its own;
+    /// one that cannot be imported is named on stderr and left out, as long as another world is left.
     ///
     /// # Errors
-    /// When a file cannot be read, an overlay would be for several, or no world is left.
+    /// When a folder cannot be read, an overlay would be for several, or no world is left.
     pub fn documents(&self, streams: &mut Streams<'_>) -> Result<(Vec<Imported>, Vec<Refused>), CliError> {
-        let all: Result<Vec<_>, _> = self.openapi.iter().map(|path| files(path)).collect();
-        let all = all?.concat();
-        if self.import.overlay.is_some() && all.len() > 1 {
-            let found = all.len();
+        let found = find::documents(&self.openapi)?;
+        if self.import.overlay.is_some() && found.len() > 1 {
+            let found = found.len();
             return Err(CliError::Usage(format!(
                 "--overlay: found {found} documents, expected one --openapi"
             )));
         }
-        let alone = all.len() == 1 && self.world.is_empty();
+        if let ([alone], true, false) = (found.as_slice(), self.world.is_empty(), is_several(&self.openapi)) {
+            return Ok((vec![(alone.path.clone(), self.import.import(&alone.path, streams)?)], Vec::new()));
+        }
         let (mut imported, mut refused) = (Vec::new(), Vec::new());
-        for path in all {
-            match self.import.import(&path, streams) {
-                Ok(doc) => imported.push((path, doc)),
-                Err(CliError::Document(report)) if !alone => {
-                    // A closed stderr must not end the work.
-                    let _ = writeln!(streams.err, "error: {report}\nnote: {} is left out", path.display());
-                    refused.push(Refused { document: path.display().to_string(), reason: reason(&report) });
+        for (found, result) in found.iter().zip(several::import(&found, &self.import)?) {
+            let path = found.path.display();
+            // A closed stderr must not end the work.
+            match result {
+                Ok(document) => {
+                    let (operations, notes) = (document.doc.apis.len(), document.notes.len());
+                    terminal::note(
+                        streams,
+                        &format!("{path}: {operations} operations; `diorama world import` shows its {notes} notes"),
+                    );
+                    imported.push((found.path.clone(), document.doc));
                 }
-                Err(error) => return Err(error),
+                Err(Refusal { reason, report }) => {
+                    let _ = writeln!(streams.err, "error: {report}\nnote: {path} is left out");
+                    refused.push(Refused { document: path.to_string(), reason });
+                }
             }
+        }
+        if let (true, Some(overlay), [(_, doc)]) = (refused.is_empty(), &self.import.overlay, imported.as_mut_slice())
+        {
+            *doc = openapi::overlay(doc, &overlay.display().to_string(), &read_file(overlay)?)?;
         }
         if imported.is_empty() && self.world.is_empty() && !refused.is_empty() {
             let count = refused.len();
@@ -155,14 +171,6 @@ impl Inputs {
         }
         Ok(())
     }
-}
-
-/// The first finding of a report on one line.
-fn reason(report: &Report) -> String {
-    let Some(finding) = report.findings.first() else { return "it is no world".to_owned() };
-    let place =
-        finding.line.map(|line| format!("{line}:{}: ", finding.column.unwrap_or(1))).unwrap_or_default();
-    format!("{place}{}", finding.message)
 }
 
 /// Adds a file that stands beside a world.

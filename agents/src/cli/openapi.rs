@@ -7,6 +7,7 @@ use diorama_openapi::{self as openapi, Files, ImportOptions, Imported};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world;
 
+use super::documents::bounds::Bounds;
 use super::error::CliError;
 use super::files::read_file;
 use super::{Streams, terminal};
@@ -20,6 +21,9 @@ pub struct ImportArgs {
     /// Corrections of the imported world (a part of a world file), which outlast the next import.
     #[arg(long, value_name = "FILE")]
     pub overlay: Option<PathBuf>,
+    /// What each of several documents may use.
+    #[command(flatten)]
+    pub bounds: Bounds,
 }
 
 impl ImportArgs {

@@ -1,6 +1,7 @@
 //! `diorama world`
 
 mod generate;
+mod import;
 mod paraphrase;
 mod scaffold;
 mod test;
@@ -14,13 +15,13 @@ use diorama_seeds::world::{self, Severity};
 use serde_json::json;
 
 use self::generate::GenerateWorlds;
+use self::import::Import;
 use self::paraphrase::Paraphrase;
 use self::scaffold::Scaffold;
 use self::test::Test;
 use super::error::CliError;
 use super::files::read_file;
 use super::inputs::read_world;
-use super::openapi::ImportArgs;
 use super::{Done, Streams};
 use crate::catalog;
 use crate::synthesis::inspect::deepened;
@@ -66,18 +67,8 @@ enum Action {
     Generate(Box<GenerateWorlds>),
     /// Have a chat model write more wordings for the scenarios of a world.
     Paraphrase(Box<Paraphrase>),
-    /// Make a world file from an OpenAPI document.
-    Import {
-        /// The document.
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        /// The world file to write; stdout when left out.
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// How it is imported.
-        #[command(flatten)]
-        import: ImportArgs,
-    },
+    /// Make a world file from an OpenAPI document, or a folder of them from a folder of documents.
+    Import(Import),
 }
 
 impl WorldCommand {
@@ -105,7 +96,7 @@ impl WorldCommand {
             Action::Scaffold(command) => command.run(streams),
             Action::Generate(command) => command.run(streams),
             Action::Paraphrase(command) => command.run(streams),
-            Action::Import { file, out, import } => import_openapi(&import, &file, out, streams),
+            Action::Import(command) => command.run(streams),
         }
     }
 }
@@ -164,21 +155,4 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     let none = all.is_empty();
     streams.print(&json!({ "files": files.len(), "errors": errors, "findings": all }), || text)?;
     Ok(if none { Done::Met } else { Done::NotMet })
-}
-
-fn import_openapi(
-    import: &ImportArgs,
-    file: &std::path::Path,
-    out: Option<PathBuf>,
-    streams: &mut Streams<'_>,
-) -> Result<Done, CliError> {
-    let doc = import.import(file, streams)?;
-    let text = world::to_yaml(&doc)?;
-    match out {
-        None => write!(streams.out, "{text}")?,
-        Some(path) => {
-            diorama_output::storage::local::write(&path, text.as_bytes())?;
-        }
-    }
-    Ok(Done::Met)
 }

@@ -79,10 +79,14 @@ pub(super) fn propose(
         _ if rng.random_bool(THIRD) => 2,
         _ => 1,
     };
-    let later: Vec<Vec<&Scenario>> = (0..count)
-        .map(|_| scenario_set.other_matters(scenario, spec.joins, rng))
-        .filter(|alternatives| !alternatives.is_empty())
-        .collect();
+    let mut later: Vec<Vec<&Scenario>> = Vec::new();
+    for _ in 0..count {
+        let mut alternatives = scenario_set.other_matters(scenario, spec.joins, rng);
+        alternatives.retain(|next| !later.iter().flatten().any(|other| scenario_set.repeats(other, next)));
+        if !alternatives.is_empty() {
+            later.push(alternatives);
+        }
+    }
     let options = PlayOptions {
         ability: spec.ability,
         seed: spec.session_seed,

@@ -224,6 +224,7 @@ impl ScenarioSet {
                 // Two people of a service whose names are no users' cannot be told to be one.
                 && (several || next.doc.caller.is_none() || first.doc.caller.is_none())
                 && (next.doc.name != first.doc.name || next.domain != first.domain)
+                && !self.repeats(first, next)
         };
         let fitting: Vec<&Scenario> = self.alike(first).iter().filter(fits).map(|next| &**next).collect();
         let for_same_reason =
@@ -234,6 +235,20 @@ impl ScenarioSet {
         }
         chosen.shuffle(rng);
         chosen
+    }
+
+    /// Returns true if one of two scenarios that were written by rule ends with a call that the other makes, too: nobody asks for the
+    /// same twice in a row.
+    pub(super) fn repeats(&self, first: &Scenario, next: &Scenario) -> bool {
+        let calls = |scenario: &Scenario| -> Vec<String> {
+            scenario.doc.calls().filter_map(|call| call.call.clone()).collect()
+        };
+        let (of_first, of_next) = (calls(first), calls(next));
+        let is_authored = self.authored().iter().any(|scenario| std::ptr::eq(&**scenario, first));
+        first.domain == next.domain
+            && !is_authored
+            && (of_next.last().is_some_and(|last| of_first.contains(last))
+                || of_first.last().is_some_and(|last| of_next.contains(last)))
     }
 
     /// Draws what a conversation is to meet on its way; mostly nothing.

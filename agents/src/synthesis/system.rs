@@ -86,7 +86,7 @@ pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)])
         if told.is_empty() {
             continue;
         }
-        system.push_str(&format!(" At the service {} use {}.", domain.title.to_lowercase(), told.join(", ")));
+        system.push_str(&format!(" At the service {} use {}.", name_of(&domain.title), told.join(", ")));
     }
     for (domain, token) in tokens {
         let domain = &world.domains[domain.index()];
@@ -94,7 +94,7 @@ pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)])
         let parameter = domain.casing.write(parameter);
         system.push_str(&format!(
             " The user is signed in at the service {}: {parameter} {token}.",
-            domain.title.to_lowercase()
+            name_of(&domain.title)
         ));
     }
     system
@@ -103,7 +103,8 @@ pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)])
 /// All services, by title and description.
 fn services(world: &World) -> String {
     let services = world.domains.iter().map(|domain| {
-        let description = domain.description.trim_end_matches('.');
+        let description = in_short(&domain.description);
+        let description = description.trim_end_matches('.');
         if description.is_empty() {
             domain.title.to_string()
         } else {
@@ -115,14 +116,56 @@ fn services(world: &World) -> String {
 
 /// The one service that the conversation is about.
 fn at(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
-    let title = world.domains[domain.index()].title.to_lowercase();
-    let a = english::article(&title);
-    let ways = [
-        format!("You are the assistant of {a} {title} service."),
-        format!("Service: {title}. You talk to its users."),
-        format!("You answer users of {a} {title} app."),
-    ];
+    let title = &*world.domains[domain.index()].title;
+    let name = name_of(title);
+    let a = english::article(&name);
+    let ways = if name == title {
+        [
+            format!("You are the assistant of {name}."),
+            format!("Service: {name}. You talk to its users."),
+            format!("You answer users of {name}."),
+        ]
+    } else {
+        let is_named = ["service", "services"].iter().any(|noun| name.ends_with(noun));
+        let service = if is_named { "" } else { " service" };
+        [
+            format!("You are the assistant of {a} {name}{service}."),
+            format!("Service: {name}. You talk to its users."),
+            format!("You answer users of {a} {name} app."),
+        ]
+    };
     ways.choose(rng).cloned().unwrap_or_default()
+}
+
+/// The name of a service inside a sentence: `dental clinic`. A name of its own keeps its capitals: `MySQLManagementClient`,
+/// `Gist API`.
+fn name_of(title: &str) -> String {
+    let is_own = |word: &str| word.chars().skip(1).any(char::is_uppercase);
+    if title.split(' ').any(is_own) { title.to_owned() } else { title.to_lowercase() }
+}
+
+/// A description without markup. Of a long one the first sentence, or its first words.
+fn in_short(description: &str) -> String {
+    const MAX_CHARS: usize = 160;
+    let mut text = String::new();
+    let mut is_tag = false;
+    for c in description.chars() {
+        match c {
+            '<' => is_tag = true,
+            '>' if is_tag => is_tag = false,
+            c if !is_tag => text.push(c),
+            _ => {}
+        }
+    }
+    if text.chars().count() <= MAX_CHARS {
+        return text;
+    }
+    let sentence = text.split_once(". ").map_or(&*text, |(first, _)| first);
+    if sentence.chars().count() <= MAX_CHARS {
+        return sentence.to_owned();
+    }
+    let short: String = sentence.chars().take(MAX_CHARS).collect();
+    short.rsplit_once(' ').map_or(short.clone(), |(words, _)| format!("{words} ..."))
 }
 
 /// The date, the time and the zone.

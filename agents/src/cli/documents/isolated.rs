@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::bounds::Bounds;
 use super::worker;
 
 /// The hidden command.
@@ -22,23 +23,6 @@ const MAX_STDERR_BYTES: u64 = 1 << 20;
 const PAUSE: Duration = Duration::from_millis(20);
 /// The time on the clock, as a multiple of the processor time: a machine may be busy.
 const CLOCK_FACTOR: u32 = 10;
-
-/// How much a process may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
-pub struct Bounds {
-    /// Seconds of processor time that a document of several may take, for its import and for each batch of its rows.
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub document_seconds: u64,
-    /// MiB of memory that a document of several may take.
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(64..))]
-    pub document_memory: u64,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { document_seconds: 60, document_memory: 4096 }
-    }
-}
 
 /// Where the work of a document is done.
 #[derive(Clone, Debug, PartialEq, Eq)]

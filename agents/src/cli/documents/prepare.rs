@@ -33,8 +33,6 @@ pub struct ImportedDocument {
     pub naming: Naming,
     /// Operations, and what is said of each.
     pub notes: Vec<(String, String)>,
-    /// How much of its operations behaves, as a table.
-    pub fidelity: String,
 }
 
 /// Why a document has no world.
@@ -85,9 +83,9 @@ pub fn import_document(request: &ImportRequest) -> Result<ImportedDocument, Refu
     if let Some(head) = &mut doc.domain {
         naming.name.clone_into(&mut head.name);
     }
-    let compiled = world::compile(&doc)?;
+    world::compile(&doc)?;
     let notes = notes.into_iter().map(|note| (note.operation, note.reason)).collect();
-    Ok(ImportedDocument { doc, naming, notes, fidelity: world::fidelity(&compiled) })
+    Ok(ImportedDocument { doc, naming, notes })
 }
 
 /// Imports a document and writes scenarios for it.

@@ -21,8 +21,9 @@ use serde_json::{Value as Json, json};
 
 use super::Generate;
 use super::report::{Outcome, report};
+use crate::cli::documents::bounds::Bounds;
 use crate::cli::documents::find::{self, Found};
-use crate::cli::documents::isolated::{Bounds, Isolation};
+use crate::cli::documents::isolated::Isolation;
 use crate::cli::documents::names;
 use crate::cli::documents::prepare::{ImportRequest, Refusal};
 use crate::cli::documents::worker::{Reply, Request, read_reply, write_request};
@@ -78,7 +79,7 @@ pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_
     let run = FolderRun {
         storage,
         isolation: Isolation::of_this_program(),
-        bounds: command.bounds,
+        bounds: command.inputs.import.bounds,
         streams: recipe::Streams::new(&config, command.seed),
         seed: command.seed,
         strict: command.inputs.import.strict,
@@ -279,7 +280,6 @@ impl FolderRun {
             streams: self.streams,
             abilities: self.abilities.clone(),
             shares: self.shares.clone(),
-            batch: batch.index,
             split: batch.split,
             row_indexes: batch.row_indexes.clone(),
             first: planned.first,
@@ -344,7 +344,7 @@ fn config(
         .zip(hashes)
         .map(|(found, hash)| json!({"name": found.label, "blake3": hash}))
         .collect();
-    let Bounds { document_seconds, document_memory } = command.bounds;
+    let Bounds { document_seconds, document_memory } = command.inputs.import.bounds;
     let mut config = BTreeMap::from([
         ("abilities".to_owned(), json!(abilities)),
         ("backend".to_owned(), json!("scenarios")),
@@ -370,7 +370,7 @@ fn hash_of(found: &Found) -> String {
 
 /// The name under which what came of a document is kept: it follows from all that it depends on.
 fn key(command: &Generate, found: &Found, hash: &str) -> String {
-    let Bounds { document_seconds, document_memory } = command.bounds;
+    let Bounds { document_seconds, document_memory } = command.inputs.import.bounds;
     let whole = json!([
         crate::GENERATOR_VERSION,
         command.seed,

@@ -25,6 +25,8 @@ use crate::synthesis::turns::Turn;
 use crate::synthesis::weights::{self, GOLDEN, ability_weight};
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
+/// Rows of a document that run in the same world: the worlds of large documents take megabytes.
+const ROWS_PER_WORLD: u64 = 500;
 /// Attempts at a row before it is given up.
 const ATTEMPTS: u32 = 40;
 /// Attempts at a row after one was given up: the document has hardly anything left to ask for.
@@ -43,8 +45,6 @@ pub struct BatchRequest {
     pub abilities: Vec<Ability>,
     /// Shares of what conversations are to show, by label.
     pub shares: Shares,
-    /// The number of the batch.
-    pub batch: u64,
     /// Its split.
     pub split: Split,
     /// Its rows.
@@ -92,10 +92,12 @@ pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<Mad
     Ok(MadeBatch { world_id: world.id.clone(), world: world.canonical.to_string(), rows, funnel })
 }
 
-/// The world of a batch: the documents joined, with records of its own.
+/// The world of a batch: the documents joined. Batches of a document share it, up to a number of rows.
 fn world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<BatchWorld, PipelineError> {
     let template = template(request, documents)?;
-    let mut stream = request.streams.stream("batch", request.batch);
+    let document = template.world().domains.first().map(|domain| &*domain.name).unwrap_or_default();
+    let number = request.first / ROWS_PER_WORLD;
+    let mut stream = request.streams.stream(&format!("documents/world/{document}"), number);
     let seed = stream.random();
     let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
     let (zone, clock) = (&template.world().zone, template.world().clock);
@@ -159,8 +161,8 @@ fn start(
     let cycle = u64::from(weights::sum(&request.abilities, weight).max(1));
     let wanted = weights::pick(&request.abilities, weight, ((number + round) % cycle) as u32)?;
     let api = *order.get(position)?;
-    // Not every operation has scenarios for every ability.
-    let others = request.abilities.iter().copied().filter(|ability| *ability != wanted);
+    // Not every operation has scenarios for every ability: what cannot be planned is at least searched for.
+    let others = request.abilities.iter().rev().copied().filter(|ability| *ability != wanted);
     let ability = std::iter::once(wanted)
         .chain(others)
         .find(|ability| !scenario_set.about(api, *ability).is_empty())

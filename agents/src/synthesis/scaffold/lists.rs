@@ -3,14 +3,14 @@
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
 use diorama_seeds::doc::ScenarioGoalDoc;
-use diorama_seeds::model::{BehaviourKind, FieldId, ParameterId, ResourceId};
+use diorama_seeds::model::{BehaviourKind, FieldId, FilterTest, ParameterId, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
 use super::author::{Author, REPLY};
 use super::shape::Shape;
-use super::sketch::Sketch;
+use super::sketch::{Sketch, member};
 use super::wording;
 use super::writer::choices;
 
@@ -18,6 +18,8 @@ use super::writer::choices;
 const MOST_NAMED: usize = 12;
 /// Fewer things than these are neither counted nor compared: the answer would be a guess.
 const FEW: usize = 3;
+/// Fields of the things of a list that are asked for, at most.
+const MOST_FIELDS: usize = 2;
 
 impl<'a> Author<'a> {
     /// Questions about a list.
@@ -29,7 +31,12 @@ impl<'a> Author<'a> {
             // Nobody asks for the name of what he names.
             let names = |id: &ParameterId| {
                 let field = api.parameters[id.index()].field;
-                described.display.is_some_and(|display| field == Some((resource, display)))
+                let searched = query.filters.iter().any(|filter| {
+                    filter.parameter == *id
+                        && matches!(&filter.test, FilterTest::Text(fields)
+                            if described.display.is_some_and(|display| fields.contains(&display)))
+                });
+                searched || described.display.is_some_and(|display| field == Some((resource, display)))
             };
             if chosen.iter().any(names) {
                 continue;
@@ -77,20 +84,78 @@ impl<'a> Author<'a> {
                 self.best(&sketch, &nouns, (last, &array, &items, &member_name));
             }
             if let Some(total) = total {
-                let goal = ScenarioGoalDoc {
-                    user: how_many(&nouns, turn),
-                    does: sketch.steps.clone(),
-                    only_if: vec![format!("{total} >= {FEW}")],
-                    end: vec![
-                        format!("There are {{{total}}} in total."),
-                        format!("I count {{{total}}}."),
-                        format!("{{{total}}} altogether."),
-                    ],
-                    facts: vec![total],
-                    ..ScenarioGoalDoc::default()
-                };
-                self.keep_question(Shape::List, &sketch, goal);
+                self.count(&sketch, how_many(&nouns, turn), &total, (total.clone(), None));
+            } else if let Some(items) =
+                array_of(last, resource).and_then(|array| sketch.place_in(REPLY, &array))
+            {
+                // A page that is full may have others behind it.
+                let size = query.page.as_ref().map(|page| page.size);
+                let whole = size.map(|size| format!("{items}|length < {size}"));
+                let counted = format!("{items}|length");
+                self.count(&sketch, how_many(&nouns, turn), &counted, (format!("count({items})"), whole));
             }
+            // A list that is too long to be told still tells of each of its things.
+            if self.written.len() < FEW && chosen.is_empty() && sketch.records.is_empty() {
+                self.of_one(&sketch, resource, last);
+            }
+        }
+    }
+
+    /// Keeps a question for the number of a list's things, which stands in a reply or is counted.
+    fn count(
+        &mut self,
+        sketch: &Sketch<'a>,
+        user: Vec<String>,
+        number: &str,
+        (fact, whole): (String, Option<String>),
+    ) {
+        let goal = ScenarioGoalDoc {
+            user,
+            does: sketch.steps.clone(),
+            only_if: std::iter::once(format!("{number} >= {FEW}")).chain(whole).collect(),
+            end: vec![
+                format!("There are {{{number}}} in total."),
+                format!("I count {{{number}}}."),
+                format!("{{{number}}} altogether."),
+            ],
+            facts: vec![fact],
+            ..ScenarioGoalDoc::default()
+        };
+        self.keep_question(Shape::List, sketch, goal);
+    }
+
+    /// Questions about one thing of a list, which it shows by its name.
+    fn of_one(&mut self, sketch: &Sketch<'a>, resource: ResourceId, last: &LogEntry) {
+        let described = self.writer.world().resource(resource);
+        let guide = self.writer.guide();
+        let Some((array, _)) = self.display_of_first(last, resource) else { return };
+        let is_shown = |id: FieldId| member_of(&last.reply.body, &array, resource, id).is_some();
+        let fields: Vec<FieldId> = (0..described.fields.len())
+            .map(|index| FieldId(index as u16))
+            .filter(|id| {
+                !guide.asks(resource, *id).is_empty() && described.display != Some(*id) && is_shown(*id)
+            })
+            .take(MOST_FIELDS)
+            .collect();
+        for field in fields {
+            let mut sketch = sketch.clone();
+            let at = sketch.record(resource);
+            let it = sketch.name_with_noun(at);
+            let name = &described.field(field).name;
+            let place = sketch.records[at].place.clone();
+            let value = member(&place, name);
+            if !is_identifier(name) {
+                continue;
+            }
+            sketch.only_where(&place, format!("item.{name} != null"));
+            let goal = ScenarioGoalDoc {
+                user: sketch.questions(resource, field, &it),
+                does: sketch.steps.clone(),
+                end: sketch.statements(resource, field, &it, &value, false),
+                facts: vec![value],
+                ..ScenarioGoalDoc::default()
+            };
+            self.keep_question(Shape::List, &sketch, goal);
         }
     }
 
@@ -188,6 +253,14 @@ impl<'a> Author<'a> {
             .all(|part| part.is_empty() || is_identifier(part))
             .then(|| (array.to_owned(), name.to_owned()))
     }
+}
+
+/// The array of a reply whose items show records of a resource.
+fn array_of(last: &LogEntry, resource: ResourceId) -> Option<String> {
+    let (path, ..) = last.reply.body.leaves().find(|(path, _, origin)| {
+        matches!(origin, Origin::Field { resource: of, .. } if *of == resource) && path.contains('[')
+    })?;
+    Some(path.split_once('[')?.0.to_owned())
 }
 
 /// Returns true if the things are some that both know: "my playlists", "the tracks of the album".

@@ -49,7 +49,7 @@ pub(super) fn environment() -> Environment<'static> {
         let noun = if value == 1 { noun.to_owned() } else { plural(noun) };
         format!("{value} {noun}")
     });
-    environment.add_filter("plain", |value: &str| value.replace(['_', '-'], " "));
+    environment.add_filter("plain", plain);
     environment.add_filter("quoted", |value: &str| {
         let is_sentence = value.split(' ').count() > 4 || value.ends_with(['.', '?', '!']);
         if is_sentence { format!("\"{value}\"") } else { value.to_owned() }
@@ -78,6 +78,14 @@ fn leaf(value: &Shown) -> Result<&Leaf, Error> {
     value.downcast_object_ref::<Leaf>().ok_or_else(|| {
         Error::new(ErrorKind::InvalidOperation, "expected a date, a time, a moment or an amount")
     })
+}
+
+/// A value of an enum as people write it: `out of stock` for `out_of_stock` and for `OUT_OF_STOCK`. One word in capitals, and what
+/// has digits, may be an abbreviation.
+fn plain(value: &str) -> String {
+    let spaced = value.replace(['_', '-'], " ");
+    let is_loud = value.contains('_') && !value.contains(|c: char| c.is_lowercase() || c.is_ascii_digit());
+    if is_loud { spaced.to_lowercase() } else { spaced }
 }
 
 /// The name of a record with its noun: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`.

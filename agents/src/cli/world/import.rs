@@ -1,0 +1,134 @@
+//! `diorama world import`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use diorama_output::documents::DocumentReport;
+use diorama_seeds::world;
+use serde_json::json;
+
+use crate::cli::documents::find;
+use crate::cli::documents::prepare::{ImportedDocument, Refusal};
+use crate::cli::documents::several;
+use crate::cli::error::CliError;
+use crate::cli::inputs::Refused;
+use crate::cli::openapi::ImportArgs;
+use crate::cli::{Done, Streams};
+
+/// Make a world file from an OpenAPI document, or a folder of them from a folder of documents.
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    /// The document, or a folder of documents, at any depth.
+    #[arg(value_name = "FILE|DIR")]
+    source: PathBuf,
+    /// The world file to write; stdout when left out. Of a folder, the folder of the world files, which is needed.
+    #[arg(long, value_name = "FILE|DIR")]
+    out: Option<PathBuf>,
+    /// How it is imported.
+    #[command(flatten)]
+    import: ImportArgs,
+}
+
+impl Import {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When nothing can be imported, or a file cannot be written.
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        if self.source.is_dir() {
+            let what = "--out: found none, expected the folder that the worlds of the documents go to";
+            let out = self.out.as_deref().ok_or_else(|| CliError::Usage(what.to_owned()))?;
+            return self.folder(out, streams);
+        }
+        let doc = self.import.import(&self.source, streams)?;
+        let text = world::to_yaml(&doc)?;
+        match self.out {
+            None => write!(streams.out, "{text}")?,
+            Some(path) => {
+                diorama_output::storage::local::write(&path, text.as_bytes())?;
+            }
+        }
+        Ok(Done::Met)
+    }
+
+    /// Writes a world file for each document of the folder, by its name, and reports on all of them.
+    fn folder(&self, out: &Path, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        if self.import.overlay.is_some() {
+            return Err(CliError::Usage("--overlay: found a folder, expected one document".to_owned()));
+        }
+        let found = find::documents(std::slice::from_ref(&self.source))?;
+        std::fs::create_dir_all(out)?;
+        let (mut reports, mut refused) = (Vec::new(), Vec::new());
+        // A few at a time: worlds are written and dropped before the next are made.
+        const AT_ONCE: usize = 64;
+        let mut names = Vec::new();
+        for some in found.chunks(AT_ONCE) {
+            for (found, result) in some.iter().zip(several::import(some, &self.import)?) {
+                match result {
+                    Ok(document) => {
+                        names.push(document.doc.name.clone());
+                        crate::cli::documents::names::number(&mut names);
+                        let name = names.last().cloned().unwrap_or_default();
+                        reports.push(write(out, &found.label, &name, document)?);
+                    }
+                    Err(Refusal { reason, .. }) => {
+                        let _ = writeln!(streams.err, "error: {}: {reason}", found.label);
+                        refused.push(Refused { document: found.label.clone(), reason });
+                    }
+                }
+            }
+        }
+        let _ = writeln!(
+            streams.err,
+            "documents: {}, of which {} have a world, and {} have none",
+            found.len(),
+            reports.len(),
+            refused.len()
+        );
+        streams.print(&json!({ "documents": reports, "refused": refused }), || {
+            let line = |report: &DocumentReport| {
+                let levels: Vec<String> =
+                    report.fidelity.iter().map(|(level, count)| format!("{level} {count}")).collect();
+                let (operations, levels) = (report.operations, levels.join(", "));
+                format!("{}: {operations} operations ({levels}), {} notes\n", report.name, report.notes)
+            };
+            reports.iter().map(line).collect()
+        })?;
+        if reports.is_empty() {
+            return Err(CliError::Empty(format!(
+                "found {} documents, none of which can be imported; the messages above say why",
+                found.len()
+            )));
+        }
+        Ok(Done::Met)
+    }
+}
+
+/// Writes the world of a document, and says what is known of it.
+fn write(
+    out: &Path,
+    label: &str,
+    name: &str,
+    document: ImportedDocument,
+) -> Result<DocumentReport, CliError> {
+    let ImportedDocument { mut doc, naming, notes } = document;
+    name.clone_into(&mut doc.name);
+    if let Some(head) = &mut doc.domain {
+        name.clone_into(&mut head.name);
+    }
+    let fidelity = world::fidelity_counts(&world::compile(&doc)?);
+    let path = out.join(format!("{name}.yaml"));
+    diorama_output::storage::local::write(&path, world::to_yaml(&doc)?.as_bytes())?;
+    Ok(DocumentReport {
+        document: label.to_owned(),
+        name: name.to_owned(),
+        provider: naming.provider,
+        service: naming.service,
+        license: doc.license().to_owned(),
+        source: doc.source().to_owned(),
+        operations: doc.apis.len() as u64,
+        fidelity,
+        notes: notes.len() as u64,
+        ..DocumentReport::default()
+    })
+}
