@@ -44,7 +44,10 @@ fn folder() -> tempfile::TempDir {
         write(name, &fs::read(material.join(file)).unwrap());
     }
     write("broken.example/api.json", b"{\n  \"openapi\" 3}");
-    write("empty.example/api.json", br#"{"openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "paths": {}}"#);
+    write(
+        "empty.example/api.json",
+        br#"{"openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "paths": {}}"#,
+    );
     folder
 }
 
@@ -99,7 +102,8 @@ fn rows_are_spread_over_documents_and_a_bad_document_ends_only_itself() {
     let mut searches = 0;
     for line in fs::read_to_string(&lines).unwrap().lines() {
         let row: Json = serde_json::from_str(line).unwrap();
-        let domains = row["domains"].as_array().unwrap().iter().map(|domain| domain.as_str().unwrap().to_owned());
+        let domains =
+            row["domains"].as_array().unwrap().iter().map(|domain| domain.as_str().unwrap().to_owned());
         splits.entry(row["split"].as_str().unwrap().to_owned()).or_default().extend(domains);
         searches += usize::from(line.contains("ToolSearcher"));
         assert!(row["source"].as_str().unwrap().contains("version"), "{}", row["source"]);
@@ -126,7 +130,17 @@ fn threads_shards_and_interruptions_give_the_same_bytes() {
 
     let kept = out("killed").join(".progress").join("documents");
     let mut child = diorama()
-        .args(["generate", "--openapi", text(&apis), "-n", ROWS, "--seed", "5", "--out", text(&out("killed"))])
+        .args([
+            "generate",
+            "--openapi",
+            text(&apis),
+            "-n",
+            ROWS,
+            "--seed",
+            "5",
+            "--out",
+            text(&out("killed")),
+        ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -161,7 +175,18 @@ fn a_folder_is_imported_document_by_document() {
     let none = run(&["world", "import", text(&apis)]);
     assert_eq!(none.status.code(), Some(2), "{}", String::from_utf8_lossy(&none.stderr));
     // A bound that no document keeps: none has a world, and each says why.
-    let bounded = run(&["generate", "--openapi", text(&apis), "--document-memory", "64", "--document-seconds", "1", "--json", "--out", text(&folder.path().join("none"))]);
+    let bounded = run(&[
+        "generate",
+        "--openapi",
+        text(&apis),
+        "--document-memory",
+        "64",
+        "--document-seconds",
+        "1",
+        "--json",
+        "--out",
+        text(&folder.path().join("none")),
+    ]);
     let found: Json = serde_json::from_slice(&bounded.stdout).unwrap();
     assert_eq!(found["documents"].as_array().unwrap().len(), 5, "{found}");
 }

@@ -117,7 +117,10 @@ mod tests {
         let report = |name: &str| DocumentReport {
             document: format!("{name}.json"),
             name: name.to_owned(),
-            unasked: BTreeMap::from([(NO_TURN.to_owned(), names(&["Get", "List"])), ("x".to_owned(), names(&["Put"]))]),
+            unasked: BTreeMap::from([
+                (NO_TURN.to_owned(), names(&["Get", "List"])),
+                ("x".to_owned(), names(&["Put"])),
+            ]),
             ..DocumentReport::default()
         };
         let file = |operation: &str, failure: Option<&str>| {

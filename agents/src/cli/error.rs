@@ -123,7 +123,9 @@ pub enum CliError {
     #[error("a thread ended before its work was done")]
     Worker,
     /// A process of a document that somebody ended.
-    #[error("the process of {document} was ended from outside: {reason}; run the same command again with --resume")]
+    #[error(
+        "the process of {document} was ended from outside: {reason}; run the same command again with --resume"
+    )]
     Ended {
         /// The document.
         document: String,

@@ -8,11 +8,11 @@ use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Unplaced};
 use diorama_seeds::world::{self, Report};
 
-use super::error::CliError;
-use super::files::read_file;
 use super::documents::find::{self, is_several};
 use super::documents::prepare::Refusal;
 use super::documents::several;
+use super::error::CliError;
+use super::files::read_file;
 use super::openapi::ImportArgs;
 use super::{Streams, terminal};
 use crate::catalog;
@@ -123,7 +123,9 @@ impl Inputs {
                     let (operations, notes) = (document.doc.apis.len(), document.notes.len());
                     terminal::note(
                         streams,
-                        &format!("{path}: {operations} operations; `diorama world import` shows its {notes} notes"),
+                        &format!(
+                            "{path}: {operations} operations; `diorama world import` shows its {notes} notes"
+                        ),
                     );
                     imported.push((found.path.clone(), document.doc));
                 }
@@ -133,7 +135,8 @@ impl Inputs {
                 }
             }
         }
-        if let (true, Some(overlay), [(_, doc)]) = (refused.is_empty(), &self.import.overlay, imported.as_mut_slice())
+        if let (true, Some(overlay), [(_, doc)]) =
+            (refused.is_empty(), &self.import.overlay, imported.as_mut_slice())
         {
             *doc = openapi::overlay(doc, &overlay.display().to_string(), &read_file(overlay)?)?;
         }

@@ -6,8 +6,8 @@
 use diorama_output::dataset::{BatchRows, DatasetWriter};
 use diorama_output::funnel::{Funnel, Mutants};
 use diorama_output::plan::Batch;
-use diorama_output::row::{Dialogue, Split};
 use diorama_output::row::parts::Provenance;
+use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::GateReport;
@@ -113,7 +113,17 @@ impl<'a> RowMaker<'a> {
         split: Split,
     ) -> Self {
         let (requests, funnel) = (Vec::new(), Funnel::default());
-        Self { world, streams, abilities, tester, split, joined: &JOINED, attempts: ATTEMPTS, requests, funnel }
+        Self {
+            world,
+            streams,
+            abilities,
+            tester,
+            split,
+            joined: &JOINED,
+            attempts: ATTEMPTS,
+            requests,
+            funnel,
+        }
     }
 
     /// The row of an index; none if no attempt passes.
@@ -135,7 +145,8 @@ impl<'a> RowMaker<'a> {
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
         for attempt in 0..self.attempts {
             if attempt > 0 && attempt % SAME_SCENARIO == 0 {
-                drawn.place = match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1)) {
+                drawn.place = match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1))
+                {
                     Some(scenario) => {
                         drawn.scenario = Some(*scenario);
                         stream.random()
@@ -149,7 +160,8 @@ impl<'a> RowMaker<'a> {
                 (drawn.domain, drawn.scenario) = (None, None);
             }
             let detour_now = detour.filter(|_| attempt < DETOUR_ATTEMPTS);
-            let spec = TaskSpec { ability, joins, session_seed: rng.random(), clock, detour: detour_now, drawn };
+            let spec =
+                TaskSpec { ability, joins, session_seed: rng.random(), clock, detour: detour_now, drawn };
             let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
                 Ok(proposal) => proposal,
                 Err(failed) if failed.is_without_detour() => {

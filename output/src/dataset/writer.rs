@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::error::{DatasetError, PROGRESS};
 use super::progress::{RUN, ShardRecord, Sidecar, Summary};
+use crate::documents::{DocumentReport, REPORTS};
 use crate::manifest::{
     Identity, Manifest, MetadataError, QUALITY, RunRecord, STEPS, if_there, is_world_id, to_json, world_file,
 };
-use crate::documents::{DocumentReport, REPORTS};
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::local::fingerprint_bytes;
 use crate::storage::{Fingerprint, Lock, Storage};

@@ -89,7 +89,9 @@ mod tests {
     #[test]
     fn documents_are_found_at_any_depth_by_path() {
         let folder = tempfile::tempdir().unwrap();
-        for file in ["z.json", "b.org/mail/1.0/openapi.yaml", "a.yml", "readme.md", ".git/x.json", "b.org/a.json"] {
+        for file in
+            ["z.json", "b.org/mail/1.0/openapi.yaml", "a.yml", "readme.md", ".git/x.json", "b.org/a.json"]
+        {
             let path = folder.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();

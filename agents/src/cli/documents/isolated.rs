@@ -38,7 +38,9 @@ impl Isolation {
     #[must_use]
     pub fn of_this_program() -> Self {
         match std::env::current_exe() {
-            Ok(program) if program.file_stem().is_some_and(|stem| stem == "diorama") => Self::Process(program),
+            Ok(program) if program.file_stem().is_some_and(|stem| stem == "diorama") => {
+                Self::Process(program)
+            }
             _ => Self::Thread,
         }
     }
@@ -79,7 +81,8 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
             .stderr(Stdio::piped())
             .spawn()
     };
-    let mut child = start().map_err(|error| Ended::of_itself(format!("its process cannot be started: {error}")))?;
+    let mut child =
+        start().map_err(|error| Ended::of_itself(format!("its process cannot be started: {error}")))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(Ended::of_itself("its process cannot be started: it has no pipes"));

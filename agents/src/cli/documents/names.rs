@@ -89,9 +89,8 @@ pub fn number(names: &mut [String]) {
 
 /// Returns true if a folder is called by a version: `1.0`, `v2`, `v1beta1`, `2024-01-01-preview`.
 fn is_version(part: &str) -> bool {
-    static VERSION: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
-        regex::Regex::new(r"(?i)^v?\d[\d._-]*((alpha|beta|preview|rc|p)[\d._-]*)*$").ok()
-    });
+    static VERSION: LazyLock<Option<regex::Regex>> =
+        LazyLock::new(|| regex::Regex::new(r"(?i)^v?\d[\d._-]*((alpha|beta|preview|rc|p)[\d._-]*)*$").ok());
     VERSION.as_ref().is_some_and(|version| version.is_match(part))
 }
 
@@ -118,7 +117,8 @@ mod tests {
             let found = naming(label, text.as_bytes());
             assert_eq!((&*found.provider, found.service.as_deref(), &*found.name), expect, "{label}");
         };
-        let json = r#"{"openapi": "3.0.0", "info": {"x-providerName": "azure.com", "x-serviceName": "network"}}"#;
+        let json =
+            r#"{"openapi": "3.0.0", "info": {"x-providerName": "azure.com", "x-serviceName": "network"}}"#;
         check("a.json", json, ("azure.com", Some("network"), "azure_network"));
         let yaml = "openapi: 3.0.0\ninfo:\n  x-providerName: 'box.com'\n  title: x\n";
         check("box.com/2.0/openapi.yaml", yaml, ("box.com", None, "box"));

@@ -22,7 +22,8 @@ pub fn import(
     let one = |found: &Found| -> Result<Result<ImportedDocument, Refusal>, CliError> {
         let document =
             ImportRequest { path: found.path.clone(), label: found.label.clone(), strict: import.strict };
-        let refused = |reason: String| Err(Refusal { report: format!("{}: {reason}", found.path.display()), reason });
+        let refused =
+            |reason: String| Err(Refusal { report: format!("{}: {reason}", found.path.display()), reason });
         let reply = match isolation.ask(write_request(&Request::Import(document), &[]), import.bounds) {
             Ok(reply) => reply,
             Err(ended) if ended.is_from_outside => {

@@ -66,7 +66,8 @@ pub fn write_request(request: &Request, worlds: &[Vec<u8>]) -> Vec<u8> {
 /// When it is none.
 pub fn read_reply(bytes: &[u8]) -> Result<(Reply, &[u8]), String> {
     let (line, rest) = split_line(bytes);
-    let reply = serde_json::from_slice(line).map_err(|error| format!("its process answered nonsense: {error}"))?;
+    let reply =
+        serde_json::from_slice(line).map_err(|error| format!("its process answered nonsense: {error}"))?;
     Ok((reply, rest))
 }
 
@@ -99,7 +100,8 @@ pub fn on_thread(request: Vec<u8>) -> Result<Vec<u8>, CliError> {
 
 fn answer(bytes: &[u8]) -> Result<Vec<u8>, CliError> {
     let (line, mut rest) = split_line(bytes);
-    let usage = |error: &dyn std::fmt::Display| CliError::Usage(format!("found no request of `diorama`: {error}"));
+    let usage =
+        |error: &dyn std::fmt::Display| CliError::Usage(format!("found no request of `diorama`: {error}"));
     let request: Request = serde_json::from_slice(line).map_err(|error| usage(&error))?;
     let refused = |refusal: Refusal| (Reply::Refused(refusal), Vec::new());
     let (reply, world) = match request {
@@ -114,7 +116,8 @@ fn answer(bytes: &[u8]) -> Result<Vec<u8>, CliError> {
         Request::Batch { request, documents } => {
             let mut worlds = Vec::new();
             for (name, size) in documents {
-                let (packed, after) = rest.split_at_checked(size).ok_or_else(|| usage(&"a world is cut off"))?;
+                let (packed, after) =
+                    rest.split_at_checked(size).ok_or_else(|| usage(&"a world is cut off"))?;
                 let mut world = unpack(packed)?;
                 world.rename(&name);
                 worlds.push(world);
@@ -124,7 +127,8 @@ fn answer(bytes: &[u8]) -> Result<Vec<u8>, CliError> {
                 let report = error.to_string();
                 refused(Refusal { reason: report.lines().next().unwrap_or_default().to_owned(), report })
             };
-            batch::make(&request, worlds).map_or_else(failed, |made| (Reply::Made(Box::new(made)), Vec::new()))
+            batch::make(&request, worlds)
+                .map_or_else(failed, |made| (Reply::Made(Box::new(made)), Vec::new()))
         }
     };
     Ok(framed(serde_json::to_vec(&reply), world))

@@ -69,9 +69,11 @@ pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_
     let start = if command.resume { Start::Resume } else { Start::Fresh };
     let options = Options { shard, start };
     if let Some(summary) = DatasetWriter::finished(&storage, &identity, command.dialogues, options)? {
-        let kept = storage.read(DOCUMENTS, MAX_KEPT_BYTES)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let kept =
+            storage.read(DOCUMENTS, MAX_KEPT_BYTES)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let reports: Vec<DocumentReport> = kept.unwrap_or_default();
-        let outcome = Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
+        let outcome =
+            Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
         report(command, &outcome, streams)?;
         return Ok(Done::Met);
     }
@@ -98,7 +100,11 @@ pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_
         if shard == Shard::WHOLE {
             run.storage.remove_folder(diorama_output::dataset::PROGRESS)?;
         }
-        let outcome = Outcome { summary: &Default::default(), reports: &reports, seconds: started.elapsed().as_secs_f64() };
+        let outcome = Outcome {
+            summary: &Default::default(),
+            reports: &reports,
+            seconds: started.elapsed().as_secs_f64(),
+        };
         report(command, &outcome, streams)?;
         return Err(CliError::Empty(format!(
             "found {} documents, none of which gives rows; the reasons stand above, and with --json under `documents`",
@@ -181,9 +187,8 @@ impl Layout {
 
     /// The split and the number of rows of each batch.
     fn sizes(&self, reports: &[DocumentReport]) -> Vec<(Split, u32)> {
-        let size = |batch: &DocumentBatch| {
-            (reports[batch.document].split.unwrap_or(Split::Train), batch.rows)
-        };
+        let size =
+            |batch: &DocumentBatch| (reports[batch.document].split.unwrap_or(Split::Train), batch.rows);
         self.batches.iter().map(size).collect()
     }
 }
@@ -339,11 +344,8 @@ fn config(
     found: &[Found],
     hashes: &[String],
 ) -> BTreeMap<String, Json> {
-    let sources: Vec<Json> = found
-        .iter()
-        .zip(hashes)
-        .map(|(found, hash)| json!({"name": found.label, "blake3": hash}))
-        .collect();
+    let sources: Vec<Json> =
+        found.iter().zip(hashes).map(|(found, hash)| json!({"name": found.label, "blake3": hash})).collect();
     let Bounds { document_seconds, document_memory } = command.inputs.import.bounds;
     let mut config = BTreeMap::from([
         ("abilities".to_owned(), json!(abilities)),

@@ -141,9 +141,10 @@ fn table(reports: &[DocumentReport]) -> String {
     for (why, apis) in reports.iter().flat_map(|report| &report.unasked) {
         *of_operations.entry(why).or_default() += apis.len() as u64;
     }
-    for (title, counts) in
-        [("documents without rows, by their main reason", of_documents), ("operations in no row, by reason", of_operations)]
-    {
+    for (title, counts) in [
+        ("documents without rows, by their main reason", of_documents),
+        ("operations in no row, by reason", of_operations),
+    ] {
         if counts.is_empty() {
             continue;
         }

@@ -110,16 +110,19 @@ fn template(
     request: &BatchRequest,
     documents: Vec<PreparedWorld>,
 ) -> Result<Arc<WorldTemplate>, PipelineError> {
-    let (docs, scenarios): (Vec<WorldDoc>, Vec<_>) = documents.into_iter().map(PreparedWorld::into_doc).unzip();
+    let (docs, scenarios): (Vec<WorldDoc>, Vec<_>) =
+        documents.into_iter().map(PreparedWorld::into_doc).unzip();
     let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
     let mut doc = compose(&family_name(&names), &docs)?;
     let mut written = Vec::new();
     for ((position, domain), scenarios) in doc.domains.iter_mut().enumerate().zip(scenarios) {
         // Joining gives APIs that occur in several documents other names, in scenarios, too.
         let renamed = std::mem::take(&mut domain.scenarios);
-        let sources = domain.apis.iter().map(|api| (api.source_api.as_deref().unwrap_or_default(), &api.name));
-        let names: std::collections::HashMap<&str, &String> =
-            sources.map(|(source, name)| (source.split_once('.').map_or(source, |(_, own)| own), name)).collect();
+        let sources =
+            domain.apis.iter().map(|api| (api.source_api.as_deref().unwrap_or_default(), &api.name));
+        let names: std::collections::HashMap<&str, &String> = sources
+            .map(|(source, name)| (source.split_once('.').map_or(source, |(_, own)| own), name))
+            .collect();
         for (scenario, prepared) in renamed.into_iter().zip(scenarios) {
             let about = names.get(&*prepared.about).map_or(prepared.about.clone(), |name| (*name).clone());
             written.push((scenario, domain_at(position), prepared.weight, about));
@@ -129,9 +132,9 @@ fn template(
     let mut template = WorldTemplate::of_read(doc, seed, &request.shares, &request.abilities)?;
     if let Some(template) = Arc::get_mut(&mut template) {
         let world = template.source.world();
-        let found = written.into_iter().filter_map(|(doc, domain, weight, about)| {
-            Some((doc, domain, weight, world.api_named(&about)?))
-        });
+        let found = written
+            .into_iter()
+            .filter_map(|(doc, domain, weight, about)| Some((doc, domain, weight, world.api_named(&about)?)));
         template.scenario_set.add_written(found, Default::default(), world);
         template.scenario_set.weigh(&request.shares, &request.abilities);
     }
@@ -149,12 +152,7 @@ fn order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
 
 /// What the row of a number begins with: the operations of the document take turns, and so do the abilities and the
 /// scenarios of each. None if nothing can be asked of the document.
-fn start(
-    scenario_set: &ScenarioSet,
-    request: &BatchRequest,
-    order: &[ApiId],
-    number: u64,
-) -> Option<Start> {
+fn start(scenario_set: &ScenarioSet, request: &BatchRequest, order: &[ApiId], number: u64) -> Option<Start> {
     let count = order.len().max(1) as u64;
     let (position, round) = ((number % count) as usize, number / count);
     let weight = |ability: &Ability| ability_weight(*ability);

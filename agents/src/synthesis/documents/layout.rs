@@ -105,7 +105,9 @@ pub fn partners(documents: &[DocumentSize], count: usize, streams: &Streams) -> 
     let mut partners = vec![Vec::new(); documents.len()];
     for split in Split::ALL {
         let fits = |at: &usize| {
-            documents[*at].split == split && documents[*at].askable > 0 && documents[*at].operations <= MAX_PARTNER
+            documents[*at].split == split
+                && documents[*at].askable > 0
+                && documents[*at].operations <= MAX_PARTNER
         };
         let mut ring: Vec<usize> = (0..documents.len()).filter(fits).collect();
         ring.shuffle(&mut streams.stream("documents/partners", split as u64));

@@ -115,6 +115,9 @@ mod tests {
         check("read lost every try: grounded: call 0: `Get` is from nowhere", "lost every try: grounded");
         check("no call of it worked: Get was refused: {\"title\"", "no call of it worked");
         check("it has no words: give it `phrases.do`", "it has no words");
-        check("its reply shows nothing of the record to ask for", "its reply shows nothing of the record to ask for");
+        check(
+            "its reply shows nothing of the record to ask for",
+            "its reply shows nothing of the record to ask for",
+        );
     }
 }

@@ -21,7 +21,9 @@ pub fn split_by_provider(providers: &[&str]) -> Vec<Split> {
     // The order of the hash is fixed and has nothing to do with the names' order.
     let mut ranked: Vec<(String, &str, usize)> = counts
         .into_iter()
-        .map(|(name, count)| (blake3::hash(format!("split/{name}").as_bytes()).to_hex().to_string(), name, count))
+        .map(|(name, count)| {
+            (blake3::hash(format!("split/{name}").as_bytes()).to_hex().to_string(), name, count)
+        })
         .collect();
     ranked.sort_unstable();
     let mut test = BTreeSet::new();
@@ -54,8 +56,9 @@ mod tests {
 
     #[test]
     fn a_provider_is_in_one_split_and_a_tenth_of_the_documents_is_test() {
-        let names: Vec<String> =
-            (0..400).map(|at| if at % 4 == 0 { format!("provider{at}") } else { "large".to_owned() }).collect();
+        let names: Vec<String> = (0..400)
+            .map(|at| if at % 4 == 0 { format!("provider{at}") } else { "large".to_owned() })
+            .collect();
         let providers: Vec<&str> = names.iter().map(String::as_str).collect();
         let splits = split_by_provider(&providers);
         assert_eq!(tests(&providers), 40);

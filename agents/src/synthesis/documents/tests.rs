@@ -35,7 +35,11 @@ fn rows_are_shared_out_evenly_up_to_what_documents_have() {
 fn batches_cover_the_shares_in_rounds() {
     let found = batches(&[120, 0, 7], &streams());
     let rows = |document: usize| -> Vec<(u64, u32)> {
-        found.iter().filter(|batch| batch.document == document).map(|batch| (batch.first, batch.rows)).collect()
+        found
+            .iter()
+            .filter(|batch| batch.document == document)
+            .map(|batch| (batch.first, batch.rows))
+            .collect()
     };
     assert_eq!(rows(0), [(0, 40), (40, 40), (80, 40)]);
     assert_eq!(rows(2), [(0, 7)]);
