@@ -16,6 +16,8 @@ const DOMAINS_SHOWN: usize = 20;
 
 /// Sources shown by name.
 const SOURCES_SHOWN: usize = 50;
+/// Licences in a table, at most.
+const LICENSES_SHOWN: usize = 40;
 
 /// Longest name of a licence that is none of the hub's.
 const MAX_NAME_CHARS: usize = 100;
@@ -79,8 +81,12 @@ fn front_matter(text: &mut String, manifest: &Manifest) {
             let _ = writeln!(text, "license: other\nlicense_name: {}", Json::from(name));
             // All of them by their own names, which may hold what an identifier may not.
             text.push_str("license_details: |\n");
-            for (license, rows) in &manifest.counts.licenses {
+            for (license, rows) in by_count(&manifest.counts.licenses).into_iter().take(LICENSES_SHOWN) {
                 let _ = writeln!(text, "  {}: {rows} dialogues", line(license));
+            }
+            if licenses.len() > LICENSES_SHOWN {
+                let more = licenses.len() - LICENSES_SHOWN;
+                let _ = writeln!(text, "  and {more} more; each row names its own");
             }
         }
     }
@@ -156,9 +162,16 @@ fn counts(text: &mut String, manifest: &Manifest) {
         }
         text.push('\n');
     }
-    table(text, "license", "dialogues", counts.licenses.iter());
+    most(text, "license", &counts.licenses, LICENSES_SHOWN);
     most(text, "source", &counts.sources, SOURCES_SHOWN);
     most(text, "domain", &counts.domains, DOMAINS_SHOWN);
+}
+
+/// Those with the most dialogues first.
+fn by_count(counts: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
+    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
+    all.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+    all
 }
 
 /// A table of those with the most dialogues.
@@ -166,8 +179,7 @@ fn most(text: &mut String, name: &str, counts: &BTreeMap<String, u64>, shown: us
     if counts.is_empty() {
         return;
     }
-    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
-    all.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+    let all = by_count(counts);
     let more = all.len().saturating_sub(shown);
     table(text, name, "dialogues", all.into_iter().take(shown));
     if more > 0 {

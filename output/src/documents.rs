@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::manifest::MetadataError;
 use crate::row::Split;
+use crate::storage::Storage;
 
 /// The file's name.
 pub const DOCUMENTS: &str = "documents.json";
@@ -16,6 +18,8 @@ pub const DOCUMENTS: &str = "documents.json";
 pub const KEPT: &str = ".progress/documents";
 /// The reports without counts, while the run goes on.
 pub(crate) const REPORTS: &str = ".progress/documents.json";
+/// Bytes of the reports, at most.
+const MAX_BYTES: u64 = 512 << 20;
 /// The reason of an operation that scenarios call and no row does.
 pub const NO_TURN: &str = "its scenarios had no turn, or lost every try";
 
@@ -78,6 +82,30 @@ pub struct DocumentRows {
 
 /// The rows of documents, by the names of their domains.
 pub type RowsByDocument = BTreeMap<String, DocumentRows>;
+
+/// Reads the reports of the documents of a dataset, or of a run that goes on, in which they have no counts yet; none where there are
+/// no documents.
+///
+/// # Errors
+/// When they are not reports.
+pub fn read(storage: &Storage) -> Result<Option<Vec<DocumentReport>>, MetadataError> {
+    match read_reports(storage, DOCUMENTS)? {
+        Some(reports) => Ok(Some(reports)),
+        None => read_reports(storage, REPORTS),
+    }
+}
+
+pub(crate) fn read_reports(
+    storage: &Storage,
+    name: &str,
+) -> Result<Option<Vec<DocumentReport>>, MetadataError> {
+    let Some(bytes) = storage.read(name, MAX_BYTES)? else { return Ok(None) };
+    let reports = serde_json::from_slice(&bytes);
+    Ok(Some(reports.map_err(|error| MetadataError::Invalid {
+        path: storage.full_name(name),
+        what: format!("not valid: {error}; remove it, and run the same command again"),
+    })?))
+}
 
 /// Adds the rows of another batch or file.
 pub fn add_rows(sum: &mut RowsByDocument, other: &RowsByDocument) {

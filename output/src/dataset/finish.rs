@@ -7,14 +7,12 @@ use super::progress::{ShardRecord, Sidecar, Summary};
 use super::writer::DatasetWriter;
 use crate::card;
 use crate::columns::SCHEMA_VERSION;
-use crate::documents::{DOCUMENTS, DocumentReport, REPORTS, complete};
-use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, MetadataError, to_json, world_file};
+use crate::documents::{DOCUMENTS, REPORTS, complete, read_reports};
+use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, to_json, world_file};
 use crate::plan::Shard;
 use crate::storage::Storage;
 use crate::storage::local::PART;
 
-/// Bytes of the reports of documents, at most.
-const MAX_REPORTS_BYTES: u64 = 512 << 20;
 /// The remedy for a file that is not as its record says.
 const REMAKE: &str =
     "remove the marker of its shard under .progress and run the shard again, or go on with --resume";
@@ -72,7 +70,7 @@ pub(crate) fn assemble<'a>(
     }
     check_listing(storage, &manifest)?;
     sync_worlds(storage, &summary)?;
-    if let Some(mut reports) = read_reports(storage)? {
+    if let Some(mut reports) = read_reports(storage, REPORTS)? {
         complete(&mut reports, &summary.documents);
         let stored = storage.write(DOCUMENTS, &to_json(&reports, DOCUMENTS)?)?;
         manifest.files.insert(DOCUMENTS.to_owned(), FileEntry::new(stored, None));
@@ -86,16 +84,6 @@ pub(crate) fn assemble<'a>(
     manifest.files.insert(CARD.to_owned(), FileEntry::new(card, None));
     storage.write(MANIFEST, &to_json(&manifest, MANIFEST)?)?;
     Ok(manifest)
-}
-
-/// The reports of a run's documents, without counts; none if it has no documents.
-fn read_reports(storage: &Storage) -> Result<Option<Vec<DocumentReport>>, DatasetError> {
-    let Some(bytes) = storage.read(REPORTS, MAX_REPORTS_BYTES)? else { return Ok(None) };
-    let reports = serde_json::from_slice(&bytes);
-    Ok(Some(reports.map_err(|error| MetadataError::Invalid {
-        path: storage.full_name(REPORTS),
-        what: format!("not valid: {error}; remove it, and run a shard again"),
-    })?))
 }
 
 /// Compares the files that are there with those that the manifest will name. What a crash left under a temporary name,

@@ -68,11 +68,11 @@ pub fn naming(label: &str, text: &[u8]) -> Naming {
     Naming { name: name.trim_end_matches('_').to_owned(), provider, service }
 }
 
-/// Gives names that occur several times a number, in order.
+/// Gives names that occur several times a number, in order. Documents without a world have none.
 pub fn number(names: &mut [String]) {
     let mut taken: BTreeSet<String> = names.iter().cloned().collect();
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    for name in names {
+    for name in names.iter_mut().filter(|name| !name.is_empty()) {
         let times = seen.entry(name.clone()).or_default();
         *times += 1;
         if *times == 1 {
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn names_that_occur_twice_are_numbered() {
-        let mut names = ["a", "b", "a", "a_2", "a"].map(str::to_owned);
+        let mut names = ["a", "", "b", "a", "", "a_2", "a"].map(str::to_owned);
         number(&mut names);
-        assert_eq!(names, ["a", "b", "a_3", "a_2", "a_4"]);
+        assert_eq!(names, ["a", "", "b", "a_2_2", "", "a_2", "a_3"].map(str::to_owned));
     }
 }

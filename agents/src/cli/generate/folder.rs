@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use diorama_engine::tools::SearchVersion;
 use diorama_output::dataset::{BatchRows, DatasetWriter, Options, Start};
-use diorama_output::documents::{DOCUMENTS, DocumentReport, DocumentRows, KEPT, RowsByDocument, complete};
+use diorama_output::documents::{self, DocumentReport, DocumentRows, KEPT, RowsByDocument, complete};
 use diorama_output::manifest::Identity;
 use diorama_output::plan::{Batch, Plan, Shard};
 use diorama_output::row::{Dialogue, Split};
@@ -69,9 +69,9 @@ pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_
     let start = if command.resume { Start::Resume } else { Start::Fresh };
     let options = Options { shard, start };
     if let Some(summary) = DatasetWriter::finished(&storage, &identity, command.dialogues, options)? {
-        let kept =
-            storage.read(DOCUMENTS, MAX_KEPT_BYTES)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let reports: Vec<DocumentReport> = kept.unwrap_or_default();
+        let mut reports = documents::read(&storage)?.unwrap_or_default();
+        // Of a shard alone, the counts are those of its marker.
+        complete(&mut reports, &summary.documents);
         let outcome =
             Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
         report(command, &outcome, streams)?;
@@ -125,8 +125,7 @@ pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_
     bar.finish_and_clear();
     let mut summary = writer.finish()?;
     if shard == Shard::WHOLE {
-        let kept = run.storage.read(DOCUMENTS, MAX_KEPT_BYTES)?;
-        reports = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or(reports);
+        reports = documents::read(&run.storage)?.unwrap_or(reports);
     } else {
         complete(&mut reports, &std::mem::take(&mut summary.documents));
     }
@@ -167,22 +166,23 @@ impl Layout {
         let providers: Vec<&str> = giving.iter().map(|at| &*reports[*at].provider).collect();
         let splits: BTreeMap<usize, Split> =
             giving.iter().copied().zip(split_by_provider(&providers)).collect();
-        let sizes: Vec<DocumentSize> = reports
+        let sizes: Vec<DocumentSize<'_>> = reports
             .iter()
             .enumerate()
             .map(|(at, report)| DocumentSize {
                 split: splits.get(&at).copied().unwrap_or(Split::Train),
+                license: &report.license,
                 askable: report.askable,
                 operations: report.operations,
             })
             .collect();
         let shares = layout::shares(&sizes, rows, streams);
+        let partners = layout::partners(&sizes, domains_per_world.saturating_sub(1), streams);
         for (at, report) in reports.iter_mut().enumerate() {
             report.share = shares[at];
             report.split = splits.get(&at).copied().filter(|_| shares[at] > 0);
         }
-        let batches = layout::batches(&shares, streams);
-        Self { batches, partners: layout::partners(&sizes, domains_per_world.saturating_sub(1), streams) }
+        Self { batches: layout::batches(&shares, streams), partners }
     }
 
     /// The split and the number of rows of each batch.

@@ -1,8 +1,10 @@
 //! The share of each document in the rows, and the batches that follow from it.
 //!
 //! All documents get the same number of rows, up to what each has operations for; what small ones cannot take goes to the
-//! others. A batch is of one document, in a world with a few others of its split, so that a search for tools has
-//! something to tell apart.
+//! others. A batch is of one document, in a world with a few others of its split and licence, so that a search for tools
+//! has something to tell apart.
+
+use std::collections::BTreeMap;
 
 use diorama_output::plan::ROWS_PER_BATCH;
 use diorama_output::row::Split;
@@ -21,9 +23,11 @@ const MAX_PARTNER: u64 = 80;
 
 /// What the layout follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DocumentSize {
+pub struct DocumentSize<'a> {
     /// Its split.
     pub split: Split,
+    /// Its licence.
+    pub license: &'a str,
     /// Operations that can be asked for.
     pub askable: u64,
     /// Operations.
@@ -43,7 +47,7 @@ pub struct DocumentBatch {
 
 /// The rows asked of each document: `rows` in all, unless nothing can be asked of any.
 #[must_use]
-pub fn shares(documents: &[DocumentSize], rows: u64, streams: &Streams) -> Vec<u64> {
+pub fn shares(documents: &[DocumentSize<'_>], rows: u64, streams: &Streams) -> Vec<u64> {
     let mut shares = vec![0; documents.len()];
     let mut order: Vec<usize> = (0..documents.len()).filter(|at| documents[*at].askable > 0).collect();
     if order.is_empty() {
@@ -99,24 +103,28 @@ pub fn batches(shares: &[u64], streams: &Streams) -> Vec<DocumentBatch> {
     batches
 }
 
-/// The documents that share the world of each: `count` others of its split, none of them large; none for a large one.
+/// The documents that share the world of each: `count` others of its split and licence, none of them large; none for a large
+/// one. Documents of different licences share no world, so that each row has one.
 #[must_use]
-pub fn partners(documents: &[DocumentSize], count: usize, streams: &Streams) -> Vec<Vec<usize>> {
-    let mut partners = vec![Vec::new(); documents.len()];
-    for split in Split::ALL {
-        let fits = |at: &usize| {
-            documents[*at].split == split
-                && documents[*at].askable > 0
-                && documents[*at].operations <= MAX_PARTNER
-        };
-        let mut ring: Vec<usize> = (0..documents.len()).filter(fits).collect();
-        ring.shuffle(&mut streams.stream("documents/partners", split as u64));
-        let of_split = |at: &usize| documents[*at].split == split && documents[*at].operations <= MAX_SHARING;
-        for (number, at) in (0..documents.len()).filter(of_split).enumerate() {
-            let start = ring.iter().position(|other| *other == at).map_or(number, |own| own + 1);
-            let others = (0..ring.len()).map(|step| ring[(start + step) % ring.len()]);
-            partners[at] = others.filter(|other| *other != at).take(count).collect();
+pub fn partners(documents: &[DocumentSize<'_>], count: usize, streams: &Streams) -> Vec<Vec<usize>> {
+    let mut pools: BTreeMap<(Split, &str), Vec<usize>> = BTreeMap::new();
+    for (at, document) in documents.iter().enumerate() {
+        let pool = pools.entry((document.split, document.license)).or_default();
+        if document.askable > 0 && document.operations <= MAX_PARTNER {
+            pool.push(at);
         }
     }
-    partners
+    for ((split, license), pool) in &mut pools {
+        pool.shuffle(&mut streams.stream(&format!("documents/partners/{license}"), *split as u64));
+    }
+    let of = |(at, document): (usize, &DocumentSize<'_>)| {
+        let pool = pools.get(&(document.split, document.license)).map_or(&[][..], Vec::as_slice);
+        if document.operations > MAX_SHARING || pool.is_empty() {
+            return Vec::new();
+        }
+        let start = pool.iter().position(|other| *other == at).map_or(at, |own| own + 1);
+        let others = (0..pool.len()).map(|step| pool[(start + step) % pool.len()]);
+        others.filter(|other| *other != at).take(count).collect()
+    };
+    documents.iter().enumerate().map(of).collect()
 }

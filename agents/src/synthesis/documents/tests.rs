@@ -9,8 +9,8 @@ fn streams() -> Streams {
     Streams::new(&Default::default(), 3)
 }
 
-fn document(askable: u64) -> DocumentSize {
-    DocumentSize { split: Split::Train, askable, operations: askable.max(1) }
+fn document(askable: u64) -> DocumentSize<'static> {
+    DocumentSize { split: Split::Train, license: "MIT", askable, operations: askable.max(1) }
 }
 
 #[test]
@@ -51,15 +51,17 @@ fn partners_are_small_and_of_the_same_split() {
     let mut documents: Vec<DocumentSize> = (0..12).map(|_| document(5)).collect();
     documents[3].operations = 150;
     documents[4].operations = 900;
+    documents[7].license = "unstated";
     for test in &mut documents[8..] {
         test.split = Split::Test;
     }
     let partners = partners(&documents, 2, &streams());
     for (at, partners) in partners.iter().enumerate() {
-        assert_eq!(partners.len(), if at == 4 { 0 } else { 2 }, "{at}");
+        assert_eq!(partners.len(), if [4, 7].contains(&at) { 0 } else { 2 }, "{at}");
         for other in partners {
             assert!(*other != at && documents[*other].operations <= 80);
             assert_eq!(documents[*other].split, documents[at].split);
+            assert_eq!(documents[*other].license, documents[at].license);
         }
     }
 }

@@ -57,6 +57,9 @@ const LATER: [(&str, &str); 8] = [
     ("next thing: ", ""),
 ];
 
+/// Words before a question, by hasty writers.
+const HASTY_LEADS: [&str; 3] = ["question: ", "can you check this, ", "need to know, "];
+
 /// Questions for a field that has no words of its own.
 const ASKS: [&str; 8] = [
     "What is the {label} of {it}?",
@@ -115,14 +118,20 @@ pub(super) fn later(clauses: &[String], requests: &[String], turn: usize) -> Vec
     both(careful.collect(), frame(clauses, hasty, turn).into_iter().chain(too).collect(), 2)
 }
 
-/// Questions after another matter.
+/// Questions after another matter. Those that have a sentence of their own before them are left out.
 pub(super) fn further(questions: &[String]) -> Vec<String> {
     let (careful, hasty): (Vec<&String>, Vec<&String>) =
         questions.iter().partition(|question| question.starts_with(char::is_uppercase));
-    let leads = ["Another question. ", "Then there's this. "];
-    let careful = careful.iter().zip(leads).map(|(question, lead)| format!("{lead}{question}"));
-    let leads = ["and ", "another thing, "];
-    let hasty = hasty.iter().zip(leads).map(|(question, lead)| format!("{lead}{question}"));
+    let careful = careful.into_iter().filter(|question| !question.contains(". "));
+    let careful = careful.enumerate().map(|(number, question)| match question.ends_with('?') {
+        true => format!("{}{question}", ["Another question. ", "I have one more question. "][number % 2]),
+        false => format!("{}{}", ["Next, ", "After that, "][number % 2], lowered(question)),
+    });
+    let hasty =
+        hasty.into_iter().filter(|question| !HASTY_LEADS.iter().any(|lead| question.starts_with(lead)));
+    let hasty = hasty.enumerate();
+    let hasty =
+        hasty.map(|(number, question)| format!("{}{question}", ["and ", "another thing, "][number % 2]));
     both(careful.collect(), hasty.collect(), 2)
 }
 
@@ -254,9 +263,8 @@ impl Sketch<'_> {
             ],
             sentence,
         );
-        let hasty = led(["", "question: ", "can you check this, ", "need to know, "], |ask| {
-            hastily(ask).trim_end_matches('?').to_owned()
-        });
+        let [first, second, third] = HASTY_LEADS;
+        let hasty = led(["", first, second, third], |ask| hastily(ask).trim_end_matches('?').to_owned());
         both(careful, hasty, MOST_OPENINGS / 2)
     }
 
