@@ -145,6 +145,6 @@ mod tests {
     fn names_that_occur_twice_are_numbered() {
         let mut names = ["a", "", "b", "a", "", "a_2", "a"].map(str::to_owned);
         number(&mut names);
-        assert_eq!(names, ["a", "", "b", "a_2_2", "", "a_2", "a_3"].map(str::to_owned));
+        assert_eq!(names, ["a", "", "b", "a_3", "", "a_2", "a_4"]);
     }
 }
