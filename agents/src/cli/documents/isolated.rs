@@ -6,6 +6,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The time on the clock, as a multiple of the processor time: a machine may be busy.
 const CLOCK_FACTOR: u32 = 10;
 
+/// The program that has the hidden command.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the program that workers are started by: called once by the command, and by no other program.
+pub fn start_workers_by(program: PathBuf) {
+    // A second call changes nothing.
+    let _ = PROGRAM.set(program);
+}
+
 /// Where the work of a document is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Isolation {
@@ -37,12 +47,7 @@ impl Isolation {
     /// The isolation that this program can give.
     #[must_use]
     pub fn of_this_program() -> Self {
-        match std::env::current_exe() {
-            Ok(program) if program.file_stem().is_some_and(|stem| stem == "diorama") => {
-                Self::Process(program)
-            }
-            _ => Self::Thread,
-        }
+        PROGRAM.get().map_or(Self::Thread, |program| Self::Process(program.clone()))
     }
 
     /// Sends a request to a worker and returns its reply.
