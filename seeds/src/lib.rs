@@ -4,6 +4,7 @@
 //! catalog, and what Diorama knows of English. It must not execute a call, open a socket, read the machine's clock or
 //! draw an unseeded random number.
 
+pub mod agent_tools;
 pub mod answer;
 mod ask;
 pub mod casing;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use diorama_baselines::trace::Note;
 use diorama_engine::fault::Faults;
 use diorama_engine::session::{LogEntry, Session};
-use diorama_grade::{Attempt, Grade, Prepared, Verdict};
+use diorama_grade::{Attempt, Grade, Prepared};
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
@@ -158,16 +158,8 @@ impl Judge {
         if grade.success || grade.goals.is_empty() {
             return f64::from(u8::from(grade.success));
         }
-        let writes = [grade.components.change, grade.components.damage];
-        let harmed = writes.contains(&Verdict::Failed);
-        let changes = self.task.checks.variants.iter().flat_map(|variant| &variant.changes);
-        let writing: Vec<u32> = changes.map(|change| change.goal).collect();
-        let credited = (0..).zip(&grade.goals).filter(|(number, goal)| {
-            let verdicts = [goal.outcome, goal.answer, goal.evidence];
-            let lacks_change = harmed && writing.contains(number);
-            !lacks_change && !verdicts.contains(&Verdict::Failed)
-        });
-        credited.count() as f64 / grade.goals.len() as f64
+        let credited = grade.credited_goals(&self.task.checks);
+        credited.iter().filter(|holds| **holds).count() as f64 / credited.len() as f64
     }
 
     /// The reference calls: what measures compare an agent's calls with.

@@ -42,7 +42,7 @@ pub(super) fn lines(shape: &Shape, number: u64, row: &Dialogue) -> Result<Vec<St
             damaged.map(|damaged| chat::preference(shape, &conversation, damaged)).into_iter().collect()
         }
         Format::PromptOnly => vec![rewards::prompt_only(shape, &conversation, row)],
-        Format::NemoGym => vec![rewards::nemo_gym(shape, &conversation, row)],
+        Format::NemoGym => rewards::nemo_gym(shape, &conversation, row).into_iter().collect(),
         Format::Verl => vec![rewards::verl(shape, &conversation, row, number)],
         Format::Sharegpt => vec![sharegpt::plain(shape, &conversation)],
         Format::LlamaFactory => vec![sharegpt::alternating(shape, &conversation)],

@@ -123,7 +123,11 @@ impl Options {
             format,
             arguments: self.arguments.unwrap_or(if openai { Arguments::String } else { Arguments::Object }),
             content: self.content.unwrap_or(if openai { Content::Null } else { Content::Absent }),
-            searched: self.searched.unwrap_or_default(),
+            searched: self.searched.unwrap_or(if format == Format::NemoGym {
+                Searched::Dispatch
+            } else {
+                Searched::Deferred
+            }),
             answers: self.answers.unwrap_or(if format.is_reward() {
                 Answers::Structured
             } else {
@@ -192,7 +196,10 @@ impl Format {
     }
 
     const fn takes_answers(self) -> bool {
-        !matches!(self, Self::Jsonl | Self::Xlam | Self::ApiBank | Self::Bfcl | Self::ReverseChain)
+        !matches!(
+            self,
+            Self::Jsonl | Self::Xlam | Self::ApiBank | Self::Bfcl | Self::ReverseChain | Self::NemoGym
+        )
     }
 }
 

@@ -1,14 +1,12 @@
 //! Rows whose APIs are found by searching, in three renderings.
 
+use diorama_seeds::agent_tools::{CALL_API, call_api};
 use serde_json::{Map, Value as Json, json};
 
 use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, tool_name, wrapped};
 use super::options::Searched;
 
 use diorama_seeds::ending::FINISH;
-
-/// The tool through which APIs are called that are not tools themselves.
-pub(super) const CALL_API: &str = "call_api";
 
 /// Renders a conversation with searches; others stay as they are.
 pub(super) fn render(conversation: &mut Conversation, how: Searched) {
@@ -69,19 +67,4 @@ pub(super) fn shown(turn: &Turn) -> Option<Vec<Json>> {
         Json::Array(tools) => Some(tools),
         _ => None,
     }
-}
-
-fn call_api() -> Json {
-    wrapped(json!({
-        "name": CALL_API,
-        "description": "Calls an API that a search has shown.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "description": "Name of the API, as the search shows it"},
-                "arguments": {"type": "object", "description": "Its arguments, as its parameters ask for them"},
-            },
-            "required": ["name", "arguments"],
-        },
-    }))
 }

@@ -109,6 +109,28 @@ pub struct Grade {
     pub errors: Vec<GradeError>,
 }
 
+impl Grade {
+    /// Whether each goal holds by itself: its verdicts, and for a goal that asks for a change also those on the changes
+    /// of the episode. All goals of a solved task hold.
+    ///
+    /// Credit for parts of a task, and no proof of anything: a goal that asks for nothing holds for every agent that ends
+    /// it rightly.
+    #[must_use]
+    pub fn credited_goals(&self, checks: &Checks) -> Vec<bool> {
+        if self.success {
+            return vec![true; self.goals.len()];
+        }
+        let harmed = [self.components.change, self.components.damage].contains(&Verdict::Failed);
+        let changes = checks.variants.iter().flat_map(|variant| &variant.changes);
+        let writing: Vec<u32> = changes.map(|change| change.goal).collect();
+        let credited = (0..).zip(&self.goals).map(|(number, goal)| {
+            let lacks_change = harmed && writing.contains(&number);
+            !lacks_change && ![goal.outcome, goal.answer, goal.evidence].contains(&Verdict::Failed)
+        });
+        credited.collect()
+    }
+}
+
 /// Verdicts by criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Components {
