@@ -7,6 +7,7 @@
 //! A request is read whole, answered by one synchronous function ([`App::respond`]), and written whole, so that the
 //! server can be tested without a network. No reply of a session holds the time of the machine or a random number.
 
+mod accept;
 mod after;
 mod agent_check;
 mod app;
@@ -21,6 +22,7 @@ mod creation;
 mod dispatch;
 mod documents;
 mod episode;
+mod episodes;
 mod format;
 mod incoming;
 mod kinds;
@@ -56,10 +58,14 @@ mod world_reply;
 mod world_routes;
 mod worlds;
 
+pub use self::accept::serve_protocol;
 pub use self::agent_check::agent_check;
 pub use self::app::App;
 pub use self::auth::Auth;
+pub use self::creation::SessionKey;
+pub use self::episodes::{Called, Capacity, Episodes, Graded, NewEpisode, Prompt};
 pub use self::node::{NoNode, Node};
+pub use self::problem::Problem;
 pub use self::random::unguessable;
 pub use self::server::serve;
 pub use self::settings::{

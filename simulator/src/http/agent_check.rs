@@ -11,8 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::accept::BREATH;
 use super::app::App;
-use super::server::BREATH;
 use super::store::Store;
 
 /// Connections that stay open until their peer has read the line, at most. Others are closed at once.

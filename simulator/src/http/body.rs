@@ -12,6 +12,9 @@ use tokio::time::timeout;
 /// How long the sender of a refused body may pause before it is answered.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// A line of text that refuses a request, in bytes.
+pub(super) const MAX_LINE: usize = 4_096;
+
 /// Why a body could not be read.
 #[derive(Debug)]
 pub(super) enum Unread {

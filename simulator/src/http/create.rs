@@ -32,11 +32,20 @@ use diorama_engine::tools::SearchVersion;
 impl App {
     pub(super) fn create(&self, request: &Incoming<'_>) -> Answer {
         let creation = Creation::from_request(request, None)?;
-        let request: CreateRequest = request.json()?;
+        let (made, after) = self.make_sessions(request.json()?, creation.as_ref())?;
+        self.show_made(&made, after)
+    }
+
+    /// Makes the sessions that are asked for, or finds those that an earlier request of the same key made.
+    pub(super) fn make_sessions(
+        &self,
+        request: CreateRequest,
+        creation: Option<&Creation>,
+    ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         let copies = copies(request.n)?;
-        let places = match self.sessions.reserve(copies as usize, creation.as_ref())? {
+        let places = match self.sessions.reserve(copies as usize, creation)? {
             Reserved::Free(places) => places,
-            Reserved::Made(made) => return self.show_made(&made),
+            Reserved::Made(made) => return self.made_before(made),
         };
         let faults = faults(request.faults.unwrap_or_default())?;
         let search = request.search.as_deref().map(search_version).transpose()?;
@@ -64,12 +73,12 @@ impl App {
             Ok(live)
         });
         let mut new = new.collect::<Result<Vec<_>, Problem>>()?;
-        note_creation(&mut new, creation.as_ref());
+        note_creation(&mut new, creation);
         let saved = match &self.store {
             Some(store) => store.create(&new).map_err(|error| unwritten(&error))?,
             None => None,
         };
-        self.add(places, new, saved)
+        Ok((self.add(places, new), After::saving(saved)))
     }
 
     /// The world and the task of a new session.
@@ -99,27 +108,25 @@ impl App {
         Ok((self.worlds.of_task(&task), Some(Arc::new(task))))
     }
 
-    /// Adds sessions, and says how to reach them.
-    fn add(&self, places: Places<'_>, new: Vec<Live>, saved: Option<Saved>) -> Answer {
-        let sessions = new.iter().map(|live| self.access(live)).collect();
-        let first = new.first().ok_or_else(|| Problem::new(500, "no session was made"))?;
-        let (token, first) = (first.token.clone(), view::session(first, self.base_url(&first.id)));
-        let made = new.len();
-        places.take(new, self.now_ms());
-        self.metrics.created(made);
-        Ok(After::saving(saved).on(reply(201, &NewSessions { first, token, sessions })))
+    fn add(&self, places: Places<'_>, new: Vec<Live>) -> Vec<Arc<Slot>> {
+        self.metrics.created(new.len());
+        places.take(new, self.now_ms())
     }
 
-    /// Says how to reach the sessions that an earlier request of the same key made.
-    fn show_made(&self, made: &[Arc<Slot>]) -> Answer {
+    /// The sessions that an earlier request of the same key made. That request may still wait for the disk.
+    fn made_before(&self, made: Vec<Arc<Slot>>) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         made.iter().for_each(|slot| slot.touch(self.now_ms()));
+        let saved = self.store.as_ref().map(Store::saved).transpose().map_err(|error| unwritten(&error))?;
+        Ok((made, After::saving(saved.flatten())))
+    }
+
+    /// Says how to reach sessions.
+    fn show_made(&self, made: &[Arc<Slot>], after: After) -> Answer {
         let sessions = made.iter().map(|slot| self.access(&lock(slot))).collect();
         let first = made.first().ok_or_else(|| Problem::new(500, "no session was made"))?;
         let first = lock(first);
         let (token, first) = (first.token.clone(), view::session(&first, self.base_url(&first.id)));
-        // The first request may still wait for the disk.
-        let saved = self.store.as_ref().map(Store::saved).transpose().map_err(|error| unwritten(&error))?;
-        Ok(After::saving(saved.flatten()).on(reply(201, &NewSessions { first, token, sessions })))
+        Ok(after.on(reply(201, &NewSessions { first, token, sessions })))
     }
 
     fn access(&self, live: &Live) -> SessionAccess {
@@ -128,11 +135,21 @@ impl App {
 
     pub(super) fn fork(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
         let creation = Creation::from_request(request, Some(request.id))?;
-        let request: ForkRequest = request.json()?;
+        let (made, after) = self.fork_sessions(slot, &request.json()?, creation.as_ref())?;
+        self.show_made(&made, after)
+    }
+
+    /// Makes sessions that start where one is, or finds those that an earlier request of the same key made.
+    pub(super) fn fork_sessions(
+        &self,
+        slot: &Slot,
+        request: &ForkRequest,
+        creation: Option<&Creation>,
+    ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         let copies = copies(request.n)?;
-        let places = match self.sessions.reserve(copies as usize, creation.as_ref())? {
+        let places = match self.sessions.reserve(copies as usize, creation)? {
             Reserved::Free(places) => places,
-            Reserved::Made(made) => return self.show_made(&made),
+            Reserved::Made(made) => return self.made_before(made),
         };
         let (forks, saved) = {
             let mut live = held(slot)?;
@@ -142,7 +159,7 @@ impl App {
             let mut first = live.fork(request.at)?;
             let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
             let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
-            note_creation(&mut forks, creation.as_ref());
+            note_creation(&mut forks, creation);
             let saved = match &self.store {
                 Some(store) => {
                     store.fork(&mut live, request.at, &mut forks).map_err(|error| unwritten(&error))?
@@ -151,7 +168,7 @@ impl App {
             };
             (forks, saved)
         };
-        self.add(places, forks, saved)
+        Ok((self.add(places, forks), After::saving(saved)))
     }
 
     pub(super) fn show_session(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {

@@ -13,6 +13,18 @@ pub(super) const KEY_HEADER: &str = "Idempotency-Key";
 /// Bytes of a key, at most.
 const MAX_KEY_BYTES: usize = 255;
 
+/// A name that a caller gave to a session, within a protocol. No header holds such a key: it has a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionKey(String);
+
+impl SessionKey {
+    /// The name of a session in a protocol.
+    #[must_use]
+    pub fn new(protocol: &str, name: &str) -> Self {
+        Self(format!("{protocol} {name}"))
+    }
+}
+
 /// The request that made a session, where it came with a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,6 +65,11 @@ impl Creation {
         let key = key.ok_or_else(|| refused("others".to_owned()))?;
         let body = blake3::hash(request.body).to_hex().to_string();
         Ok(Some(Self { parent: parent.map(str::to_owned), key: key.to_owned(), body, position: 0 }))
+    }
+
+    /// The creation of a session under a name that a caller in this process gave, from a request that reads so.
+    pub(super) fn named(key: SessionKey, request: &[u8]) -> Self {
+        Self { parent: None, key: key.0, body: blake3::hash(request).to_hex().to_string(), position: 0 }
     }
 
     /// The same creation, for the session at this position.
@@ -100,9 +117,15 @@ impl Creations {
             let detail = format!(
                 "the header {KEY_HEADER}: found the key of a request that is still being answered; try again"
             );
-            return Err(Problem::new(409, detail).retry_after(1));
+            return Err(Problem::new(409, detail).with("parameter", KEY_HEADER).retry_after(1));
         }
         Ok(made.ids.values().cloned().collect())
+    }
+
+    /// The id of the session that a key names.
+    pub(super) fn session(&self, key: &SessionKey) -> Option<&str> {
+        let made = self.0.get(&(None, key.0.clone()))?;
+        made.ids.first_key_value().map(|(_, id)| &**id)
     }
 
     /// Gives up a creation that came to nothing.

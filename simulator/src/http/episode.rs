@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use diorama_seeds::agent_tools::ASK_USER;
 use diorama_seeds::ending::{self, Answers, FINISH, Finish};
 use diorama_seeds::task::{Call, Outcome};
-use serde_json::{Map, Value as Json, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
 
 use super::after::After;
 use super::app::App;
@@ -12,7 +14,7 @@ use super::batch::called;
 use super::incoming::Incoming;
 use super::problem::{Answer, Problem, reply, text};
 use super::reply_types::{GradeReply, Hindrance, MessageReply, TaskView, Tools};
-use super::request_types::{CallRequest, GradeRequest, MessageRequest};
+use super::request_types::{AskUser, CallRequest, GradeRequest, MessageRequest};
 use super::sessions::{Live, Slot, held, lock};
 use super::store::Event;
 use super::tasks::TaskSpec;
@@ -29,13 +31,13 @@ impl App {
     /// Calls an API by name.
     pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
         let CallRequest { api, arguments } = request.json()?;
+        let call = Call { api, arguments };
         let mut live = lock(slot);
-        if api == FINISH && live.finishes() {
-            let (status, body, after) = self.finish_by_call(&mut live, arguments);
+        if let Some((status, body, after)) = self.converse(&mut live, &call) {
             let body = called(status, |out| out.push_str(&body.to_string()));
             return Ok(after.on(text(200, "application/json", body)));
         }
-        let (entry, after) = self.step(&mut live, &Call { api, arguments })?;
+        let (entry, after) = self.step(&mut live, &call)?;
         let body =
             called(entry.reply.status, |out| entry.reply.body.write_json(out, &live.world.world().zone));
         drop(live);
@@ -44,18 +46,24 @@ impl App {
 
     /// Ends the episode; a second call repeats the result.
     pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
-        let last: GradeRequest = request.json()?;
+        let last = request.json()?;
         let mut live = held(slot)?;
+        let (grade, after) = self.judge(&mut live, last)?;
+        Ok(after.on(reply(200, &grade)))
+    }
+
+    /// The grade of an episode, which has ended with it.
+    pub(super) fn judge(&self, live: &mut Live, last: GradeRequest) -> Result<(Json, After), Problem> {
         if let Some(grade) = &live.grade {
-            return Ok(reply(200, grade));
+            return Ok((grade.clone(), After::default()));
         }
-        let task = task_of(&live)?;
+        let task = task_of(live)?;
         let unfit = |error| {
             Problem::new(500, format!("the checks of task {} do not fit its world: {error}", task.id))
         };
         let prepared =
             Prepared::with(&task.checks, &live.world.base, live.world.vocabulary()).map_err(unfit)?;
-        let log = self.whole_log(&mut live)?;
+        let log = self.whole_log(live)?;
         // An episode that was not ended by a message ends here, with nothing said where nothing is given.
         let given = last.answer.is_some() || last.outcome.is_some() || !live.said.is_over();
         // Words that are handed in to be graded are to be read.
@@ -74,12 +82,13 @@ impl App {
             goals: &goals,
         });
         let success = grade.success;
-        let shown = grade_reply(grade, &log, progress(&live, &prepared, &log, &goals));
+        let credited = grade.credited_goals(&task.checks);
+        let shown = grade_reply(grade, &credited, &log, progress(live, &prepared, &log, &goals));
         let shown = serde_json::to_value(shown).map_err(|error| Problem::new(500, error.to_string()))?;
-        let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
+        let saved = self.note(live, &Event::Graded(shown.clone()))?;
         self.metrics.graded(success);
         live.grade = Some(shown.clone());
-        Ok(After::saving(saved).on(reply(200, &shown)))
+        Ok((shown, After::saving(saved)))
     }
 
     /// The user's reply to a message; null when they have nothing more to say.
@@ -95,15 +104,21 @@ impl App {
         Ok(after.on(reply(200, &shown)))
     }
 
-    /// The same, called like an API: status, body, and what is still to do.
-    pub(super) fn finish_by_call(&self, live: &mut Live, arguments: Map<String, Json>) -> (u16, Json, After) {
-        let expected = "an ending as the schema of `finish` says";
-        let end = serde_json::from_value(Json::Object(arguments));
-        let end = end.map_err(|error| Problem::new(422, format!("found {error}, expected {expected}")));
-        match end.and_then(|end| self.end(live, end)) {
+    /// Carries out a call of a tool of the conversation: status, body, and the steps that are left. None where the call is
+    /// one of the world's own APIs.
+    pub(super) fn converse(&self, live: &mut Live, call: &Call) -> Option<(u16, Json, After)> {
+        let replied = match &*call.api {
+            FINISH if live.finishes() => read_arguments(call).and_then(|end| self.end(live, end)),
+            ASK_USER if live.takes_questions() => {
+                let asked: Result<AskUser, Problem> = read_arguments(call);
+                asked.and_then(|asked| self.hear(live, &asked.question, Given::default()))
+            }
+            _ => return None,
+        };
+        Some(match replied {
             Ok((shown, after)) => (200, json!(shown), after),
             Err(problem) => (problem.status(), problem.body(), After::default()),
-        }
+        })
     }
 
     fn end(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
@@ -169,7 +184,16 @@ impl App {
     }
 }
 
-fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
+/// The arguments of a tool of the conversation as its own type.
+fn read_arguments<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
+    let read = T::deserialize(Json::Object(call.arguments.clone()));
+    read.map_err(|error| {
+        Problem::new(422, format!("found {error}, expected arguments as the schema of `{}` says", call.api))
+    })
+}
+
+/// The task of a session that has one.
+pub(super) fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
     let none = || Problem::new(409, "the session has no task; create one with {\"task\": ...}");
     live.task.clone().ok_or_else(none)
 }
@@ -202,7 +226,7 @@ fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], goals: &[En
     steps
 }
 
-fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> GradeReply {
+fn grade_reply(grade: Grade, credited: &[bool], log: &[Arc<LogEntry>], progress: Vec<Json>) -> GradeReply {
     // A world that could not compute a reply, and a fault that was injected, have not given the agent a fair chance:
     // such an episode is excluded.
     let hindering = log.iter().enumerate().flat_map(|(call, entry)| {
@@ -225,6 +249,7 @@ fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Grad
         reward,
         components,
         goals,
+        goal_rewards: credited.iter().map(|holds| f64::from(u8::from(*holds))).collect(),
         errors,
         progress,
         attribution,

@@ -4,14 +4,20 @@
 //! thousand sessions cost no more than their worlds, and a client goes on after the server was started again. Of a pool too large
 //! to list, clients see the search and a tool that calls what it found.
 
+use std::convert::Infallible;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::body::Body;
-use axum::http::Response;
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
-use diorama_seeds::ending::FINISH;
+use axum::http::{Request, Response, StatusCode};
+use axum::response::IntoResponse;
+use diorama_seeds::agent_tools;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
+use http_body_util::BodyExt as _;
+use hyper::body::Bytes;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
     CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData,
@@ -27,6 +33,8 @@ use serde_json::{Value as Json, json};
 
 use super::after::After;
 use super::app::App;
+use super::body::{MAX_LINE, read_whole};
+use super::incoming::media_type;
 use super::openapi::reply_schema;
 use super::problem::{Problem, reply};
 use super::sessions::{Slot, lock};
@@ -40,7 +48,7 @@ pub(super) const LISTED: usize = 100;
 pub(super) const TOOL_CALLER: &str = "ToolCaller";
 
 /// The service that answers the MCP requests of all sessions.
-pub(super) type Service = StreamableHttpService<Mcp, NeverSessionManager>;
+type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 
 /// The session of a request, and the steps after it.
 #[derive(Clone)]
@@ -55,8 +63,47 @@ pub(super) struct Reached {
 #[derive(Clone)]
 pub(super) struct Mcp(Weak<App>);
 
+/// Answers the MCP requests of a server's sessions.
+pub(super) struct Endpoint {
+    app: Arc<App>,
+    service: Service,
+}
+
+impl Endpoint {
+    pub(super) fn new(app: &Arc<App>) -> Self {
+        Self { app: Arc::clone(app), service: service(app) }
+    }
+
+    /// The response to a request whose body has been read.
+    pub(super) async fn answer(&self, id: &str, parts: Parts, body: Bytes) -> Response<Body> {
+        let slot = match self.app.sessions.get(id, self.app.now_ms()) {
+            Ok(slot) => slot,
+            Err(problem) => return problem.into_response(),
+        };
+        let from_page = parts.headers.contains_key(ORIGIN);
+        let after = Arc::new(Mutex::new(After::default()));
+        let says_json = media_type(&parts.headers).is_some_and(|kind| kind == "application/json");
+        let mut request = Request::from_parts(parts, http_body_util::Full::new(body.clone()));
+        request.extensions_mut().insert(Reached { slot, after: Arc::clone(&after) });
+        let response = self.service.handle(request).await;
+        self.app.metrics.answered(response.status().as_u16());
+        let after = std::mem::take(&mut *after.lock().unwrap_or_else(PoisonError::into_inner));
+        let as_io = |never: Infallible| -> io::Error { match never {} };
+        let mut response = response.map(|body| Body::new(body.map_err(as_io)));
+        if says_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            response = unreadable(&body);
+        } else if response.status().is_client_error() && !is_json(&response) {
+            response = problem_of(response).await;
+        }
+        if from_page {
+            response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        }
+        after.before(response)
+    }
+}
+
 /// The service of a server.
-pub(super) fn service(app: &Arc<App>) -> Service {
+fn service(app: &Arc<App>) -> Service {
     let mcp = Mcp(Arc::downgrade(app));
     // The host is not looked at: the unguessable id in the path is what lets a client in.
     let config = StreamableHttpServerConfig::default()
@@ -114,6 +161,9 @@ impl ServerHandler for Mcp {
         } else {
             tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
         }
+        if live.takes_questions() {
+            tools.extend(function(&agent_tools::ask_user()));
+        }
         tools.extend(live.finish_tool().as_ref().and_then(function));
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -132,8 +182,7 @@ impl ServerHandler for Mcp {
         };
         let (result, after) = {
             let mut live = lock(slot);
-            if call.api == FINISH && live.finishes() {
-                let (status, body, after) = app.finish_by_call(&mut live, call.arguments);
+            if let Some((status, body, after)) = app.converse(&mut live, &call) {
                 let text = vec![ContentBlock::text(body.to_string())];
                 let result =
                     if status < 300 { CallToolResult::success(text) } else { CallToolResult::error(text) };
@@ -212,8 +261,20 @@ impl ServerHandler for Mcp {
     }
 }
 
+fn is_json(response: &Response<Body>) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.contains("json"))
+}
+
+/// A refusal of MCP's transport, which is a line of text, in the form of all others.
+async fn problem_of(response: Response<Body>) -> Response<Body> {
+    let status = response.status().as_u16();
+    let said = read_whole(&mut response.into_body(), MAX_LINE, |_| true).await.unwrap_or_default();
+    Problem::new(status, String::from_utf8_lossy(&said)).into_response()
+}
+
 /// The response to a message that cannot be read, as JSON-RPC has it.
-pub(super) fn unreadable(body: &[u8]) -> Response<Body> {
+fn unreadable(body: &[u8]) -> Response<Body> {
     let (id, error) = match serde_json::from_slice::<Json>(body) {
         Err(error) => {
             let detail = format!("the body: expected JSON, found {error}");

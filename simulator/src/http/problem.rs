@@ -7,6 +7,7 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use super::creation::KEY_HEADER;
 use diorama_engine::refusal::Refusal;
 
 /// The media type of problem documents.
@@ -17,7 +18,7 @@ pub(super) type Answer = Result<Response<Body>, Problem>;
 
 /// An error that a caller is told about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
+pub struct Problem {
     status: u16,
     detail: String,
     members: Vec<(&'static str, Json)>,
@@ -26,7 +27,9 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(status: u16, detail: impl Into<String>) -> Self {
+    /// A problem of this status, with the found value, the expected one, and the remedy.
+    #[must_use]
+    pub fn new(status: u16, detail: impl Into<String>) -> Self {
         Self { status, detail: detail.into(), members: Vec::new(), allow: None, retry_after: None }
     }
 
@@ -36,7 +39,8 @@ impl Problem {
     }
 
     /// The found value, the expected one, and the remedy.
-    pub(super) fn detail(&self) -> &str {
+    #[must_use]
+    pub fn detail(&self) -> &str {
         &self.detail
     }
 
@@ -53,6 +57,12 @@ impl Problem {
             .with("expected", expected)
     }
 
+    /// Returns true if another request has the key that this one comes with.
+    #[must_use]
+    pub fn is_about_key(&self) -> bool {
+        self.members.iter().any(|(name, value)| *name == "parameter" && value == KEY_HEADER)
+    }
+
     /// Says when to try again, in seconds.
     pub(super) const fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
@@ -65,12 +75,15 @@ impl Problem {
         self
     }
 
-    pub(super) const fn status(&self) -> u16 {
+    /// The status, as HTTP has it.
+    #[must_use]
+    pub const fn status(&self) -> u16 {
         self.status
     }
 
     /// The problem as a document.
-    pub(super) fn body(&self) -> Json {
+    #[must_use]
+    pub fn body(&self) -> Json {
         let mut body = json!({
             "type": "about:blank",
             "title": title(self.status),

@@ -199,6 +199,8 @@ pub(super) struct GradeReply {
     pub(super) components: Components,
     #[schemars(with = "Vec<Map<String, Json>>")]
     pub(super) goals: Vec<GoalGrade>,
+    /// 1 for each goal that holds by itself, 0 for others: credit for parts of the task.
+    pub(super) goal_rewards: Vec<f64>,
     #[schemars(with = "Vec<Map<String, Json>>")]
     pub(super) errors: Vec<GradeError>,
     #[schemars(with = "Vec<Map<String, Json>>")]

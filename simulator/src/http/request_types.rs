@@ -46,7 +46,7 @@ pub(super) struct SearchRequest {
     pub(super) by: Option<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("examples" = [{"world": "dental_clinic", "seed": 7, "clock": "2026-03-02T09:00"}]))]
 pub(super) struct CreateRequest {
@@ -104,7 +104,7 @@ pub(super) struct HeartbeatRequest {
     pub(super) lease_seconds: Option<u64>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("examples" = [{"answer": "Your appointment is on Monday at 9:00.", "outcome": "done"}]))]
 pub(super) struct GradeRequest {
@@ -155,6 +155,13 @@ pub(super) struct BatchCall {
 #[schemars(extend("examples" = [{"content": "Which day would suit you?"}]))]
 pub(super) struct MessageRequest {
     pub(super) content: String,
+}
+
+/// The arguments of the tool that puts a question to the user.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskUser {
+    pub(super) question: String,
 }
 
 /// A proposed task with a proposed solution: `diorama schema candidate` has the whole form.

@@ -1,45 +1,35 @@
-//! Connections: reading requests, writing responses, ending in order.
+//! The server's own API over connections: reading requests, writing responses, ending in order.
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::io::{self, Write as _};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
+use axum::http::header::{CONNECTION, HOST, HeaderValue};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Request, Response, StatusCode, Version};
+use axum::http::{HeaderMap, Method, Request, Response, Version};
 use axum::response::IntoResponse;
-use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioTimer;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
+use super::accept::{HungUp, Service, accept};
 use super::after::After;
 use super::app::App;
-use super::body::{Unread, read_away, read_whole};
-use super::connections::{Connection, Connections, Full};
-use super::incoming::{Access, Incoming, cut_ids, media_type};
-use super::mcp::{self, Reached};
-use super::outgoing::{Outgoing, Socket};
+use super::body::{MAX_LINE, Unread, read_away, read_whole};
+use super::incoming::{Access, Incoming, cut_ids};
+use super::mcp;
+use super::outgoing::Outgoing;
 use super::problem::Problem;
 use super::routes::route_of;
 use super::target::{Place, Target};
 
-/// How long a connection may take to send the head of a request, or stay silent between two.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
-/// A line of text that refuses a request, in bytes.
-const MAX_LINE: usize = 4_096;
 /// How long the body of a refused request is still read: a sender that is still writing would not read the answer.
 const LET_FINISH: Duration = Duration::from_secs(1);
 /// Limits of bytes that are read of a body that is too large before its sender is cut off.
@@ -53,13 +43,6 @@ const LARGE_REPLIES_PER_PROCESSOR: usize = 4;
 const MIN_LARGE_REPLIES: usize = 8;
 /// How often leases are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
-/// How long nothing is accepted after accepting failed, as when too many files are open.
-pub(super) const BREATH: Duration = Duration::from_millis(50);
-
-/// Why a connection ends without a response: a fault asked for it.
-#[derive(Debug, thiserror::Error)]
-#[error("the connection is dropped")]
-struct HungUp;
 
 /// Somebody who waits for an answer.
 #[derive(Default)]
@@ -76,7 +59,7 @@ impl Drop for Waiting {
 /// The services that answer the requests of all connections.
 struct Server {
     app: Arc<App>,
-    mcp: mcp::Service,
+    mcp: mcp::Endpoint,
     /// As many permits as bytes of bodies may still be held.
     reading: Semaphore,
     /// As many permits as requests with large replies may still be answered.
@@ -92,109 +75,50 @@ pub async fn serve(
     app: Arc<App>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let mut connections = Connections::new(&app.settings);
     let reading = Semaphore::new(READING_BYTES);
     let most_working = available_parallelism()
         .map_or(0, |cores| cores.get() * LARGE_REPLIES_PER_PROCESSOR)
         .max(MIN_LARGE_REPLIES);
     let working = Arc::new(Semaphore::new(most_working));
-    let server = Arc::new(Server { mcp: mcp::service(&app), app, reading, working });
-    let mut tasks = JoinSet::new();
-    let mut sweep = tokio::time::interval(SWEEP);
-    let mut shutdown = pin!(shutdown);
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, peer)) = accepted else {
-                    tokio::time::sleep(BREATH).await;
-                    continue;
-                };
-                while let Some(ended) = tasks.try_join_next_with_id() {
-                    connections.remove(id_of(&ended));
-                }
-                let now_ms = server.app.now_ms();
-                if let Err(full) = connections.make_room(peer.ip(), now_ms) {
-                    refuse(stream, full);
-                    continue;
-                }
-                let _ = stream.set_nodelay(true);
-                let connection = Connection::new(peer.ip(), now_ms);
-                let task = tasks.spawn(Arc::clone(&server).connect(stream, Arc::clone(&connection)));
-                connections.add(task.id(), connection);
-            }
-            _ = sweep.tick() => {
-                // Many leases that end at once take their time in the store.
-                let app = Arc::clone(&server.app);
-                drop(tokio::task::spawn_blocking(move || app.sweep()));
-            }
-            Some(ended) = tasks.join_next_with_id() => {
-                connections.remove(id_of(&ended));
-            }
-            () = &mut shutdown => break,
+    let mcp = mcp::Endpoint::new(&app);
+    let server = Arc::new(Server { mcp, app: Arc::clone(&app), reading, working });
+    let ending = {
+        let app = Arc::clone(&app);
+        async move {
+            shutdown.await;
+            app.ending.store(true, Relaxed);
         }
+    };
+    tokio::select! {
+        () = accept(listener, Arc::clone(&app), server, ending) => {}
+        never = sweep(&app) => match never {},
     }
-    server.app.ending.store(true, Relaxed);
-    drop(listener);
-    connections.end();
-    while tasks.join_next().await.is_some() {}
-    server.app.take_snapshots();
+    app.take_snapshots();
     Ok(())
 }
 
-/// The task that ended, also where it panicked.
-fn id_of(ended: &Result<(Id, ()), JoinError>) -> Id {
-    match ended {
-        Ok((id, ())) => *id,
-        Err(error) => error.id(),
+/// Ends sessions whose leases are over, again and again.
+async fn sweep(app: &Arc<App>) -> Infallible {
+    let mut sweep = tokio::time::interval(SWEEP);
+    loop {
+        sweep.tick().await;
+        // Many leases that end at once take their time in the store.
+        let app = Arc::clone(app);
+        drop(tokio::task::spawn_blocking(move || app.sweep()));
+    }
+}
+
+impl Service for Server {
+    async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Outgoing>, HungUp> {
+        self.respond_to(request).await
     }
 }
 
 impl Server {
-    /// Serves a connection until it ends.
-    async fn connect(self: Arc<Self>, stream: TcpStream, connection: Arc<Connection>) {
-        let settings = &self.app.settings;
-        let mut http = http1::Builder::new();
-        // A date would be the only part of a world's reply that differs from run to run.
-        http.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-        let service = service_fn(|request| {
-            let (server, connection) = (Arc::clone(&self), Arc::clone(&connection));
-            async move {
-                connection.begin();
-                let response = server.answer(request).await;
-                connection.finish(server.app.now_ms());
-                response
-            }
-        });
-        let socket = Socket::new(stream, Arc::clone(&connection), settings.write_timeout);
-        let mut serving = pin!(http.serve_connection(socket, service));
-        let mut first = pin!(sleep(settings.first_request_timeout));
-        let mut waits = true;
-        loop {
-            tokio::select! {
-                biased;
-                ended = serving.as_mut() => {
-                    if let Err(error) = ended {
-                        tracing::debug!(%error, "a connection ended early");
-                    }
-                    return;
-                }
-                () = connection.ended() => {
-                    if !connection.has_asked() && !self.app.ending.load(Relaxed) {
-                        return;
-                    }
-                    serving.as_mut().graceful_shutdown();
-                }
-                () = first.as_mut(), if waits => {
-                    if !connection.has_asked() {
-                        return;
-                    }
-                    waits = false;
-                }
-            }
-        }
-    }
-
-    async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Outgoing>, HungUp> {
+    async fn respond_to(
+        &self,
+        request: Request<hyper::body::Incoming>,
+    ) -> Result<Response<Outgoing>, HungUp> {
         let (parts, body) = request.into_parts();
         if let Err(problem) = has_one_host(&parts) {
             let _ = timeout(LET_FINISH, read_away(body, &parts.headers, MAX_LINE)).await;
@@ -298,7 +222,8 @@ impl Server {
         }
         // Its other methods are refused, or answered for browsers, as those of every route.
         if parts.method == Method::POST && target.is_mcp() {
-            return self.mcp(&target.id, parts, body).await;
+            let _permit = self.working.acquire().await;
+            return self.mcp.answer(&target.id, parts, body).await;
         }
         let quick = self.app.is_quick(&target);
         let limited = target.may_be_large();
@@ -325,40 +250,6 @@ impl Server {
         let work = move || (work(), permit);
         // Making a world's records and grading take longer than a thread of the runtime may be held.
         tokio::task::spawn_blocking(work).await.map_or_else(|_| failed(), |(response, _)| response)
-    }
-
-    async fn mcp(&self, id: &str, parts: Parts, body: Bytes) -> Response<Body> {
-        let slot = match self.app.sessions.get(id, self.app.now_ms()) {
-            Ok(slot) => slot,
-            Err(problem) => return problem.into_response(),
-        };
-        let from_page = parts.headers.contains_key(ORIGIN);
-        let after = Arc::new(Mutex::new(After::default()));
-        let says_json = media_type(&parts.headers).is_some_and(|kind| kind == "application/json");
-        let mut request = Request::from_parts(parts, http_body_util::Full::new(body.clone()));
-        request.extensions_mut().insert(Reached { slot, after: Arc::clone(&after) });
-        let _permit = self.working.acquire().await;
-        let response = self.mcp.handle(request).await;
-        self.app.metrics.answered(response.status().as_u16());
-        let after = std::mem::take(&mut *after.lock().unwrap_or_else(PoisonError::into_inner));
-        let as_io = |never: Infallible| -> io::Error { match never {} };
-        let mut response = response.map(|body| Body::new(body.map_err(as_io)));
-        if says_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            response = mcp::unreadable(&body);
-        } else if response.status().is_client_error() && !is_json(&response) {
-            response = problem_of(response).await;
-        }
-        if from_page {
-            response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        }
-        after.before(response)
-    }
-}
-
-/// Tells a connection that it is one too many. What does not fit at once is not told.
-fn refuse(stream: TcpStream, full: Full) {
-    if let Ok(mut stream) = stream.into_std() {
-        let _ = stream.write_all(full.response().as_bytes());
     }
 }
 
@@ -398,18 +289,6 @@ impl App {
     fn is_quick(&self, target: &Target) -> bool {
         target.is_quick() && self.sessions.peek(&target.id).is_none_or(|slot| slot.is_free())
     }
-}
-
-fn is_json(response: &Response<Body>) -> bool {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    kind.is_some_and(|kind| kind.contains("json"))
-}
-
-/// A refusal of MCP's transport, which is a line of text, in the form of all others.
-async fn problem_of(response: Response<Body>) -> Response<Body> {
-    let status = response.status().as_u16();
-    let said = read_whole(&mut response.into_body(), MAX_LINE, |_| true).await.unwrap_or_default();
-    Problem::new(status, String::from_utf8_lossy(&said)).into_response()
 }
 
 fn failed() -> Response<Body> {

@@ -9,7 +9,7 @@ use std::sync::{
 use serde_json::Value as Json;
 
 use super::auth::Holder;
-use super::creation::{Creation, Creations};
+use super::creation::{Creation, Creations, SessionKey};
 use super::node::{Node, new_id, node_of};
 use super::problem::Problem;
 use super::random::unguessable;
@@ -19,6 +19,7 @@ use super::weight::{Scale, Weight};
 use super::worlds::Ready;
 use crate::conversation::Conversation;
 use diorama_engine::session::Session;
+use diorama_seeds::agent_tools::ASK_USER;
 use diorama_seeds::ending::{self, Answers, FINISH};
 
 /// A session that is served.
@@ -124,6 +125,11 @@ impl Live {
         self.task.is_some()
             && self.said.answers() == Answers::Structured
             && self.world.base.api_named(FINISH).is_none()
+    }
+
+    /// Returns true if a tool puts questions to the user. A world's own API of that name goes before it.
+    pub(super) fn takes_questions(&self) -> bool {
+        self.task.is_some() && self.world.base.api_named(ASK_USER).is_none()
     }
 
     /// The tool that ends the goal that is open, where there is one.
@@ -292,11 +298,11 @@ pub(super) enum Reserved<'a> {
 
 impl Places<'_> {
     /// Adds the sessions that the places were reserved for.
-    pub(super) fn take(mut self, new: Vec<Live>, now_ms: u64) {
+    pub(super) fn take(mut self, new: Vec<Live>, now_ms: u64) -> Vec<Arc<Slot>> {
         let mut known = self.sessions.write();
         self.left = self.left.saturating_sub(new.len());
         known.reserved = known.reserved.saturating_sub(new.len());
-        self.sessions.insert(&mut known, new, now_ms);
+        self.sessions.insert(&mut known, new, now_ms)
     }
 }
 
@@ -361,10 +367,10 @@ impl Sessions {
         Ok(Reserved::Free(Places { sessions: self, left: more, creation }))
     }
 
-    fn insert(&self, known: &mut Known, new: Vec<Live>, now_ms: u64) {
-        for new in new {
+    fn insert(&self, known: &mut Known, new: Vec<Live>, now_ms: u64) -> Vec<Arc<Slot>> {
+        let insert = |new: Live| {
             let id = new.id.clone();
-            let slot = Slot {
+            let slot = Arc::new(Slot {
                 number: self.made.fetch_add(1, Relaxed),
                 creation: new.creation.clone(),
                 lease_ms: AtomicU64::new(new.lease_ms),
@@ -372,12 +378,14 @@ impl Sessions {
                 world: Arc::clone(&new.world),
                 token: new.token.clone(),
                 live: Mutex::new(new),
-            };
+            });
             if let Some(creation) = &slot.creation {
                 known.creations.add(creation, &id);
             }
-            known.live.insert(id, Arc::new(slot));
-        }
+            known.live.insert(id, Arc::clone(&slot));
+            slot
+        };
+        new.into_iter().map(insert).collect()
     }
 
     /// A session, whose lease begins anew.
@@ -408,6 +416,11 @@ impl Sessions {
         let detail =
             format!("{why} node `{node}`, found {here}; nothing was done: send the request to that node");
         Problem::new(421, detail).with("node", own).with("expected_node", node)
+    }
+
+    /// The id of the session that a caller's key names.
+    pub(super) fn named(&self, key: &SessionKey) -> Option<String> {
+        self.read().creations.session(key).map(str::to_owned)
     }
 
     /// A session as it is, whether or not its lease is over.

@@ -1,0 +1,385 @@
+//! The sessions of a server as other protocols in the same process need them: an episode begins, calls are made, it is graded,
+//! it ends.
+//!
+//! Owns which thread does the work and what a caller waits for. What a call does, and whether a task is solved, is decided
+//! where the server's own routes decide it: there is one store of sessions and one grader.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use axum::http::request::Parts;
+use diorama_grade::{Components, GoalGrade};
+use diorama_seeds::agent_tools;
+use diorama_seeds::model::ApiId;
+use diorama_seeds::task::Call;
+use hyper::body::Bytes;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::after::After;
+use super::app::App;
+use super::creation::{Creation, SessionKey};
+use super::episode::task_of;
+use super::mcp;
+use super::problem::Problem;
+use super::request_types::{CreateRequest, ForkRequest, GradeRequest};
+use super::sessions::{Live, Slot, held, lock};
+use super::tasks::TaskSource;
+use diorama_engine::tools::TOOL_SEARCHER;
+
+/// Episodes that are set up at a time, for each processor: their worlds may have to be read, and a grade never waits for
+/// threads that set up others.
+const SETUPS_PER_PROCESSOR: usize = 4;
+
+/// The episodes of a server.
+#[derive(Clone)]
+pub struct Episodes {
+    app: Arc<App>,
+    mcp: Arc<mcp::Endpoint>,
+    setups: Arc<Semaphore>,
+}
+
+/// What an episode begins with.
+#[derive(Clone, Debug, Default)]
+pub struct NewEpisode {
+    /// The id of its task.
+    pub task: String,
+    /// The seed of its session; the task's own without it.
+    pub seed: Option<u64>,
+    /// Rules of the faults that it meets.
+    pub faults: Vec<Json>,
+    /// The name that its caller knows it by: the same name with the same `request` gives the same episode again.
+    pub key: Option<SessionKey>,
+    /// The request that asks for it, as it reads.
+    pub request: Vec<u8>,
+    /// How long it lives when nobody asks for it, in seconds; 0 is for ever.
+    pub lease_seconds: u64,
+}
+
+/// The prompt of a task: nothing of how it is solved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// The task's id.
+    pub task: String,
+    /// The system message.
+    pub system: String,
+    /// The user's first words.
+    pub user: String,
+}
+
+/// The reply to a call by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// The status, as HTTP has it.
+    pub status: u16,
+    /// The body, as JSON.
+    pub body: String,
+    /// True if the user has nothing more to say: the episode can be graded.
+    pub over: bool,
+}
+
+/// The grade of an episode.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Graded {
+    /// The version of the grader.
+    pub version: String,
+    /// Whether the task is solved.
+    pub success: bool,
+    /// 1 for a solved task, else 0. It means nothing where the episode is excluded.
+    pub reward: f64,
+    /// Verdicts by criterion.
+    pub components: Components,
+    /// Verdicts by goal.
+    pub goals: Vec<GoalGrade>,
+    /// 1 for each goal that holds by itself, else 0.
+    pub goal_rewards: Vec<f64>,
+    /// True if the agent had no fair chance: the episode counts for nothing.
+    pub excluded: bool,
+}
+
+/// How many sessions there are, and how many there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Sessions now.
+    pub active: usize,
+    /// Sessions at most.
+    pub most: usize,
+}
+
+impl Episodes {
+    /// The episodes of a server.
+    #[must_use]
+    pub fn new(app: &Arc<App>) -> Self {
+        let cores = available_parallelism().map_or(1, std::num::NonZero::get);
+        Self {
+            app: Arc::clone(app),
+            mcp: Arc::new(mcp::Endpoint::new(app)),
+            setups: Arc::new(Semaphore::new(cores * SETUPS_PER_PROCESSOR)),
+        }
+    }
+
+    /// The server whose episodes these are.
+    #[must_use]
+    pub const fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// The tasks that episodes can be of.
+    #[must_use]
+    pub fn tasks(&self) -> Option<&dyn TaskSource> {
+        self.app.tasks.as_deref()
+    }
+
+    /// How many sessions there are, and how many there may be.
+    #[must_use]
+    pub fn capacity(&self) -> Capacity {
+        Capacity { active: self.app.sessions.count(), most: self.app.sessions.most() }
+    }
+
+    /// The bytes that a request's body may have.
+    #[must_use]
+    pub fn max_body_bytes(&self) -> usize {
+        self.app.settings.max_body_bytes
+    }
+
+    /// The id of the episode that a caller knows by this name.
+    #[must_use]
+    pub fn named(&self, key: &SessionKey) -> Option<String> {
+        self.app.sessions.named(key)
+    }
+
+    /// Whether there is such an episode. Its lease begins anew.
+    #[must_use]
+    pub fn is_live(&self, id: &str) -> bool {
+        self.app.sessions.get(id, self.app.now_ms()).is_ok()
+    }
+
+    /// Begins an episode and gives its id.
+    ///
+    /// # Errors
+    /// 422 where there is no such task or a fault is no rule, 429 where the server has no place for it, 503 where nothing can be
+    /// written down.
+    pub async fn open(&self, new: NewEpisode) -> Result<String, Problem> {
+        let NewEpisode { task, seed, faults, key, request, lease_seconds } = new;
+        let creation = key.map(|key| Creation::named(key, &request));
+        let asked = CreateRequest {
+            task: Some(task),
+            seed,
+            faults: Some(faults),
+            lease_seconds: Some(lease_seconds),
+            ..CreateRequest::default()
+        };
+        self.set_up(move |app| app.make_sessions(asked, creation.as_ref())).await
+    }
+
+    /// Begins an episode where another one is, or was after so many calls, and gives its id.
+    ///
+    /// # Errors
+    /// As [`Episodes::open`]; 404 without that episode.
+    pub async fn fork(
+        &self,
+        from: &str,
+        at: Option<usize>,
+        key: Option<SessionKey>,
+        request: &[u8],
+    ) -> Result<String, Problem> {
+        let slot = self.slot(from)?;
+        let creation = key.map(|key| Creation::named(key, request));
+        let asked = ForkRequest { n: None, at };
+        self.set_up(move |app| app.fork_sessions(&slot, &asked, creation.as_ref())).await
+    }
+
+    /// The prompt of an episode's task.
+    ///
+    /// # Errors
+    /// 404 without such an episode.
+    pub fn prompt(&self, id: &str) -> Result<Prompt, Problem> {
+        let slot = self.slot(id)?;
+        let task = task_of(&lock(&slot))?;
+        let (id, system, user) = (task.id.clone(), task.system.clone(), task.script.opening().to_owned());
+        Ok(Prompt { task: id, system, user })
+    }
+
+    /// The tools that an episode's agent may call now, in OpenAI's function format: APIs that are visible, and those of the
+    /// conversation.
+    ///
+    /// # Errors
+    /// 404 without such an episode.
+    pub fn tools(&self, id: &str) -> Result<Vec<Json>, Problem> {
+        let slot = self.slot(id)?;
+        let live = held(&slot)?;
+        let task = task_of(&live)?;
+        let base = &live.world.base;
+        let visible: Vec<ApiId> = live.session.visible().collect();
+        let mut tools: Vec<Json> = Vec::with_capacity(visible.len() + 4);
+        let searches = task.visible.is_empty();
+        if searches {
+            tools.push(base.tool_searcher_schema().clone());
+        }
+        tools.extend(visible.iter().filter_map(|api| base.tool_schema(*api)).map(|tool| Json::clone(tool)));
+        if searches && base.api_named(agent_tools::CALL_API).is_none() {
+            tools.push(agent_tools::call_api());
+        }
+        if live.takes_questions() {
+            tools.push(agent_tools::ask_user());
+        }
+        tools.extend(live.finish_tool());
+        Ok(tools)
+    }
+
+    /// Makes a call by name: of an API, of the search, or of a tool of the conversation. What the world refuses is a reply.
+    ///
+    /// # Errors
+    /// 404 without such an episode, 409 after its grade, 429 at a cap, 504 where a fault loses the reply.
+    pub async fn call(&self, id: &str, name: &str, arguments: Map<String, Json>) -> Result<Called, Problem> {
+        let slot = self.slot(id)?;
+        let call = Call { api: name.to_owned(), arguments };
+        // A call takes microseconds; where another is at the session, or the user is to answer, another thread waits.
+        let quick = slot.is_free() && !slot.speaks(name);
+        let (called, after) = if quick {
+            self.app.call_by_name(&slot, &call)?
+        } else {
+            let app = Arc::clone(&self.app);
+            finished(spawn_blocking(move || app.call_by_name(&slot, &call)).await)?
+        };
+        settle(after).await?;
+        Ok(called)
+    }
+
+    /// Whether the episode's world has an API of this name, or the name is that of another tool.
+    ///
+    /// # Errors
+    /// 404 without such an episode.
+    pub fn has_tool(&self, id: &str, name: &str) -> Result<bool, Problem> {
+        let slot = self.slot(id)?;
+        let known = name == TOOL_SEARCHER || slot.speaks(name) || slot.world.base.api_named(name).is_some();
+        Ok(known)
+    }
+
+    /// How many calls of APIs the episode has had.
+    ///
+    /// # Errors
+    /// 404 without such an episode.
+    pub fn calls(&self, id: &str) -> Result<usize, Problem> {
+        Ok(lock(&*self.slot(id)?).session.calls())
+    }
+
+    /// Returns true if the user has nothing more to say, or the episode is graded.
+    ///
+    /// # Errors
+    /// 404 without such an episode.
+    pub fn is_over(&self, id: &str) -> Result<bool, Problem> {
+        let slot = self.slot(id)?;
+        let live = held(&slot)?;
+        Ok(live.grade.is_some() || live.said.is_over())
+    }
+
+    /// Ends the episode, and grades it. Once graded, the grade is repeated.
+    ///
+    /// # Errors
+    /// 404 without such an episode, 500 where the task's checks do not fit its world.
+    pub async fn grade(&self, id: &str) -> Result<Graded, Problem> {
+        let (slot, app) = (self.slot(id)?, Arc::clone(&self.app));
+        let judge = move || app.judge(&mut *held(&slot)?, GradeRequest::default());
+        let (grade, after) = finished(spawn_blocking(judge).await)?;
+        settle(after).await?;
+        serde_json::from_value(grade).map_err(|error| Problem::new(500, format!("the grade: {error}")))
+    }
+
+    /// Ends the episode and frees what it holds. True if it was there: ending twice is no error.
+    ///
+    /// # Errors
+    /// 503 where its end cannot be written down.
+    pub async fn close(&self, id: &str) -> Result<bool, Problem> {
+        let Some(slot) = self.app.sessions.peek(id) else { return Ok(false) };
+        let app = Arc::clone(&self.app);
+        match finished(spawn_blocking(move || app.close(&slot)).await) {
+            Ok(saved) => settle(After::saving(saved)).await.map(|()| true),
+            Err(gone) if gone.status() == 404 => Ok(false),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Answers a message of the Model Context Protocol for an episode.
+    pub async fn mcp(&self, id: &str, parts: Parts, body: Bytes) -> Response<Body> {
+        let mut response = self.mcp.answer(id, parts, body).await;
+        if let Some(after) = response.extensions_mut().remove::<After>()
+            && let Err(problem) = settle(after).await
+        {
+            return axum::response::IntoResponse::into_response(problem);
+        }
+        response
+    }
+
+    fn slot(&self, id: &str) -> Result<Arc<Slot>, Problem> {
+        self.app.sessions.get(id, self.app.now_ms())
+    }
+
+    /// Makes a session on a thread of its own, of which few make sessions.
+    async fn set_up(
+        &self,
+        make: impl FnOnce(&App) -> Result<(Vec<Arc<Slot>>, After), Problem> + Send + 'static,
+    ) -> Result<String, Problem> {
+        let permit = Arc::clone(&self.setups).acquire_owned().await;
+        let app = Arc::clone(&self.app);
+        let made = spawn_blocking(move || {
+            let _permit = permit;
+            let (made, after) = make(&app)?;
+            let first = made.first().ok_or_else(|| Problem::new(500, "no session was made"))?;
+            Ok((lock(first).id.clone(), after))
+        });
+        let (id, after) = finished(made.await)?;
+        settle(after).await?;
+        Ok(id)
+    }
+}
+
+impl Slot {
+    /// Returns true if a name is that of a tool of the conversation, and of no API of the world.
+    fn speaks(&self, name: &str) -> bool {
+        let own = |tool: &str| name == tool && self.world.base.api_named(tool).is_none();
+        own(agent_tools::ASK_USER) || own(diorama_seeds::ending::FINISH)
+    }
+}
+
+impl App {
+    /// Makes a call of an API or of a tool of the conversation.
+    fn call_by_name(&self, slot: &Slot, call: &Call) -> Result<(Called, After), Problem> {
+        let mut live = held(slot)?;
+        let called = |live: &Live, status, body| Called { status, body, over: live.said.is_over() };
+        if let Some((status, body, after)) = self.converse(&mut live, call) {
+            return Ok((called(&live, status, body.to_string()), after));
+        }
+        let (entry, after) = self.step(&mut live, call)?;
+        let body = entry.reply.to_json(&live.world.world().zone);
+        Ok((called(&live, entry.reply.status, body), after))
+    }
+}
+
+/// The result of work on another thread.
+fn finished<T>(done: Result<Result<T, Problem>, tokio::task::JoinError>) -> Result<T, Problem> {
+    done.map_err(|_| Problem::new(500, "the server failed to answer this request"))?
+}
+
+/// Waits for what has to happen before a caller is answered.
+async fn settle(after: After) -> Result<(), Problem> {
+    let After { delay, dropped, saved, .. } = after;
+    for saved in saved {
+        saved.wait().await?;
+    }
+    if delay > Duration::ZERO {
+        tokio::time::sleep(delay).await;
+    }
+    if dropped {
+        return Err(Problem::new(
+            504,
+            "the reply was lost on its way; whether the call was made is not known",
+        ));
+    }
+    Ok(())
+}
