@@ -3,10 +3,14 @@
 //! Keeps an index of ids and reads a row again when its task is asked for, so that a large dataset costs little memory.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
 use diorama_output::folder::{Folder, Part};
 use diorama_output::row::Dialogue;
 use diorama_simulator::http::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
+
+use lru::LruCache;
 
 use crate::cli::error::CliError;
 use crate::episode::{Task, Worlds};
@@ -18,7 +22,15 @@ pub struct DatasetTasks {
     worlds: Worlds,
     index: Vec<Entry>,
     by_id: HashMap<String, usize>,
+    /// Tasks that were asked for last: trainers ask for one many times.
+    kept: Mutex<LruCache<usize, TaskSpec>>,
 }
+
+/// Tasks that are kept ready.
+const KEPT: NonZeroUsize = match NonZeroUsize::new(1_024) {
+    Some(kept) => kept,
+    None => NonZeroUsize::MIN,
+};
 
 struct Entry {
     summary: TaskSummary,
@@ -41,7 +53,8 @@ impl DatasetTasks {
         }
         let by_id =
             index.iter().enumerate().map(|(place, entry)| (entry.summary.id.clone(), place)).collect();
-        Ok(Self { worlds: Worlds::new(folder.storage().clone()), folder, parts, index, by_id })
+        let kept = Mutex::new(LruCache::new(KEPT));
+        Ok(Self { worlds: Worlds::new(folder.storage().clone()), folder, parts, index, by_id, kept })
     }
 
     fn row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {
@@ -92,10 +105,15 @@ impl TaskSource for DatasetTasks {
     }
 
     fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError> {
-        let Some(entry) = self.by_id.get(id).and_then(|place| self.index.get(*place)) else {
-            return Ok(None);
-        };
-        self.spec(&self.row(entry)?).map(Some)
+        let Some(place) = self.by_id.get(id) else { return Ok(None) };
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(task) = kept().get(place) {
+            return Ok(Some(task.clone()));
+        }
+        let Some(entry) = self.index.get(*place) else { return Ok(None) };
+        let task = self.spec(&self.row(entry)?)?;
+        kept().put(*place, task.clone());
+        Ok(Some(task))
     }
 }
 

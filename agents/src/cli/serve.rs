@@ -1,5 +1,7 @@
 //! `diorama serve`
 
+mod gym;
+
 use std::collections::HashMap;
 use std::future::{Future, pending};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -17,12 +19,14 @@ use diorama_simulator::http::tasks::TaskSource;
 use diorama_simulator::http::{self, App, Auth, Node, Settings, StateFolder, WorldSource, check_exposure};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+pub use self::gym::GymPort;
+use self::gym::GymPorts;
 use super::error::CliError;
 use super::files::open_dataset;
 use super::inputs::{Inputs, Refused, read_world};
@@ -72,6 +76,13 @@ pub struct Serve {
     /// fewest sessions most of the new ones.
     #[arg(long, value_name = "PORT")]
     pub agent_check: Option<u16>,
+    /// Serve the tasks to trainers by their own protocol as well, on a port of its own: nemo-gym, openenv or ors. A free port is
+    /// picked, and printed, where none is given. Whoever reaches that port can begin episodes and see their rewards.
+    #[arg(long, value_name = "NAME[:PORT]", requires = "tasks")]
+    pub gym: Vec<GymPort>,
+    /// How long an episode of --gym lives that nobody asks for, in seconds; 0 is for ever.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600)]
+    pub gym_lease: u64,
     /// Token that admins must send in Diorama-Token. Prefer the environment variable: every user of the machine can
     /// see a command line.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
@@ -192,6 +203,7 @@ impl Serve {
             Ok::<_, CliError>((listener, bound))
         });
         let checked = checked.transpose()?;
+        let gyms = runtime.block_on(GymPorts::listen(&self.gym, &self.host, address.ip()))?;
         let bound = format!("http://{}", listener.local_addr().map_err(failed)?);
         let mut settings = Settings::new(self.public_url.as_deref().unwrap_or(&bound));
         settings.node.clone_from(&self.node);
@@ -236,6 +248,9 @@ impl Serve {
             if let Some((_, bound)) = &checked {
                 listening.insert("agent_check".to_owned(), json!(bound.to_string()));
             }
+            if !self.gym.is_empty() {
+                listening.insert("gym".to_owned(), gyms.addresses());
+            }
             if made {
                 listening.insert("control_token".to_owned(), json!(token));
             }
@@ -248,16 +263,23 @@ impl Serve {
         if let Some((_, bound)) = &checked {
             terminal::note(streams, &format!("agent checks are answered on {bound}"));
         }
+        for note in gyms.notes() {
+            terminal::note(streams, &note);
+        }
         streams.print(&listening, || format!("listening on {bound}\n"))?;
         runtime.block_on(async move {
-            let (tell, told) = oneshot::channel();
+            let (tell, told) = watch::channel(());
             let shutdown = async move {
                 shutdown.await;
-                let _ = tell.send(());
+                drop(tell);
             };
-            let overdue = async {
-                let _ = told.await;
-                tokio::time::sleep(GRACE).await;
+            let ended = |mut told: watch::Receiver<()>| async move { while told.changed().await.is_ok() {} };
+            let overdue = {
+                let ended = ended(told.clone());
+                async move {
+                    ended.await;
+                    tokio::time::sleep(GRACE).await;
+                }
             };
             let checks = {
                 let app = Arc::clone(&app);
@@ -268,8 +290,12 @@ impl Serve {
                     }
                 }
             };
+            let served = async {
+                let gyms = gyms.serve(&app, self.gym_lease, || ended(told.clone()));
+                tokio::join!(http::serve(listener, Arc::clone(&app), shutdown), gyms).0
+            };
             tokio::select! {
-                ended = http::serve(listener, app, shutdown) => ended,
+                ended = served => ended,
                 never = checks => match never {},
                 () = overdue => Ok(()),
             }

@@ -1,0 +1,95 @@
+//! Bodies of requests, read whole within bounds.
+
+use axum::body::Body;
+use axum::http::Request;
+use diorama_simulator::http::{BODY_TIMEOUT, Problem};
+use http_body_util::BodyExt as _;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Bytes of a body that holds an episode, or figures of many: what trainers send of long rollouts.
+pub(crate) const MAX_EPISODE_BYTES: usize = 64 << 20;
+/// A body of more bytes is read while few others as large are.
+const SMALL_BYTES: usize = 1 << 20;
+/// Large bodies that are held at a time.
+const LARGE_BODIES: usize = 8;
+
+/// Reads bodies; large ones a few at a time.
+#[derive(Debug)]
+pub(crate) struct Bodies {
+    large: Semaphore,
+}
+
+impl Default for Bodies {
+    fn default() -> Self {
+        Self { large: Semaphore::new(LARGE_BODIES) }
+    }
+}
+
+impl Bodies {
+    /// A body of at most `limit` bytes as a value. An empty body is an empty object.
+    ///
+    /// # Errors
+    /// 413 and 408 where it is too large or late, 400 and 422 where it is not such JSON.
+    pub(crate) async fn json<T: DeserializeOwned>(
+        &self,
+        request: Request<Body>,
+        limit: usize,
+    ) -> Result<T, Problem> {
+        let seconds = BODY_TIMEOUT.as_secs();
+        let late = |_| {
+            Problem::new(408, format!("the body: expected all of it within {seconds} seconds, found less"))
+        };
+        timeout(BODY_TIMEOUT, self.read(request.into_body(), limit)).await.map_err(late)?
+    }
+
+    /// A body of at most `limit` bytes as an object.
+    ///
+    /// # Errors
+    /// As [`Bodies::json`].
+    pub(crate) async fn object(
+        &self,
+        request: Request<Body>,
+        limit: usize,
+    ) -> Result<Map<String, Json>, Problem> {
+        self.json(request, limit).await
+    }
+
+    async fn read<T: DeserializeOwned>(&self, mut body: Body, limit: usize) -> Result<T, Problem> {
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut _held = None;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| Problem::new(400, format!("the body ended early: {error}")))?;
+            let Ok(data) = frame.into_data() else { continue };
+            let length = bytes.len().saturating_add(data.len());
+            if length > limit {
+                return Err(Problem::new(
+                    413,
+                    format!("the body: expected at most {limit} bytes, found more"),
+                ));
+            }
+            if length > SMALL_BYTES && _held.is_none() {
+                _held = self.large.acquire().await.ok();
+            }
+            bytes.extend_from_slice(&data);
+        }
+        parse(&bytes)
+    }
+}
+
+/// JSON text as a value. Nothing at all is an empty object.
+///
+/// # Errors
+/// 400 where it is no JSON, 422 where it is another value.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let bytes = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { bytes };
+    serde_json::from_slice(bytes).map_err(|error| {
+        let status = if error.is_data() { 422 } else { 400 };
+        Problem::new(
+            status,
+            format!("the body: found {error}, expected a JSON object as the protocol has it"),
+        )
+    })
+}

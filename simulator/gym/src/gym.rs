@@ -1,0 +1,127 @@
+//! What the protocols share: the tasks of a server, and its episodes by the names that callers give them.
+
+use diorama_seeds::agent_tools::CALL_API;
+use diorama_simulator::http::{Called, Capacity, Episodes, Graded, NewEpisode, Problem, SessionKey};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::body::Bodies;
+use crate::protocol::Protocol;
+use crate::setup::Start;
+use crate::tasks::Tasks;
+use crate::tools::Tool;
+
+/// A server's tasks and episodes, as one protocol sees them.
+pub(crate) struct Gym {
+    protocol: Protocol,
+    pub(crate) episodes: Episodes,
+    pub(crate) tasks: Tasks,
+    pub(crate) bodies: Bodies,
+    /// How long an episode lives when nobody asks for it; 0 is for ever.
+    pub(crate) lease_seconds: u64,
+}
+
+/// Why no episode begins.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoEpisode {
+    /// The server has as many sessions as it takes.
+    #[error("{}", .problem.detail())]
+    Full { capacity: Capacity, problem: Problem },
+    /// Another reason.
+    #[error("{}", .0.detail())]
+    Refused(Problem),
+}
+
+impl From<Problem> for NoEpisode {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(problem)
+    }
+}
+
+/// The arguments of the tool that calls an API by name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallApi {
+    name: String,
+    arguments: Map<String, Json>,
+}
+
+impl Gym {
+    pub(crate) fn new(protocol: Protocol, episodes: Episodes, lease_seconds: u64) -> Self {
+        let tasks = Tasks::new(episodes.tasks());
+        Self { protocol, tasks, episodes, bodies: Bodies::default(), lease_seconds }
+    }
+
+    /// The episode that a caller knows by this name.
+    pub(crate) fn named(&self, name: &str) -> Option<String> {
+        self.episodes.named(&self.key(name))
+    }
+
+    /// Begins an episode. Where a caller's name is given, the same name with the same request gives the same episode.
+    pub(crate) async fn begin(
+        &self,
+        start: Start,
+        name: Option<&str>,
+        request: &[u8],
+    ) -> Result<String, NoEpisode> {
+        let key = name.map(|name| self.key(name));
+        let began = match start {
+            Start::Task { task, seed, faults } => {
+                let (request, lease_seconds) = (request.to_vec(), self.lease_seconds);
+                self.episodes.open(NewEpisode { task, seed, faults, key, request, lease_seconds }).await
+            }
+            Start::Fork { of, at } => {
+                let origin = self.named(&of).unwrap_or(of);
+                self.episodes.fork(&origin, at, key, request).await
+            }
+        };
+        began.map_err(|problem| match problem.status() {
+            429 => NoEpisode::Full { capacity: self.episodes.capacity(), problem },
+            _ => NoEpisode::Refused(problem),
+        })
+    }
+
+    /// Makes a call by name. A call through `call_api` is the call that it names.
+    pub(crate) async fn call(
+        &self,
+        id: &str,
+        name: &str,
+        arguments: Map<String, Json>,
+    ) -> Result<Called, Problem> {
+        if name != CALL_API || self.episodes.has_tool(id, CALL_API)? {
+            return self.episodes.call(id, name, arguments).await;
+        }
+        match CallApi::deserialize(Json::Object(arguments)) {
+            Ok(CallApi { name, arguments }) => self.episodes.call(id, &name, arguments).await,
+            Err(error) => {
+                let detail = format!("found {error}, expected `name` and `arguments` of an API");
+                let body = Problem::new(422, detail).body().to_string();
+                Ok(Called { status: 422, body, over: false })
+            }
+        }
+    }
+
+    /// Whether a name is that of a tool or an API of the episode's world.
+    pub(crate) fn has_tool(&self, id: &str, name: &str) -> Result<bool, Problem> {
+        Ok(name == CALL_API || self.episodes.has_tool(id, name)?)
+    }
+
+    /// The tools that an episode's agent may call now.
+    pub(crate) fn tools(&self, id: &str) -> Result<Vec<Tool>, Problem> {
+        Ok(self.episodes.tools(id)?.iter().filter_map(Tool::of).collect())
+    }
+
+    /// Grades an episode whose user has nothing more to say.
+    pub(crate) async fn grade_if_over(&self, id: &str, called: &Called) -> Result<Option<Graded>, Problem> {
+        if called.over { self.episodes.grade(id).await.map(Some) } else { Ok(None) }
+    }
+
+    fn key(&self, name: &str) -> SessionKey {
+        SessionKey::new(self.protocol.name(), name)
+    }
+}
+
+/// The reward of an episode: none where it is excluded.
+pub(crate) fn reward(grade: &Graded) -> Option<f64> {
+    (!grade.excluded).then_some(grade.reward)
+}

@@ -1,0 +1,89 @@
+//! An environment of OpenEnv: episodes over a WebSocket, over HTTP, or by its JSON-RPC form of the Model Context Protocol.
+//!
+//! An action lists the tools or calls one. A tool's reply is the observation, refusals too; the reward is 0 until the user has nothing
+//! more to say, and then the grade's.
+
+mod attachments;
+mod http;
+mod playing;
+mod rpc;
+mod schema;
+mod socket;
+mod wire;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{RawQuery, State};
+use axum::http::{Response, Uri};
+use axum::response::IntoResponse;
+use axum::routing::{any, get, post};
+use diorama_simulator::http::{Problem, unguessable};
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use self::attachments::Attachments;
+use crate::gym::Gym;
+use crate::reply::{self, refuse};
+use crate::task_routes;
+
+/// The environment.
+pub(crate) struct OpenEnv {
+    gym: Arc<Gym>,
+    /// A permit for each socket that may still be opened: there are no more of them than sessions.
+    sockets: Semaphore,
+    attachments: Attachments,
+}
+
+impl OpenEnv {
+    /// A name for an episode that its caller has not named.
+    fn new_name(&self) -> Result<String, Problem> {
+        unguessable()
+            .map_err(|error| Problem::new(500, format!("the machine gives no random bytes: {error}")))
+    }
+}
+
+/// The routes.
+pub(crate) fn router(gym: &Arc<Gym>) -> Router {
+    let sockets = Semaphore::new(gym.episodes.capacity().most.min(Semaphore::MAX_PERMITS));
+    let env = Arc::new(OpenEnv { gym: Arc::clone(gym), sockets, attachments: Attachments::default() });
+    Router::new()
+        .route("/health", get(|| async { reply::json(&json!({"status": "healthy"})) }))
+        .route("/metadata", get(|| async { reply::json(&schema::metadata()) }))
+        .route("/schema", get(|| async { reply::json(&schema::schemas()) }))
+        .route("/openapi.json", get(|| async { reply::json(&schema::document()) }))
+        .route("/reset", post(http::reset))
+        .route("/step", post(http::step))
+        .route("/state", get(http::state))
+        .route("/mcp", any(mcp_socket).post(http::mcp))
+        .route("/ws", any(socket))
+        .with_state(env)
+        .merge(task_routes::router().with_state(Arc::clone(gym)))
+        .fallback(|uri: Uri| async move { no_route(&uri) })
+}
+
+async fn socket(
+    State(env): State<Arc<OpenEnv>>,
+    RawQuery(query): RawQuery,
+    upgrade: WebSocketUpgrade,
+) -> impl IntoResponse {
+    let query = query.unwrap_or_default();
+    let session = query.split('&').find_map(|pair| pair.strip_prefix("session_id=")).map(str::to_owned);
+    bounded(upgrade, &env).on_upgrade(move |upgraded| socket::serve(env, upgraded, session))
+}
+
+async fn mcp_socket(State(env): State<Arc<OpenEnv>>, upgrade: WebSocketUpgrade) -> impl IntoResponse {
+    bounded(upgrade, &env).on_upgrade(move |upgraded| socket::serve_mcp(env, upgraded))
+}
+
+/// A socket whose messages are as large as bodies may be.
+fn bounded(upgrade: WebSocketUpgrade, env: &OpenEnv) -> WebSocketUpgrade {
+    let most = env.gym.episodes.max_body_bytes();
+    upgrade.max_message_size(most).max_frame_size(most)
+}
+
+fn no_route(uri: &Uri) -> Response<axum::body::Body> {
+    let shown: String = uri.path().chars().take(200).collect();
+    refuse(&Problem::new(404, format!("no route fits {shown}; see /openapi.json")))
+}

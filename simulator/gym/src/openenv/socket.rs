@@ -1,0 +1,206 @@
+//! Sockets: an episode for each, which ends with it at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{Message, WebSocket};
+use serde_json::{Map, Value as Json, json};
+use tokio::time::timeout;
+
+use super::OpenEnv;
+use super::playing::{Playing, step_without_episode};
+use super::rpc::{Origin, RpcError};
+use super::wire::{Action, ErrorCode, SocketError, State};
+use crate::gym::NoEpisode;
+
+/// A socket of `/ws`.
+struct Socket {
+    env: Arc<OpenEnv>,
+    /// The name of the session that it has joined.
+    joined: Option<String>,
+    playing: Option<Playing>,
+}
+
+/// What a message is answered with.
+enum Answer {
+    Frame(Json),
+    Close,
+}
+
+/// Serves `/ws` until the client leaves.
+pub(super) async fn serve(env: Arc<OpenEnv>, mut socket: WebSocket, session: Option<String>) {
+    let Ok(_place) = env.sockets.try_acquire() else {
+        let full = SocketError::full(env.gym.episodes.capacity());
+        return refuse(socket, &full.frame()).await;
+    };
+    let mut state = match Socket::join(Arc::clone(&env), session) {
+        Ok(state) => state,
+        Err(error) => return refuse(socket, &error.frame()).await,
+    };
+    while let Some(text) = receive(&mut socket, env.gym.lease_seconds).await {
+        let answer = state.answer(&text).await.unwrap_or_else(|error| Answer::Frame(error.frame()));
+        match answer {
+            Answer::Frame(frame) => {
+                if socket.send(Message::Text(frame.to_string().into())).await.is_err() {
+                    break;
+                }
+            }
+            Answer::Close => break,
+        }
+    }
+    state.leave().await;
+    let _ = socket.send(Message::Close(None)).await;
+}
+
+/// Serves the `/mcp` socket: JSON-RPC with a session of its own.
+pub(super) async fn serve_mcp(env: Arc<OpenEnv>, mut socket: WebSocket) {
+    let Ok(_place) = env.sockets.try_acquire() else {
+        let full = RpcError::full(env.gym.episodes.capacity());
+        return refuse(socket, &full.reply(&Json::Null)).await;
+    };
+    let playing = match Playing::reset(&env.gym, &Map::new(), None).await {
+        Ok((playing, _)) => playing,
+        Err(error) => return refuse(socket, &RpcError::from(error).reply(&Json::Null)).await,
+    };
+    while let Some(text) = receive(&mut socket, env.gym.lease_seconds).await {
+        let origin = Origin::Socket { session: Some(&playing.id), playing: Some(&playing) };
+        let reply = env.answer_rpc(text.as_bytes(), origin).await;
+        if socket.send(Message::Text(reply.to_string().into())).await.is_err() {
+            break;
+        }
+    }
+    close(&env, &playing.id).await;
+    let _ = socket.send(Message::Close(None)).await;
+}
+
+/// The next message's text; none once the client has left, or has been silent for as long as an episode lives. Pings count.
+async fn receive(socket: &mut WebSocket, lease_seconds: u64) -> Option<String> {
+    loop {
+        let received = match lease_seconds {
+            0 => socket.recv().await,
+            seconds => timeout(Duration::from_secs(seconds), socket.recv()).await.ok().flatten(),
+        };
+        match received?.ok()? {
+            Message::Text(text) => return Some(text.to_string()),
+            Message::Binary(bytes) => return Some(String::from_utf8_lossy(&bytes).into_owned()),
+            Message::Close(_) => return None,
+            Message::Ping(_) | Message::Pong(_) => {}
+        }
+    }
+}
+
+async fn refuse(mut socket: WebSocket, frame: &Json) {
+    let _ = socket.send(Message::Text(frame.to_string().into())).await;
+    let _ = socket.send(Message::Close(None)).await;
+}
+
+async fn close(env: &OpenEnv, id: &str) {
+    // Where that fails, the session's lease ends it.
+    let _ = env.gym.episodes.close(id).await;
+}
+
+impl Socket {
+    /// A socket with no episode yet, or with that of the session it names.
+    fn join(env: Arc<OpenEnv>, session: Option<String>) -> Result<Self, SocketError> {
+        let Some(name) = session else { return Ok(Self { env, joined: None, playing: None }) };
+        let refused = |message: String| SocketError::new(ErrorCode::SessionError, message);
+        let shown: String = name.chars().take(60).collect();
+        let id = env.gym.named(&name).ok_or_else(|| refused(format!("Unknown session_id: {shown}")))?;
+        if !env.attachments.attach(&name) {
+            return Err(refused(format!("Session {shown} already has an attached WebSocket")));
+        }
+        let playing = Playing::join(&env.gym, id, None);
+        let mut socket = Self { env, joined: Some(name), playing: None };
+        match playing {
+            Ok(playing) => socket.playing = Some(playing),
+            Err(problem) => {
+                socket.detach();
+                return Err(refused(problem.detail().to_owned()));
+            }
+        }
+        Ok(socket)
+    }
+
+    async fn answer(&mut self, text: &str) -> Result<Answer, SocketError> {
+        let message: Json = serde_json::from_str(text)
+            .map_err(|error| SocketError::new(ErrorCode::InvalidJson, format!("Invalid JSON: {error}")))?;
+        let invalid = |message: String| SocketError::new(ErrorCode::ValidationError, message);
+        let Json::Object(mut message) = message else {
+            return Err(invalid("expected an object with `type` and `data`, found another value".to_owned()));
+        };
+        let kind =
+            message.remove("type").and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+        let data = match message.remove("data") {
+            None => None,
+            Some(Json::Object(data)) => Some(data),
+            Some(_) => return Err(invalid("`data`: expected an object, found another value".to_owned())),
+        };
+        if let Some(name) = message.keys().next() {
+            let shown: String = name.chars().take(60).collect();
+            return Err(invalid(format!("found the member `{shown}`, expected `type` and `data`")));
+        }
+        let needed =
+            |data: Option<Map<String, Json>>| data.ok_or_else(|| invalid(format!("`{kind}` needs `data`")));
+        match kind.as_str() {
+            "reset" => self.reset(&data.unwrap_or_default()).await,
+            "step" => {
+                let action = Action::read(needed(data)?).map_err(invalid)?;
+                self.step(action).await
+            }
+            "state" => {
+                let state = self.playing.as_ref().map_or_else(State::default, Playing::state);
+                Ok(Answer::Frame(json!({"type": "state", "data": state})))
+            }
+            "mcp" => {
+                let request = Json::Object(needed(data)?);
+                let session = self.joined.as_deref().or(self.playing.as_ref().map(|playing| &*playing.id));
+                let origin = Origin::Socket { session, playing: self.playing.as_ref() };
+                let reply = self.env.answer_rpc_value(request, origin).await;
+                Ok(Answer::Frame(json!({"type": "mcp", "data": reply})))
+            }
+            "close" => Ok(Answer::Close),
+            other => {
+                let shown: String = other.chars().take(60).collect();
+                let message =
+                    format!("Unknown message type: {shown}; expected reset, step, state, mcp or close");
+                Err(SocketError::new(ErrorCode::UnknownType, message))
+            }
+        }
+    }
+
+    /// Begins another episode. The one before ends first, so that a socket never holds two places.
+    async fn reset(&mut self, data: &Map<String, Json>) -> Result<Answer, SocketError> {
+        if let Some(before) = self.playing.take() {
+            close(&self.env, &before.id).await;
+        }
+        let (playing, outcome) = Playing::reset(&self.env.gym, data, self.joined.as_deref()).await?;
+        self.playing = Some(playing);
+        Ok(Answer::Frame(json!({"type": "observation", "data": outcome})))
+    }
+
+    async fn step(&mut self, action: Action) -> Result<Answer, SocketError> {
+        let stepped = match &mut self.playing {
+            Some(playing) => playing.step(&self.env.gym, action).await,
+            None => step_without_episode(&action),
+        };
+        let failed = |problem: diorama_simulator::http::Problem| match NoEpisode::from(problem) {
+            NoEpisode::Refused(problem) => SocketError::new(ErrorCode::ExecutionError, problem.detail()),
+            full @ NoEpisode::Full { .. } => full.into(),
+        };
+        stepped.map(|outcome| Answer::Frame(json!({"type": "observation", "data": outcome}))).map_err(failed)
+    }
+
+    /// Ends the episode; that of a joined session stays, unless it was closed meanwhile.
+    async fn leave(mut self) {
+        let joined = self.joined.is_some();
+        let ends = self.detach() || !joined;
+        if let Some(playing) = self.playing.take().filter(|_| ends) {
+            close(&self.env, &playing.id).await;
+        }
+    }
+
+    /// Leaves the joined session. True where it is to end now.
+    fn detach(&mut self) -> bool {
+        self.joined.take().is_some_and(|name| self.env.attachments.detach(&name))
+    }
+}

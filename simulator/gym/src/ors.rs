@@ -1,0 +1,376 @@
+//! An environment of the Open Reward Standard: sessions by header, tools by name, and rewards beside the replies of tools.
+//!
+//! The caller makes the name of a session, by `/create_session` or itself; `/create` begins its episode. The reward comes with the call
+//! that ends the episode, and no call is made after it.
+
+mod replies;
+mod stream;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
+use axum::routing::{get, post};
+use diorama_simulator::http::{Called, Problem, unguessable};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+
+use self::replies::RecentReplies;
+use self::stream::{events, result_events};
+use crate::gym::{Gym, NoEpisode, reward};
+use crate::reply::{self, at_capacity};
+use crate::setup::{AnyTask, Setup};
+use crate::task_routes::{self, ENVIRONMENT, answer, check_environment};
+use crate::tools::{self, Tool};
+
+/// The header that names a session.
+const SESSION_HEADER: HeaderName = HeaderName::from_static("x-session-id");
+/// Bytes of a session's name, at most.
+const MAX_NAME_BYTES: usize = 200;
+
+/// The environment.
+pub(crate) struct Ors {
+    gym: Arc<Gym>,
+    replies: RecentReplies,
+}
+
+/// The body of `/create`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Create {
+    env_name: Option<String>,
+    task_spec: Option<Map<String, Json>>,
+    split: Option<String>,
+    index: Option<i64>,
+    toolset_name: Option<String>,
+}
+
+/// The body of `/call`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolCall {
+    name: String,
+    input: Map<String, Json>,
+    /// The reply that is asked for again.
+    task_id: Option<String>,
+}
+
+/// What comes of a call.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+enum RunToolOutput {
+    Success { ok: bool, output: ToolOutput },
+    Error { ok: bool, error: String, reason: &'static str },
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct ToolOutput {
+    blocks: [TextBlock; 1],
+    metadata: Json,
+    /// With the call that ends the episode, unless that is excluded.
+    reward: Option<f64>,
+    finished: bool,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct TextBlock {
+    text: String,
+    detail: Option<Json>,
+    r#type: &'static str,
+}
+
+impl TextBlock {
+    const fn new(text: String) -> Self {
+        Self { text, detail: None, r#type: "text" }
+    }
+}
+
+impl RunToolOutput {
+    const fn error(reason: &'static str, error: String) -> Self {
+        Self::Error { ok: false, error, reason }
+    }
+}
+
+/// The routes. Those of the environment are there without its name, too.
+pub(crate) fn router(gym: &Arc<Gym>) -> Router {
+    let ors = Arc::new(Ors { gym: Arc::clone(gym), replies: RecentReplies::default() });
+    let version = json!({"version": env!("CARGO_PKG_VERSION"), "build_sha": null});
+    let of_environment = Router::new()
+        .route("/tools", get(shared_tools))
+        .route("/task_tools", get(task_tools))
+        .route("/prompt", get(prompt))
+        .route("/messages", get(messages))
+        .route("/call", post(call));
+    let named = Router::new()
+        .route("/{environment}/tools", get(shared_tools))
+        .route("/{environment}/task_tools", get(task_tools))
+        .route("/{environment}/prompt", get(prompt))
+        .route("/{environment}/messages", get(messages))
+        .route("/{environment}/call", post(call));
+    Router::new()
+        .route("/health", get(|| async { reply::json(&json!({"status": "ok"})) }))
+        .route("/version", get(move || async move { reply::json(&version) }))
+        .route("/ping", post(ping))
+        .route("/create_session", post(create_session))
+        .route("/delete_session", post(delete_session))
+        .route("/create", post(create))
+        .route("/delete", post(delete))
+        .merge(of_environment)
+        .merge(named)
+        .with_state(ors)
+        .merge(task_routes::router().with_state(Arc::clone(gym)))
+        .fallback(|method: Method, uri: Uri| async move { elsewhere(&method, &uri) })
+}
+
+/// Sends requests that leave the environment's name out to the one that there is, as the standard's own server does.
+fn elsewhere(method: &Method, uri: &Uri) -> Response<Body> {
+    const OF_TASKS: [&str; 5] = ["/splits", "/tasks", "/num_tasks", "/task", "/task_range"];
+    if OF_TASKS.contains(&uri.path()) {
+        let mut response = reply::text(308, Body::empty());
+        if let Ok(place) = format!("/{ENVIRONMENT}{}", uri.path()).parse() {
+            response.headers_mut().insert(axum::http::header::LOCATION, place);
+        }
+        return response;
+    }
+    let shown: String = uri.path().chars().take(200).collect();
+    reply::refuse(&Problem::new(
+        404,
+        format!("no route fits {method} {shown}, expected one of the Open Reward Standard"),
+    ))
+}
+
+/// The name of the session that a request is about.
+fn session_name(headers: &HeaderMap) -> Result<String, Problem> {
+    let name = headers.get(&SESSION_HEADER).and_then(|name| name.to_str().ok()).map(str::trim);
+    let expected =
+        format!("a name of 1 to {MAX_NAME_BYTES} visible characters, such as the one of /create_session");
+    match name {
+        None | Some("") => Err(Problem::new(400, format!("X-Session-ID header is required: {expected}"))),
+        Some(name) if name.len() > MAX_NAME_BYTES || !name.bytes().all(|byte| byte.is_ascii_graphic()) => {
+            Err(Problem::new(400, format!("the header X-Session-ID: expected {expected}")))
+        }
+        Some(name) => Ok(name.to_owned()),
+    }
+}
+
+impl Ors {
+    /// The id of the episode that a request is about.
+    fn episode(&self, headers: &HeaderMap) -> Result<String, Problem> {
+        let name = session_name(headers)?;
+        let id = self.gym.named(&name).filter(|id| self.gym.episodes.is_live(id));
+        id.ok_or_else(|| {
+            Problem::new(404, "Active environment not found: POST /create begins it, and idle ones end")
+        })
+    }
+}
+
+/// Gives a name for a session. Nothing is held for it until `/create`.
+async fn create_session() -> Response<Body> {
+    match unguessable() {
+        Ok(name) => events(&[("task_id", &name), ("end", "")]),
+        Err(error) => {
+            reply::refuse(&Problem::new(500, format!("the machine gives no random bytes: {error}")))
+        }
+    }
+}
+
+async fn delete_session(headers: HeaderMap) -> Response<Body> {
+    answer(session_name(&headers).map(|sid| reply::json(&json!({"sid": sid}))))
+}
+
+/// Begins the episode of a session.
+async fn create(State(ors): State<Arc<Ors>>, headers: HeaderMap, request: Request<Body>) -> Response<Body> {
+    match begin(&ors, &headers, request).await {
+        Ok(sid) => reply::json(&json!({"sid": sid})),
+        Err(NoEpisode::Full { problem, .. }) => at_capacity(&problem),
+        Err(NoEpisode::Refused(problem)) if problem.is_about_key() => {
+            reply::refuse(&Problem::new(400, "Session already exists"))
+        }
+        Err(NoEpisode::Refused(problem)) => reply::refuse(&problem),
+    }
+}
+
+async fn begin(ors: &Ors, headers: &HeaderMap, request: Request<Body>) -> Result<String, NoEpisode> {
+    let gym = &ors.gym;
+    let name = session_name(headers)?;
+    let Create { env_name, task_spec, split, index, toolset_name } =
+        gym.bodies.json(request, gym.episodes.max_body_bytes()).await?;
+    check_environment(env_name.as_deref().unwrap_or(ENVIRONMENT))?;
+    if let Some(toolset) = toolset_name {
+        let shown: String = toolset.chars().take(60).collect();
+        return Err(Problem::new(400, format!("unknown toolset `{shown}`, expected none")).into());
+    }
+    let setup = match (task_spec, split, index) {
+        (Some(spec), None, None) => Setup::read(&spec)?,
+        (None, Some(split), Some(index)) => {
+            let named = [("split".to_owned(), json!(split)), ("index".to_owned(), json!(index))];
+            Setup::read(&Map::from_iter(named))?
+        }
+        _ => {
+            let detail = "Provide either task_spec or both split and index, not both/neither";
+            return Err(Problem::new(422, detail).into());
+        }
+    };
+    let start = setup.start(&gym.tasks, AnyTask::Never)?;
+    if gym.named(&name).is_some() {
+        return Err(Problem::new(400, "Session already exists").into());
+    }
+    gym.begin(start, Some(&name), &[]).await?;
+    Ok(name)
+}
+
+/// Ends the episode of a session. Ending it twice is no error.
+async fn delete(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Response<Body> {
+    let deleted = async {
+        let name = session_name(&headers)?;
+        if let Some(id) = ors.gym.named(&name) {
+            ors.gym.episodes.close(&id).await?;
+        }
+        Ok(reply::json(&json!({"sid": name})))
+    };
+    answer(deleted.await)
+}
+
+/// Keeps a session alive.
+async fn ping(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Response<Body> {
+    answer(ors.episode(&headers).map(|_| reply::json(&json!({"status": "ok"}))))
+}
+
+/// The name of the environment in a path, where it is there.
+type Environment = Option<Path<String>>;
+
+fn check_named(environment: &Environment) -> Result<(), Problem> {
+    environment.as_ref().map_or(Ok(()), |Path(name)| check_environment(name))
+}
+
+fn listed(tools: &[Tool]) -> Json {
+    let view = |Tool { name, description, parameters }: &Tool| json!({"name": name, "description": description, "input_schema": parameters});
+    json!({
+        "tools": tools.iter().map(view).collect::<Vec<_>>(),
+        "terminal_tool": null,
+        "supports_score_group": false,
+        "message_block_types": ["text"],
+    })
+}
+
+/// The tools that every task has.
+async fn shared_tools(environment: Environment) -> Response<Body> {
+    answer(check_named(&environment).map(|()| reply::json(&listed(&tools::shared()))))
+}
+
+/// The tools that a session's agent may call now.
+async fn task_tools(
+    State(ors): State<Arc<Ors>>,
+    environment: Environment,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let shown = || {
+        check_named(&environment)?;
+        Ok(reply::json(&listed(&ors.gym.tools(&ors.episode(&headers)?)?)))
+    };
+    answer(shown())
+}
+
+/// What is said before the agent's first turn, as blocks: the system message, and the user's words.
+async fn prompt(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Response<Body> {
+    let shown = || {
+        check_named(&environment)?;
+        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?)?;
+        Ok(reply::json(&[TextBlock::new(prompt.system), TextBlock::new(prompt.user)]))
+    };
+    answer(shown())
+}
+
+/// The same as messages.
+async fn messages(
+    State(ors): State<Arc<Ors>>,
+    environment: Environment,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let message =
+        |role: &str, text: String| json!({"role": role, "blocks": [TextBlock::new(text)], "detail": null});
+    let shown = || {
+        check_named(&environment)?;
+        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?)?;
+        Ok(reply::json(&[message("system", prompt.system), message("user", prompt.user)]))
+    };
+    answer(shown())
+}
+
+/// Calls a tool. The reply is kept for a while, so that a client whose connection broke asks for it by its `task_id` and the
+/// call is made once.
+async fn call(
+    State(ors): State<Arc<Ors>>,
+    environment: Environment,
+    headers: HeaderMap,
+    request: Request<Body>,
+) -> Response<Body> {
+    let called = async {
+        check_named(&environment)?;
+        let call: ToolCall = ors.gym.bodies.json(request, ors.gym.episodes.max_body_bytes()).await?;
+        if let Some(task_id) = call.task_id {
+            return Ok(match ors.replies.get(&task_id) {
+                Some(result) => result_events(&task_id, &result),
+                None => events(&[("error", "unknown task_id")]),
+            });
+        }
+        let id = ors.episode(&headers)?;
+        let result = run_tool(&ors.gym, &id, call).await?;
+        let result = serde_json::to_string(&result)
+            .map_err(|error| Problem::new(500, format!("the reply cannot be written: {error}")))?;
+        let task_id = unguessable()
+            .map_err(|error| Problem::new(500, format!("the machine gives no random bytes: {error}")))?;
+        let response = result_events(&task_id, &result);
+        ors.replies.put(task_id, result);
+        Ok(response)
+    };
+    answer(called.await)
+}
+
+async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, Problem> {
+    let ToolCall { name, input, .. } = call;
+    if gym.episodes.is_over(id)? {
+        return Ok(RunToolOutput::error(
+            "episode_finished",
+            format!("`{name}` was not run: the episode has finished"),
+        ));
+    }
+    if !gym.has_tool(id, &name)? {
+        return Ok(RunToolOutput::error(
+            "not_found",
+            format!("`{name}` is not a valid tool; /task_tools lists them"),
+        ));
+    }
+    let tool = gym.tools(id)?.into_iter().find(|tool| tool.name == name);
+    let input =
+        tool.map_or_else(|| input.clone(), |tool| tools::without_nulls(&tool.parameters, input.clone()));
+    match gym.call(id, &name, input).await {
+        Ok(called) => succeeded(gym, id, called).await,
+        Err(problem) if matches!(problem.status(), 409 | 422 | 429 | 504) => {
+            let called = Called { status: problem.status(), body: problem.body().to_string(), over: false };
+            succeeded(gym, id, called).await
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+async fn succeeded(gym: &Gym, id: &str, called: Called) -> Result<RunToolOutput, Problem> {
+    let grade = gym.grade_if_over(id, &called).await?;
+    let mut metadata = json!({"status": called.status});
+    if let Some(grade) = &grade {
+        metadata["excluded"] = json!(grade.excluded);
+        metadata["success"] = json!(grade.success);
+        metadata["components"] = json!(grade.components);
+        metadata["goal_rewards"] = json!(grade.goal_rewards);
+        metadata["grader"] = json!(grade.version);
+    }
+    let output = ToolOutput {
+        blocks: [TextBlock::new(called.body)],
+        metadata,
+        reward: grade.as_ref().and_then(reward),
+        finished: grade.is_some(),
+    };
+    Ok(RunToolOutput::Success { ok: true, output })
+}

@@ -1,0 +1,47 @@
+//! The tools of episodes in the forms of protocols.
+
+use diorama_seeds::agent_tools;
+use diorama_seeds::ending;
+use diorama_seeds::task::Checks;
+use serde_json::{Map, Value as Json, json};
+
+/// A tool: its name, what it does, and the JSON Schema of its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tool {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) parameters: Json,
+}
+
+impl Tool {
+    /// A tool from OpenAI's function format.
+    pub(crate) fn of(schema: &Json) -> Option<Self> {
+        let function = schema.get("function")?;
+        let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let parameters = function.get("parameters").filter(|schema| schema.is_object()).cloned();
+        let parameters = parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
+        Some(Self { name: text("name"), description: text("description"), parameters })
+    }
+}
+
+/// The tools of the conversation, which every task has: to ask, to call an API that a search has shown, and to end a goal. An
+/// episode's own `finish` names the facts that its goal asks for.
+pub(crate) fn shared() -> Vec<Tool> {
+    let finish = ending::tool(&Checks::default(), 0);
+    [agent_tools::call_api(), agent_tools::ask_user(), finish].iter().filter_map(Tool::of).collect()
+}
+
+/// Leaves out arguments that are null where the tool's schema knows no null: clients that fill in every parameter send those that
+/// were not given as null.
+pub(crate) fn without_nulls(parameters: &Json, arguments: Map<String, Json>) -> Map<String, Json> {
+    let properties = parameters.get("properties");
+    let takes_null = |name: &str| {
+        let declared = properties.and_then(|properties| properties.get(name)?.get("type"));
+        match declared {
+            Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+            Some(kind) => kind == "null",
+            None => false,
+        }
+    };
+    arguments.into_iter().filter(|(name, value)| !value.is_null() || takes_null(name)).collect()
+}
