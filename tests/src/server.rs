@@ -56,7 +56,7 @@ impl Server {
             })
         });
         let mut text = String::new();
-        while !(text.ends_with("}\n") || text.ends_with('\n') && !json) {
+        while !(text.ends_with("\n}\n") || text.ends_with('\n') && !json) {
             match written.recv() {
                 Ok(bytes) => text.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(_) => return Err(format!("the server ended: {:?}", thread.join())),

@@ -16,7 +16,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 13] = [
+const INSIDE: [(&str, &[&str]); 14] = [
     ("diorama-catalog", &[]),
     ("diorama-seeds", &["diorama-catalog"]),
     ("diorama-openapi", &["diorama-seeds"]),
@@ -25,6 +25,7 @@ const INSIDE: [(&str, &[&str]); 13] = [
     ("diorama-grade", &["diorama-engine", "diorama-answers"]),
     ("diorama-simulator", &["diorama-engine", "diorama-answers", "diorama-grade"]),
     ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-simulator"]),
+    ("diorama-gym", &["diorama-grade", "diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
     ("diorama-baselines", &["diorama-llm"]),
@@ -33,10 +34,11 @@ const INSIDE: [(&str, &[&str]); 13] = [
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.
-const FORBIDDEN: [(&str, &[&str]); 4] = [
+const FORBIDDEN: [(&str, &[&str]); 5] = [
     ("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-openapi", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-simulator", &["parquet", "arrow-array", "reqwest"]),
+    ("diorama-gym", &["parquet", "arrow-array", "reqwest"]),
     ("diorama-proof", &["parquet", "arrow-array", "reqwest"]),
 ];
 

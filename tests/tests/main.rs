@@ -16,6 +16,7 @@ mod examples;
 mod fuzz;
 mod generate;
 mod grading;
+mod gym;
 mod loading;
 mod mcp;
 mod object_store;

@@ -1,0 +1,77 @@
+//! The trainers' own clients, as their packages have them, with recorded steps in the place of a model.
+
+use std::path::Path;
+use std::process::Command;
+
+use diorama_tests::{diorama, installed};
+use serde_json::{Value as Json, json};
+
+use super::{Tasks, path};
+
+/// What a script of `data/gym` prints.
+fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
+    let python = installed(&format!("{venv}/bin/python"))?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/gym").join(script);
+    let ran = Command::new(python)
+        .arg(script)
+        .args(arguments)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    Some(serde_json::from_slice(&ran.stdout).unwrap())
+}
+
+#[test]
+fn openenvs_clients_play_and_its_graders_pass() {
+    let tasks = Tasks::new(50);
+    let gym = tasks.serve("openenv", &[]);
+    let line = ["--server", &gym.url, "--episodes", path(&tasks.episodes)];
+    let Some(seen) = run("venv-openenv", "openenv_client.py", &line) else { return };
+    assert_eq!((&seen["played"], &seen["reward"], &seen["idle"]), (&json!(50), &json!(50.0), &json!(0)));
+    for by in ["mcp", "http"] {
+        assert_eq!((&seen[by]["reward"], &seen[by]["done"]), (&json!(1.0), &json!(true)), "{by}");
+    }
+    let graders = seen["graders"].as_object().unwrap();
+    assert!(graders.len() == 3 && graders.values().all(|result| result[0] == "pass"), "{graders:?}");
+    let openenv = installed("venv-openenv/bin/openenv").unwrap();
+    let validated = Command::new(openenv).args(["validate", "--url", &gym.url]).output().unwrap();
+    let report = String::from_utf8_lossy(&validated.stdout);
+    assert!(validated.status.success() && !report.contains("FAIL"), "{report}");
+}
+
+#[test]
+fn the_open_reward_client_plays() {
+    let tasks = Tasks::new(50);
+    let gym = tasks.serve("ors", &[]);
+    let line = ["--server", &gym.url, "--episodes", path(&tasks.episodes)];
+    let Some(seen) = run("venv-ors", "ors_client.py", &line) else { return };
+    assert_eq!((&seen["played"], &seen["reward"], &seen["early"]), (&json!(50), &json!(50.0), &json!(0)));
+    assert_eq!((&seen["finished"], &seen["after"]), (&json!(50), &json!(["episode_finished"])));
+    assert_eq!(seen["refused"]["no such tool"], "not_found");
+    assert_eq!(gym.sessions(), 0);
+}
+
+#[test]
+#[ignore = "needs NeMo Gym, whose package brings Ray; .ci/full installs it"]
+fn nemo_gyms_agent_gets_the_rewards_of_eval() {
+    let tasks = Tasks::new(50);
+    let rows = tasks.dataset.with_file_name("rows.jsonl");
+    let line = ["dataset", "export", path(&tasks.dataset), "--format", "nemo-gym", "--out", path(&rows)];
+    assert_eq!(diorama(line).code, 0);
+    let gym = tasks.serve("nemo-gym", &[]);
+    let line = ["--server", &gym.url, "--episodes", path(&tasks.episodes), "--rows", path(&rows)];
+    let Some(seen) = run("venv-nemo-gym", "nemo_gym_agent.py", &line) else { return };
+    let rewards = |policy: &str| -> Vec<f64> {
+        seen["rewards"][policy].as_object().unwrap().values().map(|reward| reward.as_f64().unwrap()).collect()
+    };
+    assert_eq!((rewards("oracle"), rewards("idle")), (vec![1.0; 50], vec![0.0; 50]));
+    assert_eq!(
+        (&seen["same_metrics"], &seen["missing"]),
+        (&json!(true), &json!([])),
+        "{}",
+        seen["differing"]
+    );
+    assert!(seen["again"].as_object().unwrap().values().all(|reward| *reward == 1.0));
+    assert_eq!(gym.sessions(), 0);
+}
