@@ -1,6 +1,7 @@
 //! `serve --gym`: the same tasks by three protocols, as their clients speak them.
 
 mod clients;
+mod leaks;
 mod nemo_gym;
 mod openenv;
 mod ors;

@@ -5,10 +5,10 @@ use tungstenite::{Message, WebSocket};
 
 use super::{Gym, Tasks, always_failing};
 
-type Socket = WebSocket<std::net::TcpStream>;
+pub(super) type Socket = WebSocket<std::net::TcpStream>;
 
 impl Gym {
-    fn socket(&self, path: &str) -> Socket {
+    pub(super) fn socket(&self, path: &str) -> Socket {
         let address = self.url.strip_prefix("http://").unwrap();
         let stream = std::net::TcpStream::connect(address).unwrap();
         tungstenite::client(format!("ws://{address}{path}"), stream).unwrap().0
