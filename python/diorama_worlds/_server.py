@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Mapping
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 from ._binary import find_diorama
 
@@ -30,9 +30,12 @@ class Server:
     """Base address, such as http://127.0.0.1:40321."""
     token: str
     """Control token: the header `Diorama-Token` of admin requests."""
+    gym: dict[str, str]
+    """Addresses of the protocols of `--gym`, by name."""
 
-    def __init__(self, url: str, token: str, process: subprocess.Popen[str]) -> None:
-        self.url = url
+    def __init__(self, listening: dict[str, Any], token: str, process: subprocess.Popen[str]) -> None:
+        self.url = listening["listening"]
+        self.gym = listening.get("gym", {})
         self.token = token
         self._process = process
         self._finalizer = weakref.finalize(self, _stop, process)
@@ -77,21 +80,21 @@ def serve(
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, text=True)
         try:
-            url = _address(process, wait_seconds)
+            listening = _listening(process, wait_seconds)
         except BaseException:
             _stop(process)
             raise
-        if url is None:
+        if listening is None:
             ended = process.poll()
             _stop(process)
             reason = f"did not listen within {wait_seconds:g} s" if ended is None else f"ended with exit code {ended}"
             raise ServerError(f"`diorama serve` {reason}: {_last(messages) or 'it printed no message'}")
-    return Server(url, token, process)
+    return Server(listening, token, process)
 
 
-def _address(process: subprocess.Popen[str], wait_seconds: float) -> str | None:
+def _listening(process: subprocess.Popen[str], wait_seconds: float) -> dict[str, Any] | None:
     """Reads the JSON that the server prints when it listens; None when it ends before, or takes longer."""
-    found: list[str] = []
+    found: list[dict[str, Any]] = []
     output = process.stdout
     assert output is not None
 
@@ -100,7 +103,7 @@ def _address(process: subprocess.Popen[str], wait_seconds: float) -> str | None:
         for line in output:
             text += line
             if line.rstrip() == "}" and not found:
-                found.append(json.loads(text)["listening"])
+                found.append(json.loads(text))
                 listening.set()
         listening.set()  # The output has ended, and soon the process.
 

@@ -343,9 +343,12 @@ async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, 
             format!("`{name}` is not a valid tool; /task_tools lists them"),
         ));
     }
-    let tool = gym.tools(id)?.into_iter().find(|tool| tool.name == name);
-    let input =
-        tool.map_or_else(|| input.clone(), |tool| tools::without_nulls(&tool.parameters, input.clone()));
+    let nulls = input.values().any(Json::is_null);
+    let tool = if nulls { gym.tools(id)?.into_iter().find(|tool| tool.name == name) } else { None };
+    let input = match tool {
+        Some(tool) => tools::without_nulls(&tool.parameters, input),
+        None => input,
+    };
     match gym.call(id, &name, input).await {
         Ok(called) => succeeded(gym, id, called).await,
         Err(problem) if matches!(problem.status(), 409 | 422 | 429 | 504) => {

@@ -1,4 +1,4 @@
-"""Uses the classes of examples/trl_environment.py as TRL's GRPOTrainer 1.16 does: instances from the factories, tools from the
+"""Uses the classes of `diorama_worlds.trl` as TRL's GRPOTrainer 1.16 does: instances from the factories, tools from the
 functions of the class, schemas from `transformers`, `reset` with the row's members, `get_reward` once.
 
 Arguments: the server's URL. Standard input: JSON, task to its steps, each [name, arguments]. Prints JSON.
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from transformers.utils import get_json_schema
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples"))
-from trl_environment import environments  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
+from diorama_worlds.trl import environments  # noqa: E402
 
 wanted = json.load(sys.stdin)
 factories, rows = environments(sys.argv[1])

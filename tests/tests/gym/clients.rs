@@ -16,6 +16,7 @@ fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
         .arg(script)
         .args(arguments)
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PYTHONPATH", Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("python"))
         .output()
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
@@ -73,5 +74,18 @@ fn nemo_gyms_agent_gets_the_rewards_of_eval() {
         seen["differing"]
     );
     assert!(seen["again"].as_object().unwrap().values().all(|reward| *reward == 1.0));
+    assert_eq!(gym.sessions(), 0);
+}
+
+#[test]
+#[ignore = "needs Inspect; .ci/full installs it"]
+fn inspect_evaluates_sessions_and_writes_a_log_that_it_reads() {
+    let tasks = Tasks::new(20);
+    let gym = tasks.serve("ors", &[]);
+    let logs = tasks.dataset.with_file_name("logs");
+    let line = [&*gym.server.url, path(&tasks.episodes), path(&logs), "20"];
+    let Some(seen) = run("venv-inspect", "inspect_eval.py", &line) else { return };
+    assert_eq!((&seen["status"], &seen["samples"]), (&json!("success"), &json!(20)));
+    assert!(seen["scores"].as_object().unwrap().values().all(|score| *score == 1.0), "{seen}");
     assert_eq!(gym.sessions(), 0);
 }
