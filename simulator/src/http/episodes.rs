@@ -213,11 +213,10 @@ impl Episodes {
     pub fn tools(&self, id: &str) -> Result<Vec<Json>, Problem> {
         let slot = self.slot(id)?;
         let live = held(&slot)?;
-        let task = task_of(&live)?;
         let base = &live.world.base;
         let visible: Vec<ApiId> = live.session.visible().collect();
         let mut tools: Vec<Json> = Vec::with_capacity(visible.len() + 4);
-        let searches = task.visible.is_empty();
+        let searches = live.searches();
         if searches {
             tools.push(base.tool_searcher_schema().clone());
         }

@@ -161,6 +161,10 @@ impl ServerHandler for Mcp {
         } else {
             tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
         }
+        // Clients that keep their first list of tools call through this one what searches show.
+        if live.searches() && base.api_named(agent_tools::CALL_API).is_none() {
+            tools.extend(function(&agent_tools::call_api()));
+        }
         if live.takes_questions() {
             tools.extend(function(&agent_tools::ask_user()));
         }
@@ -176,7 +180,7 @@ impl ServerHandler for Mcp {
         let app = self.app()?;
         let Reached { slot, after: to_do } = reached(&context)?;
         // A mistake of the model is a result that the model reads.
-        let call = match named(request) {
+        let call = match named(request, &slot.world.base) {
             Ok(call) => call,
             Err(problem) => return Ok(failed(&problem).into()),
         };
@@ -295,11 +299,13 @@ fn unreadable(body: &[u8]) -> Response<Body> {
 }
 
 /// The call that a tool call stands for.
-fn named(request: CallToolRequestParams) -> Result<Call, Problem> {
+fn named(request: CallToolRequestParams, base: &Base) -> Result<Call, Problem> {
     let arguments = request.arguments.unwrap_or_default();
-    if request.name != TOOL_CALLER {
-        return Ok(Call { api: request.name.into_owned(), arguments });
-    }
+    let by = match &*request.name {
+        TOOL_CALLER => "api",
+        agent_tools::CALL_API if base.api_named(agent_tools::CALL_API).is_none() => "name",
+        _ => return Ok(Call { api: request.name.into_owned(), arguments }),
+    };
     let wrong = |parameter: &str, expected: &str| {
         let found = match arguments.get(parameter) {
             Some(found) => found.to_string().chars().take(60).collect(),
@@ -308,7 +314,7 @@ fn named(request: CallToolRequestParams) -> Result<Call, Problem> {
         Problem::about(parameter, expected, found)
     };
     let expected = format!("the name of an API that {TOOL_SEARCHER} shows");
-    let api = arguments.get("api").and_then(Json::as_str).ok_or_else(|| wrong("api", &expected))?.to_owned();
+    let api = arguments.get(by).and_then(Json::as_str).ok_or_else(|| wrong(by, &expected))?.to_owned();
     let arguments = match arguments.get("arguments") {
         None | Some(Json::Null) => JsonObject::new(),
         Some(Json::Object(arguments)) => arguments.clone(),

@@ -127,6 +127,11 @@ impl Live {
             && self.world.base.api_named(FINISH).is_none()
     }
 
+    /// Returns true if an agent of the session's task has to search for APIs before it may call them.
+    pub(super) fn searches(&self) -> bool {
+        self.task.as_ref().is_some_and(|task| task.visible.is_empty())
+    }
+
     /// Returns true if a tool puts questions to the user. A world's own API of that name goes before it.
     pub(super) fn takes_questions(&self) -> bool {
         self.task.is_some() && self.world.base.api_named(ASK_USER).is_none()

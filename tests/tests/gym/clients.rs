@@ -89,3 +89,18 @@ fn inspect_evaluates_sessions_and_writes_a_log_that_it_reads() {
     assert!(seen["scores"].as_object().unwrap().values().all(|score| *score == 1.0), "{seen}");
     assert_eq!(gym.sessions(), 0);
 }
+
+#[test]
+#[ignore = "needs verifiers, whose harness fetches packages; .ci/full installs it"]
+fn verifiers_evaluates_over_its_bridge_to_nemo_gym() {
+    let tasks = Tasks::new(20);
+    let rows = tasks.dataset.with_file_name("rows.jsonl");
+    let line = ["dataset", "export", path(&tasks.dataset), "--format", "nemo-gym", "--out", path(&rows)];
+    assert_eq!(diorama(line).code, 0);
+    let gym = tasks.serve("nemo-gym", &[]);
+    let folder = tasks.dataset.with_file_name("verifiers");
+    let line = [&*gym.url, path(&rows), path(&tasks.episodes), path(&folder), "20"];
+    let Some(seen) = run("venv-verifiers", "verifiers_eval.py", &line) else { return };
+    assert_eq!(seen["rewards"], json!(vec![1.0; 20]), "{}", seen["errors"]);
+    assert_eq!(gym.sessions(), 0);
+}
