@@ -243,6 +243,8 @@ pub struct Parameter {
     pub told: bool,
     /// The name by which HTTP callers send it, where that is another.
     pub sent_as: Option<Str>,
+    /// True where tools do not show it.
+    pub hidden: bool,
     /// Where it stands in an HTTP request.
     pub place: Place,
     /// For callers.

@@ -55,6 +55,8 @@ pub(super) struct Operation {
     pub(super) reply: Option<Shape>,
     /// The schema of the request's body as it is written, and whether it must be there.
     pub(super) request: Option<Json>,
+    /// A request must have a body.
+    pub(super) needs_body: bool,
     /// The body is a form and no JSON.
     pub(super) form: bool,
     /// The body is a merge patch (RFC 7396).
@@ -422,6 +424,7 @@ fn operation<'a>(
         status,
         reply,
         request: written,
+        needs_body: request.is_some_and(|request| request.get("required") == Some(&Json::Bool(true))),
         form,
         merges: request
             .and_then(|request| request.get("content")?.as_object())

@@ -6,7 +6,7 @@
 
 use diorama_seeds::contract::{key_name, plain};
 
-use super::document::Operation;
+use super::document::{Operation, Place};
 use super::words::{is_plural, plural, singular, words};
 
 /// What is done, by the verbs that name it.
@@ -103,13 +103,20 @@ pub(super) fn read(operations: &mut [Operation]) {
         .collect();
     for (operation, read) in operations.iter_mut().zip(read) {
         if let Some((method, path)) = read {
+            let makes = method == "PUT";
             let written = (method.to_owned(), path);
             let written = (
                 std::mem::replace(&mut operation.method, written.0),
                 std::mem::replace(&mut operation.path, written.1),
             );
             operation.written = Some(written);
-            operation.makes |= method == "PUT";
+            operation.makes |= makes;
+            // What the body says, too, is said once.
+            let body = operation.body.as_ref().and_then(|body| body.first_object().members());
+            let in_body: Vec<String> = body.into_iter().flatten().map(|(name, _)| name.clone()).collect();
+            operation
+                .parameters
+                .retain(|known| known.place != Place::Query || !in_body.contains(&known.name));
         }
     }
 }

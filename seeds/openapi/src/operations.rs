@@ -10,7 +10,7 @@ use self::names::{description, name};
 use super::document::{Operation, Parameter, Place};
 use super::fakes;
 use super::phrases;
-use super::protocol::fixed;
+use super::protocol::{fixed, is_protocol};
 use super::shape::Kind;
 use super::views::paging_role;
 use super::words::{identifier, is_identifier, sentence};
@@ -69,6 +69,7 @@ fn parameter(known: &Parameter, notes: &mut Vec<Remark>) -> FieldDoc {
         .filter(|default| !required && default.as_str().is_none_or(|text| !text.is_empty()))
         .or(fixed);
     doc.optional = !required && doc.default.is_none();
+    doc.hidden = doc.optional && is_protocol(known);
     doc.description = Some(known.description.clone())
         .filter(|text| !text.is_empty())
         .or_else(|| shape.description.as_deref().map(sentence));

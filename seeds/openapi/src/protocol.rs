@@ -7,8 +7,11 @@ use super::document::{Parameter, Place};
 use super::shape::Kind;
 
 /// Parameters of the protocol, which say nothing of what is wanted: plain names.
-const PROTOCOL: [&str; 9] = [
+const PROTOCOL: [&str; 12] = [
+    "accesstoken",
     "apiversion",
+    "fields",
+    "oauthtoken",
     "alt",
     "prettyprint",
     "quotauser",
@@ -25,8 +28,7 @@ pub(super) fn fixed(parameter: &Parameter) -> Option<Json> {
         return None;
     }
     let shape = &parameter.shape;
-    let name = plain(&parameter.name);
-    let is_protocol = PROTOCOL.contains(&&*name) || name.starts_with("xamz");
+    let is_protocol = is_protocol(parameter);
     match &shape.kind {
         Kind::Enum(values) if values.len() == 1 || is_protocol => values.first().map(|only| json!(only)),
         Kind::String if is_protocol => {
@@ -35,4 +37,11 @@ pub(super) fn fixed(parameter: &Parameter) -> Option<Json> {
         }
         _ => None,
     }
+}
+
+/// Whether a parameter belongs to the protocol, so that it is no matter of what is wanted.
+pub(super) fn is_protocol(parameter: &Parameter) -> bool {
+    let name = plain(&parameter.name);
+    let is_outside = parameter.place == Place::Header || parameter.place == Place::Query;
+    is_outside && (PROTOCOL.contains(&&*name) || name.starts_with("xamz"))
 }

@@ -183,8 +183,19 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         _ => words(seed),
     };
     let least = number(members, "minLength").unwrap_or(0.0).min(100_000.0) as usize;
-    for _ in made.chars().count()..least {
-        made.push(if made.len() % 7 == 0 { 's' } else { 'e' });
+    let is_code = !made.contains(' ') && made.contains(|letter: char| letter.is_ascii_digit());
+    for place in 0.. {
+        let length = made.chars().count();
+        if length >= least {
+            break;
+        }
+        let more = mix(seed, "more").wrapping_add(place);
+        made.push_str(&if is_code { format!("{more:016x}") } else { format!(" {}", words(more)) });
+        made = made.chars().take(least).collect();
+        // A blank at the end is no part of a text.
+        if made.ends_with(' ') {
+            made.replace_range(made.len() - 1.., "s");
+        }
     }
     if let Some(most) = number(members, "maxLength") {
         made = made.chars().take(most as usize).collect();

@@ -36,6 +36,12 @@ impl Schemas {
         self.flat(schema).members
     }
 
+    /// The alternatives of a schema.
+    #[must_use]
+    pub fn ways_of<'s>(&'s self, schema: &'s Json) -> &'s [Json] {
+        self.flat(schema).ways
+    }
+
     /// The name that a schema has: as XML is told, else that of the schema it refers to.
     #[must_use]
     pub fn name_of<'s>(&'s self, schema: &'s Json) -> Option<&'s str> {

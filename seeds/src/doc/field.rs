@@ -93,6 +93,9 @@ pub struct FieldDoc {
     /// Parameters only: taken and checked, and of no effect, as other people's documents have them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignored: bool,
+    /// Parameters only: callers may send it, and tools do not show it, as it belongs to the protocol.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hidden: bool,
     /// The meaning, for callers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

@@ -6,6 +6,7 @@
 
 mod hit;
 pub(super) mod index;
+mod promised;
 mod schema;
 mod search;
 mod version;

@@ -11,23 +11,20 @@ mod orders;
 mod removed;
 mod scope;
 mod several;
+mod unsayable;
 mod verbs;
 
 use diorama_seeds::contract::{ME, key_name, plain};
-use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, Place, ResourceDoc, TypeName,
-};
+use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, Place, ResourceDoc, TypeName};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
 use super::places::{Above, Collection, Part, Places, form, keys, list, noun_said};
 use super::resources::{KEPT, UPDATED};
 use crate::document::Operation;
-use crate::fakes;
 use crate::operations::argument;
 use crate::phrases;
 use crate::shape::Shape;
-use crate::words::sentence;
 use crate::{Remark, Severity};
 
 /// What is done to a record, in words.
@@ -94,7 +91,7 @@ impl<'a> Act<'a> {
                 doc.ignored = true;
             }
         }
-        if self.is_unsayable() || self.is_undoing() {
+        if self.has_no_words() {
             self.api.phrases.imperative.clear();
         }
         if self.operation.deprecated {
@@ -107,31 +104,6 @@ impl<'a> Act<'a> {
         let is_given = |name: &str| self.places.is_constant(name);
         phrases::complete(&mut self.api, &refers, &is_given);
         (self.api, self.whole, self.notes)
-    }
-
-    /// Whether something must be sent that nothing tells anything about, so that nobody could say it.
-    fn is_unsayable(&self) -> bool {
-        let behaviour = &self.api.behaviour;
-        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
-        let Some(changed) = changed else { return false };
-        let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
-        let body = self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body));
-        // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
-        let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);
-        let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
-        body.into_iter().any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc)))
-    }
-
-    /// Whether it is for records to which something was done (`Restores a file that has been moved to the trash`): what
-    /// callers can do to a record is not done yet.
-    fn is_undoing(&self) -> bool {
-        let own = phrases::command(&self.api.name, &self.operation.summary).is_some_and(|own| own.is_own());
-        let said = sentence(&self.operation.description).to_lowercase();
-        let done = |was: &&str| {
-            let after = said.split_once(*was).and_then(|(_, after)| after.split(' ').next());
-            after.is_some_and(|word| word.ends_with("ed"))
-        };
-        own && [" has been ", " have been ", " was ", " were "].iter().any(done)
     }
 
     fn behave(&mut self) {
@@ -208,6 +180,12 @@ impl<'a> Act<'a> {
             self.upsert(found, at);
         } else if self.operation.makes && exact && !found.single {
             self.make_missing(found, at);
+        }
+        // What is still there in its reply is not said to be gone.
+        let shown = self.operation.reply.as_ref().map(Shape::first_object);
+        let is_state = |shape: &Shape| ["status", "state"].iter().any(|name| shape.member(name).is_some());
+        if method == "DELETE" && shown.is_some_and(is_state) {
+            return;
         }
         let Some(Deed { verb: named, noun, end }) = self.deed(found) else { return };
         let (noun, place) = (noun.as_str(), parameter.as_deref());

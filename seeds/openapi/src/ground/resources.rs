@@ -37,8 +37,9 @@ const SINCE: i32 = -28;
 pub(super) const KEPT: &str = "kept";
 /// The field with the key that a record shares with another resource.
 pub(super) const OF: &str = "of";
-/// Records of a collection that stands below nothing.
-const RECORDS: u32 = 12;
+/// Records of a collection that stands below nothing, at least, and of how many counts above that it has one.
+const RECORDS: u32 = 8;
+const SPREAD: u32 = 14;
 /// Records of one resource, at most, before each parent gets only one.
 const MANY: u32 = 400;
 
@@ -102,7 +103,7 @@ fn count(places: &Places, index: usize, counts: &mut [Option<u32>], depth: u32) 
             owners.saturating_mul(each(found, owners, used(places, found, counts, depth)).1)
         }
         None if found.single => 1,
-        None => RECORDS,
+        None => records_of(found),
     };
     if let Some(place) = counts.get_mut(index) {
         *place = Some(total);
@@ -116,6 +117,13 @@ fn used(places: &Places, found: &Collection, counts: &mut [Option<u32>], depth: 
     Some(count(places, other, counts, depth + 1))
 }
 
+/// How many records a collection has that stands below nothing: not the same for each, so that nobody knows it without counting.
+fn records_of(found: &Collection) -> u32 {
+    let letters =
+        found.name.bytes().fold(7_u32, |sum, letter| sum.wrapping_mul(31).wrapping_add(letter.into()));
+    RECORDS + letters % SPREAD
+}
+
 /// Least and greatest number of records for each record above.
 fn each(found: &Collection, owners: u32, used: Option<u32>) -> (u32, u32) {
     match owners {
@@ -126,7 +134,7 @@ fn each(found: &Collection, owners: u32, used: Option<u32>) -> (u32, u32) {
             let some = (used * 2 / 3).max(1);
             (some, some)
         }
-        _ if owners * 4 <= 60 => (3, 4),
+        _ if owners * 4 <= 100 => (2, 5),
         _ if owners * 2 <= MANY => (2, 2),
         _ => (1, 1),
     }
@@ -137,7 +145,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
         key: found.key.clone(),
         label: Some(found.label.clone()),
         singleton: found.single && found.above.is_empty(),
-        records: RecordsDoc::Count(RECORDS),
+        records: RecordsDoc::Count(records_of(found)),
         ..ResourceDoc::default()
     };
     doc.fields.insert(found.key.clone(), key_field(found));
@@ -391,6 +399,8 @@ fn display_member(shape: &Shape) -> Option<&'static str> {
 /// What makes the names of a place's records. A kind that no table knows names them itself: the `Porto retention policy`.
 fn called(found: &Collection) -> Json {
     match provider_of_name(&found.noun_words()) {
+        // A property of something is no house.
+        _ if found.noun == "property" => json!("slug"),
         ANY_NAME => json!({"provider": "template", "text": format!("{{city}} {}", found.label)}),
         made => json!(made),
     }

@@ -196,6 +196,10 @@ fn field(
     if doc.place.is_some() {
         findings.error(path.name("in"), "found `in` in a field, expected it only in parameters", "remove it");
     }
+    if doc.hidden {
+        error!(findings, path.name("hidden") => "found `hidden` in a field, expected it only in parameters";
+            "remove it");
+    }
     if doc.ignored {
         error!(findings, path.name("ignored") => "found `ignored` in a field, expected it only in parameters";
             "remove it");

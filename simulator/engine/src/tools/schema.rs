@@ -11,8 +11,10 @@ const TIME_PATTERN: &str = "^([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$";
 pub(super) fn function(api: &Api, world: &World) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();
-    for parameter in &api.parameters {
-        properties.insert(parameter.name.to_string(), property(parameter, world));
+    for parameter in api.parameters.iter().filter(|parameter| !parameter.hidden) {
+        let promised = super::promised::of_parameter(api, parameter);
+        let shown = promised.unwrap_or_else(|| property(parameter, world));
+        properties.insert(parameter.name.to_string(), shown);
         if parameter.required {
             required.push(Json::from(&*parameter.name));
         }

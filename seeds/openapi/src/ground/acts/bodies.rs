@@ -35,7 +35,8 @@ impl Act<'_> {
         let twice = members.keys().any(in_query);
         if self.operation.octets || ((scalar || twice) && self.operation.request.is_some()) {
             let name = if self.api.parameters.contains_key("body") { "content" } else { "body" };
-            self.api.parameters.insert(name.to_owned(), any());
+            let optional = !self.operation.needs_body || self.operation.octets;
+            self.api.parameters.insert(name.to_owned(), FieldDoc { optional, ..any() });
             return Some(name.to_owned());
         }
         for (name, member) in members {

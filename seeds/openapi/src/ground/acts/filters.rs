@@ -46,6 +46,7 @@ impl Act<'_> {
             .filter(|(name, doc)| {
                 (doc.place == Some(Place::Query) || (is_read && doc.place == Some(Place::Body)))
                     && doc.default.is_none()
+                    && !name.starts_with('$')
                     && !self.used.contains(*name)
                     && is_identifier(&identifier(name))
             })

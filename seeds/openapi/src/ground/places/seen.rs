@@ -3,7 +3,7 @@
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::english::stem;
 
-use super::paths::{described, find_shown, parts, spelt, take_out_attributes};
+use super::paths::{described, find_shown, is_version, parts, spelt, take_out_attributes};
 use super::{Collection, Part, Places, form, list};
 use crate::document::{Operation, Place};
 use crate::shape::{Kind, Shape};
@@ -121,7 +121,7 @@ impl Places {
 
     fn entry(&mut self, parts: &[Part]) -> &mut Collection {
         let last = parts.iter().rev().find_map(|part| match part {
-            Part::Text(text) if !text.starts_with('{') => Some(text.as_str()),
+            Part::Text(text) if !text.starts_with('{') && !is_version(text) => Some(text.as_str()),
             _ => None,
         });
         let word = last.unwrap_or("record");

@@ -1,0 +1,59 @@
+//! Operations that nobody asks for, as people have no words for what they need or do.
+
+use diorama_seeds::doc::{FieldDoc, Place, TypeName};
+
+use super::Act;
+use crate::fakes;
+use crate::ground::places::keys;
+use crate::phrases;
+use crate::words::sentence;
+
+/// Longer words are several, written as one.
+const LONGEST_WORD: usize = 18;
+
+impl Act<'_> {
+    /// Whether people have no words for it.
+    pub(super) fn has_no_words(&self) -> bool {
+        self.is_unsayable() || self.is_undoing() || self.is_nameless()
+    }
+
+    /// Whether something must be sent that nothing tells anything about, so that nobody could say it.
+    fn is_unsayable(&self) -> bool {
+        let behaviour = &self.api.behaviour;
+        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
+        let Some(changed) = changed else { return false };
+        let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
+        let body = self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body));
+        // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
+        let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);
+        let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
+        body.into_iter().any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc)))
+    }
+
+    /// Whether it is for records to which something was done (`Restores a file that has been moved to the trash`): what
+    /// callers can do to a record is not done yet.
+    fn is_undoing(&self) -> bool {
+        let own = phrases::command(&self.api.name, &self.operation.summary).is_some_and(|own| own.is_own());
+        let said = sentence(&self.operation.description).to_lowercase();
+        let done = |was: &&str| {
+            let after = said.split_once(*was).and_then(|(_, after)| after.split(' ').next());
+            after.is_some_and(|word| word.ends_with("ed"))
+        };
+        own && [" has been ", " have been ", " was ", " were "].iter().any(done)
+    }
+
+    /// Whether people have no words for what it is about: two keys of its path are called alike, or a name is several words in one.
+    fn is_nameless(&self) -> bool {
+        let names: Vec<&str> =
+            keys(&self.parts).into_iter().filter(|name| !self.places.is_constant(name)).collect();
+        let labels: Vec<String> = names.iter().map(|name| self.key_label(name)).collect();
+        let twice =
+            labels.iter().enumerate().any(|(at, label)| labels.iter().take(at).any(|other| other == label));
+        let behaviour = &self.api.behaviour;
+        let about =
+            [&behaviour.get, &behaviour.list, &behaviour.create, &behaviour.patch, &behaviour.replace];
+        let label = about.into_iter().flatten().find_map(|name| self.resources.get(name)?.label.clone());
+        let is_long = |word: &str| word.len() > LONGEST_WORD;
+        twice || labels.iter().chain(&label).any(|label| label.split(' ').any(is_long))
+    }
+}
