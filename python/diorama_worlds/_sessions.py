@@ -58,12 +58,12 @@ class Client:
         try:
             self._connection.request(method, path, body, headers)
             return self._connection.getresponse()
-        except OSError:
+        except ConnectionError:
             # The server closes connections that do nothing; nothing is sent twice that was answered.
             self._connection.close()
             self._connection.request(method, path, body, headers)
             return self._connection.getresponse()
-        except http.client.HTTPException:
+        except (OSError, http.client.HTTPException):
             self._connection.close()
             raise
 

@@ -104,3 +104,15 @@ fn verifiers_evaluates_over_its_bridge_to_nemo_gym() {
     assert_eq!(seen["rewards"], json!(vec![1.0; 20]), "{}", seen["errors"]);
     assert_eq!(gym.sessions(), 0);
 }
+
+#[test]
+#[ignore = "needs verl; .ci/full installs it"]
+fn verls_loop_of_calls_is_rewarded_by_grades() {
+    let tasks = Tasks::new(50);
+    let gym = tasks.serve("ors", &[]);
+    let line = ["--server", &gym.server.url, "--episodes", path(&tasks.episodes)];
+    let Some(seen) = run("venv-verl", "verl_loop.py", &line) else { return };
+    assert_eq!((&seen["played"], &seen["idle"]), (&json!(vec![1.0; 50]), &json!(vec![0.0; 50])));
+    assert_eq!((&seen["joined"], &seen["learned"]), (&json!(vec![1.0; 50]), &json!(true)));
+    assert_eq!(gym.sessions(), 0);
+}
