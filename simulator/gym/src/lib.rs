@@ -11,12 +11,14 @@ mod openenv;
 mod ors;
 mod protocol;
 mod reply;
+mod serving;
 mod setup;
 mod task_routes;
 mod tasks;
 mod tools;
 
-pub use self::protocol::{Protocol, UnknownProtocol, serve};
+pub use self::protocol::{Protocol, UnknownProtocol};
+pub use self::serving::serve;
 
 #[doc(no_inline)]
 pub use diorama_simulator::http::Episodes;

@@ -5,6 +5,7 @@
 
 mod cookie;
 mod metrics;
+mod names;
 mod verify;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::cookie::{session_of, with_cookie};
 use self::metrics::{AggregateMetrics, AggregateMetricsRequest};
+use self::names::{MCP_SERVER, SESSION_MEMBER, session_name};
 use crate::body::MAX_EPISODE_BYTES;
 use crate::gym::{Gym, NoEpisode};
 use crate::reply::{self, at_capacity, refuse};
@@ -28,12 +30,8 @@ use crate::setup::{AnyTask, Setup};
 /// Paths that are the server's own: no tool has such a name.
 const RESERVED: [&str; 6] =
     ["seed_session", "verify", "aggregate_metrics", "close_session", "reverify_mode", "mcp"];
-/// The member of a row by which its caller names the session.
-const SESSION_MEMBER: &str = "_ng_session_id";
 /// The header that names the session of a message of the Model Context Protocol.
 const MCP_HEADER: HeaderName = HeaderName::from_static("x-nemo-gym-session-token");
-/// The name under which agents know the tools of the Model Context Protocol.
-const MCP_SERVER: &str = "diorama";
 /// What agents put before paths to tell rollouts apart.
 const ROLLOUT_PREFIX: &str = "/ng-rollout/";
 
@@ -127,18 +125,6 @@ async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Resul
         }
     }
     Ok(id)
-}
-
-/// The name that a row gives to its session.
-fn session_name(row: &Map<String, Json>) -> Result<Option<String>, Problem> {
-    match row.get(SESSION_MEMBER) {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::String(name)) if (1..=128).contains(&name.len()) => Ok(Some(name.clone())),
-        Some(_) => Err(Problem::new(
-            422,
-            format!("`{SESSION_MEMBER}`: expected a text of 1 to 128 bytes, found another value"),
-        )),
-    }
 }
 
 /// The problem of a name that another row's session has.

@@ -4,6 +4,7 @@
 //! more to say, and then the grade's.
 
 mod attachments;
+mod env;
 mod http;
 mod playing;
 mod rpc;
@@ -19,35 +20,17 @@ use axum::extract::{RawQuery, State};
 use axum::http::{Response, Uri};
 use axum::response::IntoResponse;
 use axum::routing::{any, get, post};
-use diorama_simulator::http::{Problem, unguessable};
+use diorama_simulator::http::Problem;
 use serde_json::json;
-use tokio::sync::Semaphore;
 
-use self::attachments::Attachments;
+use self::env::OpenEnv;
 use crate::gym::Gym;
 use crate::reply::{self, refuse};
 use crate::task_routes;
 
-/// The environment.
-pub(crate) struct OpenEnv {
-    gym: Arc<Gym>,
-    /// A permit for each socket that may still be opened: there are no more of them than sessions.
-    sockets: Semaphore,
-    attachments: Attachments,
-}
-
-impl OpenEnv {
-    /// A name for an episode that its caller has not named.
-    fn new_name(&self) -> Result<String, Problem> {
-        unguessable()
-            .map_err(|error| Problem::new(500, format!("the machine gives no random bytes: {error}")))
-    }
-}
-
 /// The routes.
 pub(crate) fn router(gym: &Arc<Gym>) -> Router {
-    let sockets = Semaphore::new(gym.episodes.capacity().most.min(Semaphore::MAX_PERMITS));
-    let env = Arc::new(OpenEnv { gym: Arc::clone(gym), sockets, attachments: Attachments::default() });
+    let env = Arc::new(OpenEnv::new(gym));
     Router::new()
         .route("/health", get(|| async { reply::json(&json!({"status": "healthy"})) }))
         .route("/metadata", get(|| async { reply::json(&schema::metadata()) }))

@@ -1,18 +1,7 @@
-//! The protocols, and serving one of them.
+//! The protocols and their names.
 
 use std::fmt;
-use std::future::Future;
 use std::str::FromStr;
-use std::sync::Arc;
-
-use axum::Router;
-use axum::body::Body;
-use diorama_simulator::http::{Episodes, serve_protocol};
-use tokio::net::TcpListener;
-use tower_service::Service as _;
-
-use crate::gym::Gym;
-use crate::{nemo_gym, openenv, ors};
 
 /// A protocol that trainers speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +32,6 @@ impl Protocol {
             Self::Ors => "ors",
         }
     }
-
-    fn router(self, gym: &Arc<Gym>) -> Router {
-        match self {
-            Self::NemoGym => nemo_gym::router(gym),
-            Self::OpenEnv => openenv::router(gym),
-            Self::Ors => ors::router(gym),
-        }
-    }
 }
 
 impl FromStr for Protocol {
@@ -66,26 +47,4 @@ impl fmt::Display for Protocol {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name())
     }
-}
-
-/// Serves a protocol on a listener until `shutdown` is done. An episode that nobody asks for ends after `lease_seconds`; 0 is for
-/// ever.
-pub async fn serve(
-    listener: TcpListener,
-    protocol: Protocol,
-    episodes: Episodes,
-    lease_seconds: u64,
-    shutdown: impl Future<Output = ()> + Send,
-) {
-    let app = Arc::clone(episodes.app());
-    let router = protocol.router(&Arc::new(Gym::new(protocol, episodes, lease_seconds)));
-    let answer = move |request: axum::http::Request<hyper::body::Incoming>| {
-        let mut request = request.map(Body::new);
-        if protocol == Protocol::NemoGym {
-            nemo_gym::strip_rollout(&mut request);
-        }
-        // A router is always ready.
-        router.clone().call(request)
-    };
-    serve_protocol(listener, app, answer, shutdown).await;
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::cookie::{session_of, with_cookie};
-use super::{MCP_SERVER, session_name};
+use super::names::{MCP_SERVER, session_name};
 use crate::body::MAX_EPISODE_BYTES;
 use crate::gym::{Gym, NoEpisode, reward};
 use crate::reply::{self, at_capacity, refuse};

@@ -7,9 +7,9 @@ use axum::extract::State as Shared;
 use axum::http::{Request, Response, Uri};
 use diorama_simulator::http::Problem;
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use super::OpenEnv;
+use super::env::OpenEnv;
 use super::playing::{Playing, episode_id, step_without_episode};
 use super::wire::{Action, Outcome, State};
 use crate::gym::NoEpisode;
@@ -87,9 +87,4 @@ pub(super) async fn mcp(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body
         Err(error) => return refuse(&Problem::new(413, format!("the body: {error}"))),
     };
     reply::json(&reply)
-}
-
-/// An object with these members, for schemas.
-pub(super) fn members(pairs: impl IntoIterator<Item = (&'static str, Json)>) -> Map<String, Json> {
-    pairs.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
 }

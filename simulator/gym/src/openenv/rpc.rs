@@ -4,7 +4,7 @@ use diorama_simulator::http::{Capacity, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use super::OpenEnv;
+use super::env::OpenEnv;
 use super::playing::Playing;
 use super::wire::listed;
 use crate::gym::{NoEpisode, reward};

@@ -1,8 +1,7 @@
 //! The schemas of actions, observations and states, and the OpenAPI document of the routes.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::http::members;
 use crate::task_routes::ENVIRONMENT;
 
 /// The version of OpenEnv's HTTP interface that is served.
@@ -200,4 +199,9 @@ pub(super) fn document() -> Json {
             "/{env_name}/task_range": post("Shows a range of tasks", split, any()),
         },
     })
+}
+
+/// An object with these members, for schemas.
+fn members(pairs: impl IntoIterator<Item = (&'static str, Json)>) -> Map<String, Json> {
+    pairs.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
 }

@@ -7,7 +7,7 @@ use axum::extract::ws::{Message, WebSocket};
 use serde_json::{Map, Value as Json, json};
 use tokio::time::timeout;
 
-use super::OpenEnv;
+use super::env::OpenEnv;
 use super::playing::{Playing, step_without_episode};
 use super::rpc::{Origin, RpcError};
 use super::wire::{Action, ErrorCode, SocketError, State};

@@ -1,0 +1,44 @@
+//! Serving a protocol on a listener.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use diorama_simulator::http::{Episodes, serve_protocol};
+use tokio::net::TcpListener;
+use tower_service::Service as _;
+
+use crate::gym::Gym;
+use crate::protocol::Protocol;
+use crate::{nemo_gym, openenv, ors};
+
+/// Serves a protocol on a listener until `shutdown` is done. An episode that nobody asks for ends after `lease_seconds`; 0 is for
+/// ever.
+pub async fn serve(
+    listener: TcpListener,
+    protocol: Protocol,
+    episodes: Episodes,
+    lease_seconds: u64,
+    shutdown: impl Future<Output = ()> + Send,
+) {
+    let app = Arc::clone(episodes.app());
+    let router = router(protocol, &Arc::new(Gym::new(protocol, episodes, lease_seconds)));
+    let answer = move |request: axum::http::Request<hyper::body::Incoming>| {
+        let mut request = request.map(Body::new);
+        if protocol == Protocol::NemoGym {
+            nemo_gym::strip_rollout(&mut request);
+        }
+        // A router is always ready.
+        router.clone().call(request)
+    };
+    serve_protocol(listener, app, answer, shutdown).await;
+}
+
+fn router(protocol: Protocol, gym: &Arc<Gym>) -> Router {
+    match protocol {
+        Protocol::NemoGym => nemo_gym::router(gym),
+        Protocol::OpenEnv => openenv::router(gym),
+        Protocol::Ors => ors::router(gym),
+    }
+}
