@@ -69,7 +69,7 @@ fn parameter(known: &Parameter, notes: &mut Vec<Remark>) -> FieldDoc {
         .filter(|default| !required && default.as_str().is_none_or(|text| !text.is_empty()))
         .or(fixed);
     doc.optional = !required && doc.default.is_none();
-    doc.hidden = doc.optional && is_protocol(known);
+    doc.hidden = !required && is_protocol(known);
     doc.description = Some(known.description.clone())
         .filter(|text| !text.is_empty())
         .or_else(|| shape.description.as_deref().map(sentence));

@@ -22,6 +22,7 @@ use serde_json::{Value as Json, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::{Barrier, Semaphore};
+use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -90,7 +91,7 @@ impl Http {
 /// A session of a protocol.
 enum Session {
     NemoGym { http: Http, cookie: String },
-    OpenEnv(WebSocketStream<TcpStream>),
+    OpenEnv(Box<WebSocketStream<TcpStream>>),
     Ors { http: Http, name: String },
 }
 
@@ -111,7 +112,7 @@ impl Session {
                 let (mut socket, _) =
                     tokio_tungstenite::client_async(format!("ws://{host}/ws"), stream).await.unwrap();
                 ask(&mut socket, &json!({"type": "reset", "data": start})).await;
-                Self::OpenEnv(socket)
+                Self::OpenEnv(Box::new(socket))
             }
             "ors" => {
                 let mut http = Http::connect(host).await;
@@ -216,32 +217,31 @@ async fn forks_and_resets(host: &str, play: &Play) -> Json {
 async fn load(protocol: String, host: String, sessions: usize, steps: usize, plays: Arc<Vec<Play>>) -> Json {
     let (starting, together) = (Arc::new(Semaphore::new(STARTING)), Arc::new(Barrier::new(sessions + 1)));
     let began = Instant::now();
-    let tasks: Vec<_> = (0..sessions)
-        .map(|number| {
-            let (protocol, host, plays) = (protocol.clone(), host.clone(), Arc::clone(&plays));
-            let (starting, together) = (Arc::clone(&starting), Arc::clone(&together));
-            tokio::spawn(async move {
-                let play = &plays[number % plays.len()];
-                let mut session = {
-                    let _one = starting.acquire().await.unwrap();
-                    Session::begin(&protocol, &host, number, &play.start).await
-                };
-                together.wait().await;
-                let mut latencies = Vec::with_capacity(steps);
-                for _ in 0..steps {
-                    let began = Instant::now();
-                    session.step(play).await;
-                    latencies.push(began.elapsed());
-                }
-                latencies
-            })
-        })
-        .collect();
+    let mut tasks = JoinSet::new();
+    for number in 0..sessions {
+        let (protocol, host, plays) = (protocol.clone(), host.clone(), Arc::clone(&plays));
+        let (starting, together) = (Arc::clone(&starting), Arc::clone(&together));
+        tasks.spawn(async move {
+            let play = &plays[number % plays.len()];
+            let mut session = {
+                let _one = starting.acquire().await.unwrap();
+                Session::begin(&protocol, &host, number, &play.start).await
+            };
+            together.wait().await;
+            let mut latencies = Vec::with_capacity(steps);
+            for _ in 0..steps {
+                let began = Instant::now();
+                session.step(play).await;
+                latencies.push(began.elapsed());
+            }
+            latencies
+        });
+    }
     together.wait().await;
     let (begun, stepping) = (began.elapsed(), Instant::now());
     let mut latencies = Vec::with_capacity(sessions * steps);
-    for task in tasks {
-        latencies.extend(task.await.unwrap());
+    while let Some(task) = tasks.join_next().await {
+        latencies.extend(task.unwrap());
     }
     let seconds = stepping.elapsed().as_secs_f64();
     let mut result = percentiles(latencies);

@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderName, Request, Response, StatusCode, Uri};
 use axum::routing::{any, get, post};
 use diorama_simulator::http::Problem;
 use serde::Serialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use self::cookie::{session_of, with_cookie};
 use self::metrics::{AggregateMetrics, AggregateMetricsRequest};

@@ -281,7 +281,7 @@ fn parameter(
         default,
         told: false,
         sent_as: doc.sent_as.as_deref().map(nfc),
-        hidden: doc.hidden && doc.optional,
+        hidden: doc.hidden && (doc.optional || doc.default.is_some()),
         place,
         description: text(&doc.description, field.map(|field| &field.description)),
         label,

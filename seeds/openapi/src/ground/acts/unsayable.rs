@@ -4,7 +4,6 @@ use diorama_seeds::doc::{FieldDoc, Place, TypeName};
 
 use super::Act;
 use crate::fakes;
-use crate::ground::places::keys;
 use crate::phrases;
 use crate::words::sentence;
 
@@ -44,9 +43,10 @@ impl Act<'_> {
 
     /// Whether people have no words for what it is about: two keys of its path are called alike, or a name is several words in one.
     fn is_nameless(&self) -> bool {
-        let names: Vec<&str> =
-            keys(&self.parts).into_iter().filter(|name| !self.places.is_constant(name)).collect();
-        let labels: Vec<String> = names.iter().map(|name| self.key_label(name)).collect();
+        let needed = self.api.parameters.values();
+        let needed =
+            needed.filter(|doc| !doc.optional && doc.default.is_none() && doc.place == Some(Place::Path));
+        let labels: Vec<&String> = needed.filter_map(|doc| doc.label.as_ref()).collect();
         let twice =
             labels.iter().enumerate().any(|(at, label)| labels.iter().take(at).any(|other| other == label));
         let behaviour = &self.api.behaviour;
@@ -54,6 +54,6 @@ impl Act<'_> {
             [&behaviour.get, &behaviour.list, &behaviour.create, &behaviour.patch, &behaviour.replace];
         let label = about.into_iter().flatten().find_map(|name| self.resources.get(name)?.label.clone());
         let is_long = |word: &str| word.len() > LONGEST_WORD;
-        twice || labels.iter().chain(&label).any(|label| label.split(' ').any(is_long))
+        twice || labels.iter().copied().chain(&label).any(|label| label.split(' ').any(is_long))
     }
 }
