@@ -10,8 +10,10 @@ use tokio::net::TcpListener;
 use tower_service::Service as _;
 
 use crate::gym::Gym;
+use crate::nemo_gym;
+use crate::openenv;
+use crate::ors;
 use crate::protocol::Protocol;
-use crate::{nemo_gym, openenv, ors};
 
 /// Serves a protocol on a listener until `shutdown` is done. An episode that nobody asks for ends after `lease_seconds`; 0 is for
 /// ever.

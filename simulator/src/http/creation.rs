@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::incoming::Incoming;
-use super::problem::Problem;
+use super::problem::{KEY_HEADER, Problem};
 
-/// The header that carries the key.
-pub(super) const KEY_HEADER: &str = "Idempotency-Key";
 /// Bytes of a key, at most.
 const MAX_KEY_BYTES: usize = 255;
 

@@ -7,8 +7,10 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::creation::KEY_HEADER;
 use diorama_engine::refusal::Refusal;
+
+/// The header that carries the key of a request that makes sessions.
+pub(super) const KEY_HEADER: &str = "Idempotency-Key";
 
 /// The media type of problem documents.
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";

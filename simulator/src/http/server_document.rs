@@ -4,9 +4,9 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RestrictFormats, Transform as _};
 use serde_json::{Map, Value as Json, json};
 
-use super::creation::KEY_HEADER;
 use super::incoming::Access;
 use super::openapi::problem_schema;
+use super::problem::KEY_HEADER;
 use super::route::Route;
 
 /// The document of these routes, without the URL of the server.

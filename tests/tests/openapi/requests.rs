@@ -204,7 +204,10 @@ fn what_is_sent_is_what_was_said_and_people_stay_who_they_are() {
         for (_, text) in row["messages"].as_array().into_iter().flatten().filter_map(|message| {
             Some((message["role"].as_str().filter(|role| *role == "user")?, message["content"].as_str()?))
         }) {
-            let Some(words) = text.split('"').nth(1) else { continue };
+            // What is quoted may have marks of its own.
+            let Some(words) = text.split('"').nth(1).filter(|_| text.matches('"').count() == 2) else {
+                continue;
+            };
             quoted += 1;
             assert!(calls.contains(&format!("\"note\":\"{words}\"")), "{words}: {calls}");
         }

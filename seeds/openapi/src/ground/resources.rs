@@ -301,6 +301,11 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             .or_else(|| first(&shape.kind, &beside).filter(|_| member.required));
         (made.min_length, made.max_length) = (None, None);
         made.optional = true;
+        if own && made.kind == Some(TypeName::Integer) {
+            // An id beside another key is nobody else's.
+            made.fake = Some(json!({"provider": "integer", "min": 1_000, "max": 999_999}));
+            made.unique = true;
+        }
         if display.as_deref() == Some(name.as_str())
             && shape.kind == Kind::String
             && made.kind == Some(TypeName::String)
