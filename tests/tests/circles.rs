@@ -42,7 +42,10 @@ fn modules(source: &Path) -> BTreeMap<Module, String> {
                 folders.push((path, module));
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+                let tests =
+                    ["mod tests {", "pub(crate) mod tests {"].map(|begin| format!("#[cfg(test)]\n{begin}"));
+                let code = tests.iter().filter_map(|tests| text.split(tests.as_str()).next());
+                let code = code.min_by_key(|code| code.len()).unwrap_or_default();
                 let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
                 let is_root = above.is_empty() && name == "lib";
                 let text = lines.collect::<Vec<_>>().join("\n");

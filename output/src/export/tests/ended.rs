@@ -33,7 +33,6 @@ fn rewards_offer_finish_and_others_do_not() {
     }
     let place = "/responses_create_params/tools";
     assert_eq!(names(Format::NemoGym, None, place), ["ToolSearcher", "call_api", "ask_user", "finish"]);
-    assert_eq!(names(Format::NemoGym, Some(Answers::Prose), place), ["ToolSearcher", "call_api"]);
     assert_eq!(names(Format::Trl, None, "/tools"), ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
 }
 
