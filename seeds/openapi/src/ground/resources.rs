@@ -39,7 +39,7 @@ pub(super) const KEPT: &str = "kept";
 pub(super) const OF: &str = "of";
 /// Records of a collection that stands below nothing, at least, and of how many counts above that it has one.
 const RECORDS: u32 = 8;
-const SPREAD: u32 = 14;
+const SPREAD: u32 = 8;
 /// Records of one resource, at most, before each parent gets only one.
 const MANY: u32 = 400;
 
@@ -134,7 +134,7 @@ fn each(found: &Collection, owners: u32, used: Option<u32>) -> (u32, u32) {
             let some = (used * 2 / 3).max(1);
             (some, some)
         }
-        _ if owners * 4 <= 100 => (2, 5),
+        _ if owners * 4 <= 60 => (3, 4),
         _ if owners * 2 <= MANY => (2, 2),
         _ => (1, 1),
     }
