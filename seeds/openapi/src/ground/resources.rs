@@ -128,10 +128,10 @@ fn records_of(found: &Collection) -> u32 {
 fn each(found: &Collection, owners: u32, used: Option<u32>) -> (u32, u32) {
     match owners {
         _ if found.single => (1, 1),
-        // Of those that may be members, more than half are.
+        // Of those that may be members, most are.
         _ if used.is_some_and(|used| owners * used <= MANY) => {
             let used = used.unwrap_or_default();
-            let some = (used * 2 / 3).max(1);
+            let some = (used * 3 / 4).max(1);
             (some, some)
         }
         _ if owners * 4 <= 60 => (3, 4),
