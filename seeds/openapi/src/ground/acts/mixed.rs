@@ -39,7 +39,9 @@ impl<'a> Act<'a> {
         let Some((items, _)) = listed else { return false };
         let Some(choice) = self.choice() else { return false };
         let nouns: Vec<&str> = choice.kinds.iter().map(|(_, found)| found.name.as_str()).collect();
-        let name = format!("{}_entry", nouns.join("_or_"));
+        // Names of worlds are short.
+        let joined: String = nouns.join("_or_").chars().take(40).collect();
+        let name = format!("{}_entry", joined.trim_end_matches('_'));
         self.resources.entry(name.clone()).or_insert_with(|| entries(&name, &choice));
         let given = argument(&choice.parameter);
         let mut wanted: Vec<String> =
