@@ -325,7 +325,7 @@ mod tests {
             let both =
                 records.iter().map(|record| (record[start].as_str().unwrap(), record[end].as_str().unwrap()));
             assert!(both.clone().all(|(first, last)| first < last), "{:?}", both.collect::<Vec<_>>());
-            assert_eq!(both.count(), 12);
+            assert!(both.count() > 3, "{start} {end}: too few records to tell");
         }
     }
 
