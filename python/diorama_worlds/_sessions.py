@@ -11,6 +11,8 @@ from typing import Any
 
 TIMEOUT_SECONDS = 120.0
 PAGE_TASKS = 1_000
+# A session ends when nobody has asked for it for so long, as after a trainer that died.
+LEASE_SECONDS = 3_600
 
 
 class Refused(RuntimeError):
@@ -73,7 +75,7 @@ class Session:
 
     def __init__(self, client: Client, task: str, seed: int | None = None) -> None:
         self._client = client
-        made = client.ask("POST", "/v1/sessions", {"task": task, **({} if seed is None else {"seed": seed})})
+        made = client.ask("POST", "/v1/sessions", {"task": task, "lease_seconds": LEASE_SECONDS} | ({} if seed is None else {"seed": seed}))
         self.id: str = made["id"]
         self.path = f"/v1/sessions/{self.id}"
 

@@ -50,6 +50,7 @@ class World:
         """1 for a solved task, 0 for one that is not, and nothing where the environment is to blame: TRL leaves that out."""
         if self._grade is None:
             self._grade = self._held().grade()
+            self._held().close()
         return None if self._grade["excluded"] else self._grade["reward"]
 
     def ask_user(self, question: str) -> str:

@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 
+import pages
 import requests
 import scripted
 from openenv import GenericEnvClient
@@ -106,6 +107,13 @@ def over_http(url, task, record):
     return {"reward": total, "done": result["done"], "state": state["episode_id"] == episode}
 
 
+def as_written(url):
+    """What the code of docs/gym-openenv.md comes to: its last reward, and whether the episode was done."""
+    seen = {}
+    exec(pages.block("gym-openenv.md", "python", {"http://127.0.0.1:9001": url}), seen)
+    return [seen["result"].reward, seen["result"].done]
+
+
 def tasks(url):
     """The splits and their counts."""
     splits = requests.get(f"{url}/diorama/splits", timeout=30).json()
@@ -138,6 +146,7 @@ async def main():
         "http": over_http(options.server, task, record),
         "graders": graded(options.server, task, record),
         "tasks": tasks(options.server),
+        "as_written": await asyncio.to_thread(as_written, options.server),
     }))
 
 

@@ -1,4 +1,4 @@
-"""verifiers' evaluation over its own NeMo Gym taskset, with recorded steps in the place of a model. Prints a JSON object.
+"""verifiers' evaluation as docs/gym-verifiers.md has it, over its own NeMo Gym taskset, with recorded steps in the place of a model. Prints a JSON object.
 
 Arguments: the server's URL, rows, recorded episodes, a folder for the run, how many tasks. Needs `vf-eval` and `uv` beside the interpreter.
 """
@@ -10,27 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pages
 import scripted
-
-CONFIG = """
-model = "scripted"
-push = false
-output_dir = {out}
-max_concurrent = 4
-[env.taskset]
-id = "nemo_gym"
-dataset = {rows}
-[env.taskset.task]
-resources_url = {server}
-[env.agent.harness]
-id = "null"
-[env.agent.runtime]
-type = "subprocess"
-[client]
-base_url = {model}
-api_key_var = "SCRIPTED_KEY"
-"""
-
 
 def main():
     server, rows, episodes, folder, limit = sys.argv[1:]
@@ -43,15 +24,15 @@ def main():
     try:
         while not (port.exists() and port.read_text(encoding="ascii")):
             time.sleep(0.05)
-        values = {
-            "out": folder / "out", "rows": folder / "rows.jsonl", "server": server,
-            "model": f"http://127.0.0.1:{port.read_text(encoding='ascii')}/v1",
-        }
         config = folder / "eval.toml"
-        config.write_text(CONFIG.format(**{name: json.dumps(str(value)) for name, value in values.items()}), encoding="utf-8")
+        page = pages.block("gym-verifiers.md", "toml", {
+            '"NAME"': f'"scripted"\noutput_dir = "{folder / "out"}"\nmax_concurrent = 4', "rows.jsonl": str(folder / "rows.jsonl"),
+            "http://127.0.0.1:9000": server, "http://127.0.0.1:8000": f"http://127.0.0.1:{port.read_text(encoding='ascii')}",
+        })
+        config.write_text(page, encoding="utf-8")
         programs = Path(sys.executable).parent
         # The registry's certificates are those of the machine, which uv does not read by itself.
-        variables = os.environ | {"SCRIPTED_KEY": "x", "PATH": f"{programs}:{os.environ['PATH']}", "UV_NATIVE_TLS": "true"}
+        variables = os.environ | {"OPENAI_API_KEY": "x", "PATH": f"{programs}:{os.environ['PATH']}", "UV_NATIVE_TLS": "true"}
         ran = subprocess.run([programs / "vf-eval", "@", config, "--no-rich"], env=variables, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr
     finally:

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Tasks, path};
 
-/// What a script of `data/gym` prints.
+/// What a script of `data/gym` prints last.
 fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
     let python = installed(&format!("{venv}/bin/python"))?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/gym").join(script);
@@ -20,7 +20,8 @@ fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
         .output()
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    Some(serde_json::from_slice(&ran.stdout).unwrap())
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    Some(serde_json::from_str(printed.lines().last().unwrap()).unwrap())
 }
 
 #[test]
@@ -33,12 +34,29 @@ fn openenvs_clients_play_and_its_graders_pass() {
     for by in ["mcp", "http"] {
         assert_eq!((&seen[by]["reward"], &seen[by]["done"]), (&json!(1.0), &json!(true)), "{by}");
     }
+    assert_eq!(seen["as_written"], json!([0.0, false]));
     let graders = seen["graders"].as_object().unwrap();
     assert!(graders.len() == 3 && graders.values().all(|result| result[0] == "pass"), "{graders:?}");
     let openenv = installed("venv-openenv/bin/openenv").unwrap();
     let validated = Command::new(openenv).args(["validate", "--url", &gym.url]).output().unwrap();
     let report = String::from_utf8_lossy(&validated.stdout);
     assert!(validated.status.success() && !report.contains("FAIL"), "{report}");
+}
+
+#[test]
+#[ignore = "a minute; .ci/full runs it"]
+fn openenvs_local_checks_pass_where_they_can_be_run() {
+    let tasks = Tasks::new(60);
+    let gym = tasks.serve("openenv", &[]);
+    let line = ["--server", &gym.url, "--episodes", path(&tasks.episodes)];
+    let Some(seen) = run("venv-openenv", "openenv_checks.py", &line) else { return };
+    let of = |verdict: &str| -> Vec<String> {
+        let checks = seen.as_object().unwrap().iter().filter(|(_, found)| found[0] == verdict);
+        checks.map(|(name, found)| format!("{name}: {}", found[1])).collect()
+    };
+    println!("{}", serde_json::to_string_pretty(&seen).unwrap());
+    assert_eq!(of("fail"), Vec::<String>::new());
+    assert_eq!((of("pass").len(), of("not run").len()), (23, 10));
 }
 
 #[test]
@@ -85,7 +103,10 @@ fn inspect_evaluates_sessions_and_writes_a_log_that_it_reads() {
     let logs = tasks.dataset.with_file_name("logs");
     let line = [&*gym.server.url, path(&tasks.episodes), path(&logs), "20"];
     let Some(seen) = run("venv-inspect", "inspect_eval.py", &line) else { return };
-    assert_eq!((&seen["status"], &seen["samples"]), (&json!("success"), &json!(20)));
+    assert_eq!(
+        (&seen["status"], &seen["samples"], &seen["viewed"]),
+        (&json!("success"), &json!(20), &json!(20))
+    );
     assert!(seen["scores"].as_object().unwrap().values().all(|score| *score == 1.0), "{seen}");
     assert_eq!(gym.sessions(), 0);
 }
@@ -115,4 +136,28 @@ fn verls_loop_of_calls_is_rewarded_by_grades() {
     assert_eq!((&seen["played"], &seen["idle"]), (&json!(vec![1.0; 50]), &json!(vec![0.0; 50])));
     assert_eq!((&seen["joined"], &seen["learned"]), (&json!(vec![1.0; 50]), &json!(true)));
     assert_eq!(gym.sessions(), 0);
+}
+
+#[test]
+#[ignore = "needs torch; .ci/full installs it"]
+fn trls_trainer_takes_two_steps_that_learn() {
+    let tasks = Tasks::new(50);
+    let gym = tasks.serve("ors", &[]);
+    let folder = tasks.dataset.with_file_name("trl");
+    let line = [&*gym.server.url, &gym.url, path(&tasks.episodes), path(&folder)];
+    let Some(seen) = run("venv-trl", "trl_grpo.py", &line) else { return };
+    assert_eq!(seen["as_written"], json!({"steps": 1, "rewards": [0.0]}));
+    for by in ["environments", "ors"] {
+        // One of four rollouts plays the recorded steps.
+        assert_eq!(
+            (&seen[by]["rewards"], &seen[by]["steps"]),
+            (&json!([0.25, 0.25]), &json!(2)),
+            "{by}: {seen}"
+        );
+        assert_eq!(
+            (&seen[by]["failures"], &seen[by]["learned"]),
+            (&json!([0.0, 0.0]), &json!(true)),
+            "{by}: {seen}"
+        );
+    }
 }
