@@ -5,6 +5,7 @@
 
 mod at_once;
 pub mod bench;
+pub mod completions;
 pub mod dataset;
 pub mod documents;
 pub mod embedder;
@@ -29,41 +30,46 @@ use clap::{Parser, Subcommand};
 
 use self::error::CliError;
 
-/// Worlds of APIs that behave: make tool-use dialogues, serve them live, evaluate agents.
+/// Generate verified tool-use data, and serve stateful mock APIs to train and evaluate agents.
 #[derive(Debug, Parser)]
 #[command(name = "diorama", version, propagate_version = true, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
     /// The command to run.
     #[command(subcommand)]
     pub command: Command,
-    /// Print JSON only on stdout.
+    /// Print only JSON on stdout.
     #[arg(long, global = true)]
     pub json: bool,
 }
+
+/// What may follow `eval` other than the arguments of `eval run`.
+const EVAL_COMMANDS: [&str; 6] = ["run", "compare", "regrade", "help", "-h", "--help"];
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria not met.";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make tool-use dialogues in which every call was executed.
+    /// Generate tool-use dialogues in which every call was executed.
     Generate(generate::Generate),
-    /// Verify, measure, merge, export and view datasets.
+    /// View, verify, measure, merge and export datasets.
     Dataset(dataset::DatasetCommand),
-    /// Check proposed tasks, and measure the grader.
+    /// Check proposed tasks against the six gates, and measure the grader.
     Task(task::TaskCommand),
-    /// Run agents through the tasks of a dataset, compare runs, grade kept runs again.
+    /// Evaluate agents on the tasks of a dataset, compare runs, grade kept runs again.
     Eval(Box<eval::EvalCommand>),
-    /// Measure agents and searches on public benchmarks.
+    /// Measure agents and searches on public benchmarks: RestBench, API-Bank, Reverse Chain.
     Bench(bench::Bench),
     /// List, show, check, test, import, generate and build worlds.
     World(world::WorldCommand),
-    /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for admins.
+    /// Serve worlds over HTTP: a stateful mock API per session, with tasks and grades.
     Serve(serve::Serve),
-    /// Find APIs by what they do.
+    /// Find APIs by what they do, in plain words.
     Search(search::Search),
     /// Print a JSON Schema.
     Schema(schema::Schema),
+    /// Print a script that completes commands and options in a shell.
+    Completions(completions::Completions),
     /// Answer one request about a document on stdin: the process that a document of several is read in.
     #[command(hide = true)]
     DocumentWorker,
@@ -112,14 +118,14 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
     }
 }
 
-/// Adds `run` after an `eval` that is followed by an option: `eval --agent ...` means `eval run --agent ...`.
+/// Adds `run` after an `eval` that is not followed by a subcommand: `eval data --agent ...` means `eval run data --agent ...`.
 fn with_eval_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut line: Vec<OsString> = arguments.collect();
     // Only the global option may stand before the subcommand.
     let at = line.iter().skip(1).position(|argument| argument != "--json").map(|at| at + 1);
     if let Some(at) = at.filter(|at| line[*at] == "eval") {
-        let option = line.get(at + 1).and_then(|argument| argument.to_str());
-        if option.is_some_and(|option| option.starts_with('-') && !matches!(option, "-h" | "--help")) {
+        let next = line.get(at + 1).and_then(|argument| argument.to_str());
+        if next.is_some_and(|next| !EVAL_COMMANDS.contains(&next)) {
             line.insert(at + 1, "run".into());
         }
     }
@@ -137,6 +143,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),
+        Command::Completions(command) => command.run(streams),
         Command::DocumentWorker => documents::worker::run(streams),
     }
 }

@@ -100,7 +100,7 @@ fn lines(python: &Path, script: &str, server: &str, model: &str) -> Vec<Json> {
 }
 
 #[test]
-fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
+fn the_python_agent_solves_what_its_model_solves_and_nothing_else() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let out = dataset(folder.path(), 30, 5);
@@ -110,7 +110,7 @@ fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let model =
         runtime.block_on(ModelServer::start(Script::new(move |body| next(&by_opening, body)))).unwrap();
-    let plain = lines(&python, "agent_requests.py", &server.url, &model.url());
+    let plain = lines(&python, "evaluate_agent.py", &server.url, &model.url());
     let (total, episodes) = plain.split_last().unwrap();
     assert_eq!(episodes.len(), 30);
     for episode in episodes {
@@ -121,9 +121,6 @@ fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
     assert_eq!(total["success"], json!(by_id.len() as f64 / 30.0));
     let received = model.received();
     assert!(received.iter().all(|request| request.body["model"] == "scripted"));
-    // With the package the conversations are the same.
-    assert_eq!(lines(&python, "agent_openai.py", &server.url, &model.url()), plain);
-    assert_eq!(model.received().len(), 2 * received.len());
     server.stop();
 }
 

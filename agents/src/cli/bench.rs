@@ -39,7 +39,7 @@ pub enum Which {
     RestBench(Box<restbench::RestBenchCommand>),
     /// Replay API-Bank's recorded dialogues, and measure agents call by call.
     ApiBank(Box<api_bank::ApiBankCommand>),
-    /// Hold plans of agents against the labels of Reverse Chain's compositional tasks.
+    /// Measure the plans of agents on Reverse Chain's compositional tasks.
     ReverseChain(Box<reverse_chain::ReverseChainCommand>),
     /// Measure how well APIs are found.
     Search(Box<search::SearchCommand>),
@@ -63,13 +63,13 @@ impl Bench {
 /// Agents on a benchmark.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
-    /// Agents.
+    /// Agents to run. Repeatable.
     #[arg(long, value_name = "NAME", value_enum)]
     pub agent: Vec<AgentName>,
-    /// The first so many cases only.
+    /// Maximum cases, from the first on [default: all].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// With --agent: write the outcome of each case into this folder, one JSON object a line.
+    /// Folder for the outcome of each case, one JSON object per line.
     #[arg(long, value_name = "DIR", requires = "agent")]
     pub out: Option<PathBuf>,
     /// Model of agents that ask one.

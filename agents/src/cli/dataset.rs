@@ -4,14 +4,14 @@ mod export;
 mod merge;
 mod stats;
 pub mod verify;
-mod view;
+pub(super) mod view;
 
 use clap::{Args, Subcommand};
 
 use super::error::CliError;
 use super::{Done, Streams};
 
-/// Verify, measure, merge, export and view datasets.
+/// View, verify, measure, merge and export datasets.
 #[derive(Debug, Args)]
 pub struct DatasetCommand {
     /// The subcommand.
@@ -21,15 +21,15 @@ pub struct DatasetCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Replay every row of a dataset from its files alone.
+    /// Verify a dataset: replay every row from its files alone.
     Verify(verify::Verify),
-    /// Measure a dataset: counts, diversity, the filter funnel.
+    /// Measure a dataset: counts, diversity and the funnel of the gates.
     Stats(stats::StatsArgs),
-    /// Complete the dataset that shards have written.
+    /// Complete a dataset that shards have written.
     Merge(merge::Merge),
-    /// Write a dataset's rows in another format.
+    /// Export a dataset's rows in another format.
     Export(export::Export),
-    /// Print rows as conversations, for reading.
+    /// Print rows as readable conversations.
     View(view::View),
 }
 

@@ -18,7 +18,7 @@ pub struct EmbedderArguments {
     /// `fastembed-download` (names).
     #[arg(long, value_name = "DIR|NAME")]
     pub model: Option<String>,
-    /// Folder in which vectors of a full-size model are kept.
+    /// Folder that caches the vectors of the full-size model.
     #[arg(long, value_name = "DIR", requires = "model")]
     pub vectors: Option<PathBuf>,
 }

@@ -34,7 +34,7 @@ use crate::evaluation::page::{Shown, page};
 use crate::evaluation::remote::SessionServer;
 use crate::evaluation::stored::{Mode, RunFolder};
 
-/// Run agents through the tasks of a dataset, compare runs, and grade kept runs again.
+/// Evaluate agents on the tasks of a dataset, compare runs, and grade kept runs again.
 ///
 /// `eval` without a subcommand means `eval run`.
 #[derive(Debug, Args)]
@@ -46,11 +46,11 @@ pub struct EvalCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Run an agent through the tasks of a dataset and grade it.
+    /// Evaluate an agent on the tasks of a dataset.
     Run(Box<RunArgs>),
-    /// Compare two runs that `--out` kept; nothing is run.
+    /// Compare runs that `--out` kept, episode by episode. Runs nothing.
     Compare(compare::Compare),
-    /// Grade kept episodes again and list the verdicts that changed; no agent runs and no model is asked.
+    /// Grade kept episodes again and list the verdicts that changed. Runs no agent and asks no model.
     Regrade(regrade::Regrade),
 }
 
@@ -68,7 +68,7 @@ impl EvalCommand {
     }
 }
 
-/// Run an agent through the tasks of a dataset and grade it.
+/// Evaluate an agent on the tasks of a dataset.
 ///
 /// Each trial runs in a live session on a seed of its own, so generated keys and tokens differ from those of the
 /// reference solution. Agents of the papers ask a model behind any OpenAI-compatible server (`--base-url`, `--model`); the
@@ -77,71 +77,74 @@ impl EvalCommand {
 /// two runs. With `--server`, episodes run in sessions of a server over HTTP, and its verdicts count.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The agent.
+    /// Dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
+    #[arg(value_name = "DATASET", required_unless_present = "tasks")]
+    pub dataset: Option<Location>,
+    /// The same, as an option.
+    #[arg(long, value_name = "DATASET", conflicts_with = "dataset")]
+    pub tasks: Option<Location>,
+    /// Agent to run.
     #[arg(long, value_enum)]
     pub agent: AgentName,
-    /// The dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
-    #[arg(long, value_name = "LOCATION")]
-    pub tasks: Location,
-    /// Leave a part of `restgpt` out.
+    /// Part of `restgpt` to leave out.
     #[arg(long, value_enum, value_name = "PART")]
     pub without: Option<Part>,
-    /// Only rows of this split.
+    /// Split of the tasks: train or test [default: both].
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<Split>,
-    /// At most so many tasks.
+    /// Maximum tasks [default: all].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Trials of each task, for pass^k.
+    /// Trials per task, for pass^k.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub trials: u32,
-    /// How goals end: with `finish`, or with a message that is read.
+    /// How the agent ends goals: with `finish`, or with a message that is read.
     #[arg(long, value_enum, default_value_t = AnswersName::Structured)]
     pub answers: AnswersName,
-    /// Seed of the sessions.
+    /// Seed of the sessions' keys, tokens and faults.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Run the episodes in sessions of this server, which serves the same dataset (`diorama serve --tasks`), over HTTP.
+    /// URL of a server with the same dataset (`diorama serve --tasks`). Episodes run there over HTTP [default: in this process].
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
-    /// The token that the server's admins send in Diorama-Token. It has no use without --server.
+    /// Control token of the server, with --server.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
-    /// Faults to switch on, by name and share of the calls (latency: milliseconds): latency=50-500, 429=0.1, 500=0.05 (any 5xx),
-    /// expired=0.1, stale=0.1, partial=0.1. Each episode is run without them too, and what they cost is reported.
+    /// Faults to inject, by name and share of calls from 0 to 1: 429=0.1,500=0.05 (any 5xx),expired=0.1,stale=0.1,partial=0.1;
+    /// latency=50-500 in milliseconds. Each episode also runs without faults, and the report says what they cost.
     #[arg(long, value_name = "NAME=N,...", value_delimiter = ',', value_parser = faults::rule)]
     pub faults: Vec<Rule>,
-    /// Threads for agents without a model; as many as the machine has cores when left out.
+    /// Maximum threads for agents without a model [default: one per core].
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Folder for `episodes.jsonl`, one episode a line, `report.json` and `report.html`.
+    /// Folder for `episodes.jsonl` (one episode per line), `report.json` and `report.html`.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Go on with the run in --out, which began with the same options; what it holds is not run again.
+    /// Resume the run in --out, which began with the same options. Finished episodes are not run again.
     #[arg(long, requires = "out")]
     pub resume: bool,
-    /// Write the report as one HTML file, plots and all.
+    /// Write the report with its plots to this HTML file.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Exit with 3 when the success is below this share.
+    /// Minimum share of solved tasks, from 0 to 1. Exits with 3 below it.
     #[arg(long, value_name = "SHARE")]
     pub min_success: Option<f64>,
-    /// Exit with 3 when the success is above this share (for adversaries).
+    /// Maximum share of solved tasks, from 0 to 1, for adversaries. Exits with 3 above it.
     #[arg(long, value_name = "SHARE")]
     pub max_success: Option<f64>,
-    /// List the tasks that were (adversaries) or were not (others) solved, up to so many.
+    /// Maximum unsolved tasks to list. For adversaries: solved tasks.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub show: usize,
-    /// Calls that an episode may make.
+    /// Maximum calls per episode [default: 40, scripted agents 200].
     #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
     pub max_calls: Option<u32>,
-    /// Calls and messages together.
+    /// Maximum calls and messages per episode [default: 60, scripted agents 400].
     #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
     pub max_steps: Option<u32>,
-    /// Tokens of the model, sent and received.
+    /// Maximum tokens of the model per episode, sent and received [default: 200000].
     #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
     pub max_episode_tokens: Option<u64>,
-    /// Seconds.
+    /// Maximum seconds per episode [default: 600].
     #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
     pub max_seconds: Option<u64>,
     /// The model.
@@ -190,7 +193,7 @@ impl RunArgs {
         }
         let outcome = run::run(
             plan,
-            Worlds::new(open_storage(&self.tasks)?),
+            Worlds::new(open_storage(self.tasks()?)?),
             rows,
             self.model.concurrency,
             self.threads.unwrap_or(0),
@@ -276,7 +279,7 @@ impl RunArgs {
 
     /// The identity of the dataset: the checksums of its files, in one.
     fn dataset(&self) -> Result<String, CliError> {
-        let files = serde_json::to_vec(&Manifest::read(&open_storage(&self.tasks)?)?.files);
+        let files = serde_json::to_vec(&Manifest::read(&open_storage(self.tasks()?)?)?.files);
         let files = files.map_err(|error| CliError::Output(error.into()))?;
         Ok(blake3::hash(&files).to_hex().to_string())
     }
@@ -307,8 +310,14 @@ impl RunArgs {
         }
     }
 
+    /// The place of the dataset, as clap has seen to it that one is given.
+    fn tasks(&self) -> Result<&Location, CliError> {
+        let given = self.dataset.as_ref().or(self.tasks.as_ref());
+        given.ok_or_else(|| CliError::Usage("found no dataset, expected one that holds tasks".to_owned()))
+    }
+
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        rows(&self.tasks, self.split, self.limit.unwrap_or(usize::MAX))
+        rows(self.tasks()?, self.split, self.limit.unwrap_or(usize::MAX))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `diorama generate`
 
+mod closing;
 mod folder;
 pub mod llm;
 mod report;
@@ -27,7 +28,7 @@ use self::traces::TraceArgs;
 use super::documents::find::is_several;
 use super::error::CliError;
 use super::files::open_storage;
-use super::inputs::{Inputs, Named, Refused};
+use super::inputs::{Named, Refused, Sources};
 use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::synthesis::domain::{ScenarioApis, ScenarioDomain};
@@ -38,51 +39,51 @@ use crate::synthesis::tester::SixGates;
 use crate::synthesis::uses::{self, Use};
 use crate::synthesis::world::WorldTemplate;
 
-/// Make tool-use dialogues in which every call was executed.
+/// Generate tool-use dialogues in which every call was executed.
 ///
-/// Needs no network, key, model or server, unless `--backend llm` has a model write the words. Worlds come from the catalog unless --world or --openapi names others. The
-/// same seed gives the same bytes, whatever the threads, shards and interruptions. A place is a dataset once it holds
-/// manifest.json.
+/// Needs no network, key, model or server. With `--backend llm` a model writes the words. Uses the worlds of the catalog unless
+/// others are named. The same seed gives the same bytes, whatever the threads, shards and interruptions. A folder is a complete
+/// dataset once it holds manifest.json.
 ///
-/// All shards of a run write into one place, and `dataset merge` completes it. A shard that is finished returns at once; one
-/// that was interrupted goes on.
+/// All shards of a run write into one place, and `dataset merge` completes it. A finished shard returns at once; an interrupted
+/// one goes on.
 #[derive(Debug, Args)]
 pub struct Generate {
-    /// Location of the dataset: a folder, or a URL of s3://, gs://, az:// or file://. It must be new or empty, unless --resume or
-    /// --shard is given. Credentials come from the environment.
+    /// Folder of the dataset, or a URL (s3://, gs://, az://, file://). It must be new or empty unless --resume or --shard is given.
+    /// Credentials of object stores come from the environment.
     #[arg(long, value_name = "LOCATION", default_value = "dataset")]
     pub out: Location,
-    /// Dialogues to make.
+    /// Number of dialogues to make.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     pub dialogues: u64,
-    /// Seed of everything that is drawn.
+    /// Seed of all random choices.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
     /// Where worlds come from.
     #[command(flatten)]
-    pub inputs: Inputs,
-    /// Backend that does the language work.
+    pub sources: Sources,
+    /// Who writes the words of the dialogues.
     #[arg(long, value_enum, default_value_t = Backend::Scenarios)]
     pub backend: Backend,
-    /// Ability to make dialogues for; may be given several times. All when left out.
+    /// Ability that the dialogues need. Repeatable [default: all].
     #[arg(long, value_enum, value_name = "A")]
     pub ability: Vec<AbilityName>,
-    /// Domains grouped into one world, so that retrieval has something to tell apart.
+    /// Number of domains per world. With more domains, searches have more APIs to tell apart.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub domains_per_world: usize,
-    /// Make only the files of shard I of K (I from 1 to K); `diorama dataset merge` completes the dataset.
+    /// Shard to make: I of K, with I from 1 to K. `diorama dataset merge` completes the dataset.
     #[arg(long, value_name = "I/K")]
     pub shard: Option<String>,
-    /// Go on with an interrupted run of the same settings.
+    /// Resume an interrupted run with the same settings.
     #[arg(long)]
     pub resume: bool,
-    /// Threads; as many as the machine has cores when left out.
+    /// Maximum threads [default: one per core].
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Share of the conversations that show something: withheld=0.4, correction=0.1. Of worlds with scenarios.
+    /// Share of conversations with a tag, from 0 to 1: withheld=0.4,correction=0.1. Applies to worlds with scenarios.
     #[arg(long, value_name = "TAG=SHARE", value_delimiter = ',', value_parser = share)]
     pub tags: Vec<(String, f64)>,
-    /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
+    /// Allow worlds of public benchmarks. The manifest records it, so that such rows are not trained on by mistake.
     #[arg(long)]
     pub allow_benchmark: bool,
     /// How the model is asked.
@@ -148,12 +149,13 @@ impl Generate {
             let threads = threads.map_or(1, NonZeroUsize::get);
             return traces::run(file, tasks, (&self.out, &self.llm.model_license, threads), streams);
         }
-        let is_alone = self.inputs.world.is_empty() && self.inputs.entities.is_none();
-        if self.backend == Backend::Scenarios && is_alone && is_several(&self.inputs.openapi) {
-            return folder::run(&self, started, streams);
+        let inputs = self.sources.inputs()?;
+        let is_alone = inputs.world.is_empty() && inputs.entities.is_none();
+        if self.backend == Backend::Scenarios && is_alone && is_several(&inputs.openapi) {
+            return folder::run(&self, &inputs, started, streams);
         }
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-        let Named { docs: named, refused } = self.inputs.read(streams)?;
+        let Named { docs: named, refused } = inputs.read(streams)?;
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
         if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
             return Err(CliError::Benchmark(name.clone()));
@@ -287,18 +289,22 @@ impl Generate {
         let funnel = &summary.funnel;
         if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {
             text.push_str(
-                "            none is of the test split: every tenth 50 dialogues are, where there are two domains\n",
+                "All rows are of the split train: every tenth batch of 50 rows is of the split test.\n",
             );
         }
-        let own = !self.inputs.is_empty();
+        let own = !self.sources.named.is_empty() || !self.sources.inputs.is_empty();
         for unused in uses.iter().filter(|unused| own && unused.dialogues == 0) {
             let why = unused.why.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "            {}.{} is in no dialogue: {why}", unused.domain, unused.api);
+            let _ = writeln!(text, "{}.{} is in no dialogue: {why}", unused.domain, unused.api);
         }
         text.push_str(&told.map(Told::text).unwrap_or_default());
         let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
-        let _ = writeln!(text, "{seconds:.1} s, {speed:.0} rows per second");
-        let _ = writeln!(text, "{}", self.out);
+        let _ = writeln!(
+            text,
+            "{} dialogues in {} ({seconds:.1} s, {speed:.0} a second)",
+            summary.counts.dialogues, self.out
+        );
+        text.push_str(&closing::closing(&self.out));
         text
     }
 }

@@ -1,5 +1,6 @@
 //! Worlds named on the command line: files, folders of files, OpenAPI documents, or the catalog.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,20 +18,53 @@ use super::openapi::ImportArgs;
 use super::{Streams, terminal};
 use crate::catalog;
 
-/// Where worlds come from.
+/// Worlds named by position, or by options.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Sources {
+    /// Worlds to use: world files, OpenAPI documents, folders of either, or names of worlds in the catalog [default: the catalog].
+    #[arg(value_name = "WORLD|DOCUMENT")]
+    pub named: Vec<PathBuf>,
+    /// The same by options.
+    #[command(flatten)]
+    pub inputs: Inputs,
+}
+
+impl Sources {
+    /// Returns the worlds and documents that were named, by position and by options, told apart by how they begin.
+    ///
+    /// # Errors
+    /// When a file or a folder cannot be read.
+    pub fn inputs(&self) -> Result<Inputs, CliError> {
+        let mut inputs = self.inputs.clone();
+        for path in &self.named {
+            if path.is_dir() {
+                let worlds = is_world_folder(path)?;
+                if worlds { &mut inputs.world } else { &mut inputs.openapi }.push(path.clone());
+            } else if path.is_file() && !is_world_file(path)? {
+                inputs.openapi.push(path.clone());
+            } else {
+                // What is no file may be a name in the catalog.
+                inputs.world.push(path.clone());
+            }
+        }
+        Ok(inputs)
+    }
+}
+
+/// Worlds named by options.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Inputs {
-    /// World file, folder of world files (.yaml, .yml, .json), or the name of a world of the catalog.
-    #[arg(long, value_name = "FILE|DIR")]
+    /// World to use: a world file, a folder of world files (.yaml, .yml, .json), or the name of a world in the catalog. Repeatable.
+    #[arg(long, value_name = "FILE|DIR|NAME")]
     pub world: Vec<PathBuf>,
-    /// OpenAPI document to make a world from, or folder of such (.yaml, .yml, .json), in folders of their own or not. Of
-    /// several, one that cannot be imported is left out and named.
+    /// OpenAPI document to make a world from, or a folder of documents at any depth (.yaml, .yml, .json). Repeatable. Of several
+    /// documents, those that cannot be imported are named and left out.
     #[arg(long, value_name = "FILE|DIR")]
     pub openapi: Vec<PathBuf>,
     /// How the documents are imported.
     #[command(flatten)]
     pub import: ImportArgs,
-    /// Names that the worlds must have (`person: [Sofia Coppola]`, `GET /search/movie: [...]`), for evaluation only.
+    /// YAML file of names that the worlds must have (`person: [Sofia Coppola]`, `GET /search/movie: [...]`). For evaluation only.
     #[arg(long, value_name = "FILE")]
     pub entities: Option<PathBuf>,
 }
@@ -176,6 +210,9 @@ impl Inputs {
     }
 }
 
+/// Bytes at the start of a file that tell a world file from a document.
+const MAX_START_BYTES: u64 = 16 << 10;
+
 /// Adds a file that stands beside a world.
 type AddBeside = fn(&mut WorldDoc, &str, &[u8]) -> Result<(), Report>;
 
@@ -215,6 +252,48 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    let found = files_directly_in(path)?;
+    if found.is_empty() {
+        return Err(CliError::Usage(format!(
+            "{} holds no world or document, expected .yaml, .yml or .json files",
+            path.display()
+        )));
+    }
+    Ok(found)
+}
+
+/// Returns true if a folder holds world files directly. Else it may hold documents, at any depth.
+fn is_world_folder(folder: &Path) -> Result<bool, CliError> {
+    for file in files_directly_in(folder)? {
+        if is_world_file(&file)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns true if the first key of a YAML or JSON file is `world`, as the world format demands.
+fn is_world_file(path: &Path) -> Result<bool, CliError> {
+    let fail = |source| CliError::Read { path: path.to_owned(), source };
+    let mut start = Vec::new();
+    std::fs::File::open(path).map_err(fail)?.take(MAX_START_BYTES).read_to_end(&mut start).map_err(fail)?;
+    Ok(begins_with_world(&String::from_utf8_lossy(&start)))
+}
+
+fn begins_with_world(text: &str) -> bool {
+    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
+    // Comments, and the line that begins a YAML document.
+    while rest.starts_with(['#', '%']) || rest.starts_with("---") {
+        rest = rest.split_once('\n').map_or("", |(_, rest)| rest).trim_start();
+    }
+    let rest = rest.strip_prefix('{').unwrap_or(rest).trim_start();
+    let key = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+    let after = key.strip_prefix("world").map(|rest| rest.trim_start_matches(['"', '\'']).trim_start());
+    after.is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// The YAML and JSON files that lie directly in a folder, by name, without those that stand beside a world.
+fn files_directly_in(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let fail = |source| CliError::Read { path: path.to_owned(), source };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(fail)? {
@@ -228,12 +307,6 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
         }
     }
     found.sort();
-    if found.is_empty() {
-        return Err(CliError::Usage(format!(
-            "{} holds no world or document, expected .yaml, .yml or .json files",
-            path.display()
-        )));
-    }
     Ok(found)
 }
 
@@ -283,5 +356,28 @@ mod tests {
         assert_eq!(none.unwrap_err().exit_code(), 1);
         assert!(err.contains("b.json is left out"), "{err}");
         assert!(matches!(read(folder.path(), &["none/a.json"], &[]).0, Err(CliError::Document(_))));
+    }
+
+    #[test]
+    fn world_files_are_told_from_documents_by_their_first_key() {
+        let check = |text: &str, expect: bool| assert_eq!(begins_with_world(text), expect, "{text}");
+        check("world: 1\nname: x", true);
+        check("\u{feff}# A world.\n\n---\nworld : 1", true);
+        check("{\"world\": 1}", true);
+        check("{\n  'world': 1}", true);
+        check("openapi: 3.0.3\nworld: 1", false);
+        check("worlds: 1", false);
+        check("{\"openapi\": \"3.1.0\"}", false);
+        check("", false);
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("worlds")).unwrap();
+        fs::create_dir(folder.path().join("documents")).unwrap();
+        fs::write(folder.path().join("worlds/b.yaml"), "world: 1").unwrap();
+        fs::write(folder.path().join("documents/a.json"), GOOD).unwrap();
+        let named: Vec<PathBuf> =
+            ["worlds", "documents", "documents/a.json", "doctor"].map(|name| folder.path().join(name)).into();
+        let inputs = Sources { named: named.clone(), ..Sources::default() }.inputs().unwrap();
+        assert_eq!(inputs.world, [named[0].clone(), named[3].clone()]);
+        assert_eq!(inputs.openapi, named[1..3]);
     }
 }

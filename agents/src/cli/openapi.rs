@@ -15,10 +15,10 @@ use super::{Streams, terminal};
 /// How documents are imported.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ImportArgs {
-    /// Refuse a document with references that lead nowhere, which are warned of otherwise.
+    /// Refuse documents with broken references. Without it they give warnings.
     #[arg(long)]
     pub strict: bool,
-    /// Corrections of the imported world (a part of a world file), which outlast the next import.
+    /// Part of a world file that corrects the imported world.
     #[arg(long, value_name = "FILE")]
     pub overlay: Option<PathBuf>,
     /// What each of several documents may use.

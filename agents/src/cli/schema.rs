@@ -8,7 +8,7 @@ use super::{Done, Streams};
 /// Print a JSON Schema.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// Of what.
+    /// What the schema describes.
     #[arg(value_enum)]
     pub of: Of,
 }

@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::inputs::{Inputs, Named};
 use super::{Done, Streams};
 
-/// Find APIs by what they do.
+/// Find APIs by what they do, in plain words.
 ///
 /// Searches the catalog's worlds unless --world or --openapi names others. Three parts are joined: words (BM25 over an
 /// API's name, description, parameters and domain), meaning (the cosine of an embedding model's vectors), and need (an
@@ -19,19 +19,19 @@ use super::{Done, Streams};
 /// one search only.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// Description of the API to find, in plain words.
+    /// What the API does, in plain words.
     #[arg(value_name = "QUERY", required = true)]
     pub query: Vec<String>,
-    /// At most so many hits.
+    /// Maximum hits.
     #[arg(short, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: u16,
-    /// Only APIs of the domain of this name.
+    /// Domain of the APIs [default: all].
     #[arg(long, value_name = "NAME")]
     pub domain: Option<String>,
-    /// Only APIs of this HTTP method.
+    /// HTTP method of the APIs [default: all].
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<Method>,
-    /// Which parts count.
+    /// What to rank by.
     #[arg(long, value_enum, default_value_t = By::FusedAndNeeds)]
     pub by: By,
     /// Which embedding model is used.

@@ -29,116 +29,114 @@ pub use self::gym::GymPort;
 use self::gym::GymPorts;
 use super::error::CliError;
 use super::files::open_dataset;
-use super::inputs::{Inputs, Refused, read_world};
+use super::inputs::{Refused, Sources, read_world};
 use super::openapi::read_document;
 use super::task::check::Gates;
 use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::tasks::DatasetTasks;
 
-/// Serve worlds over HTTP: REST APIs for agents, sessions and grades for admins.
+/// Serve worlds over HTTP: a stateful mock API per session, with tasks and grades.
 ///
-/// Prints the address once it listens. `POST /v1/sessions` creates a session and gives the base URL of its REST API;
-/// `GET /openapi.json` describes the rest. With nothing given, the catalog's worlds are served by name.
+/// Prints its address once it listens. `POST /v1/sessions` creates a session and returns the base URL of its REST API;
+/// `GET /openapi.json` describes all routes. Without arguments it serves the worlds of the catalog.
 ///
-/// Sessions are controlled with the header Diorama-Token. Without a control token the admin API is open: whoever reaches
-/// the port, an agent with HTTP too, can read, reset and grade every session. Then only loopback addresses are listened
-/// on. With --tasks a control token is made and printed, unless one is given or --open is. Ends on SIGINT and SIGTERM,
-/// after the requests that have begun.
+/// Admin requests send the control token as the header Diorama-Token. With --tasks a token is made and printed, unless one is
+/// given or --open is. Without a token everyone who reaches the port can read, reset and grade every session, so that only
+/// loopback addresses are allowed. Ends on SIGINT and SIGTERM, after the requests under way.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Where worlds come from.
     #[command(flatten)]
-    pub inputs: Inputs,
+    pub sources: Sources,
     /// Join all worlds into one, each under its own base path.
     #[arg(long)]
     pub compose: bool,
-    /// Dataset whose tasks can be set up and graded: a folder or a URL (s3://, gs://, az://).
+    /// Dataset whose tasks sessions can be made of: a folder or a URL (s3://, gs://, az://).
     #[arg(long, value_name = "LOCATION")]
     pub tasks: Option<Location>,
-    /// Seed of the records of worlds that are not written out.
+    /// Seed of the generated records.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
     /// Address to listen on.
     #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
     pub host: String,
-    /// Port to listen on; 0 picks a free one.
+    /// Port to listen on. 0 picks a free one.
     #[arg(long, value_name = "PORT", default_value_t = 8080)]
     pub port: u16,
-    /// URL under which callers reach the server, when it is not the address.
+    /// URL under which clients reach the server [default: its address].
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
-    /// Name of this server among several behind one proxy: letters, digits and `-`. The ids of its sessions carry it
-    /// (`NAME_...`), so that the proxy finds the server of a session.
+    /// Name of this server among several behind one proxy: letters, digits and `-`. Session ids begin with it, so that the proxy
+    /// finds the server of a session.
     #[arg(long, value_name = "NAME")]
     pub node: Option<Node>,
-    /// Port of HAProxy's agent checks, on the same address; 0 picks a free one. Their replies give the server with the
-    /// fewest sessions most of the new ones.
+    /// Port for HAProxy's agent checks. 0 picks a free one. Servers with fewer sessions get more of the new ones.
     #[arg(long, value_name = "PORT")]
     pub agent_check: Option<u16>,
-    /// Serve the tasks to trainers by their own protocol as well, on a port of its own: nemo-gym, openenv or ors. A free port is
-    /// picked, and printed, where none is given. Whoever reaches that port can begin episodes and see their rewards.
+    /// Trainers' protocol to serve the tasks by, on a port of its own: nemo-gym, openenv or ors. Repeatable. Without a port a free
+    /// one is picked and printed. The protocols have no token: whoever reaches the port can begin episodes and see rewards.
     #[arg(long, value_name = "NAME[:PORT]", requires = "tasks")]
     pub gym: Vec<GymPort>,
-    /// How long an episode of --gym lives that nobody asks for, in seconds; 0 is for ever.
+    /// Seconds without a request after which an episode of --gym ends. 0 means never.
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600)]
     pub gym_lease: u64,
-    /// Token that admins must send in Diorama-Token. Prefer the environment variable: every user of the machine can
-    /// see a command line.
+    /// Control token, which admin requests send as the header Diorama-Token. Prefer the environment variable: every user of the
+    /// machine can read command lines.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
-    /// With --tasks: leave the admin API open instead of making a control token.
+    /// Serve the admin API without a control token, with --tasks.
     #[arg(long)]
     pub open: bool,
-    /// Sessions at a time.
+    /// Maximum sessions at the same time.
     #[arg(long, value_name = "N", default_value_t = http::MAX_SESSIONS)]
     pub max_sessions: usize,
-    /// Calls of a session between resets; its log is kept whole.
+    /// Maximum calls per session between resets.
     #[arg(long, value_name = "N", default_value_t = http::MAX_CALLS)]
     pub max_calls: usize,
-    /// Bytes that a session may hold beside its world: changed records, calls, messages.
+    /// Maximum bytes per session beside its world: changed records, calls, messages.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_SESSION_BYTES)]
     pub max_session_bytes: u64,
-    /// Bytes that all sessions may hold, what forks share counted once, with the replies that nobody has read yet.
+    /// Maximum bytes of all sessions and of the replies that clients have not read yet.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_BYTES)]
     pub max_bytes: u64,
-    /// Bytes of the reply to a batch, of a page of a log, of an export, and of the replies that a grade looks at.
+    /// Maximum bytes per reply to a batch, per page of a log, per export, and of the replies that a grade reads.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_REPLY_BYTES)]
     pub max_reply_bytes: u64,
-    /// Connections at a time.
+    /// Maximum connections at the same time.
     #[arg(long, value_name = "N", default_value_t = http::MAX_CONNECTIONS)]
     pub max_connections: usize,
-    /// Connections of one address at a time; half of --max-connections unless given.
+    /// Maximum connections per address at the same time [default: half of --max-connections].
     #[arg(long, value_name = "N")]
     pub max_connections_per_address: Option<usize>,
-    /// Calls of a session in a second; any number unless given.
+    /// Maximum calls per second and session [default: no limit].
     #[arg(long, value_name = "N")]
     pub max_calls_per_second: Option<u32>,
-    /// Bytes of a request's body.
+    /// Maximum bytes per request body.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_BODY_BYTES)]
     pub max_body: usize,
-    /// How long a session lives that nobody asks for, in seconds; 0 is for ever.
+    /// Seconds without a request after which a session ends. 0 means never.
     #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
     pub lease: u64,
-    /// Folder in which sessions survive a restart: what was answered is there after the process was killed.
+    /// Folder that keeps sessions over restarts: every answered write survives the end of the process.
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
-    /// With --state: what was answered is there after the power failed, too.
+    /// With --state: write to disk before every answer, so that answered writes survive a power failure.
     #[arg(long, requires = "state")]
     pub fsync: bool,
-    /// With --state: go on with what is left of a folder that has lost something, instead of refusing it.
+    /// With --state: accept a damaged folder and use what is left of it.
     #[arg(long, requires = "state")]
     pub accept_loss: bool,
-    /// How far callers must prove who they are, where a document's `security` asks for it. Unless given, a key or
-    /// password must be there and may be any, and an OAuth2 token must have been issued by the session.
+    /// Credentials that APIs with `security` in their document ask for [default: any key or password, and OAuth2 tokens that the
+    /// session issued].
     #[arg(long, value_name = "HOW", value_enum)]
     pub auth: Option<AuthChoice>,
-    /// Log requests on stderr.
+    /// Log requests to stderr.
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Log::Off)]
     pub log: Log,
 }
 
-/// How far callers must prove who they are.
+/// Credentials that a session lets in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AuthChoice {
     /// Only the session's own credentials are let in; the reply that makes a session lists them.
@@ -313,22 +311,23 @@ impl Serve {
     }
 
     fn worlds(&self, streams: &mut Streams<'_>) -> Result<(Vec<WorldSource>, Vec<Refused>), CliError> {
+        let inputs = self.sources.inputs()?;
         let mut docs: Vec<(WorldDoc, String)> = Vec::new();
         // Files may hold worlds of one name, as those of a dataset do: those go by the names of their files.
         let mut files = HashMap::new();
-        for file in self.inputs.world_files()? {
+        for file in inputs.world_files()? {
             let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
             files.insert(docs.len(), stem.unwrap_or_default());
             docs.push((read_world(&file)?, String::new()));
         }
-        let (imported, refused) = self.inputs.documents(streams)?;
+        let (imported, refused) = inputs.documents(streams)?;
         for (path, doc) in imported {
             docs.push((doc, openapi::server_path(&read_document(&path)?).unwrap_or_default()));
         }
         let (mut named, paths): (Vec<WorldDoc>, Vec<String>) = docs.into_iter().unzip();
-        self.inputs.name(&mut named, streams)?;
+        inputs.name(&mut named, streams)?;
         let mut docs: Vec<(WorldDoc, String)> = named.into_iter().zip(paths).collect();
-        if self.inputs.is_empty() && self.tasks.is_none() {
+        if inputs.is_empty() && self.tasks.is_none() {
             docs.extend(catalog::worlds()?.into_iter().map(|doc| (doc, String::new())));
         }
         if self.compose && docs.len() > 1 {

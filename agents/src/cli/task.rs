@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::error::CliError;
 use super::{Done, Streams};
 
-/// Check proposed tasks, and measure the grader.
+/// Check proposed tasks against the six gates, and measure the grader.
 #[derive(Debug, Args)]
 pub struct TaskCommand {
     /// The subcommand.
@@ -18,9 +18,9 @@ pub struct TaskCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Check candidates against a world: each gate's verdict.
+    /// Check candidates: print the verdict of each gate.
     Check(check::Check),
-    /// Grade labelled episodes: how often the grader errs.
+    /// Grade labelled episodes and print how often the grader errs.
     Grade(grade::Grade),
 }
 

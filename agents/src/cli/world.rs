@@ -36,38 +36,38 @@ pub struct WorldCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the worlds of the catalog.
+    /// List the worlds of the catalog with their domains and APIs.
     List,
-    /// Report what is wrong with world files, with file, line and a fix; exits with 3 when something is.
+    /// Check world files: print each error with file, line and a fix. Exits with 3 when there is one.
     Check {
-        /// World files.
+        /// World files to check.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
     /// Show a world's resources and APIs.
     Show {
-        /// World file, or the name of a world of the catalog.
+        /// World file, or the name of a world in the catalog.
         #[arg(value_name = "FILE|NAME")]
         world: PathBuf,
     },
     /// Print a materialised world: all records written out.
     Build {
-        /// World file, or the name of a world of the catalog.
+        /// World file, or the name of a world in the catalog.
         #[arg(value_name = "FILE|NAME")]
         world: PathBuf,
-        /// Seed of the records.
+        /// Seed of the generated records.
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
-    /// Play a world's scenarios: how many tries become rows, and why the others don't.
+    /// Play a world's scenarios and print how many tries become rows, and why the others do not.
     Test(Test),
-    /// Print scenarios written by rule for a world of one domain, for a person or a model to improve.
+    /// Print scenarios for a world of one domain, written by rule, as a start for a person or a model.
     Scaffold(Scaffold),
-    /// Have a chat model write worlds: domains, resources, records, APIs and rules.
+    /// Write worlds with a chat model: domains, resources, records, APIs and rules.
     Generate(Box<GenerateWorlds>),
-    /// Have a chat model write more wordings for the scenarios of a world.
+    /// Write more wordings for a world's scenarios with a chat model.
     Paraphrase(Box<Paraphrase>),
-    /// Make a world file from an OpenAPI document, or a folder of them from a folder of documents.
+    /// Import an OpenAPI document as a world file, or a folder of documents as a folder of world files.
     Import(Import),
 }
 

@@ -3,6 +3,7 @@
 //! The caller makes the name of a session, by `/create_session` or itself; `/create` begins its episode. The reward comes with the call
 //! that ends the episode, and no call is made after it.
 
+mod names;
 mod replies;
 mod stream;
 
@@ -17,6 +18,7 @@ use diorama_simulator::http::{Called, Problem, unguessable};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+use self::names::{for_python, from_python, may_be_renamed};
 use self::replies::RecentReplies;
 use self::stream::{events, result_events};
 use crate::gym::{Gym, NoEpisode, reward};
@@ -246,7 +248,7 @@ fn check_named(environment: &Environment) -> Result<(), Problem> {
 }
 
 fn listed(tools: &[Tool]) -> Json {
-    let view = |Tool { name, description, parameters }: &Tool| json!({"name": name, "description": description, "input_schema": parameters});
+    let view = |Tool { name, description, parameters }: &Tool| json!({"name": name, "description": description, "input_schema": for_python(parameters)});
     json!({
         "tools": tools.iter().map(view).collect::<Vec<_>>(),
         "terminal_tool": null,
@@ -343,10 +345,10 @@ async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, 
             format!("`{name}` is not a valid tool; /task_tools lists them"),
         ));
     }
-    let nulls = input.values().any(Json::is_null);
-    let tool = if nulls { gym.tools(id)?.into_iter().find(|tool| tool.name == name) } else { None };
+    let is_changed = input.iter().any(|(name, value)| value.is_null() || may_be_renamed(name));
+    let tool = if is_changed { gym.tools(id)?.into_iter().find(|tool| tool.name == name) } else { None };
     let input = match tool {
-        Some(tool) => tools::without_nulls(&tool.parameters, input),
+        Some(tool) => tools::without_nulls(&tool.parameters, from_python(&tool.parameters, input)),
         None => input,
     };
     match gym.call(id, &name, input).await {

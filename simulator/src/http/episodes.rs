@@ -260,12 +260,14 @@ impl Episodes {
         Ok(known)
     }
 
-    /// How many calls of APIs the episode has had.
+    /// How many steps the episode's agent has taken: calls of APIs, words to the user, and endings of goals.
     ///
     /// # Errors
     /// 404 without such an episode.
-    pub fn calls(&self, id: &str) -> Result<usize, Problem> {
-        Ok(lock(&*self.slot(id)?).session.calls())
+    pub fn steps(&self, id: &str) -> Result<usize, Problem> {
+        let slot = self.slot(id)?;
+        let live = held(&slot)?;
+        Ok(live.session.calls() + live.said.exchanges().len())
     }
 
     /// Returns true if the user has nothing more to say, or the episode is graded.

@@ -104,7 +104,7 @@ def over_http(url, task, record):
         result = requests.post(f"{url}/step", json={"action": action, "episode_id": episode}, timeout=30).json()
         total += result["reward"]
     state = requests.get(f"{url}/state", params={"episode_id": episode}, timeout=30).json()
-    return {"reward": total, "done": result["done"], "state": state["episode_id"] == episode}
+    return {"reward": total, "done": result["done"], "state": state["episode_id"] == episode and state["done"] and state["step_count"] == len(record["calls"])}
 
 
 def as_written(url):

@@ -6,9 +6,9 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
-def block(page, language, replaced):
-    """The first block of a language on a page, with what a test has to give for what the reader chooses."""
-    code = re.search(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)[1]
+def block(page, language, replaced, number=0):
+    """A block of a language on a page, the first is 0, with what a test has to give for what the reader chooses."""
+    code = re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)[number]
     for shown, given in replaced.items():
         assert shown in code, f"{page}: found no {shown!r} in its block of {language}"
         code = code.replace(shown, given)

@@ -5,7 +5,6 @@ rewards differ and the steps learn. Arguments: the server, its port of ORS, reco
 """
 
 import json
-import keyword
 import os
 import sys
 from pathlib import Path
@@ -18,16 +17,14 @@ import pages  # noqa: E402
 import requests  # noqa: E402
 import scripted  # noqa: E402
 import torch  # noqa: E402
-import trl.chat_template_utils  # noqa: E402
 from datasets import Dataset  # noqa: E402
-from diorama_worlds._sessions import Client, Session  # noqa: E402
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers  # noqa: E402
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM  # noqa: E402
+from diorama_worlds._sessions import Session  # noqa: E402
+from tiny_model import tiny, tokenizer  # noqa: E402
+from transformers import Qwen3ForCausalLM  # noqa: E402
 from trl import GRPOConfig, GRPOTrainer  # noqa: E402
 from trl.experimental.openreward import OpenRewardSpec  # noqa: E402
 
 STEPS, GROUP, TASKS = 2, 4, 4
-SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 recorded = scripted.steps(episodes)
 
 
@@ -37,25 +34,6 @@ def seeded(client, task):
 
 
 diorama_worlds.trl.Session = seeded
-
-
-def tokenizer(texts):
-    """A tokenizer of the pieces that are frequent in these texts."""
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=2000, special_tokens=SPECIAL, initial_alphabet=alphabet))
-    wrapped = PreTrainedTokenizerFast(tokenizer_object=made, eos_token=SPECIAL[2], pad_token=SPECIAL[0])
-    wrapped.chat_template = trl.chat_template_utils.qwen3_chat_template
-    return wrapped
-
-
-def tiny(words):
-    """The smallest model that reads whole prompts."""
-    return Qwen3Config(
-        vocab_size=len(words), hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1,
-        head_dim=8, max_position_embeddings=1 << 17, eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id,
-    )
 
 
 class Player(Qwen3ForCausalLM):
@@ -105,34 +83,30 @@ def train(name, factory, rows, words, played, rewards=None):
 
 
 def as_written(words):
-    """The steps and rewards of what docs/gym-trl.md has, with a tiny model, and a step of two rollouts in the place of many."""
+    """The steps and rewards of the two blocks of docs/gym-trl.md, with a tiny model, and a step of two rollouts in the place of many."""
     model = Path(folder) / "model"
     Qwen3ForCausalLM(tiny(words)).save_pretrained(model)
     words.save_pretrained(model)
-    seen = {}
-    exec(pages.block("gym-trl.md", "python", {
-        "http://127.0.0.1:8080": server, "Qwen/Qwen3-0.6B": str(model),
-        'output_dir="trained", max_completion_length=8192': f"""output_dir={str(Path(folder) / "trained")!r}, max_completion_length=32,
-            use_cpu=True, bf16=False, max_steps=1, num_generations=2, per_device_train_batch_size=2, report_to=[], logging_steps=1""",
-    }), seen)
-    return {"steps": seen["trainer"].state.global_step, "rewards": [log["reward"] for log in seen["trainer"].state.log_history if "reward" in log]}
-
-
-def plain(row):
-    """Whether a task has its tools from the start, and Python has no other use for their parameters' names, since OpenRewardSpec makes
-    Python of them."""
-    session = Session(Client(server), row["task"])
-    tools = [tool["function"]["parameters"] for tool in session.task()["tools"]]
-    session.close()
-    searches = any(name == "ToolSearcher" for name, _ in recorded[row["task"]]["calls"])
-    return not searches and not any(keyword.iskeyword(name) for parameters in tools for name in parameters.get("properties", {}))
+    found = []
+    for number, address in enumerate([{"http://127.0.0.1:8080": server}, {"http://127.0.0.1:9002": ors}]):
+        seen = {}
+        exec(pages.block("gym-trl.md", "python", address | {
+            "Qwen/Qwen3-0.6B": str(model),
+            'output_dir="trained", max_completion_length=8192': f"""output_dir={str(Path(folder) / "trained")!r}, max_completion_length=32,
+                use_cpu=True, bf16=False, max_steps=1, num_generations=2, per_device_train_batch_size=2, report_to=[], logging_steps=1""",
+        }, number), seen)
+        state = seen["trainer"].state
+        found.append({"steps": state.global_step, "rewards": [log["reward"] for log in state.log_history if "reward" in log]})
+    return found
 
 
 def main():
     factories, rows = diorama_worlds.trl.environments(server)
     # Worlds with few tools, which a CPU reads quickly.
     methods = lambda row: [method for name, method in vars(factories[row["environment"]]).items() if not name.startswith("_")]
-    rows = sorted(filter(plain, rows), key=lambda row: (len(methods(row)), len(recorded[row["task"]]["calls"])))[:TASKS]
+    # Tasks with their tools from the start: OpenRewardSpec fixes the tools before the first call.
+    seen_at_start = lambda row: not any(name == "ToolSearcher" for name, _ in recorded[row["task"]]["calls"])
+    rows = sorted(filter(seen_at_start, rows), key=lambda row: (len(methods(row)), len(recorded[row["task"]]["calls"])))[:TASKS]
     played = {row["prompt"][1]["content"]: recorded[row["task"]]["calls"] for row in rows}
     words = tokenizer([json.dumps(row) for row in rows] + [method.__doc__ for row in rows for method in methods(row)])
     seen = {"environments": train("environments", factories, Dataset.from_list(rows), words, played)}

@@ -26,7 +26,7 @@ def main():
             time.sleep(0.05)
         config = folder / "eval.toml"
         page = pages.block("gym-verifiers.md", "toml", {
-            '"NAME"': f'"scripted"\noutput_dir = "{folder / "out"}"\nmax_concurrent = 4', "rows.jsonl": str(folder / "rows.jsonl"),
+            '"NAME"': f'"scripted"\noutput_dir = "{folder / "out"}"', "rows.jsonl": str(folder / "rows.jsonl"),
             "http://127.0.0.1:9000": server, "http://127.0.0.1:8000": f"http://127.0.0.1:{port.read_text(encoding='ascii')}",
         })
         config.write_text(page, encoding="utf-8")

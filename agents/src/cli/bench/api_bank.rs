@@ -27,10 +27,10 @@ pub struct ApiBankCommand {
     /// Agents; without one, the gold calls are replayed alone.
     #[command(flatten)]
     pub agents: AgentArgs,
-    /// Write the world with its records to this file, and do nothing else.
+    /// Write the world with its records to this file, then exit.
     #[arg(long, value_name = "FILE")]
     pub write_world: Option<PathBuf>,
-    /// Exit with 3 when a smaller share of the gold calls gives what was recorded.
+    /// Minimum share of gold calls that give the recorded reply, from 0 to 1. Exits with 3 below it.
     #[arg(long, value_name = "SHARE")]
     pub min_share: Option<f64>,
 }

@@ -28,37 +28,37 @@ use crate::cli::{Done, Streams, terminal};
 /// to choose from grow, those of the --noise document after the document's own (the paper's Figure 4c).
 #[derive(Debug, Args)]
 pub struct RestBenchCommand {
-    /// OpenAPI document.
+    /// OpenAPI document of the service.
     #[arg(value_name = "DOCUMENT")]
     pub document: PathBuf,
     /// Queries: a JSON list of {query, solution: ["GET /path", ...]}.
     #[arg(value_name = "QUERIES")]
     pub queries: PathBuf,
-    /// Names that the world must have, instead of those that the queries name.
+    /// YAML file of names that the world must have [default: the names in the queries].
     #[arg(long, value_name = "FILE")]
     pub entities: Option<PathBuf>,
-    /// Seed of the records.
+    /// Seed of the generated records.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// With --base-url: stands in every query string, such as an API key.
+    /// Parameter to add to every query string, such as an API key.
     #[arg(long, value_name = "NAME=VALUE", requires = "base_url", conflicts_with = "agent")]
     pub with: Vec<String>,
-    /// Make the calls of the gold paths only: a path that leaves a look-up out fails.
+    /// Make the calls of the gold paths only. A path that leaves out a look-up fails.
     #[arg(long, conflicts_with = "agent")]
     pub as_written: bool,
-    /// Exit with 3 when fewer queries pass.
+    /// Minimum number of queries that pass. Exits with 3 below it.
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "agent")]
     pub min_passed: u64,
-    /// Document whose APIs stand beside the document's own, as noise.
+    /// OpenAPI document whose APIs are added as noise.
     #[arg(long, value_name = "FILE", requires = "agent", requires = "pool")]
     pub noise: Option<PathBuf>,
-    /// Sizes of the pool of APIs that agents choose from, one run each; the document's own APIs when left out.
+    /// Sizes of the pool of APIs that agents choose from, with one run each [default: the document's own APIs].
     #[arg(long, value_name = "N", value_delimiter = ',', requires = "agent")]
     pub pool: Vec<usize>,
     /// Agents. Without one, --base-url is the server that answers the gold paths instead of a session in this process.
     #[command(flatten)]
     pub agents: AgentArgs,
-    /// Write the names that the queries name, as a file for --entities, and do nothing else.
+    /// Write the names in the queries to this file, for --entities, then exit.
     #[arg(long, value_name = "FILE", conflicts_with = "agent")]
     pub write_entities: Option<PathBuf>,
 }

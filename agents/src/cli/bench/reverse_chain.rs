@@ -10,28 +10,28 @@ use super::{AgentArgs, tables};
 use crate::cli::error::CliError;
 use crate::cli::{Done, Streams};
 
-/// Hold plans of agents against the labels of Reverse Chain's compositional tasks.
+/// Measure the plans of agents on Reverse Chain's compositional tasks.
 ///
 /// No call is executed: what an agent calls is answered by stand-ins, and a call that is given one of them is a call inside a
 /// call. A plan matches its label when structure and APIs are the same and every value means the same.
 #[derive(Debug, Args)]
 pub struct ReverseChainCommand {
-    /// JSON list of {APIs, Query, Label, Index}, or folder of such files.
+    /// JSON list of {APIs, Query, Label, Index}, or a folder of such files.
     #[arg(value_name = "FILE|DIR", required_unless_present = "pairs", requires = "agent")]
     pub data: Option<PathBuf>,
-    /// Agents.
+    /// Agents to run. Repeatable.
     #[command(flatten)]
     pub agents: AgentArgs,
     /// APIs to choose from: `gold` (those of the label, as in the paper), a number in all, or `all`.
     #[arg(long, value_name = "N", default_value = "gold", value_delimiter = ',')]
     pub candidates: Vec<Candidates>,
-    /// Seed of which other APIs stand beside those of the label.
+    /// Seed of the choice of the other APIs.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// Measure the matcher instead: pairs that a person has judged, a JSON object {label, plan, right} a line.
+    /// Measure the matcher on pairs that a person has judged: one JSON object {label, plan, right} per line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "agent"])]
     pub pairs: Option<PathBuf>,
-    /// Exit with 3 when a share is below this one.
+    /// Minimum share of correct plans, from 0 to 1. Exits with 3 below it.
     #[arg(long, value_name = "SHARE")]
     pub min_share: Option<f64>,
 }

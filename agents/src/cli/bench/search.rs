@@ -37,10 +37,11 @@ pub struct SearchCommand {
     /// compositional multi-tool JSON, or a dataset's folder (over the catalog, or --world and --openapi).
     #[arg(value_name = "FILE|DIR")]
     pub queries: Location,
-    /// The APIs: lines of {"name", "description", "inputs": [name, ...], "outputs": [name, ...], "domain"?}.
+    /// File of the APIs, one JSON object per line: {"name", "description", "inputs": [name, ...], "outputs": [name, ...],
+    /// "domain"?}.
     #[arg(long, value_name = "FILE")]
     pub pool: Option<PathBuf>,
-    /// A full-size model to measure beside the one in the program.
+    /// Full-size model to measure beside the built-in one.
     #[command(flatten)]
     pub embedder: EmbedderArguments,
     /// The worlds of a dataset's pool.

@@ -19,29 +19,29 @@ use crate::cli::{Done, Streams};
 /// has no place for.
 #[derive(Debug, Args)]
 pub(super) struct Export {
-    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    /// Dataset: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
     folder: Location,
-    /// The format.
+    /// Format to write.
     #[arg(long, value_enum)]
     format: FormatName,
-    /// Only rows of this split: train or test.
+    /// Split of the rows: train or test [default: both].
     #[arg(long, value_name = "SPLIT")]
     split: Option<Split>,
-    /// Arguments of calls as an object, or as text that holds one; as the format has them when left out.
+    /// How to write the arguments of calls [default: the format's own way].
     #[arg(long, value_enum)]
     arguments: Option<ArgumentsName>,
-    /// The content of assistant messages that only call; as the format has it when left out.
+    /// Content of assistant messages that only call [default: the format's own].
     #[arg(long, value_enum)]
     content: Option<ContentName>,
-    /// Form of rows whose APIs are found by searching: deferred when left out.
+    /// How to write rows whose APIs are found by search [default: deferred].
     #[arg(long, value_enum)]
     searched: Option<SearchedName>,
     /// How goals end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the
     /// others when left out.
     #[arg(long, value_enum)]
     answers: Option<AnswersName>,
-    /// The file to write; one that is there is replaced when the new one is complete.
+    /// File to write. An existing file is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }

@@ -9,13 +9,13 @@ use crate::cli::error::CliError;
 use crate::cli::files::open_storage;
 use crate::cli::{Done, Streams};
 
-/// Complete the dataset that shards have written.
+/// Complete a dataset that shards have written.
 ///
 /// Reads the markers that `generate --shard` leaves, and no row. Writes the dataset card, then the manifest: the result has
 /// the same bytes as a run without shards. Names shards that have not finished, and exits with 3 then.
 #[derive(Debug, Args)]
 pub(super) struct Merge {
-    /// The place that all shards were written into: a folder or a URL (s3://, gs://, az://).
+    /// Place that all shards wrote to: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
     place: Location,
 }

@@ -10,10 +10,10 @@ use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 use crate::synthesis::fingerprint::fingerprint;
 
-/// Measure a dataset: counts, diversity, the filter funnel.
+/// Measure a dataset: counts, diversity and the funnel of the gates.
 #[derive(Debug, Args)]
 pub(super) struct StatsArgs {
-    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    /// Dataset: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
     folder: Location,
 }

@@ -17,7 +17,7 @@ use crate::cli::{Done, Streams, terminal};
 use crate::episode::Worlds;
 use crate::verify::{OF_OLDER_ROWS, replay};
 
-/// Replay every row of a dataset from its files alone.
+/// Verify a dataset: replay every row from its files alone.
 ///
 /// Checks the checksum of each file, then runs the reference calls of each row in its world and compares every reply,
 /// both state hashes and the messages. Makes each row again from its messages, calls and claims, compares checks, script and
@@ -25,10 +25,10 @@ use crate::verify::{OF_OLDER_ROWS, replay};
 /// with 0 only when all rows hold, with 3 when something does not.
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    /// Dataset: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
     pub folder: Location,
-    /// Threads; as many as the machine has cores when left out.
+    /// Maximum threads [default: one per core].
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }

@@ -10,28 +10,28 @@ use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 
-/// Print rows as conversations, for reading.
+/// Print rows as readable conversations.
 #[derive(Debug, Args)]
 pub(super) struct View {
-    /// The dataset: a folder or a URL (s3://, gs://, az://).
+    /// Dataset: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
     folder: Location,
-    /// Rows to print, at most.
+    /// Maximum rows to print.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]
     limit: usize,
-    /// Rows to skip before the first.
+    /// Rows to skip before the first one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: usize,
-    /// Only the row with this id; may be given several times.
+    /// Id of a row to print. Repeatable [default: all].
     #[arg(long, value_name = "ID")]
     id: Vec<String>,
-    /// Only rows of this split: train or test.
+    /// Split of the rows: train or test [default: both].
     #[arg(long, value_name = "SPLIT")]
     split: Option<Split>,
-    /// Only rows with this tag.
+    /// Tag that the rows must have [default: any].
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
-    /// Characters of a reply that are printed.
+    /// Maximum characters to print per reply.
     #[arg(long, value_name = "N", default_value_t = 400)]
     width: usize,
 }
@@ -64,7 +64,7 @@ impl View {
 }
 
 /// A row in plain text: its labels, then who says or calls what.
-fn conversation(row: &Dialogue, width: usize) -> String {
+pub(in crate::cli) fn conversation(row: &Dialogue, width: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -98,7 +98,7 @@ fn line(text: &mut String, speaker: &str, content: &str) {
     let _ = writeln!(text, "  {speaker}: {}", content.replace('\n', "\n      "));
 }
 
-fn shortened(content: &str, width: usize) -> String {
+pub(in crate::cli) fn shortened(content: &str, width: usize) -> String {
     match content.char_indices().nth(width) {
         Some((end, _)) => format!("{} ...", &content[..end]),
         None => content.to_owned(),

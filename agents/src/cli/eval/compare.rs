@@ -27,10 +27,10 @@ struct Compared {
 /// Compare two runs that `eval --out` kept; nothing is run.
 #[derive(Debug, Args)]
 pub(super) struct Compare {
-    /// The folders of the runs.
+    /// Folders of the runs.
     #[arg(value_names = ["RUN", "RUN"], num_args = 2, required = true)]
     runs: Vec<PathBuf>,
-    /// Write the comparison as one HTML file, plots and all.
+    /// Write the comparison with its plots to this HTML file.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

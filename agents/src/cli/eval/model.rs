@@ -17,41 +17,41 @@ use crate::evaluation::batch::SharedModel;
 /// Server of a model, limits of a run, and the file of its replies.
 #[derive(Clone, Debug, Args)]
 pub struct ConnectionArgs {
-    /// Server of the model, with or without /v1.
+    /// URL of an OpenAI-compatible server, with or without /v1.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// Model, as the server names it.
+    /// Model name, as the server knows it.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Environment variable that holds the key; local servers need none.
+    /// Environment variable that holds the API key. Local servers need none.
     #[arg(long, value_name = "VAR", default_value = "OPENAI_API_KEY")]
     pub api_key_env: String,
-    /// Way in which the server is asked for JSON.
+    /// How to ask the server for JSON.
     #[arg(long, value_enum, value_name = "MODE", default_value_t = JsonModeArg::JsonSchema)]
     pub json_mode: JsonModeArg,
-    /// Longest reply, in tokens.
+    /// Maximum tokens per reply.
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub max_reply_tokens: u32,
-    /// Seconds that a reply may take before the request is tried again.
+    /// Maximum seconds per reply. After that the request is sent again.
     #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub reply_seconds: u64,
-    /// Tokens that the whole run may take, sent and received.
+    /// Maximum tokens of the whole run, sent and received [default: no limit].
     #[arg(long, value_name = "N")]
     pub max_run_tokens: Option<u64>,
-    /// Cost of the whole run, in the currency of the prices.
+    /// Maximum cost of the whole run, in the currency of the prices [default: no limit].
     #[arg(long, value_name = "X", requires = "price_in", requires = "price_out")]
     pub max_cost: Option<f64>,
-    /// Price of a million tokens that are sent.
+    /// Price per million tokens sent.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub price_in: f64,
-    /// Price of a million tokens that come back.
+    /// Price per million tokens received.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub price_out: f64,
-    /// Keep replies in this file; what it holds is not asked again, so that a run can be taken up where it ended. Where it is
-    /// left out, `generate` keeps them in DIR/steps/replies.jsonl, other commands nowhere.
+    /// File that records replies. Recorded requests are not sent again, so that an interrupted run can go on [default: for
+    /// `generate`, steps/replies.jsonl in the dataset's folder; else none].
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Answer from this file alone, and ask nobody.
+    /// Answer from the replies in this file alone, without a server.
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     pub replay: Option<PathBuf>,
 }
@@ -74,10 +74,10 @@ pub struct ModelArgs {
     /// Server, limits and replies.
     #[command(flatten, next_help_heading = "Model")]
     pub connection: ConnectionArgs,
-    /// Temperature.
+    /// Sampling temperature.
     #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Model")]
     pub temperature: f64,
-    /// Episodes at a time.
+    /// Maximum episodes at the same time.
     #[arg(long, value_name = "N", default_value = "8", help_heading = "Model")]
     pub concurrency: NonZeroUsize,
 }

@@ -39,13 +39,13 @@ struct Changed {
     errors: Vec<String>,
 }
 
-/// Grade kept episodes again and list the verdicts that changed; no agent runs and no model is asked.
+/// Grade kept episodes again and list the verdicts that changed. Runs no agent and asks no model.
 #[derive(Debug, Args)]
 pub(super) struct Regrade {
-    /// The episodes: `episodes.jsonl` of a run that `--out` kept.
+    /// Episodes to grade: `episodes.jsonl` of a run that `--out` kept.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
+    /// Dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
     #[arg(long, value_name = "LOCATION")]
     tasks: Location,
 }

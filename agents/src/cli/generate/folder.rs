@@ -29,6 +29,7 @@ use crate::cli::documents::prepare::{ImportRequest, Refusal};
 use crate::cli::documents::worker::{Reply, Request, read_reply, write_request};
 use crate::cli::error::CliError;
 use crate::cli::files::open_storage;
+use crate::cli::inputs::Inputs;
 use crate::cli::openapi::read_document;
 use crate::cli::{Done, Streams, terminal};
 use crate::synthesis::documents::batch::BatchRequest;
@@ -44,12 +45,17 @@ const MAX_KEPT_BYTES: u64 = 1 << 30;
 ///
 /// # Errors
 /// When no document gives rows, or the dataset cannot be written.
-pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-    if command.inputs.import.overlay.is_some() {
-        return Err(CliError::Usage("--overlay: found several documents, expected one --openapi".to_owned()));
+pub(super) fn run(
+    command: &Generate,
+    inputs: &Inputs,
+    started: Instant,
+    streams: &mut Streams<'_>,
+) -> Result<Done, CliError> {
+    if inputs.import.overlay.is_some() {
+        return Err(CliError::Usage("--overlay: found several documents, expected one".to_owned()));
     }
     let shard = command.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-    let found = find::documents(&command.inputs.openapi)?;
+    let found = find::documents(&inputs.openapi)?;
     let threads = command.threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.map_or(1, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -81,10 +87,10 @@ pub(super) fn run(command: &Generate, started: Instant, streams: &mut Streams<'_
     let run = FolderRun {
         storage,
         isolation: Isolation::of_this_program(),
-        bounds: command.inputs.import.bounds,
+        bounds: command.sources.inputs.import.bounds,
         streams: recipe::Streams::new(&config, command.seed),
         seed: command.seed,
-        strict: command.inputs.import.strict,
+        strict: command.sources.inputs.import.strict,
         keys: found.iter().zip(&hashes).map(|(found, hash)| key(command, found, hash)).collect(),
         abilities,
         shares: command.tags.iter().cloned().collect(),
@@ -346,7 +352,7 @@ fn config(
 ) -> BTreeMap<String, Json> {
     let sources: Vec<Json> =
         found.iter().zip(hashes).map(|(found, hash)| json!({"name": found.label, "blake3": hash})).collect();
-    let Bounds { document_seconds, document_memory } = command.inputs.import.bounds;
+    let Bounds { document_seconds, document_memory } = command.sources.inputs.import.bounds;
     let mut config = BTreeMap::from([
         ("abilities".to_owned(), json!(abilities)),
         ("backend".to_owned(), json!("scenarios")),
@@ -355,7 +361,7 @@ fn config(
         ("sources".to_owned(), Json::Array(sources)),
         (
             "documents".to_owned(),
-            json!({"seconds": document_seconds, "memory": document_memory, "strict": command.inputs.import.strict}),
+            json!({"seconds": document_seconds, "memory": document_memory, "strict": command.sources.inputs.import.strict}),
         ),
     ]);
     if !command.tags.is_empty() {
@@ -372,11 +378,11 @@ fn hash_of(found: &Found) -> String {
 
 /// The name under which what came of a document is kept: it follows from all that it depends on.
 fn key(command: &Generate, found: &Found, hash: &str) -> String {
-    let Bounds { document_seconds, document_memory } = command.inputs.import.bounds;
+    let Bounds { document_seconds, document_memory } = command.sources.inputs.import.bounds;
     let whole = json!([
         crate::GENERATOR_VERSION,
         command.seed,
-        command.inputs.import.strict,
+        command.sources.inputs.import.strict,
         document_seconds,
         document_memory,
         found.label,

@@ -40,40 +40,40 @@ pub struct LlmArgs {
     /// Server, limits and replies.
     #[command(flatten)]
     pub connection: ConnectionArgs,
-    /// Terms of the model, for the licence of the rows.
+    /// Terms of the model, which become part of the rows' licence.
     #[arg(long, value_name = "TEXT", default_value = "terms not stated")]
     pub model_license: String,
-    /// Author of the assistant's calls: the scenario, or the caller agent, which solves the request in a live session.
+    /// Who makes the assistant's calls.
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Caller::Scenario)]
     pub caller: Caller,
-    /// Author of the assistant's side where the caller agent fails; with none the attempt is dropped.
+    /// Who makes the assistant's calls when the caller agent fails.
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Fallback::Scenario)]
     pub fallback: Fallback,
-    /// How the caller agent calls: by the server's function calling, or by actions in the text.
+    /// How the caller agent makes calls.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallerProtocol::Tools)]
     pub caller_protocol: CallerProtocol,
-    /// Speakers whose lines the model writes anew, all of a conversation in one request.
+    /// Whose lines the model rewords, in one request per conversation.
     #[arg(long, value_enum, value_name = "WHOSE", default_value_t = Rewrite::Both)]
     pub rewrite: Rewrite,
-    /// Attempts at a row, each with another plan.
+    /// Maximum attempts per row, each with another plan.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub attempts: u32,
-    /// Votes of the judge on each row; 0 switches it off.
+    /// Votes of the judge per row. 0 switches the judge off.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub judge_votes: u32,
-    /// Try the judge on N conversations of known worth, print how often it is right, and make no rows.
+    /// Measure the judge on N conversations of known quality and print how often it is right. Makes no rows.
     #[arg(long, value_name = "N")]
     pub try_judge: Option<u32>,
-    /// Folder of prompts that stand for those of their names: query_rewrite.txt, tester.txt, repair.txt.
+    /// Folder of prompts that replace the built-in ones: query_rewrite.txt, tester.txt, repair.txt.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// Local folder for what each step made; `steps` in the folder of the dataset when left out.
+    /// Local folder for the output of each step [default: `steps` in the dataset's folder].
     #[arg(long, value_name = "DIR")]
     pub steps: Option<PathBuf>,
-    /// Conversations at a time.
+    /// Maximum conversations at the same time.
     #[arg(long, value_name = "N", default_value = "32")]
     pub concurrency: NonZeroUsize,
-    /// Temperature.
+    /// Sampling temperature.
     #[arg(long, value_name = "T", default_value_t = 0.8)]
     pub temperature: f64,
 }

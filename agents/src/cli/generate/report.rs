@@ -1,4 +1,4 @@
-//! What `generate` says of a run.
+//! The report that `generate` prints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,6 +9,7 @@ use diorama_proof::Gate;
 use serde_json::json;
 
 use super::Generate;
+use super::closing::closing;
 use crate::cli::Streams;
 use crate::cli::error::CliError;
 use crate::cli::inputs::Refused;
@@ -25,7 +26,9 @@ pub(super) fn funnel(summary: &Summary) -> String {
         .chain(["tester"]);
     for step in order {
         let Some(reasons) = funnel.dropped.get(step) else { continue };
-        let _ = writeln!(text, "{:>10}  dropped: {step}", format!("-{}", reasons.values().sum::<u64>()));
+        let count = format!("-{}", reasons.values().sum::<u64>());
+        let who = if Gate::ALL.iter().any(|gate| gate.name() == step) { "gate" } else { "step" };
+        let _ = writeln!(text, "{count:>10}  dropped by the {who} {step}");
         let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
         reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), (*reason).clone()));
         for (reason, count) in reasons.into_iter().take(6) {
@@ -33,13 +36,16 @@ pub(super) fn funnel(summary: &Summary) -> String {
         }
     }
     if funnel.exhausted > 0 {
-        let _ = writeln!(text, "{:>10}  row indexes without a row: no attempt passed", funnel.exhausted);
+        let _ = writeln!(text, "{:>10}  rows given up: no attempt passed the gates", funnel.exhausted);
     }
     let _ = writeln!(text, "{:>10}  written", summary.counts.dialogues);
+    if !funnel.mutants.is_empty() {
+        text.push_str("Mutants of the written reference solutions, which the grader must reject:\n");
+    }
     for (kind, mutants) in &funnel.mutants {
         let _ = writeln!(
             text,
-            "            damage {kind}: {} failed as they must, {} were equivalent, {} passed",
+            "{:>10}  {kind}: rejected; {} more change nothing, {} were accepted",
             mutants.killed, mutants.equivalent, mutants.survived
         );
     }
@@ -49,7 +55,7 @@ pub(super) fn funnel(summary: &Summary) -> String {
 /// Reasons in a table, at most.
 const MAX_REASONS: usize = 10;
 
-/// What came of a run over a folder.
+/// The result of a run over a folder of documents.
 pub(super) struct Outcome<'a> {
     /// Counts over the rows.
     pub(super) summary: &'a Summary,
@@ -59,7 +65,7 @@ pub(super) struct Outcome<'a> {
     pub(super) seconds: f64,
 }
 
-/// Prints what came of a run over a folder: data on stdout, and on stderr a short table.
+/// Prints the result of a run over a folder: data on stdout, and a short table on stderr.
 ///
 /// # Errors
 /// When stdout cannot be written.
@@ -97,7 +103,10 @@ pub(super) fn report(
     });
     streams.print(&data, || {
         let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
-        format!("{}{seconds:.1} s, {speed:.0} rows per second\n{}\n", funnel(summary), command.out)
+        let funnel = funnel(summary);
+        let closing = closing(&command.out);
+        let (rows, out) = (summary.counts.dialogues, &command.out);
+        format!("{funnel}{rows} dialogues in {out} ({seconds:.1} s, {speed:.0} a second)\n{closing}")
     })
 }
 

@@ -23,10 +23,10 @@ use crate::traces::{self, Traces};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "With --from-traces")]
 pub struct TraceArgs {
-    /// Make a row of each solved episode in this file: `episodes.jsonl` of `diorama eval run --out DIR`.
+    /// Make a row of each solved episode in this file: `episodes.jsonl` of `diorama eval DATASET --out DIR`.
     #[arg(long, value_name = "FILE", requires = "tasks")]
     pub from_traces: Option<PathBuf>,
-    /// The dataset that holds the tasks of the episodes.
+    /// Dataset that holds the tasks of the episodes.
     #[arg(long, value_name = "LOCATION", requires = "from_traces")]
     pub tasks: Option<Location>,
 }

@@ -21,20 +21,20 @@ use crate::cli::inputs::Inputs;
 use crate::cli::{Done, Streams};
 use crate::synthesis::error::PipelineError;
 
-/// Hold candidates against a world: each gate's verdict, with its reason.
+/// Check candidates: print the verdict of each gate with its reason.
 ///
 /// A candidate is a conversation with its calls and what its author claims of it, as JSON (`diorama schema candidate`),
 /// whoever wrote it. It names a world of the catalog, or of --world and --openapi, whose records are made with --seed as
 /// `diorama serve` makes them. Exits with 3 when a gate fails.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Files with one candidate each.
+    /// Candidate files, one candidate each.
     #[arg(value_name = "CANDIDATE.json", required = true)]
     pub files: Vec<PathBuf>,
     /// Where worlds come from; the catalog when left out.
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Seed of the records.
+    /// Seed of the generated records.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
 }

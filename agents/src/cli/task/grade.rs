@@ -15,25 +15,26 @@ use crate::evaluation::labelled::{self, Agreement, Label};
 use crate::evaluation::measures::class_name;
 use crate::evaluation::shares::Share;
 
-/// Grade labelled episodes, and say how often the grader and the labels differ.
+/// Grade labelled episodes and print how often the grader errs.
 ///
 /// Each line of the file is an episode: `task` (a row's id), `label` (right or wrong), `kind`, and `calls` and `answer`, or
 /// `goals` with those of each. Its calls are made again in a session of the row's seed, unless `seed` names another.
 #[derive(Debug, Args)]
 pub(super) struct Grade {
-    /// The episodes, one JSON object a line.
+    /// Files of labelled episodes, one JSON object per line.
     #[arg(value_name = "FILE", required = true)]
     episodes: Vec<PathBuf>,
-    /// The dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
+    /// Dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
     #[arg(long, value_name = "LOCATION")]
     tasks: Location,
-    /// Read the messages, or take the reference solution's facts in their stead.
+    /// What to grade: the messages, or the facts of the reference solution in their place.
     #[arg(long, value_enum, default_value_t = AnswersName::Prose)]
     answers: AnswersName,
-    /// List so many episodes on which grader and label differ.
+    /// Maximum episodes to list on which grader and label differ.
     #[arg(long, value_name = "N", default_value_t = 0)]
     show: usize,
-    /// Exit with 3 when more than this share of either kind differs.
+    /// Maximum share of episodes on which grader and label differ, from 0 to 1, for right and wrong ones each. Exits with 3 above
+    /// it.
     #[arg(long, value_name = "SHARE")]
     max_error: Option<f64>,
 }

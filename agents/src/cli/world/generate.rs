@@ -18,30 +18,30 @@ use crate::synthesis::authoring::domain::Domain;
 use crate::synthesis::authoring::funnel::Funnel;
 use crate::synthesis::authoring::{Authored, Settings, author};
 
-/// Have a chat model write worlds: domains, resources, records, APIs and rules.
+/// Write worlds with a chat model: domains, resources, records, APIs and rules.
 ///
 /// Writes one world file for each, which `generate --world DIR` takes like any other, and what came of every step under
 /// DIR/steps. From --max-reply-tokens 8000 on a world is written in one reply, below that in several. Everything is checked and called
 /// before it is written. Exits with 3 when fewer worlds come out than asked for.
 #[derive(Debug, Args)]
 pub(super) struct GenerateWorlds {
-    /// Folder of the worlds; new or empty.
+    /// Folder for the worlds. It must be new or empty.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Worlds to write.
+    /// Number of worlds to write.
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: u64,
-    /// Domain to write them about, in a few words, such as "harbour pilots"; the model thinks of domains when left out.
+    /// Field that the worlds are about, in a few words, such as "harbour pilots" [default: the model chooses].
     #[arg(long, value_name = "TEXT")]
     topic: Option<String>,
     /// Scenarios to ask for of each world, six at a time: conversations of up to three requests. Those of which fewer than 8 of 10
     /// tries become rows go back up to three times, and are dropped then.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=60))]
     scenarios: u8,
-    /// Seed of the choices that are not the model's.
+    /// Seed of the choices that the model does not make.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Licence of the worlds, as an SPDX expression: the terms of the model.
+    /// Licence of the worlds, as an SPDX expression.
     #[arg(long, value_name = "SPDX", default_value = "LicenseRef-Model-Output")]
     license: String,
     /// How the model is asked.

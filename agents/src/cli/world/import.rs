@@ -15,13 +15,13 @@ use crate::cli::inputs::Refused;
 use crate::cli::openapi::ImportArgs;
 use crate::cli::{Done, Streams};
 
-/// Make a world file from an OpenAPI document, or a folder of them from a folder of documents.
+/// Import an OpenAPI document as a world file, or a folder of documents as a folder of world files.
 #[derive(Debug, Args)]
 pub(super) struct Import {
-    /// The document, or a folder of documents, at any depth.
+    /// OpenAPI document, or a folder of documents at any depth.
     #[arg(value_name = "FILE|DIR")]
     source: PathBuf,
-    /// The world file to write; stdout when left out. Of a folder, the folder of the world files, which is needed.
+    /// World file to write [default: stdout]. For a folder of documents: the folder of the world files (required).
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
     /// How it is imported.

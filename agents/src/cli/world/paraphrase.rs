@@ -17,22 +17,22 @@ use crate::cli::{Done, Streams, terminal};
 use crate::synthesis::authoring::asking::Stop;
 use crate::synthesis::authoring::paraphrase::{Paraphrased, paraphrase};
 
-/// Have a chat model write more wordings for the scenarios of a world.
+/// Write more wordings for a world's scenarios with a chat model.
 ///
 /// Each wording is played alone, in five worlds; it is kept where four of them become rows. Save the file as NAME.words.yaml beside
 /// NAME.yaml: whatever reads the world adds its wordings to those of the scenarios. Exits with 3 when no wording is kept.
 #[derive(Debug, Args)]
 pub(super) struct Paraphrase {
-    /// World file with scenarios (in it, or beside it in NAME.scenarios.yaml), or a world of the catalog.
+    /// World file with scenarios (in it, or beside it in NAME.scenarios.yaml), or the name of a world in the catalog.
     #[arg(value_name = "FILE|NAME")]
     world: PathBuf,
-    /// File of the wordings; new.
+    /// File to write the wordings to. It must not exist.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Wordings to ask for of each line.
+    /// Wordings to ask for per line.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=12))]
     count: u8,
-    /// Only this scenario.
+    /// Name of the only scenario to use [default: all].
     #[arg(long, value_name = "NAME")]
     scenario: Vec<String>,
     /// How the model is asked.

@@ -14,12 +14,12 @@ use crate::synthesis::scaffold;
 use crate::synthesis::scenario::Shares;
 use crate::synthesis::world::WorldTemplate;
 
-/// Print scenarios written by rule for a world of one domain, for a person or a model to improve.
+/// Print scenarios for a world of one domain, written by rule, as a start for a person or a model.
 ///
 /// The output is a scenario file (see docs/scenarios.md). Comments at its end say for which APIs none was written, and why.
 #[derive(Debug, Args)]
 pub(super) struct Scaffold {
-    /// World file, or the name of a world of the catalog.
+    /// World file, or the name of a world in the catalog.
     #[arg(value_name = "FILE|NAME")]
     world: PathBuf,
 }

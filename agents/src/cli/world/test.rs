@@ -19,30 +19,30 @@ use crate::synthesis::scenario::rehearse::{Lost, conversation, rehearse};
 use crate::synthesis::scenario::{Joins, Shares};
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
-/// Play a world's scenarios: how many tries become rows, and why the others don't.
+/// Play a world's scenarios and print how many tries become rows, and why the others do not.
 ///
 /// Each try is made in a world with other records. Exits with 3 when a scenario never becomes a row.
 #[derive(Debug, Args)]
 pub(super) struct Test {
-    /// World file (its scenarios stand in it, or beside it in NAME.scenarios.yaml), or a world of the catalog.
+    /// World file with scenarios (in it, or beside it in NAME.scenarios.yaml), or the name of a world in the catalog.
     #[arg(value_name = "FILE|NAME")]
     world: PathBuf,
-    /// Only this scenario.
+    /// Name of the only scenario to use [default: all].
     #[arg(long, value_name = "NAME")]
     scenario: Vec<String>,
-    /// Tries for each scenario.
+    /// Tries per scenario.
     #[arg(long, default_value_t = 10)]
     tries: u64,
-    /// Print so many of each scenario's conversations.
+    /// Maximum conversations to print per scenario.
     #[arg(long, default_value_t = 0, value_name = "K")]
     show: usize,
-    /// Play it as tasks in which the APIs must be found.
+    /// Play tasks in which the agent must search for the APIs.
     #[arg(long)]
     retrieve: bool,
-    /// Play each scenario as the next matter after another one of the world, opened by its `later` wordings.
+    /// Play each scenario as the second request of a conversation, opened by its `later` wordings.
     #[arg(long)]
     later: bool,
-    /// Seed of records and choices.
+    /// Seed of the generated records and of the choices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }

@@ -38,8 +38,9 @@ impl Playing {
     /// The episode of a session that was begun elsewhere.
     pub(super) fn join(gym: &Gym, id: String, episode_id: Option<String>) -> Result<Self, Problem> {
         let task = gym.episodes.prompt(&id)?.task;
-        let steps = gym.episodes.calls(&id)? as u64;
-        Ok(Self { id, task, episode_id, steps, done: false })
+        let steps = gym.episodes.steps(&id)? as u64;
+        let done = gym.episodes.is_over(&id)?;
+        Ok(Self { id, task, episode_id, steps, done })
     }
 
     pub(super) fn state(&self) -> State {

@@ -1,7 +1,7 @@
-"""An agent in plain HTTP: a POST to the model, a POST to the world, in turn, until the user has nothing more to say.
+"""An agent in plain HTTP: it asks a model, calls the world's APIs, and answers the user until the user has nothing more to say.
 
-    diorama serve --tasks DATASET
-    python agent_requests.py --server http://127.0.0.1:8080 --base-url http://127.0.0.1:8000 --model NAME --tasks 20
+    diorama serve --tasks DATASET --open
+    python evaluate_agent.py --server http://127.0.0.1:8080 --base-url http://127.0.0.1:8000 --model NAME --tasks 20
 
 Needs `requests` and nothing else. The model's server speaks the protocol of OpenAI's chat completions.
 """
@@ -70,18 +70,18 @@ def chat(base_url, model):
     return ask
 
 
-def main(connect=chat):
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", default="http://127.0.0.1:8080", help="diorama serve --tasks")
-    parser.add_argument("--base-url", required=True, help="the model's server, without /v1")
+    parser.add_argument("--base-url", required=True, help="URL of the model's server, without /v1")
     parser.add_argument("--model", required=True)
-    parser.add_argument("--tasks", type=int, default=20, help="how many of the tasks")
+    parser.add_argument("--tasks", type=int, default=20, help="maximum tasks")
     asked = parser.parse_args()
     token = os.environ.get("DIORAMA_CONTROL_TOKEN")
     control = {"Diorama-Token": token} if token else {}
     listed = requests.get(f"{asked.server}/v1/tasks", params={"limit": asked.tasks}, headers=control, timeout=120)
     listed.raise_for_status()
-    ask, counted = connect(asked.base_url, asked.model), []
+    ask, counted = chat(asked.base_url, asked.model), []
     for task in listed.json()["tasks"]:
         grade = run(asked.server, task["id"], ask, control)
         if not grade["excluded"]:  # An excluded episode failed beside a fault of the environment, and says nothing.
