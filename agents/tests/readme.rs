@@ -1,0 +1,105 @@
+//! The README's commands, read from there and run in its order in one folder.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail where the test does")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use diorama_model_server::{Answer, ModelServer, Script};
+
+/// Commands that other lanes run: `.ci/run` takes the tests' command from the README, `.ci/install` those for installing.
+const ELSEWHERE: [&str; 4] = [
+    "cargo test --release --workspace",
+    "cargo install --path agents --locked",
+    "pip install 'maturin",
+    "pip install wheels/",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The README's blocks of shell commands.
+fn blocks() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// Runs a block in a folder that has the project's examples, and stops what it leaves behind. Gives what it printed.
+fn run(block: &str, folder: &Path, path: &str) -> String {
+    let script = format!("set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{block}");
+    let ran =
+        Command::new("bash").args(["-c", &script]).current_dir(folder).env("PATH", path).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{block}\n{out}\n{err}");
+    out.into_owned()
+}
+
+/// A folder for the commands, and a path on which `diorama` is found.
+fn place(more: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_diorama")).parent().unwrap().display().to_string();
+    let found = std::process::Command::new("bash").args(["-c", "printf %s \"$PATH\""]).output().unwrap();
+    (folder, format!("{more}{programs}:{}", String::from_utf8_lossy(&found.stdout)))
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn the_readmes_commands_do_what_it_says() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let model =
+        runtime.block_on(ModelServer::start(Script::new(|_| Answer::text("Done.".to_owned())))).unwrap();
+    let port = free_port().to_string();
+    let (folder, path) = place("");
+    let mut seen = Vec::new();
+    for block in blocks() {
+        let is_elsewhere = |line: &str| ELSEWHERE.iter().any(|start| line.starts_with(start));
+        let lines: Vec<&str> =
+            block.lines().filter(|line| !is_elsewhere(line) && !line.starts_with("python ")).collect();
+        let block = lines.join("\n").replace("cargo run --release -- ", "diorama ");
+        let block = block.replace("http://127.0.0.1:8000", &model.url()).replace("NAME", "scripted");
+        // The server listens on a port of its own here, and a reader waits for it by reading on.
+        let serve = "diorama serve examples/library.yaml";
+        let wait = format!("until curl -sf localhost:{port}/readyz >/dev/null; do sleep 0.05; done");
+        let block = block
+            .replace("8080", &port)
+            .replace(&format!("{serve} &"), &format!("{serve} --port {port} &\n{wait}"));
+        seen.push(run(&block, folder.path(), &path));
+    }
+    let printed = seen.join("\n");
+    for part in [
+        "1000 dialogues in dataset",
+        "500 dialogues in rows",
+        "success            1.0000",
+        "function-calling",
+        r#"[{"author":"F. Crab","language":"English","title":"Mock Turtles","id":"#,
+    ] {
+        assert!(printed.contains(part), "found no {part:?} in:\n{printed}");
+    }
+}
+
+#[test]
+#[ignore = "needs torch; .ci/gym installs it"]
+fn the_readmes_dataset_is_trained_on() {
+    let python = root().join("target/venv-trl/bin");
+    let (folder, path) = place(&format!("{}:", python.display()));
+    let block = blocks().into_iter().find(|block| block.contains("sft_trl.py")).unwrap();
+    let tiny = format!("python {} rows.jsonl tiny", root().join("tests/data/gym/tiny_model.py").display());
+    let line = "python examples/sft_trl.py rows.jsonl";
+    let block = block.replace(line, &format!("{tiny}\n{line} --model tiny"));
+    let printed = run(&format!("export HF_HUB_OFFLINE=1\n{block}"), folder.path(), &path);
+    assert!(printed.contains("trained tiny on 500 dialogues; the model is in trained"), "{printed}");
+    assert!(folder.path().join("trained/model.safetensors").is_file());
+}
+
+#[test]
+fn the_mock_example_remembers_what_was_written() {
+    let (folder, path) = place("");
+    let printed = run(&format!("PORT={} examples/mock_api.sh", free_port()), folder.path(), &path);
+    assert_eq!(printed.matches(r#""title":"Mock Turtles""#).count(), 2, "{printed}");
+    assert!(printed.contains(r#""status":400"#), "{printed}");
+}
