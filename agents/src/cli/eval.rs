@@ -81,7 +81,7 @@ pub struct RunArgs {
     #[arg(value_name = "DATASET", required_unless_present = "tasks")]
     pub dataset: Option<Location>,
     /// The same, as an option.
-    #[arg(long, value_name = "DATASET", conflicts_with = "dataset")]
+    #[arg(long, value_name = "DATASET", conflicts_with = "dataset", hide = true)]
     pub tasks: Option<Location>,
     /// Agent to run.
     #[arg(long, value_enum)]

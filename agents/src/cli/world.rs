@@ -36,7 +36,7 @@ pub struct WorldCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the worlds of the catalog with their domains and APIs.
+    /// List the worlds of the catalog with the number of their APIs and scenarios.
     List,
     /// Check world files: print each error with file, line and a fix. Exits with 3 when there is one.
     Check {

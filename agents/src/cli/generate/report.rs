@@ -40,13 +40,13 @@ pub(super) fn funnel(summary: &Summary) -> String {
     }
     let _ = writeln!(text, "{:>10}  written", summary.counts.dialogues);
     if !funnel.mutants.is_empty() {
-        text.push_str("Mutants of the written reference solutions, which the grader must reject:\n");
+        text.push_str("Reference solutions with one mistake, which the grader must reject:\n");
     }
     for (kind, mutants) in &funnel.mutants {
+        let [rejected, accepted, same] = [mutants.killed, mutants.survived, mutants.equivalent];
         let _ = writeln!(
             text,
-            "{:>10}  {kind}: rejected; {} more change nothing, {} were accepted",
-            mutants.killed, mutants.equivalent, mutants.survived
+            "{rejected:>10}  {kind} rejected, {accepted} accepted ({same} more change nothing)"
         );
     }
     text
