@@ -52,6 +52,12 @@ pub fn provider_of_field(name: &str, whole: bool) -> Option<&'static str> {
 /// The provider of names of whatever people work on.
 pub const ANY_NAME: &str = "work_title";
 
+/// The form of the codes that a field of this name holds, such as `{AAA}-####` for `sku`.
+#[must_use]
+pub fn code_of_field(name: &str) -> Option<&'static str> {
+    defaults::code(&split_identifier(name))
+}
+
 /// The provider of what the records of a resource are called: that of its name, or [`ANY_NAME`].
 #[must_use]
 pub fn provider_of_name(resource: &str) -> &'static str {

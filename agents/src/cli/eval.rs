@@ -8,8 +8,10 @@ mod regrade;
 mod report;
 mod run;
 
+use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use diorama_engine::fault::{Faults, Rule};
@@ -34,10 +36,15 @@ use crate::evaluation::page::{Shown, page};
 use crate::evaluation::remote::SessionServer;
 use crate::evaluation::stored::{Mode, RunFolder};
 
+/// How long the model's server may take to accept a connection before the run.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+const USAGE: &str = "diorama eval [run] DATASET --agent NAME [OPTIONS]\n       diorama eval compare RUN RUN...\n       diorama eval regrade FILE --tasks DATASET";
+
 /// Evaluate agents on the tasks of a dataset, compare runs, and grade kept runs again.
 ///
-/// `eval` without a subcommand means `eval run`.
+/// `eval` without a subcommand means `eval run`; `diorama eval run --help` has its options.
 #[derive(Debug, Args)]
+#[command(override_usage = USAGE)]
 pub struct EvalCommand {
     /// The subcommand.
     #[command(subcommand)]
@@ -184,6 +191,9 @@ impl RunArgs {
         let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
         let options = self.options(agent)?;
         let plan = self.plan(agent, connected.as_ref(), &options)?;
+        if let Some(url) = self.model.connection.base_url.as_deref().filter(|_| agent.asks_model()) {
+            note_if_silent(url, streams);
+        }
         let held = plan.folder.as_ref().map_or(0, RunFolder::len);
         if held > 0 {
             super::terminal::note(
@@ -208,6 +218,9 @@ impl RunArgs {
         let report = Report::new(&who, &outcome, usage_report, prices, options);
         self.write(&report)?;
         streams.print(&report, || report.table())?;
+        if let (Some(why), 0) = (&outcome.first_unfinished, report.results.success_rate.of) {
+            return Err(CliError::Empty(format!("no episode came to an end; the first: {why}")));
+        }
         if let Some(why) = &outcome.first_unfinished {
             super::terminal::note(streams, &format!("some episodes came to no end; the first: {why}"));
         }
@@ -318,6 +331,20 @@ impl RunArgs {
 
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
         rows(self.tasks()?, self.split, self.limit.unwrap_or(usize::MAX))
+    }
+}
+
+/// Notes that nothing listens at a URL. Requests are tried again for a while, so that the run goes on.
+fn note_if_silent(url: &str, streams: &mut Streams<'_>) {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let host = rest.split('/').next().unwrap_or_default();
+    let address = match host.rsplit_once(':') {
+        Some((_, port)) if port.parse::<u16>().is_ok() => host.to_owned(),
+        _ => format!("{host}:{}", if scheme == "https" { 443 } else { 80 }),
+    };
+    let mut found = address.to_socket_addrs().into_iter().flatten();
+    if !found.any(|address| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok()) {
+        super::terminal::note(streams, &format!("nothing listens at {url} yet; requests are tried again"));
     }
 }
 

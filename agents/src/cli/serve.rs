@@ -157,8 +157,8 @@ pub enum Log {
 }
 
 /// The warning that is printed if the admin API is open.
-const NO_TOKEN: &str = "there is no control token: whoever reaches this port, an agent with HTTP too, can read, reset and \
-                        grade every session; to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
+const NO_TOKEN: &str = "the admin API is open to every program on this machine, so that an agent with HTTP could grade its own session; \
+                        to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
 /// The text before a generated control token.
 const MADE_TOKEN: &str =
     "the admin API asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";

@@ -4,7 +4,7 @@
 //! vocabulary (departments, kinds); they never lend ids.
 
 use diorama_seeds::doc::{FieldDoc, TypeName};
-use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
+use diorama_seeds::materialise::{ANY_NAME, code_of_field, provider_of_field, provider_of_name};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
@@ -324,6 +324,9 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
     }
     if ["id", "code", "key", "token", "hash", "number"].contains(&tail.as_str()) {
         return Some(json!({"provider": "code", "format": "{AAA}-####"}));
+    }
+    if let Some(code) = code_of_field(name) {
+        return Some(json!({"provider": "code", "format": code}));
     }
     if named {
         let mut of = words(name);

@@ -36,6 +36,17 @@ pub(super) fn without_id(noun: &str) -> &str {
     [" ID", " SID"].iter().find_map(|key| noun.strip_suffix(key)).unwrap_or(noun)
 }
 
+/// Has people say a record where a phrase says its key: `the customer {customerId}`, not `the customer ID {customerId}`.
+pub(super) fn name_records(api: &mut ApiDoc) {
+    for (name, _) in api.parameters.iter().filter(|(_, doc)| doc.reference.is_some()) {
+        let key = label(name);
+        let said = |noun: &str| format!("the {noun} {{{name}}}");
+        for phrase in &mut api.phrases.imperative {
+            *phrase = phrase.replace(&said(&key), &said(without_id(&key)));
+        }
+    }
+}
+
 /// Whether a number means something by itself: it has a unit, or counts, or has no dimension.
 fn says_all(name: &str, doc: &FieldDoc) -> bool {
     const DIMENSIONS: [&str; 22] = [

@@ -172,7 +172,7 @@ fn has_personal_fields(place: &Place<'_>) -> bool {
 }
 
 /// Forms of codes by the field's name.
-fn code(words: &[String]) -> Option<&'static str> {
+pub(super) fn code(words: &[String]) -> Option<&'static str> {
     let others = |word: &String| rows("no codes").iter().any(|row| row.names.contains(&word.as_str()));
     value("codes", words).filter(|_| !words.iter().any(others))
 }

@@ -107,10 +107,10 @@ pub fn fidelity_counts(world: &World) -> BTreeMap<String, u64> {
 #[must_use]
 pub fn fidelity(world: &World) -> String {
     let of: Vec<(&Api, Level)> = world.apis.iter().map(|api| (api, level(api))).collect();
-    let mut out = String::new();
+    let mut out = format!("What the {} operations do, as far as the document tells:\n", world.apis.len());
     for wanted in Level::ALL {
         let count = of.iter().filter(|(_, level)| *level == wanted).count();
-        let _ = writeln!(out, "{:<10}{count:>6}  {}", wanted.name(), wanted.meaning());
+        let _ = writeln!(out, "{count:>6}  {} ({})", wanted.meaning(), wanted.name());
     }
     let silent: Vec<&str> = of
         .iter()
@@ -119,7 +119,7 @@ pub fn fidelity(world: &World) -> String {
         .take(MOST_NAMED)
         .collect();
     if !silent.is_empty() {
-        let _ = writeln!(out, "contract only: {}", silent.join(", "));
+        let _ = writeln!(out, "        those that change nothing: {}", silent.join(", "));
     }
     out
 }

@@ -241,6 +241,13 @@ fn fix(shape: bool) -> &'static str {
 fn check_version(first: Option<&(String, Json)>) -> Result<(), Finding> {
     // A document that has no first entry fails later with the reader's own message.
     let Some((key, value)) = first else { return Ok(()) };
+    if key == "openapi" || key == "swagger" {
+        return Err(Finding::error(
+            "",
+            "found an OpenAPI document, expected a world file",
+            "import it with `diorama world import`; `generate` and `serve` take it as it is",
+        ));
+    }
     if key != "world" {
         return Err(Finding::error(
             "",

@@ -171,6 +171,9 @@ impl Report {
 }
 
 pub(super) fn rate(rate: &Rate) -> String {
+    if rate.of == 0 {
+        return "not measured: no episode counts".to_owned();
+    }
     format!("{:.4} [{:.4}, {:.4}] {} of {}", rate.share, rate.low, rate.high, rate.solved, rate.of)
 }
 

@@ -91,6 +91,7 @@ impl<'a> Act<'a> {
                 doc.ignored = true;
             }
         }
+        phrases::name_records(&mut self.api);
         if self.has_no_words() {
             self.api.phrases.imperative.clear();
         }

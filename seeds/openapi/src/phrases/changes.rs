@@ -190,7 +190,11 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
         Some("date-time" | "date") => !words(name)
             .last()
             .is_some_and(|last| ["at", "on", "until", "timestamp"].contains(&last.as_str())),
-        Some("integer" | "number") => doc.unit.is_some() || counted(name).is_some(),
+        Some("integer" | "number") => {
+            // A quantity is a number of the thing itself.
+            let quantity = words(name).last().is_some_and(|last| last == "quantity");
+            quantity || doc.unit.is_some() || counted(name).is_some()
+        }
         // What can only be one thing goes without saying, and what was done by somebody is no noun.
         _ => doc.values.len() != 1 && words(name).last().is_none_or(|last| last != "by"),
     }

@@ -6,7 +6,7 @@
 use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId, ResourceId};
+use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId, Place, ResourceId};
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
 use diorama_seeds::value::Value;
 use rand::seq::IndexedRandom;
@@ -120,6 +120,8 @@ fn spellings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
         for (name, json) in call.arguments.iter_mut() {
             let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else { continue };
             let Ok(value) = parameter.schema.parse_json(json, &world.zone) else { continue };
+            // A contract takes numbers in bodies as numbers alone.
+            let strict = api.contract.is_some() && parameter.place == Place::Body;
             let looked_up = matches!(&api.behaviour.kind, BehaviourKind::Lookup { by, .. } if by.iter().any(|(_, by)| api.parameters[by.index()].name == parameter.name));
             let spelt = match &value {
                 Value::Time(time) => Json::from(time.to_string().trim_start_matches('0').to_owned()),
@@ -131,7 +133,7 @@ fn spellings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
                     }
                     Json::from(format!("{date} {time}"))
                 }
-                Value::Integer(_) | Value::Decimal(_) | Value::Number(_) => Json::from(value.to_text(&world.zone)),
+                Value::Integer(_) | Value::Decimal(_) | Value::Number(_) if !strict => Json::from(value.to_text(&world.zone)),
                 Value::String(text) if looked_up => Json::from(text.to_lowercase()),
                 _ => continue,
             };
