@@ -26,11 +26,11 @@ fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
 
 #[test]
 fn openenvs_clients_play_and_its_graders_pass() {
-    let tasks = Tasks::new(50);
+    let tasks = Tasks::new(20);
     let gym = tasks.serve("openenv", &[]);
     let line = ["--server", &gym.url, "--episodes", path(&tasks.episodes)];
     let Some(seen) = run("venv-openenv", "openenv_client.py", &line) else { return };
-    assert_eq!((&seen["played"], &seen["reward"], &seen["idle"]), (&json!(50), &json!(50.0), &json!(0)));
+    assert_eq!((&seen["played"], &seen["reward"], &seen["idle"]), (&json!(20), &json!(20.0), &json!(0)));
     for by in ["mcp", "http"] {
         assert_eq!((&seen[by]["reward"], &seen[by]["done"]), (&json!(1.0), &json!(true)), "{by}");
     }
@@ -62,12 +62,12 @@ fn openenvs_local_checks_pass_where_they_can_be_run() {
 
 #[test]
 fn the_open_reward_client_plays() {
-    let tasks = Tasks::new(50);
+    let tasks = Tasks::new(20);
     let gym = tasks.serve("ors", &[]);
     let line = ["--server", &gym.url, "--episodes", path(&tasks.episodes)];
     let Some(seen) = run("venv-ors", "ors_client.py", &line) else { return };
-    assert_eq!((&seen["played"], &seen["reward"], &seen["early"]), (&json!(50), &json!(50.0), &json!(0)));
-    assert_eq!((&seen["finished"], &seen["after"]), (&json!(50), &json!(["episode_finished"])));
+    assert_eq!((&seen["played"], &seen["reward"], &seen["early"]), (&json!(20), &json!(20.0), &json!(0)));
+    assert_eq!((&seen["finished"], &seen["after"]), (&json!(20), &json!(["episode_finished"])));
     assert_eq!(seen["refused"]["no such tool"], "not_found");
     assert_eq!(gym.sessions(), 0);
 }
