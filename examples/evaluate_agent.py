@@ -70,23 +70,38 @@ def chat(base_url, model):
     return ask
 
 
+def listed(server, control):
+    """The tasks of the server, page by page."""
+    offset, total = 0, 1
+    while offset < total:
+        reply = requests.get(f"{server}/v1/tasks", params={"limit": 1000, "offset": offset}, headers=control, timeout=120)
+        if reply.status_code == 401:
+            raise SystemExit("the server asks for its token: set DIORAMA_CONTROL_TOKEN to what `diorama serve` printed")
+        reply.raise_for_status()
+        page = reply.json()
+        yield from page["tasks"]
+        offset, total = offset + 1000, page["total"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", default="http://127.0.0.1:8080", help="diorama serve --tasks")
     parser.add_argument("--base-url", required=True, help="URL of the model's server, without /v1")
     parser.add_argument("--model", required=True)
+    parser.add_argument("--split", default="test", help="split of the tasks: train or test")
     parser.add_argument("--tasks", type=int, default=20, help="maximum tasks")
     asked = parser.parse_args()
     token = os.environ.get("DIORAMA_CONTROL_TOKEN")
     control = {"Diorama-Token": token} if token else {}
-    listed = requests.get(f"{asked.server}/v1/tasks", params={"limit": asked.tasks}, headers=control, timeout=120)
-    listed.raise_for_status()
+    tasks = [task["id"] for task in listed(asked.server, control) if task["split"] == asked.split][: asked.tasks]
+    if not tasks:
+        raise SystemExit(f"found no tasks of the split {asked.split}; generate 500 dialogues or more, or give --split train")
     ask, counted = chat(asked.base_url, asked.model), []
-    for task in listed.json()["tasks"]:
-        grade = run(asked.server, task["id"], ask, control)
+    for task in tasks:
+        grade = run(asked.server, task, ask, control)
         if not grade["excluded"]:  # An excluded episode failed beside a fault of the environment, and says nothing.
             counted.append(grade["reward"])
-        print(json.dumps({"task": task["id"], "reward": grade["reward"], "excluded": grade["excluded"]}), flush=True)
+        print(json.dumps({"task": task, "reward": grade["reward"], "excluded": grade["excluded"]}), flush=True)
     print(json.dumps({"episodes": len(counted), "success": sum(counted) / max(1, len(counted))}))
 
 

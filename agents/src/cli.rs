@@ -18,6 +18,7 @@ pub mod openapi;
 pub mod schema;
 pub mod search;
 pub mod serve;
+pub mod share;
 pub mod task;
 pub mod terminal;
 pub mod world;

@@ -62,12 +62,8 @@ fn the_readmes_commands_do_what_it_says() {
             block.lines().filter(|line| !is_elsewhere(line) && !line.starts_with("python ")).collect();
         let block = lines.join("\n").replace("cargo run --release -- ", "diorama ");
         let block = block.replace("http://127.0.0.1:8000", &model.url()).replace("NAME", "scripted");
-        // The server listens on a port of its own here, and a reader waits for it by reading on.
         let serve = "diorama serve examples/library.yaml";
-        let wait = format!("until curl -sf localhost:{port}/readyz >/dev/null; do sleep 0.05; done");
-        let block = block
-            .replace("8080", &port)
-            .replace(&format!("{serve} &"), &format!("{serve} --port {port} &\n{wait}"));
+        let block = block.replace("8080", &port).replace(serve, &format!("{serve} --port {port}"));
         seen.push(run(&block, folder.path(), &path));
     }
     let printed = seen.join("\n");

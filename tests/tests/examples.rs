@@ -90,7 +90,7 @@ fn lines(python: &Path, script: &str, server: &str, model: &str) -> Vec<Json> {
     let mut command = Command::new(python);
     command.arg(root().join("examples").join(script)).args(["--server", server, "--base-url", model]);
     command
-        .args(["--model", "scripted", "--tasks", "1000"])
+        .args(["--model", "scripted", "--split", "train", "--tasks", "1000"])
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("DIORAMA_CONTROL_TOKEN", "secret");
     let ran = command.output().unwrap();

@@ -134,10 +134,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Minimum share of solved tasks, from 0 to 1. Exits with 3 below it.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = crate::cli::share::share)]
     pub min_success: Option<f64>,
     /// Maximum share of solved tasks, from 0 to 1, for adversaries. Exits with 3 above it.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = crate::cli::share::share)]
     pub max_success: Option<f64>,
     /// Maximum unsolved tasks to list. For adversaries: solved tasks.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -354,7 +354,7 @@ fn rows(tasks: &Location, split: Option<Split>, limit: usize) -> Result<Vec<Dial
     let rows = folder.rows_of_split(split).take(limit).collect::<Result<Vec<_>, _>>()?;
     if rows.is_empty() {
         return Err(CliError::Empty(format!(
-            "{tasks} has no rows of {}; a dataset of few domains has training rows only",
+            "{tasks} has no rows of {}; every tenth batch of 50 rows is of the split test, so make 500 or more, of several domains",
             split.map_or("any split", Split::as_str)
         )));
     }

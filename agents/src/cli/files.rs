@@ -45,5 +45,9 @@ pub(crate) fn open_storage(location: &Location) -> Result<Storage, CliError> {
 /// # Errors
 /// When it has no readable manifest.
 pub(crate) fn open_dataset(location: &Location) -> Result<Folder, CliError> {
+    let named = location.to_string();
+    if !named.contains("://") && !Path::new(&named).is_dir() {
+        return Err(CliError::Empty(format!("found no folder `{named}`, expected that of a dataset")));
+    }
     Ok(Folder::open(open_storage(location)?)?)
 }

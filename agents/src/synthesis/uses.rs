@@ -56,7 +56,7 @@ fn why(world_template: &WorldTemplate, id: ApiId, api: &Api) -> String {
         .any(|scenario| scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name)));
     match scenario_set.unwritten(id) {
         _ if is_called => "its scenarios had no turn, or lost every try: see `diorama world test`".to_owned(),
-        Some(reason) => format!("{reason}; write a scenario"),
+        Some(reason) => format!("{reason}; or write a scenario (docs/scenarios.md)"),
         None => "no scenario calls it: write one".to_owned(),
     }
 }

@@ -31,7 +31,7 @@ pub struct ApiBankCommand {
     #[arg(long, value_name = "FILE")]
     pub write_world: Option<PathBuf>,
     /// Minimum share of gold calls that give the recorded reply, from 0 to 1. Exits with 3 below it.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = crate::cli::share::share)]
     pub min_share: Option<f64>,
 }
 

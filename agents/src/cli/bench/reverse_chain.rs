@@ -32,7 +32,7 @@ pub struct ReverseChainCommand {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "agent"])]
     pub pairs: Option<PathBuf>,
     /// Minimum share of correct plans, from 0 to 1. Exits with 3 below it.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = crate::cli::share::share)]
     pub min_share: Option<f64>,
 }
 

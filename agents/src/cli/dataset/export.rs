@@ -34,7 +34,7 @@ pub(super) struct Export {
     /// Content of assistant messages that only call [default: the format's own].
     #[arg(long, value_enum)]
     content: Option<ContentName>,
-    /// How to write rows whose APIs are found by search [default: deferred].
+    /// How to write rows whose APIs are found by search [default: dispatch for nemo-gym, deferred for others].
     #[arg(long, value_enum)]
     searched: Option<SearchedName>,
     /// How goals end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the

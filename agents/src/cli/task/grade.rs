@@ -35,7 +35,7 @@ pub(super) struct Grade {
     show: usize,
     /// Maximum share of episodes on which grader and label differ, from 0 to 1, for right and wrong ones each. Exits with 3 above
     /// it.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = crate::cli::share::share)]
     max_error: Option<f64>,
 }
 

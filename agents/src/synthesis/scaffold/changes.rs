@@ -28,7 +28,7 @@ impl<'a> Author<'a> {
             let Some(sketch) = self.sketch(&chosen) else { continue };
             let (clauses, requests) = (sketch.clauses(self.id), sketch.requests(self.id));
             if clauses.is_empty() && requests.is_empty() {
-                self.reason = "it has no words: give it `phrases.do` or `phrases.request`".to_owned();
+                self.reason = "it has no words: give it `phrases.do` or `phrases.request` (docs/world-format.md; of a document, in a file for --overlay)".to_owned();
                 continue;
             }
             self.refused(&sketch, &clauses, &requests, turn);

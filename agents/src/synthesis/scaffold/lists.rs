@@ -47,7 +47,7 @@ impl<'a> Author<'a> {
                 nouns.push(described.plural.to_string());
             }
             if nouns.is_empty() {
-                self.reason = "it has no words: give it `phrases.noun`".to_owned();
+                self.reason = "it has no words: give it `phrases.noun` (docs/world-format.md; of a document, in a file for --overlay)".to_owned();
                 continue;
             }
             let Some(calls) = self.try_calls(&sketch) else { continue };
