@@ -43,7 +43,7 @@ pub struct Arguments {
     pub json: bool,
 }
 
-/// What may follow `eval` other than the arguments of `eval run`.
+/// Words that may follow `eval` other than the arguments of `eval run`.
 const EVAL_COMMANDS: [&str; 6] = ["run", "compare", "regrade", "help", "-h", "--help"];
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria not met.";

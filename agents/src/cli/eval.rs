@@ -8,7 +8,7 @@ mod regrade;
 mod report;
 mod run;
 
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -336,14 +336,9 @@ impl RunArgs {
 
 /// Notes that nothing listens at a URL. Requests are tried again for a while, so that the run goes on.
 fn note_if_silent(url: &str, streams: &mut Streams<'_>) {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    let host = rest.split('/').next().unwrap_or_default();
-    let address = match host.rsplit_once(':') {
-        Some((_, port)) if port.parse::<u16>().is_ok() => host.to_owned(),
-        _ => format!("{host}:{}", if scheme == "https" { 443 } else { 80 }),
-    };
-    let mut found = address.to_socket_addrs().into_iter().flatten();
-    if !found.any(|address| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok()) {
+    let found =
+        reqwest::Url::parse(url).ok().and_then(|url| url.socket_addrs(|| None).ok()).unwrap_or_default();
+    if !found.iter().any(|address| TcpStream::connect_timeout(address, CONNECT_TIMEOUT).is_ok()) {
         super::terminal::note(streams, &format!("nothing listens at {url} yet; requests are tried again"));
     }
 }

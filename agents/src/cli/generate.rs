@@ -62,7 +62,7 @@ pub struct Generate {
     /// Where worlds come from.
     #[command(flatten)]
     pub sources: Sources,
-    /// Who writes the words of the dialogues.
+    /// Writer of the dialogues' words.
     #[arg(long, value_enum, default_value_t = Backend::Scenarios)]
     pub backend: Backend,
     /// Ability that the dialogues need. Repeatable [default: all].
@@ -292,19 +292,13 @@ impl Generate {
                 "All rows are of the split train: every tenth batch of 50 rows is of the split test.\n",
             );
         }
-        let own = !self.sources.named.is_empty() || !self.sources.inputs.is_empty();
+        let own = !self.sources.is_empty();
         for unused in uses.iter().filter(|unused| own && unused.dialogues == 0) {
             let why = unused.why.as_deref().unwrap_or_default();
             let _ = writeln!(text, "{}.{} is in no dialogue: {why}", unused.domain, unused.api);
         }
         text.push_str(&told.map(Told::text).unwrap_or_default());
-        let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
-        let _ = writeln!(
-            text,
-            "{} dialogues in {} ({seconds:.1} s, {speed:.0} a second)",
-            summary.counts.dialogues, self.out
-        );
-        text.push_str(&closing::closing(&self.out));
+        text.push_str(&closing::closing(summary.counts.dialogues, &self.out, seconds));
         text
     }
 }

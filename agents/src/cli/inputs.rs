@@ -30,6 +30,12 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// Returns true if no input was named.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.inputs.is_empty()
+    }
+
     /// Returns the worlds and documents that were named, by position and by options, told apart by how they begin.
     ///
     /// # Errors
@@ -43,7 +49,7 @@ impl Sources {
             } else if path.is_file() && !is_world_file(path)? {
                 inputs.openapi.push(path.clone());
             } else {
-                // What is no file may be a name in the catalog.
+                // A path without a file may be a name in the catalog.
                 inputs.world.push(path.clone());
             }
         }
@@ -298,9 +304,7 @@ fn files_directly_in(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(fail)? {
         let file = entry.map_err(fail)?.path();
-        let known = file
-            .extension()
-            .is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
+        let known = find::has_ending(&file);
         let beside = BESIDE.iter().any(|(suffix, _)| file.to_string_lossy().ends_with(suffix));
         if known && !beside && file.is_file() {
             found.push(file);

@@ -8,7 +8,7 @@ use super::{Done, Streams};
 /// Print a JSON Schema.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// What the schema describes.
+    /// Kind of document that the schema describes.
     #[arg(value_enum)]
     pub of: Of,
 }

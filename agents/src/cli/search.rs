@@ -19,7 +19,7 @@ use super::{Done, Streams};
 /// one search only.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What the API does, in plain words.
+    /// Purpose of the API, in plain words.
     #[arg(value_name = "QUERY", required = true)]
     pub query: Vec<String>,
     /// Maximum hits.
@@ -31,7 +31,7 @@ pub struct Search {
     /// HTTP method of the APIs [default: all].
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<Method>,
-    /// What to rank by.
+    /// Measure to rank by.
     #[arg(long, value_enum, default_value_t = By::FusedAndNeeds)]
     pub by: By,
     /// Which embedding model is used.

@@ -3,7 +3,7 @@
 /// Reads a share.
 ///
 /// # Errors
-/// What was found, where it is no number from 0 to 1.
+/// A message that names the text found, if it is no number from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| format!("found `{text}`, expected a share from 0 to 1, such as 0.9"))

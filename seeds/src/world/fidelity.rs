@@ -107,7 +107,7 @@ pub fn fidelity_counts(world: &World) -> BTreeMap<String, u64> {
 #[must_use]
 pub fn fidelity(world: &World) -> String {
     let of: Vec<(&Api, Level)> = world.apis.iter().map(|api| (api, level(api))).collect();
-    let mut out = format!("What the {} operations do, as far as the document tells:\n", world.apis.len());
+    let mut out = format!("The {} operations by what they do:\n", world.apis.len());
     for wanted in Level::ALL {
         let count = of.iter().filter(|(_, level)| *level == wanted).count();
         let _ = writeln!(out, "{count:>6}  {} ({})", wanted.meaning(), wanted.name());

@@ -21,6 +21,7 @@ from openenv.validation.runtime.collector import collect_runtime_evidence
 from openenv.validation.runtime.contracts import RuntimePlan
 from websockets.asyncio.client import connect
 
+POLICY = json.loads((files("openenv.validation") / "policies" / "severity-v1.json").read_text())
 MANIFEST = {
     "manifest_schema_version": "1", "name": "diorama", "signature": "openenv.yaml",
     "reward": {"range": [0.0, 1.0], "oracle_tolerance": 0.0, "floor_margin": 1.0},
@@ -57,8 +58,7 @@ def graders(url, recorded):
     """What the package's graders say of measured episodes."""
     subject = type("Subject", (), {})()
     subject.manifest = NormalizedManifest.model_validate(MANIFEST)
-    policy = json.loads((files("openenv.validation") / "policies" / "severity-v1.json").read_text())
-    bounds = DeclarationBounds.model_validate(policy["bounds"])
+    bounds = DeclarationBounds.model_validate(POLICY["bounds"])
     found = [StaticManifestGrader(bounds).run(subject)]
     records = 0
     for task, record in recorded.items():
@@ -200,8 +200,7 @@ async def main():
             rewards(played) == [record["reward"] for record in recorded.values()], f"{n} rewards are those of `eval`, another program"),
         "semantic.replayability": verdict(all(same), f"{n} records made again call by call"),
     } | {name: ["not run", why] for name, why in NOT_RUN.items()}
-    policy = json.loads((files("openenv.validation") / "policies" / "severity-v1.json").read_text())
-    local = [entry["check_id"] for entry in policy["entries"] if entry["lane"] == "local"]
+    local = [entry["check_id"] for entry in POLICY["entries"] if entry["lane"] == "local"]
     assert sorted(checks) == sorted(local), set(checks) ^ set(local)
     print(json.dumps({name: checks[name] for name in local}))
 

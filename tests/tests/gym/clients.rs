@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Tasks, path};
 
-/// What a script of `data/gym` prints last.
+/// The last line that a script of `data/gym` prints.
 fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
     let python = installed(&format!("{venv}/bin/python"))?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/gym").join(script);

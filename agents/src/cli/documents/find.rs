@@ -51,6 +51,12 @@ pub fn is_several(named: &[PathBuf]) -> bool {
     named.len() > 1 || named.iter().any(|path| path.is_dir())
 }
 
+/// Returns true if a file has the ending of a document or a world.
+#[must_use]
+pub fn has_ending(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
+}
+
 fn walk(folder: &Path, above: &mut Vec<String>, found: &mut Vec<Found>) -> Result<(), CliError> {
     let fail = |source| CliError::Read { path: folder.to_owned(), source };
     if above.len() > MAX_DEPTH {
@@ -71,8 +77,7 @@ fn walk(folder: &Path, above: &mut Vec<String>, found: &mut Vec<Found>) -> Resul
             }
             continue;
         }
-        let known = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
-        if known && path.is_file() {
+        if has_ending(&path) && path.is_file() {
             let label = above.iter().map(String::as_str).chain([&*name]).collect::<Vec<_>>().join("/");
             found.push(Found { path, label });
         }

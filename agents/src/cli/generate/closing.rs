@@ -1,4 +1,4 @@
-//! What `generate` prints last on a terminal: one of the rows, and what to do next.
+//! The last lines of `generate`: how many rows, and on a terminal one of them and what to do next.
 
 use std::io::IsTerminal as _;
 
@@ -14,12 +14,15 @@ const ROWS_READ: usize = 50;
 const MAX_LINES: usize = 12;
 const MAX_LINE_CHARS: usize = 110;
 
-/// Returns a row of a finished dataset and the commands that follow. Returns nothing where stdout is no terminal, or no row can be
-/// read.
-pub(super) fn closing(out: &Location) -> String {
-    if !std::io::stdout().is_terminal() {
-        return String::new();
-    }
+/// Returns the number of rows, their place and the speed. On a terminal, a row and the commands that follow come after it.
+pub(super) fn closing(rows: u64, out: &Location, seconds: f64) -> String {
+    let speed = if seconds > 0.0 { rows as f64 / seconds } else { 0.0 };
+    let sample = if std::io::stdout().is_terminal() { sample(out) } else { String::new() };
+    format!("{rows} dialogues in {out} ({seconds:.1} s, {speed:.0} a second)\n{sample}")
+}
+
+/// A row of a dataset and the commands that follow. Empty if no row can be read.
+fn sample(out: &Location) -> String {
     let rows =
         open_dataset(out).ok().map(|folder| folder.rows().take(ROWS_READ).flatten().collect::<Vec<_>>());
     rows.as_deref().and_then(short_row).map_or_else(String::new, |row| text(row, out))

@@ -43,16 +43,16 @@ pub struct LlmArgs {
     /// Terms of the model, which become part of the rows' licence.
     #[arg(long, value_name = "TEXT", default_value = "terms not stated")]
     pub model_license: String,
-    /// Who makes the assistant's calls.
+    /// Author of the assistant's calls.
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Caller::Scenario)]
     pub caller: Caller,
-    /// Who makes the assistant's calls when the caller agent fails.
+    /// Author of the assistant's calls when the caller agent fails.
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Fallback::Scenario)]
     pub fallback: Fallback,
     /// How the caller agent makes calls.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallerProtocol::Tools)]
     pub caller_protocol: CallerProtocol,
-    /// Whose lines the model rewords, in one request per conversation.
+    /// Speakers whose lines the model rewords, in one request per conversation.
     #[arg(long, value_enum, value_name = "WHOSE", default_value_t = Rewrite::Both)]
     pub rewrite: Rewrite,
     /// Maximum attempts per row, each with another plan.

@@ -102,11 +102,8 @@ pub(super) fn report(
         "out": command.out.to_string(),
     });
     streams.print(&data, || {
-        let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
-        let funnel = funnel(summary);
-        let closing = closing(&command.out);
-        let (rows, out) = (summary.counts.dialogues, &command.out);
-        format!("{funnel}{rows} dialogues in {out} ({seconds:.1} s, {speed:.0} a second)\n{closing}")
+        let closing = closing(summary.counts.dialogues, &command.out, seconds);
+        format!("{}{closing}", funnel(summary))
     })
 }
 

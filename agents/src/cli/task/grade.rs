@@ -27,7 +27,7 @@ pub(super) struct Grade {
     /// Dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
     #[arg(long, value_name = "LOCATION")]
     tasks: Location,
-    /// What to grade: the messages, or the facts of the reference solution in their place.
+    /// Answers to grade: the messages, or the facts of the reference solution in their place.
     #[arg(long, value_enum, default_value_t = AnswersName::Prose)]
     answers: AnswersName,
     /// Maximum episodes to list on which grader and label differ.

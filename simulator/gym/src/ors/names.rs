@@ -84,7 +84,7 @@ mod tests {
             ["from", "X-Rate", "2nd", "city", "to_"].iter().all(|name| back.contains_key(*name)),
             "{back:?}"
         );
-        // What the schema does not know stays, and is refused by the API.
+        // A name that the schema does not know stays; the API refuses it.
         let unknown = Map::from_iter([("other_".to_owned(), json!(1)), ("from".to_owned(), json!(2))]);
         assert_eq!(from_python(&own, unknown.clone()), unknown);
     }
