@@ -156,14 +156,12 @@ impl Task {
     /// Returns true if at least one goal is answered and no accepted outcome changes a record.
     #[must_use]
     pub fn is_answer_only(&self) -> bool {
-        self.checks.variants.iter().all(|variant| variant.changes.is_empty())
-            && self.goals.iter().any(|goal| goal.outcome == Outcome::Done)
+        self.checks.changes.is_empty() && self.goals.iter().any(|goal| goal.outcome == Outcome::Done)
     }
 
     /// How likely it is that each fact asked for is picked out of the values of its kind in the replies.
     #[must_use]
     pub fn chance(&self) -> f64 {
-        let Some(variant) = self.checks.variants.first() else { return 0.0 };
         let mut kinds: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for reply in &self.replies {
             if let Ok(body) = serde_json::from_str(reply) {
@@ -180,7 +178,7 @@ impl Task {
             };
             1.0 / kinds.get(kind).map_or(1, BTreeSet::len).max(1) as f64
         };
-        variant.goals.iter().flat_map(|goal| &goal.answer).map(|check| among(&check.fact)).product()
+        self.checks.goals.iter().flat_map(|goal| &goal.answer).map(|check| among(&check.fact)).product()
     }
 
     /// The structured final answer of each goal of the reference solution, with the values that these calls made for new
@@ -188,7 +186,7 @@ impl Task {
     #[must_use]
     pub fn final_answers(&self, world: &World, calls: &[Arc<LogEntry>]) -> Vec<Given> {
         let given = self.goals.iter().enumerate().map(|(number, goal)| {
-            let check = self.checks.variants.first().and_then(|variant| variant.goals.get(number));
+            let check = self.checks.goals.get(number);
             let made = |new: u32, field: &str| self.new_value(world, calls, new, field);
             Given {
                 outcome: Some(goal.outcome),
@@ -202,7 +200,7 @@ impl Task {
 
     /// The value that calls gave to a field of a new record.
     fn new_value(&self, world: &World, calls: &[Arc<LogEntry>], new: u32, field: &str) -> Option<Json> {
-        let (change, before) = self.checks.variants.first()?.creation(new)?;
+        let (change, before) = self.checks.creation(new)?;
         let model = world.base.world();
         let resource = model.resource_named(&change.resource)?;
         let field = model.resource(resource).field_named(field)?;
@@ -382,7 +380,6 @@ fn add_kinds(body: &serde_json::Value, kinds: &mut BTreeMap<&'static str, BTreeS
 
 /// How the goals of a row end. Rows of the first format have one, which ends with the last message.
 fn goals(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldGoal> {
-    let expected = checks.variants.first().map(|variant| &variant.goals);
     let words: Vec<&str> = row
         .messages
         .iter()
@@ -392,7 +389,7 @@ fn goals(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldGoal> {
     let mut found: Vec<GoldGoal> = Vec::new();
     let (mut user_turns, mut calls, mut said, mut first) = (0, 0, 0, 0);
     let mut end = |user_turns: usize, calls: Range<usize>, answer: &str, outcome: Outcome| {
-        let goal = expected.and_then(|goals| goals.get(found.len()));
+        let goal = checks.goals.get(found.len());
         let reason = goal.and_then(|goal| goal.refusal.first().copied());
         found.push(GoldGoal { calls, user_turns, answer: answer.to_owned(), outcome, reason });
     };

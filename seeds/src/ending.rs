@@ -141,12 +141,10 @@ pub struct NamedFact {
     pub checks: Vec<usize>,
 }
 
-/// Returns the facts that a goal asks for in any variant, each name once.
+/// Returns the facts that a goal asks for.
 #[must_use]
 pub fn asks(checks: &Checks, goal: usize) -> Vec<NamedFact> {
-    let goals = checks.variants.iter().filter_map(|variant| variant.goals.get(goal));
-    let mut known: HashSet<String> = HashSet::new();
-    goals.flat_map(named).filter(|fact| known.insert(fact.name.clone())).collect()
+    checks.goals.get(goal).map(named).unwrap_or_default()
 }
 
 /// Returns the facts that a goal asks for, first those that it answers.

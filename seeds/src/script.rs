@@ -46,10 +46,6 @@ pub struct WithheldDetail {
     pub questions: Vec<String>,
     /// The user's words for the detail.
     pub say: String,
-    /// True if any question brings it out. This holds in rows of the first format, which kept one text for all
-    /// details.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub any: bool,
 }
 
 /// When a goal opens. What is given must hold.

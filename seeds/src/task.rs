@@ -12,11 +12,12 @@ use serde_json::Value as Json;
 use crate::ask::Ask;
 
 mod calls;
+mod older;
 
 pub use calls::{ArgumentSource, Call, Derivation, GoldCall};
 
-/// Version of the checks' format. Version 1 had one goal, whose members stood in the variant; it is still read.
-pub const CHECKS_VERSION: u32 = 2;
+/// Version of the checks' format. Versions 1 and 2 are still read, and translated as they are.
+pub const CHECKS_VERSION: u32 = 3;
 
 /// A task as a row holds it: the checks, and the reference calls that were proven to pass them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -114,67 +115,38 @@ impl RefusalClass {
     }
 }
 
-/// The conditions for a task to be solved. A task with several accepted outcomes has several `variants`; one that
-/// holds in full is enough.
+/// The conditions for a task to be solved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "older::ChecksForm")]
+#[schemars(!try_from, deny_unknown_fields)]
 pub struct Checks {
     /// [`CHECKS_VERSION`].
     pub version: u32,
-    /// Accepted ways for the episode to end, at least one.
-    pub variants: Vec<Variant>,
+    /// How each goal must end, in order; at least one.
+    pub goals: Vec<GoalCheck>,
+    /// The whole expected difference between first and last state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeCheck>,
     /// Changes that are neither asked for nor damage (a view counter, a log).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Allowance>,
 }
 
 impl Checks {
-    /// Names the arguments in the evidence of version 1, which named none: those of the reference call, without tokens and
-    /// what only chooses the view.
-    pub fn name_arguments(&mut self, gold: &[GoldCall]) {
-        if self.version > 1 {
-            return;
-        }
-        let goals = self.variants.iter_mut().flat_map(|variant| &mut variant.goals);
-        for goal in goals {
-            let of_facts = goal.answer.iter_mut().flat_map(|check| &mut check.evidence);
-            goal.evidence.iter_mut().chain(of_facts).for_each(|evidence| evidence.name_arguments(gold));
-        }
+    /// The expected creation of a new record, by its number, and how many records of the same resource are to be created before it.
+    #[must_use]
+    pub fn creation(&self, new: u32) -> Option<(&ChangeCheck, usize)> {
+        let at = self.changes.iter().position(|change| change.key == KeyCheck::New(new))?;
+        let change = &self.changes[at];
+        let alike =
+            |other: &&ChangeCheck| other.resource == change.resource && matches!(other.key, KeyCheck::New(_));
+        Some((change, self.changes[..at].iter().filter(alike).count()))
     }
-}
-
-impl Evidence {
-    fn name_arguments(&mut self, gold: &[GoldCall]) {
-        let (api, arguments) = match self {
-            Self::Computed { api, arguments, .. }
-            | Self::Refused { api, arguments, .. }
-            | Self::Empty { api, arguments } => (api, arguments),
-            Self::All { of } => return of.iter_mut().for_each(|part| part.name_arguments(gold)),
-            Self::Leaf { .. } | Self::New { .. } => return,
-        };
-        let Some(call) = gold.iter().rev().find(|call| call.api == *api) else { return };
-        let lasting = |name: &str| match call.sources.get(name) {
-            Some(ArgumentSource::Reply { path, .. }) => !path.ends_with("token"),
-            Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default) => false,
-            _ => true,
-        };
-        let named = call.arguments.iter().filter(|(name, _)| lasting(name));
-        arguments.extend(named.map(|(name, value)| (name.clone(), value.clone())));
-    }
-}
-
-/// One accepted end of the whole conversation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "VariantForm")]
-pub struct Variant {
-    /// How each goal must end, in order; at least one.
-    pub goals: Vec<GoalCheck>,
-    /// The whole expected difference between first and last state.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<ChangeCheck>,
 }
 
 /// How one goal must end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct GoalCheck {
     /// How it must end.
     pub outcome: Outcome,
@@ -190,42 +162,6 @@ pub struct GoalCheck {
     /// For a goal that cannot be answered: the facts that its request asks for, as its structured ending shows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Ask>,
-    /// Facts that the message may state beside those asked for, such as the other members of the record it is about.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub context: Vec<Fact>,
-}
-
-/// A variant as it is written: of version 2 with `goals`, of version 1 with the members of its one goal.
-#[derive(Deserialize, JsonSchema)]
-struct VariantForm {
-    #[serde(default)]
-    goals: Vec<GoalCheck>,
-    #[serde(default)]
-    changes: Vec<ChangeCheck>,
-    #[serde(flatten)]
-    only: Option<GoalCheck>,
-}
-
-impl From<VariantForm> for Variant {
-    fn from(form: VariantForm) -> Self {
-        let VariantForm { mut goals, changes, only } = form;
-        if goals.is_empty() {
-            goals.extend(only);
-        }
-        Self { goals, changes }
-    }
-}
-
-impl Variant {
-    /// The expected creation of a new record, by its number, and how many records of the same resource are to be created before it.
-    #[must_use]
-    pub fn creation(&self, new: u32) -> Option<(&ChangeCheck, usize)> {
-        let at = self.changes.iter().position(|change| change.key == KeyCheck::New(new))?;
-        let change = &self.changes[at];
-        let alike =
-            |other: &&ChangeCheck| other.resource == change.resource && matches!(other.key, KeyCheck::New(_));
-        Some((change, self.changes[..at].iter().filter(alike).count()))
-    }
 }
 
 impl Default for GoalCheck {
@@ -236,13 +172,13 @@ impl Default for GoalCheck {
             answer: Vec::new(),
             evidence: Vec::new(),
             asks: Vec::new(),
-            context: Vec::new(),
         }
     }
 }
 
 /// An expected change of one record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ChangeCheck {
     /// Qualified name of the resource.
     pub resource: String,
@@ -281,7 +217,7 @@ pub enum ChangeKind {
 pub enum KeyCheck {
     /// The record with this key.
     Key(Json),
-    /// A new record, whatever its key; the number names it inside the variant.
+    /// A new record, whatever its key; the number names it inside the checks.
     New(u32),
 }
 
@@ -299,24 +235,21 @@ pub enum Matcher {
     ListWithNew(Vec<Json>),
     /// Free text: the same words apart from case, punctuation and white space.
     Text(String),
-    /// Free text that must mention each of these (words apart from case).
-    Mentions(Vec<String>),
-    /// Any value.
-    Any,
 }
 
 /// A change that is neither asked for nor damage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Allowance {
     /// Qualified name of the resource.
     pub resource: String,
-    /// Field that may change; any change of the resource when not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
+    /// Field that may change.
+    pub field: String,
 }
 
 /// A fact the answer must state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct AnswerCheck {
     /// A description for people: `price of room 12`.
     pub about: String,
@@ -333,7 +266,7 @@ pub struct AnswerCheck {
 
 /// A typed fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
     /// A number, with its unit when it has one.
     Number {
@@ -400,7 +333,7 @@ pub enum Fact {
     /// A value that the world generates for a new record: its key, a code. It differs from session to session, and is
     /// read from the record when the episode is graded.
     Made {
-        /// The number of the new record among the changes of the variant.
+        /// The number of the new record among the changes.
         new: u32,
         /// The field.
         field: String,
@@ -409,9 +342,6 @@ pub enum Fact {
     List {
         /// The items.
         items: Vec<Fact>,
-        /// True if the items must come in this order.
-        #[serde(default)]
-        ordered: bool,
     },
 }
 
@@ -433,7 +363,7 @@ pub enum Evidence {
     },
     /// A reply leaf that came from this field of a new record.
     New {
-        /// The number of the new record among the changes of the variant.
+        /// The number of the new record among the changes.
         new: u32,
         /// The field.
         field: String,

@@ -13,6 +13,7 @@ use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateCall, CandidateGoal, 
 use diorama_proof::{Candidate, ground_with};
 use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::script::Script;
+use diorama_seeds::task::Checks;
 use serde_json::Value as Json;
 
 use super::error::{VerifyError, column, same};
@@ -68,7 +69,7 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
         None => (&*row.license, &*row.source),
     };
     let again = row_of(RowWorld { base, id, hash, license, source }, &grounded, &task.gates, &about);
-    for (place, found, expected) in columns(row, &again) {
+    for (place, found, expected) in columns(row, &task.checks, &again) {
         if found == expected {
             continue;
         }
@@ -83,9 +84,15 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
     }
 }
 
-/// The columns that follow from the calls, the messages and the world: as stored, and as made again.
-fn columns(row: &Dialogue, again: &Dialogue) -> Vec<(&'static str, String, String)> {
-    let of = |row: &Dialogue| {
+/// The columns that follow from the calls, the messages and the world: as stored, and as made again. Checks of an older
+/// version are compared as those of today that they are read as.
+fn columns(row: &Dialogue, checks: &Checks, again: &Dialogue) -> Vec<(&'static str, String, String)> {
+    let stored_checks = if row.checks == again.checks {
+        row.checks.clone()
+    } else {
+        serde_json::to_string(checks).unwrap_or_default()
+    };
+    let of = |row: &Dialogue, checks: String| {
         let messages = serde_json::to_string(&row.messages).unwrap_or_default();
         [
             ("query", row.query.clone()),
@@ -95,7 +102,7 @@ fn columns(row: &Dialogue, again: &Dialogue) -> Vec<(&'static str, String, Strin
             ("gold_calls", row.gold_calls.clone()),
             ("gold_plan", row.gold_plan.clone().unwrap_or_default()),
             ("user_facts", row.user_facts.clone()),
-            ("checks", row.checks.clone()),
+            ("checks", checks),
             ("gold_answer", claims(&row.gold_answer)),
             ("depth", row.depth.to_string()),
             ("license", row.license.clone()),
@@ -104,7 +111,12 @@ fn columns(row: &Dialogue, again: &Dialogue) -> Vec<(&'static str, String, Strin
             ("final_state_hash", row.final_state_hash.clone()),
         ]
     };
-    of(row).into_iter().zip(of(again)).map(|((name, found), (_, made))| (name, found, made)).collect()
+    let again = of(again, again.checks.clone());
+    of(row, stored_checks)
+        .into_iter()
+        .zip(again)
+        .map(|((name, found), (_, made))| (name, found, made))
+        .collect()
 }
 
 /// The claims in a `gold_answer`; rows of an earlier version hold the words of the answers beside them.

@@ -49,9 +49,7 @@ fn edit(column: &mut String, change: impl FnOnce(&mut Json) -> Option<()>) -> bo
 
 /// Changes the first goal of the checks for which there is something to change.
 fn goal(row: &mut Dialogue, change: impl Fn(&mut Json) -> Option<()>) -> bool {
-    edit(&mut row.checks, |checks| {
-        checks.get_mut("variants")?.get_mut(0)?.get_mut("goals")?.as_array_mut()?.iter_mut().find_map(change)
-    })
+    edit(&mut row.checks, |checks| checks.get_mut("goals")?.as_array_mut()?.iter_mut().find_map(change))
 }
 
 /// Takes a member of a goal's checks away.
@@ -71,7 +69,7 @@ fn message(row: &mut Dialogue, role: Role) -> bool {
 }
 
 /// Single tamperings, and the place that must be named.
-const TAMPERINGS: [(&str, Tampering, &str); 30] = [
+const TAMPERINGS: [(&str, Tampering, &str); 28] = [
     (
         "another tolerance",
         |row| {
@@ -84,11 +82,10 @@ const TAMPERINGS: [(&str, Tampering, &str); 30] = [
         },
         "fact.tolerance",
     ),
-    ("no answer", |row| without(row, "answer"), "checks.variants[0].goals["),
+    ("no answer", |row| without(row, "answer"), "checks.goals["),
     ("no evidence", |row| without(row, "evidence"), ".evidence: found nothing"),
     ("no refusal", |row| without(row, "refusal"), ".refusal: found nothing"),
     ("no asks", |row| without(row, "asks"), ".asks: found nothing"),
-    ("no context", |row| without(row, "context"), ".context: found nothing"),
     (
         "another name of a fact",
         |row| {
@@ -118,50 +115,28 @@ const TAMPERINGS: [(&str, Tampering, &str); 30] = [
     ),
     (
         "no changes",
-        |row| {
-            edit(&mut row.checks, |checks| {
-                checks.get_mut("variants")?.get_mut(0)?.as_object_mut()?.remove("changes").map(drop)
-            })
-        },
-        "checks.variants[0].changes: found nothing",
+        |row| edit(&mut row.checks, |checks| checks.as_object_mut()?.remove("changes").map(drop)),
+        "checks.changes: found nothing",
     ),
     (
-        "any value",
+        "another value",
         |row| {
             edit(&mut row.checks, |checks| {
-                let fields = checks
-                    .get_mut("variants")?
-                    .get_mut(0)?
-                    .get_mut("changes")?
-                    .get_mut(0)?
-                    .get_mut("fields")?
-                    .as_object_mut()?;
-                fields.values_mut().next().map(|matcher| *matcher = json!("any"))
+                let fields = checks.get_mut("changes")?.get_mut(0)?.get_mut("fields")?.as_object_mut()?;
+                fields.values_mut().next().map(|matcher| *matcher = json!({"text": "x"}))
             })
         },
-        "checks.variants[0].changes[0].fields.",
+        "checks.changes[0].fields.",
     ),
     (
         "allowances",
         |row| {
             edit(&mut row.checks, |checks| {
-                let resource =
-                    checks.get_mut("variants")?.get_mut(0)?.get_mut("changes")?.get(0)?["resource"].clone();
-                put(&mut checks["allowed"], json!([{ "resource": resource }]))
+                let resource = checks.get_mut("changes")?.get(0)?["resource"].clone();
+                put(&mut checks["allowed"], json!([{ "resource": resource, "field": "x" }]))
             })
         },
         "checks.allowed: found [",
-    ),
-    (
-        "another variant",
-        |row| {
-            edit(&mut row.checks, |checks| {
-                let variants = checks.get_mut("variants")?.as_array_mut()?;
-                variants.push(variants.first()?.clone());
-                Some(())
-            })
-        },
-        "checks.variants: found 2 items",
     ),
     ("another system message", |row| message(row, Role::System), "episode.system_hash"),
     (
@@ -238,7 +213,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 30] = [
                     .map(drop)
             })
         },
-        "checks.variants[0].goals[",
+        "checks.goals[",
     ),
     (
         "no claims",

@@ -2,7 +2,7 @@
 
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, FINISH, Finish};
-use diorama_seeds::task::{Checks, Outcome, Variant};
+use diorama_seeds::task::{Checks, Outcome};
 use serde_json::{Map, Value as Json, json};
 
 use super::conversation::{Call, Conversation, Turn, fault, tool_name};
@@ -31,10 +31,9 @@ pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(
     if !offer(conversation, &checks) {
         return Ok(());
     }
-    let Some(variant) = checks.variants.first() else { return Ok(()) };
     let ends = ends(row, conversation)?;
-    if ends.len() != variant.goals.len() {
-        let what = format!("has {} ends, expected {}, one for each goal", ends.len(), variant.goals.len());
+    if ends.len() != checks.goals.len() {
+        let what = format!("has {} ends, expected {}, one for each goal", ends.len(), checks.goals.len());
         return Err(fault(row, "episode", what));
     }
     let mut turns: Vec<Turn> = Vec::with_capacity(conversation.turns.len());
@@ -55,7 +54,7 @@ pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(
             turns.push(turn.clone());
             continue;
         };
-        let end = finish(row, conversation, variant, goal, turn)?;
+        let end = finish(row, conversation, &checks, goal, turn)?;
         let call = Call::new(format!("finish_{goal}"), FINISH.to_owned(), end);
         let ending = Turn { content: None, calls: vec![call.clone()], ..turn.clone() };
         turns.push(ending);
@@ -96,12 +95,12 @@ fn ends(row: &Dialogue, conversation: &Conversation) -> Result<Vec<usize>, RowFa
 fn finish(
     row: &Dialogue,
     conversation: &Conversation,
-    variant: &Variant,
+    checks: &Checks,
     number: usize,
     turn: &Turn,
 ) -> Result<Map<String, Json>, RowFault> {
-    let Some(goal) = variant.goals.get(number) else { return Ok(Map::new()) };
-    let made = |new: u32, field: &str| made(row, conversation, variant, new, field);
+    let Some(goal) = checks.goals.get(number) else { return Ok(Map::new()) };
+    let made = |new: u32, field: &str| made(row, conversation, checks, new, field);
     let facts = ending::facts(goal, made)
         .ok_or_else(|| fault(row, "checks", "asks for a value that no reply of the row shows".to_owned()))?;
     let refused = goal.outcome == Outcome::Refused;
@@ -121,14 +120,8 @@ fn finish(
 /// Returns the value that the world generated for a field of a new record. The value is read from the position in a
 /// reply that a claimed fact names. New records of one resource are created in the order in which they are
 /// expected.
-fn made(
-    row: &Dialogue,
-    conversation: &Conversation,
-    variant: &Variant,
-    new: u32,
-    field: &str,
-) -> Option<Json> {
-    let (_, before) = variant.creation(new)?;
+fn made(row: &Dialogue, conversation: &Conversation, checks: &Checks, new: u32, field: &str) -> Option<Json> {
+    let (_, before) = checks.creation(new)?;
     let answer: GoldAnswer = serde_json::from_str(&row.gold_answer).ok()?;
     let mut taken: Vec<Json> = Vec::new();
     for fact in answer.claims.iter().flat_map(|goal| &goal.ends.facts) {

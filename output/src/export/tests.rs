@@ -38,8 +38,7 @@ fn row() -> Dialogue {
     let events = json!([{"user": 0}, {"call": 0}, {"call": 1}, {"call": 2}, {"say": 0}, {"end": "done"}]);
     Dialogue {
         messages,
-        checks: json!({"version": 2, "variants": [{"goals": [{"outcome": "done", "answer": answer}]}]})
-            .to_string(),
+        checks: json!({"version": 3, "goals": [{"outcome": "done", "answer": answer}]}).to_string(),
         episode: json!({"clock": "2026-03-02T09:00:00Z", "events": events}).to_string(),
         ..sample(0, Split::Train)
     }
@@ -96,7 +95,7 @@ fn searched_row() -> Dialogue {
         query: "Book room 7.".into(),
         tools: searcher.to_string(),
         messages,
-        checks: json!({"version": 2, "variants": [{"goals": goals, "changes": [change]}]}).to_string(),
+        checks: json!({"version": 3, "goals": goals, "changes": [change]}).to_string(),
         episode: json!({"clock": "2026-03-02T09:00:00Z", "events": events}).to_string(),
         gold_answer:
             json!({"claims": [{"ends": {"outcome": "done", "facts": [fact]}}, {"ends": {"outcome": "refused"}}]})

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diorama_seeds::script::{Goal, Script, WithheldDetail};
+use diorama_seeds::script::{Goal, Script};
 use diorama_seeds::task::{Outage, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -94,20 +94,14 @@ pub struct Provenance {
 }
 
 impl UserFacts {
-    /// The script. Of a row of the first format: one goal, whose later turns any question brings out.
+    /// The script. Of a row of the first format: one goal, whose later turns answer one message each.
     #[must_use]
     pub fn script(self, opening: &str) -> Script {
         match self {
             Self::Script(script) => script,
             Self::Turns(turns) => {
-                let held = |turn: LaterTurn| WithheldDetail {
-                    about: "the details".to_owned(),
-                    say: turn.text,
-                    any: true,
-                    ..WithheldDetail::default()
-                };
-                let withheld = turns.into_iter().map(held).collect();
-                Script { goals: vec![Goal { user: opening.to_owned(), withheld, ..Goal::default() }] }
+                let lines = turns.into_iter().map(|turn| turn.text).collect();
+                Script { goals: vec![Goal { user: opening.to_owned(), lines, ..Goal::default() }] }
             }
         }
     }
@@ -118,13 +112,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_the_first_format_hold_back_their_later_turns() {
+    fn rows_of_the_first_format_say_their_later_turns_one_by_one() {
         let old: UserFacts = serde_json::from_str(r#"[{"turn": 1, "text": "PIN 3015"}]"#).unwrap();
         let script = old.script("I want to sign in.");
         assert_eq!(script.opening(), "I want to sign in.");
-        assert!(script.goals[0].withheld[0].any && script.goals[0].withheld[0].say == "PIN 3015");
+        assert_eq!(script.goals[0].lines, ["PIN 3015"]);
         let none: UserFacts = serde_json::from_str("[]").unwrap();
-        assert_eq!(none.script("Hi.").goals[0].withheld, []);
+        assert!(none.script("Hi.").goals[0].lines.is_empty());
         let text = serde_json::to_string(&UserFacts::Script(script.clone())).unwrap();
         assert_eq!(serde_json::from_str::<UserFacts>(&text).unwrap(), UserFacts::Script(script));
     }

@@ -34,7 +34,7 @@ pub(crate) fn sample(row_index: u64, split: Split) -> Dialogue {
         gold_calls: format!(r#"[{{"api":"FindDentist","arguments":{{"name":"Ann {row_index}"}}}}]"#),
         gold_plan: row_index.is_multiple_of(2).then(|| "FindDentist(name)".to_owned()),
         gold_answer: "{}".into(),
-        checks: r#"{"version":1,"variants":[]}"#.into(),
+        checks: r#"{"version":3,"goals":[]}"#.into(),
         user_facts: "{}".into(),
         initial_state_hash: "0".repeat(64),
         final_state_hash: "0".repeat(64),

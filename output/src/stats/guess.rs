@@ -28,8 +28,7 @@ pub(super) struct Guesses {
 impl Guesses {
     /// Takes in a row's checks.
     pub(super) fn add(&mut self, checks: &Checks) {
-        let Some(variant) = checks.variants.first() else { return };
-        for goal in &variant.goals {
+        for goal in &checks.goals {
             for check in &goal.answer {
                 let (kind, value) = told(&check.fact);
                 *self.kinds.entry(kind).or_default().entry(value).or_default() += 1;
@@ -40,11 +39,11 @@ impl Guesses {
                 *self.kinds.entry("refusal").or_default().entry(value).or_default() += 1;
             }
         }
-        let mut facts = variant.goals.iter().flat_map(|goal| &goal.answer);
+        let mut facts = checks.goals.iter().flat_map(|goal| &goal.answer);
         let few = |fact: &Fact| matches!(fact, Fact::Count { value: 1 | 2 });
         let only = facts.next().is_some_and(|check| few(&check.fact)) && facts.next().is_none();
-        let refuses = variant.goals.iter().any(|goal| !goal.refusal.is_empty());
-        self.weak += u64::from(only && !refuses && variant.changes.is_empty());
+        let refuses = checks.goals.iter().any(|goal| !goal.refusal.is_empty());
+        self.weak += u64::from(only && !refuses && checks.changes.is_empty());
     }
 
     /// Returns the most common value by kind, and the number of rows that rest only on a count of one or two.

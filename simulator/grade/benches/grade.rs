@@ -59,7 +59,7 @@ fn clinic() -> Arc<Base> {
 
 fn checks() -> Checks {
     let leaf = |field: &str| json!([{"kind": "leaf", "resource": "dentist", "key": "0", "field": field}]);
-    serde_json::from_value(json!({"version": 1, "variants": [{
+    serde_json::from_value(json!({"version": 3, "goals": [{
         "outcome": "done",
         "answer": [
             {"about": "cheaper dentist", "fact": {"kind": "entity", "value": "Dr. Ana Silva", "of": ["dentist", "name"]}, "evidence": leaf("name")},
@@ -67,7 +67,6 @@ fn checks() -> Checks {
             {"about": "next appointment", "fact": {"kind": "date_time", "value": "2026-03-05T14:30:00Z"}, "evidence": leaf("next")},
             {"about": "number of booked appointments", "fact": {"kind": "count", "value": 3}, "evidence": leaf("booked")},
         ],
-        "context": [{"kind": "money", "minor": 9500, "scale": 2, "currency": "EUR"}]
     }]}))
     .unwrap()
 }

@@ -53,8 +53,6 @@ pub(crate) enum Test {
     New(u32),
     List(Vec<Item>),
     Text(Vec<String>),
-    Mentions(Vec<Vec<String>>),
-    Any,
 }
 
 /// An item of a list.
@@ -64,9 +62,9 @@ pub(crate) enum Item {
     New(u32),
 }
 
-/// Changes that are neither asked for nor damage.
+/// Fields whose changes are neither asked for nor damage.
 #[derive(Debug, Default)]
-pub(crate) struct Allowed(Vec<(ResourceId, Option<FieldId>)>);
+pub(crate) struct Allowed(Vec<(ResourceId, FieldId)>);
 
 /// Why an expected change can never be met.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -211,17 +209,6 @@ impl Test {
                 Self::List(ready)
             }
             Matcher::Text(text) => Self::Text(words_of(text)),
-            Matcher::Mentions(parts) => {
-                let parts: Vec<Vec<String>> =
-                    parts.iter().map(|part| words_of(part)).filter(|words| !words.is_empty()).collect();
-                if parts.is_empty() {
-                    return Err(ChangeError::Kind(
-                        "mentions without a word accept any text; use any, or name the words",
-                    ));
-                }
-                Self::Mentions(parts)
-            }
-            Matcher::Any => Self::Any,
         })
     }
 
@@ -268,11 +255,6 @@ impl Test {
                 _ => false,
             },
             Self::Text(words) => value.as_str().is_some_and(|text| words_of(text) == *words),
-            Self::Mentions(parts) => value.as_str().is_some_and(|text| {
-                let words = words_of(text);
-                parts.iter().all(|part| words.windows(part.len()).any(|window| window == part))
-            }),
-            Self::Any => !matches!(value, Value::Absent),
         }
     }
 
@@ -285,8 +267,6 @@ impl Test {
             Self::New(number) => format!("the key of new record {number}"),
             Self::Set(_) | Self::List(_) => "another list".to_owned(),
             Self::Text(_) => "another text".to_owned(),
-            Self::Mentions(_) => "a text with all the words".to_owned(),
-            Self::Any => "a value".to_owned(),
         }
     }
 }
@@ -297,28 +277,18 @@ impl Allowed {
             let resource = world
                 .resource_named(&allowance.resource)
                 .ok_or_else(|| ChangeError::Resource(allowance.resource.clone()))?;
-            let field = match &allowance.field {
-                Some(name) => Some(
-                    world
-                        .resource(resource)
-                        .field_named(name)
-                        .ok_or_else(|| ChangeError::Field(allowance.resource.clone(), name.clone()))?,
-                ),
-                None => None,
-            };
+            let field = world
+                .resource(resource)
+                .field_named(&allowance.field)
+                .ok_or_else(|| ChangeError::Field(allowance.resource.clone(), allowance.field.clone()))?;
             Ok((resource, field))
         });
         ready.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether any change of a resource is allowed.
-    pub(crate) fn covers(&self, resource: ResourceId) -> bool {
-        self.0.iter().any(|(of, field)| *of == resource && field.is_none())
-    }
-
     /// Whether a field may change.
-    pub(crate) fn covers_field(&self, resource: ResourceId, field: FieldId) -> bool {
-        self.0.iter().any(|(of, only)| *of == resource && only.is_none_or(|only| only == field))
+    fn covers(&self, resource: ResourceId, field: FieldId) -> bool {
+        self.0.contains(&(resource, field))
     }
 }
 
@@ -418,8 +388,7 @@ impl Expected {
                         ));
                     }
                 }
-                None if field.generated || id == resource.key || allowed.covers_field(check.resource, id) => {
-                }
+                None if field.generated || id == resource.key || allowed.covers(check.resource, id) => {}
                 None => match before {
                     Some(before) if before == value => {}
                     Some(before) => compared.damage.push(GradeError::new(
@@ -470,9 +439,6 @@ pub(crate) fn kind(change: &RecordChange) -> ChangeKind {
 
 /// Whether only fields that may change did.
 fn is_harmless(change: &RecordChange, allowed: &Allowed, world: &World) -> bool {
-    if allowed.covers(change.resource) {
-        return true;
-    }
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
     changed(before, after).all(|field| may_change(change.resource, field, allowed, world))
 }
@@ -484,7 +450,7 @@ pub(crate) fn may_change(resource: ResourceId, field: FieldId, allowed: &Allowed
         .get(resource.index())
         .and_then(|r| r.fields.get(field.index()))
         .is_some_and(|f| f.generated);
-    generated || allowed.covers_field(resource, field)
+    generated || allowed.covers(resource, field)
 }
 
 /// Fields whose values differ.

@@ -31,8 +31,6 @@ pub enum ErrorClass {
     FalseClaim,
     /// More is stated than was asked for.
     Dump,
-    /// A list does not come in its order.
-    WrongOrder,
     /// No reply of the episode shows what is stated.
     NoEvidence,
     /// An expected change was not made.
@@ -63,24 +61,19 @@ pub enum ErrorClass {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckError {
     /// The format is not known.
-    #[error("checks of version {found} cannot be read, expected version 1 to {expected}")]
+    #[error("checks of version {found} cannot be graded, expected version {expected}")]
     Version {
         /// What was there.
         found: u32,
         /// What is known.
         expected: u32,
     },
-    /// There is no accepted end.
-    #[error("checks without a variant pass nothing; write at least one accepted end")]
-    NoVariant,
     /// Nothing is said of how the conversation ends.
-    #[error("variant {0} has no goal; say how each goal must end")]
-    NoGoal(usize),
+    #[error("checks without a goal pass nothing; say how each goal must end")]
+    NoGoal,
     /// A change of a goal that is not there.
-    #[error("variant {variant}: a change is asked for in goal {found}, expected a goal below {goals}")]
+    #[error("a change is asked for in goal {found}, expected a goal below {goals}")]
     Goal {
-        /// The variant.
-        variant: usize,
         /// The goal that was named.
         found: u32,
         /// How many goals there are.
@@ -88,24 +81,24 @@ pub enum CheckError {
     },
     /// Anything would pass.
     #[error(
-        "variant {0} expects neither a change nor a fact nor evidence, so doing nothing would pass; say what must be shown"
+        "the checks expect neither a change nor a fact nor evidence, so doing nothing would pass; say what must be shown"
     )]
-    PassesAnything(usize),
+    PassesAnything,
     /// A fact without evidence.
-    #[error("variant {0}: the {1} has no evidence, so a guess would pass; name where a reply shows it")]
-    Unevidenced(usize, String),
+    #[error("the {0} has no evidence, so a guess would pass; name where a reply shows it")]
+    Unevidenced(String),
     /// A reason for a refusal where none is expected.
-    #[error("variant {0} gives classes of refusal, but does not end refused")]
-    Refusal(usize),
+    #[error("a goal gives classes of refusal, but does not end refused")]
+    Refusal,
     /// A fact that cannot be read.
-    #[error("variant {0}: {1}")]
-    Fact(usize, FactError),
+    #[error(transparent)]
+    Fact(#[from] FactError),
     /// A change that cannot be compared.
-    #[error("variant {0}: {1}")]
-    Change(usize, ChangeError),
+    #[error("changes: {0}")]
+    Change(#[from] ChangeError),
     /// Evidence that cannot be found.
-    #[error("variant {0}: {1}")]
-    Evidence(usize, EvidenceError),
+    #[error("evidence: {0}")]
+    Evidence(#[from] EvidenceError),
     /// An allowance that is none.
     #[error("allowed: {0}")]
     Allowance(ChangeError),

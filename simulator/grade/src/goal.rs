@@ -1,4 +1,4 @@
-//! One goal of an episode, held against what a variant expects of it: what its last message states and claims, what
+//! One goal of an episode, held against what the checks expect of it: what its last message states and claims, what
 //! replies show of that, and how it ended.
 
 use std::cell::OnceCell;
@@ -15,7 +15,7 @@ use super::structured::AskedValue;
 use super::{Attempt, Ended, Episode, Verdict, structured};
 use diorama_engine::session::LogEntry;
 
-/// A goal as it ended, with what all variants read of it.
+/// A goal as it ended, with what is read of it once.
 pub(super) struct Goal<'a> {
     pub(super) ended: &'a Ended<'a>,
     /// The calls up to its end.

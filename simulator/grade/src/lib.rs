@@ -32,7 +32,6 @@ pub use diorama_answers::EXTRACTOR_VERSION;
 use self::change::{Compared, Damage};
 use self::evidence::NewRecords;
 use self::goal::{Goal, Held};
-use self::prepare::PreparedVariant;
 use diorama_answers::Clock;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, RecordChange, State, diff};
@@ -105,7 +104,7 @@ pub struct Grade {
     pub components: Components,
     /// Verdicts of each expected goal.
     pub goals: Vec<GoalGrade>,
-    /// What is wrong, of the accepted end that is nearest. Empty for success.
+    /// What is wrong. Empty for success.
     pub errors: Vec<GradeError>,
 }
 
@@ -121,8 +120,7 @@ impl Grade {
             return vec![true; self.goals.len()];
         }
         let harmed = [self.components.change, self.components.damage].contains(&Verdict::Failed);
-        let changes = checks.variants.iter().flat_map(|variant| &variant.changes);
-        let writing: Vec<u32> = changes.map(|change| change.goal).collect();
+        let writing: Vec<u32> = checks.changes.iter().map(|change| change.goal).collect();
         let credited = (0..).zip(&self.goals).map(|(number, goal)| {
             let lacks_change = harmed && writing.contains(&number);
             !lacks_change && ![goal.outcome, goal.answer, goal.evidence].contains(&Verdict::Failed)
@@ -178,7 +176,7 @@ pub fn grade(checks: &Checks, attempt: &Attempt<'_>) -> Result<Grade, CheckError
     Ok(Prepared::new(checks, attempt.base)?.grade(attempt))
 }
 
-/// What an attempt comes to, held against one variant.
+/// What an attempt comes to.
 #[derive(Default)]
 struct Judgement {
     components: Components,
@@ -191,18 +189,7 @@ impl Prepared {
     #[must_use]
     pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {
         let episode = self.episode(attempt);
-        let mut best: Option<Judgement> = None;
-        for variant in &self.variants {
-            let judged = self.judge(variant, &episode, false);
-            let solved = judged.components.solved();
-            if solved || best.as_ref().is_none_or(|known| judged.is_nearer(known)) {
-                best = Some(judged);
-            }
-            if solved {
-                break;
-            }
-        }
-        let Judgement { components, goals, mut errors, .. } = best.unwrap_or_default();
+        let Judgement { components, goals, mut errors } = self.judge(&episode, false);
         let success = components.solved();
         if success {
             errors.clear();
@@ -224,7 +211,7 @@ impl Prepared {
     #[must_use]
     pub fn passes(&self, attempt: &Attempt<'_>) -> bool {
         let episode = self.episode(attempt);
-        self.variants.iter().any(|variant| self.judge(variant, &episode, true).components.solved())
+        self.judge(&episode, true).components.solved()
     }
 
     fn episode<'a>(&'a self, attempt: &'a Attempt<'a>) -> Episode<'a> {
@@ -242,25 +229,26 @@ impl Prepared {
         }
     }
 
-    /// Holds an episode against a variant; where it is asked only whether it is solved, the first fault ends it.
-    fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>, only_whether: bool) -> Judgement {
+    /// Judges an episode; where it is asked only whether it is solved, the first fault ends it.
+    fn judge(&self, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
-        let keys = self.judge_deeds(variant, episode, &mut judged);
+        let keys = self.judge_changes(episode, &mut judged);
         if only_whether && !judged.errors.is_empty() {
             return Judgement::default();
         }
-        let new = variant.new_records(episode.attempt, &keys);
-        let goals = variant.goals.iter().zip(&episode.goals);
+        let new =
+            NewRecords { world: episode.attempt.base.world(), resources: &self.changes.created, keys: &keys };
+        let goals = self.goals.iter().zip(&episode.goals);
         let goals = goals.map(|(expected, goal)| Held { expected, goal, episode, new: &new });
         let shown: Vec<_> = goals.map(|held| (held, held.evidence())).collect();
-        let reached = shown.len() == variant.goals.len();
+        let reached = shown.len() == self.goals.len();
         // What was done and what replies show decides without a look at the answers.
         let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
         if only_whether && (!reached || lacks()) {
             return Judgement::default();
         }
         let mut shown = shown.into_iter();
-        for number in 0..variant.goals.len() {
+        for number in 0..self.goals.len() {
             let Some((held, (shown, missing))) = shown.next() else {
                 let message = format!("goal {number} of the conversation was not reached");
                 judged.errors.push(GradeError::new(ErrorClass::MissingGoal, message));
@@ -293,21 +281,16 @@ impl Prepared {
 
     /// What was changed: as expected, when it was asked for, and nothing else. Gives the keys of the new records, by
     /// number.
-    fn judge_deeds(
-        &self,
-        variant: &PreparedVariant,
-        episode: &Episode<'_>,
-        judged: &mut Judgement,
-    ) -> BTreeMap<u32, Value> {
+    fn judge_changes(&self, episode: &Episode<'_>, judged: &mut Judgement) -> BTreeMap<u32, Value> {
         let world = episode.attempt.base.world();
         let Compared { keys, errors: wrong, damage } =
-            variant.changes.compare(&episode.changes, &self.allowed, world);
-        if !variant.changes.checks.is_empty() {
+            self.changes.compare(&episode.changes, &self.allowed, world);
+        if !self.changes.checks.is_empty() {
             judged.components.change = Verdict::of(wrong.is_empty());
         }
         judged.errors.extend(wrong);
         let mut harm = damage;
-        for error in episode.damage.judge(&variant.changes, &keys, &self.allowed, world) {
+        for error in episode.damage.judge(&self.changes, &keys, &self.allowed, world) {
             if !harm.contains(&error) {
                 harm.push(error);
             }
@@ -320,7 +303,7 @@ impl Prepared {
     }
 }
 
-/// An attempt with what all variants read.
+/// An attempt with what is read of it once.
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
     vocabulary: &'a Vocabulary,
@@ -343,24 +326,12 @@ impl Episode<'_> {
     }
 }
 
-impl PreparedVariant {
-    /// Which record each new one is.
-    fn new_records<'a>(&'a self, attempt: &Attempt<'a>, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
-        NewRecords { world: attempt.base.world(), resources: &self.changes.created, keys }
-    }
-}
-
 impl Components {
     /// Nothing failed, and something that had to be shown was.
     fn solved(self) -> bool {
         let all = [self.outcome, self.change, self.damage, self.answer, self.evidence];
         !all.contains(&Verdict::Failed)
             && [self.change, self.answer, self.evidence].contains(&Verdict::Passed)
-    }
-
-    fn failed(self) -> usize {
-        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence];
-        all.into_iter().filter(|verdict| *verdict == Verdict::Failed).count()
     }
 }
 
@@ -383,14 +354,6 @@ impl Verdict {
             (Self::Passed, _) | (_, Self::Passed) => Self::Passed,
             _ => Self::NotEvaluated,
         })
-    }
-}
-
-impl Judgement {
-    /// Whether it is nearer to success than another.
-    fn is_nearer(&self, other: &Self) -> bool {
-        let distance = |judged: &Self| (judged.components.failed(), judged.errors.len());
-        distance(self) < distance(other)
     }
 }
 

@@ -1,8 +1,6 @@
 //! Checks, made ready to grade many attempts: names resolved, values parsed, nonsense refused.
 
-use diorama_seeds::task::{
-    AnswerCheck, CHECKS_VERSION, Checks, Fact, GoalCheck, Outcome, RefusalClass, Variant,
-};
+use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, Fact, GoalCheck, Outcome, RefusalClass};
 
 use super::change::{Allowed, Expected};
 use super::errors::CheckError;
@@ -15,18 +13,13 @@ use diorama_engine::Base;
 /// Checks, made ready for a world.
 #[derive(Debug)]
 pub struct Prepared {
-    pub(crate) variants: Vec<PreparedVariant>,
+    pub(crate) goals: Vec<PreparedGoal>,
+    pub(crate) changes: Expected,
     pub(crate) allowed: Allowed,
     pub(crate) leaves: Leaves,
     pub(crate) vocabulary: Vocabulary,
     /// Whether any API of the world can change a record.
     pub(crate) writes: bool,
-}
-
-#[derive(Debug)]
-pub(crate) struct PreparedVariant {
-    pub(crate) goals: Vec<PreparedGoal>,
-    pub(crate) changes: Expected,
 }
 
 #[derive(Debug)]
@@ -62,26 +55,31 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::new`].
     pub fn with(checks: &Checks, base: &Base, vocabulary: &Vocabulary) -> Result<Self, CheckError> {
-        // Version 1 is version 2 with one goal, and is read as such.
-        if !(1..=CHECKS_VERSION).contains(&checks.version) {
+        if checks.version != CHECKS_VERSION {
             return Err(CheckError::Version { found: checks.version, expected: CHECKS_VERSION });
         }
-        if checks.variants.is_empty() {
-            return Err(CheckError::NoVariant);
+        if checks.goals.is_empty() {
+            return Err(CheckError::NoGoal);
+        }
+        // A refusal of what no tool does, or a rule forbids, needs no reply to rest on.
+        let shows = |goal: &GoalCheck| {
+            let declines =
+                |class: &RefusalClass| matches!(class, RefusalClass::NoTool | RefusalClass::Forbidden);
+            !goal.answer.is_empty() || !goal.evidence.is_empty() || goal.refusal.iter().any(declines)
+        };
+        if checks.changes.is_empty() && !checks.goals.iter().any(shows) {
+            return Err(CheckError::PassesAnything);
+        }
+        let goals = checks.goals.len();
+        if let Some(late) = checks.changes.iter().find(|change| change.goal as usize >= goals) {
+            return Err(CheckError::Goal { found: late.goal, goals });
         }
         let world = base.world();
         let mut leaves = Leaves::default();
-        let mut variants = Vec::with_capacity(checks.variants.len());
-        for (position, variant) in checks.variants.iter().enumerate() {
-            let mut variant = PreparedVariant::new(position, variant, base, &mut leaves)?;
-            // Version 1 did not ask what a refusal is about.
-            if checks.version == 1 {
-                variant.goals.iter_mut().for_each(|goal| goal.asks_subject = false);
-            }
-            variants.push(variant);
-        }
+        let goals = checks.goals.iter().map(|goal| PreparedGoal::new(goal, base, &mut leaves));
         Ok(Self {
-            variants,
+            goals: goals.collect::<Result<_, _>>()?,
+            changes: Expected::new(&checks.changes, world)?,
             allowed: Allowed::new(&checks.allowed, world).map_err(CheckError::Allowance)?,
             leaves,
             vocabulary: vocabulary.clone(),
@@ -90,56 +88,25 @@ impl Prepared {
     }
 }
 
-impl PreparedVariant {
-    fn new(position: usize, variant: &Variant, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
-        if variant.goals.is_empty() {
-            return Err(CheckError::NoGoal(position));
-        }
-        // A refusal of what no tool does, or a rule forbids, needs no reply to rest on.
-        let shows = |goal: &GoalCheck| {
-            let declines =
-                |class: &RefusalClass| matches!(class, RefusalClass::NoTool | RefusalClass::Forbidden);
-            !goal.answer.is_empty() || !goal.evidence.is_empty() || goal.refusal.iter().any(declines)
-        };
-        if variant.changes.is_empty() && !variant.goals.iter().any(shows) {
-            return Err(CheckError::PassesAnything(position));
-        }
-        let goals = variant.goals.len();
-        if let Some(late) = variant.changes.iter().find(|change| change.goal as usize >= goals) {
-            return Err(CheckError::Goal { variant: position, found: late.goal, goals });
-        }
-        let prepared = variant.goals.iter().map(|goal| PreparedGoal::new(position, goal, base, leaves));
-        Ok(Self {
-            goals: prepared.collect::<Result<_, _>>()?,
-            changes: Expected::new(&variant.changes, base.world())
-                .map_err(|error| CheckError::Change(position, error))?,
-        })
-    }
-}
-
 impl PreparedGoal {
-    fn new(position: usize, goal: &GoalCheck, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
+    fn new(goal: &GoalCheck, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
         let world = base.world();
         if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
-            return Err(CheckError::Refusal(position));
+            return Err(CheckError::Refusal);
         }
         let mut ready = |evidence: &[diorama_seeds::task::Evidence]| {
             let parts = evidence.iter().map(|one| Ready::new(one, world, leaves));
-            parts.collect::<Result<Vec<_>, _>>().map_err(|error| CheckError::Evidence(position, error))
+            parts.collect::<Result<Vec<_>, _>>()
         };
         let mut evidence_of = Vec::with_capacity(goal.answer.len());
         for check in &goal.answer {
             if check.evidence.is_empty() {
-                return Err(CheckError::Unevidenced(position, check.about.clone()));
+                return Err(CheckError::Unevidenced(check.about.clone()));
             }
             evidence_of.push(ready(&check.evidence)?);
         }
         let evidence = ready(&goal.evidence)?;
-        let facts = goal.answer.iter().map(|check| &check.fact).chain(&goal.context);
-        facts
-            .into_iter()
-            .try_for_each(|fact| check_fact(fact, &world.zone))
-            .map_err(|error| CheckError::Fact(position, error))?;
+        goal.answer.iter().try_for_each(|check| check_fact(&check.fact, &world.zone))?;
         let subjects = match goal.outcome {
             Outcome::Refused => structured::subjects(&goal.evidence, base),
             _ => Vec::new(),
@@ -161,10 +128,9 @@ impl PreparedGoal {
 pub(super) fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
     Some(match fact {
         Fact::Made { new, field } => value_of(*new, field)?,
-        Fact::List { items, ordered } => Fact::List {
-            items: items.iter().map(|item| filled_fact(item, value_of)).collect::<Option<_>>()?,
-            ordered: *ordered,
-        },
+        Fact::List { items } => {
+            Fact::List { items: items.iter().map(|item| filled_fact(item, value_of)).collect::<Option<_>>()? }
+        }
         other => other.clone(),
     })
 }

@@ -45,7 +45,7 @@ const MAX_WORDS_PER_FACT: usize = 40;
 /// Values that may follow one another without a word between them, beside those asked for.
 const MAX_BARE_VALUES: usize = 3;
 
-/// The last message of a goal, read once for all variants.
+/// The last message of a goal, read once.
 pub(crate) struct Message {
     prose: Prose,
     ending: Ending,
@@ -102,10 +102,6 @@ impl<'a> Held<'a> {
         for (check, words) in &reading.contradictions {
             let message = format!("about the {}: {words}", about(check));
             errors.push(GradeError::new(ErrorClass::Contradiction, message));
-        }
-        for check in &reading.out_of_order {
-            let message = format!("the {} come in another order", about(check));
-            errors.push(GradeError::new(ErrorClass::WrongOrder, message));
         }
         if is_dump(&message.prose, &checks) {
             errors.push(GradeError::new(ErrorClass::Dump, "the answer is a list of values".to_owned()));

@@ -58,15 +58,9 @@ pub(super) fn states(fact: &Fact, given: &Json, zone: &Zone) -> bool {
         }
         // Resolved before it is compared.
         Fact::Made { .. } => false,
-        Fact::List { items, ordered } => {
+        Fact::List { items } => {
             let Json::Array(given) = given else { return false };
-            let items: Vec<&Fact> = items.iter().collect();
-            if *ordered {
-                items.len() == given.len()
-                    && items.iter().zip(given).all(|(item, given)| states(item, given, zone))
-            } else {
-                states_set(&items, given, zone)
-            }
+            states_set(&items.iter().collect::<Vec<_>>(), given, zone)
         }
     }
 }

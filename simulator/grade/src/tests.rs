@@ -43,7 +43,9 @@ fn clinic() -> Arc<Base> {
 }
 
 fn checks(variants: &Json) -> Checks {
-    serde_json::from_value(json!({"version": 1, "variants": variants})).unwrap()
+    let mut checks: Checks = serde_json::from_value(json!({"version": 1, "variants": variants})).unwrap();
+    checks.name_arguments(&[]);
+    checks
 }
 
 /// An episode of the clinic.
@@ -243,24 +245,24 @@ fn computed_values_and_empty_replies_are_evidence() {
 #[test]
 fn checks_that_pass_anything_are_refused() {
     let refused = |variants: Json| run(&checks(&variants), Episode::default()).unwrap_err();
-    assert_eq!(refused(json!([])), CheckError::NoVariant);
-    assert_eq!(refused(json!([{"outcome": "done"}])), CheckError::PassesAnything(0));
+    assert_eq!(refused(json!([{"goals": []}])), CheckError::NoGoal);
+    assert_eq!(refused(json!([{"outcome": "done"}])), CheckError::PassesAnything);
     assert_eq!(
         refused(json!([{"outcome": "refused", "refusal": ["not_found"]}])),
-        CheckError::PassesAnything(0)
+        CheckError::PassesAnything
     );
     let unevidenced = json!([{"outcome": "done", "answer": [{"about": "fee", "fact": {"kind": "count", "value": 1}, "evidence": []}]}]);
-    assert_eq!(refused(unevidenced), CheckError::Unevidenced(0, "fee".to_owned()));
+    assert_eq!(refused(unevidenced), CheckError::Unevidenced("fee".to_owned()));
     let hollow = json!([{"outcome": "refused", "evidence": [{"kind": "all", "of": []}]}]);
-    assert!(matches!(refused(hollow), CheckError::Evidence(0, _)));
+    assert!(matches!(refused(hollow), CheckError::Evidence(_)));
     let unknown =
         json!([{"outcome": "done", "changes": [{"resource": "dog", "kind": "deleted", "key": {"key": 1}}]}]);
-    assert!(matches!(refused(unknown), CheckError::Change(0, _)));
+    assert!(matches!(refused(unknown), CheckError::Change(_)));
     let day = json!([{"outcome": "done", "answer": [{"about": "day", "fact": {"kind": "date", "value": "2026-02-30"}, "evidence": [{"kind": "empty", "api": "ListAppointments"}]}]}]);
-    assert!(matches!(refused(day), CheckError::Fact(0, _)));
-    let other = Checks { version: 3, ..Checks::default() };
-    assert!(matches!(run(&other, Episode::default()).unwrap_err(), CheckError::Version { found: 3, .. }));
+    assert!(matches!(refused(day), CheckError::Fact(_)));
+    let other = Checks { version: 4, ..Checks::default() };
+    assert!(matches!(run(&other, Episode::default()).unwrap_err(), CheckError::Version { found: 4, .. }));
     let late = json!([{"goals": [{"outcome": "done"}], "changes": [
         {"resource": "appointment", "kind": "deleted", "key": {"key": "APT-0001"}, "goal": 1}]}]);
-    assert_eq!(refused(late), CheckError::Goal { variant: 0, found: 1, goals: 1 });
+    assert_eq!(refused(late), CheckError::Goal { found: 1, goals: 1 });
 }

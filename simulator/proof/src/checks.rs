@@ -15,7 +15,7 @@ use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
     Allowance, AnswerCheck, ArgumentSource, CHECKS_VERSION, ChangeCheck, ChangeKind, Checks, Evidence, Fact,
-    GoalCheck, GoldCall, KeyCheck, Matcher, Outcome, Variant,
+    GoalCheck, GoldCall, KeyCheck, Matcher, Outcome,
 };
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
@@ -28,9 +28,6 @@ use crate::ground::GroundedGoal;
 
 mod items;
 mod ways;
-
-/// An answer may state so many facts beside those asked for.
-const MOST_CONTEXT: usize = 40;
 
 /// Builds the checks of a candidate that was run.
 #[must_use]
@@ -49,11 +46,7 @@ pub fn build(
         check.goal = goal_of(change, goals, entries);
     }
     let goals = goals.iter().map(|goal| told.goal(goal, entries, session)).collect();
-    Checks {
-        version: CHECKS_VERSION,
-        variants: vec![Variant { goals, changes }],
-        allowed: allowances(told.world, entries),
-    }
+    Checks { version: CHECKS_VERSION, goals, changes, allowed: allowances(told.world, entries) }
 }
 
 /// Fields that the reference solution itself changes and changes back, at the user's wish.
@@ -71,7 +64,9 @@ fn allowances(world: &World, entries: &[Arc<LogEntry>]) -> Vec<Allowance> {
             }
             if values.contains(new) {
                 let resource = world.resource(change.resource);
-                let field = resource.fields.get(index).map(|field| field.name.to_string());
+                let Some(field) = resource.fields.get(index).map(|field| field.name.to_string()) else {
+                    continue;
+                };
                 let allowance = Allowance { resource: resource.qualified.to_string(), field };
                 if !found.contains(&allowance) {
                     found.push(allowance);
@@ -144,7 +139,6 @@ impl Told<'_> {
             answer,
             evidence,
             asks: goal.asks.iter().map(|(resource, field)| self.ask(*resource, *field)).collect(),
-            context: self.context(entries.get(..goal.calls.end).unwrap_or(entries)),
         }
     }
 
@@ -199,7 +193,7 @@ impl Told<'_> {
                     items.iter().map(|leaf| self.evidence(asked.call(), entry, array, leaf)).collect();
                 Some(AnswerCheck {
                     about: about.clone(),
-                    fact: Fact::List { items: facts?, ordered: false },
+                    fact: Fact::List { items: facts? },
                     items: Vec::new(),
                     evidence: vec![Evidence::All { of: of? }],
                 })
@@ -339,25 +333,6 @@ impl Told<'_> {
             },
             Origin::Constant => return None,
         })
-    }
-
-    /// What an answer may mention besides: the other leaves of the last reply.
-    fn context(&self, entries: &[Arc<LogEntry>]) -> Vec<Fact> {
-        let Some(last) = entries.iter().rev().find(|entry| entry.reply.is_success()) else {
-            return Vec::new();
-        };
-        let mut facts: Vec<Fact> = Vec::new();
-        for part in last.reply.body.parts() {
-            if facts.len() >= MOST_CONTEXT {
-                break;
-            }
-            if let Some(fact) = self.fact(part)
-                && !facts.contains(&fact)
-            {
-                facts.push(fact);
-            }
-        }
-        facts
     }
 }
 

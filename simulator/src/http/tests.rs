@@ -3,7 +3,7 @@ use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{Api, ApiId, Place, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::script::{Goal, Script, WithheldDetail};
-use diorama_seeds::task::{Call, ChangeCheck, ChangeKind, Checks, GoalCheck, KeyCheck, Outcome, Variant};
+use diorama_seeds::task::{Call, ChangeCheck, ChangeKind, Checks, GoalCheck, KeyCheck, Outcome};
 use diorama_seeds::value::Instant;
 use serde_json::{Map, Value as Json, json};
 
@@ -115,7 +115,6 @@ impl TaskSource for OneTask {
             goal: 0,
         };
         let goals = vec![GoalCheck { outcome: Outcome::Done, ..GoalCheck::default() }];
-        let variant = Variant { goals, changes: vec![change] };
         Ok((id == "t1").then(|| TaskSpec {
             id: "t1".into(),
             world: "shop".into(),
@@ -125,7 +124,8 @@ impl TaskSource for OneTask {
             visible: ["DeleteProduct", "GetProduct"].iter().filter_map(|name| base.api_named(name)).collect(),
             checks: Checks {
                 version: diorama_seeds::task::CHECKS_VERSION,
-                variants: vec![variant],
+                goals,
+                changes: vec![change],
                 allowed: vec![],
             },
             clock: Instant(1_772_442_000),

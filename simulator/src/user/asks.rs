@@ -104,8 +104,7 @@ pub(super) fn asked(
     if withheld.is_empty() || !sentences.iter().any(|one| one.form.may_ask() || one.form == Form::Offer) {
         return Vec::new();
     }
-    let asks = sentences.iter().any(|one| one.form.asks() || one.form == Form::Offer);
-    let mut asked: Vec<usize> = (0..withheld.len()).filter(|at| withheld[*at].any && asks).collect();
+    let mut asked: Vec<usize> = Vec::new();
     let clauses = read(sentences, withheld, said);
     for clause in &clauses {
         let scores: Vec<f32> = clause.signs.iter().map(Signs::score).collect();

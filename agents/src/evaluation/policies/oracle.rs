@@ -110,7 +110,7 @@ impl Solving<'_> {
         let calls: Vec<Arc<LogEntry>> = self.replies.iter().flatten().cloned().collect();
         let given = task.final_answers(world, &calls).into_iter().nth(number)?;
         let Given { outcome, reason, about, mut facts } = given;
-        vary(how, task.checks.variants.first()?.goals.get(number)?, &mut facts);
+        vary(how, task.checks.goals.get(number)?, &mut facts);
         let message = self.restated(&task.goals.get(number)?.answer);
         Some(Finish { outcome: outcome?, reason, about, facts, message })
     }

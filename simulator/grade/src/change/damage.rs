@@ -12,8 +12,7 @@ use crate::{ErrorClass, GradeError};
 use diorama_engine::RecordChange;
 use diorama_engine::session::LogEntry;
 
-/// Everything that the calls of an episode changed, in order, each with the number of its call. Made once, judged by
-/// each variant.
+/// Everything that the calls of an episode changed, in order, each with the number of its call. Made once.
 #[derive(Debug)]
 pub(crate) struct Damage<'a> {
     changes: Vec<(usize, &'a RecordChange)>,
@@ -38,7 +37,7 @@ impl<'a> Damage<'a> {
         self.changes.is_empty()
     }
 
-    /// Errors for every change on the way that the variant does not expect. `keys` are those of its new records.
+    /// Errors for every change on the way that is not expected. `keys` are those of its new records.
     pub(crate) fn judge(
         &self,
         expected: &Expected,
@@ -55,8 +54,7 @@ impl<'a> Damage<'a> {
                 .or_insert_with(|| format!("{} {what}", named(change.resource, &change.key, world)));
         };
         let mut early: Vec<GradeError> = Vec::new();
-        let asked_for = self.changes.iter().copied().filter(|(_, change)| !allowed.covers(change.resource));
-        for (call, change) in asked_for {
+        for (call, change) in self.changes.iter().copied() {
             let place = (change.resource, change.key.clone());
             let check = expected.checks.iter().find(|check| {
                 check.resource == change.resource

@@ -30,8 +30,6 @@ pub struct FactReading {
     pub facts: Vec<FactState>,
     /// The fact's position, and the words that contradict it.
     pub contradictions: Vec<(usize, String)>,
-    /// Lists whose items do not come in their order.
-    pub out_of_order: Vec<usize>,
 }
 
 /// Reads what a message says about facts.
@@ -59,11 +57,11 @@ pub fn read_facts(checks: &[AnswerCheck], message: &Prose, visible: &Visible<'_>
         });
     }
     let served = assign(&atoms, &candidates, message);
-    let mut reading = FactReading { facts: Vec::new(), contradictions: Vec::new(), out_of_order: Vec::new() };
+    let mut reading = FactReading { facts: Vec::new(), contradictions: Vec::new() };
     reading.contradictions.extend(attribution::swapped(&atoms, &served, message));
     reading.contradictions.extend(speech.corrected(&atoms));
     reading.contradictions.extend(speech.extra_names(&atoms));
-    for (position, check) in checks.iter().enumerate() {
+    for position in 0..checks.len() {
         let own = || atoms.iter().zip(&served).filter(|(atom, _)| atom.check == position);
         let all = own().all(|(_, span)| span.is_some()) && own().next().is_some();
         let contradicted = reading.contradictions.iter().any(|(fact, _)| *fact == position);
@@ -72,10 +70,6 @@ pub fn read_facts(checks: &[AnswerCheck], message: &Prose, visible: &Visible<'_>
             (false, true) => FactState::Stated,
             (false, false) => FactState::NotStated,
         });
-        let ordered = matches!(check.fact, Fact::List { ordered: true, .. });
-        if ordered && all && !own().map(|(_, span)| span.map(|span| span.start)).is_sorted() {
-            reading.out_of_order.push(position);
-        }
     }
     reading
 }
@@ -84,9 +78,7 @@ impl FactReading {
     /// Returns true if every fact is stated and nothing contradicts one.
     #[must_use]
     pub fn passes(&self) -> bool {
-        self.facts.iter().all(|state| *state == FactState::Stated)
-            && self.contradictions.is_empty()
-            && self.out_of_order.is_empty()
+        self.facts.iter().all(|state| *state == FactState::Stated) && self.contradictions.is_empty()
     }
 }
 

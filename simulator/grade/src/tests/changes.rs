@@ -111,9 +111,10 @@ fn pair(second: Json) -> Json {
         "changes": [
             {"resource": "appointment", "kind": "created", "key": {"new": 1}, "fields": {
                 "dentist_id": {"equals": 12}, "patient": {"text": "eva dias"}, "starts_at": {"equals": "2026-03-17T09:00"},
-                "status": "any", "follows": second, "note": {"mentions": ["check-up"]}}},
+                "status": {"equals": "booked"}, "follows": second, "note": {"text": "check-up please"}}},
             {"resource": "appointment", "kind": "created", "key": {"new": 0}, "fields": {
-                "dentist_id": {"equals": 12}, "patient": {"text": "Eva Dias"}, "starts_at": "any", "status": "any"}}
+                "dentist_id": {"equals": 12}, "patient": {"text": "Eva Dias"}, "starts_at": {"equals": "2026-03-10T09:00"},
+                "status": {"equals": "booked"}}}
         ]
     }])
 }
@@ -122,7 +123,7 @@ fn pair(second: Json) -> Json {
 fn new_keys_match_up_to_renaming_and_references_follow() {
     let follow = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-17T09:00", "follows": "$0", "note": "Check-up, please."}"#;
     check(&pair(json!({"new": 0})), &[BOOK, follow], "ok");
-    let other = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-17T09:00", "follows": "APT-0001", "note": "check-up"}"#;
+    let other = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-17T09:00", "follows": "APT-0001", "note": "check-up please"}"#;
     check(&pair(json!({"new": 0})), &[BOOK, other], "wrong_value");
     check(&pair(json!({"equals": "APT-0001"})), &[BOOK, other], "ok");
     check(&pair(json!({"new": 0})), &[BOOK], "missing_change");
@@ -134,9 +135,11 @@ fn new_keys_match_up_to_renaming_and_references_follow() {
 fn many_equal_new_records_are_matched_within_a_bound() {
     let dates: Vec<String> = (1..=12).map(|day| format!("2026-04-{day:02}T09:00")).collect();
     let changes: Vec<Json> = (0..12)
-        .map(|number| {
+        .zip(dates.iter().rev())
+        .map(|(number, date)| {
             json!({"resource": "appointment", "kind": "created", "key": {"new": number}, "fields": {
-                "dentist_id": {"equals": 12}, "patient": "any", "starts_at": "any", "status": "any"}})
+                "dentist_id": {"equals": 12}, "patient": {"equals": "Eva Dias"}, "starts_at": {"equals": date},
+                "status": {"equals": "booked"}}})
         })
         .collect();
     let variants = json!([{"outcome": "done", "changes": changes}]);
@@ -153,17 +156,4 @@ fn many_equal_new_records_are_matched_within_a_bound() {
     ]
     .concat();
     check(&variants, &wrong, "wrong_value");
-}
-
-#[test]
-fn one_variant_that_holds_in_full_is_enough_and_the_nearest_is_reported() {
-    let mut variants = booking();
-    let cancelled = json!({
-        "outcome": "done",
-        "changes": [{"resource": "appointment", "kind": "deleted", "key": {"key": "APT-0002"}}]
-    });
-    variants.as_array_mut().unwrap().push(cancelled);
-    check(&variants, &[BOOK], "ok");
-    check(&variants, &[r#"Remove {"appointment_id": "APT-0002"}"#], "ok");
-    check(&variants, &[BOOK, r#"Remove {"appointment_id": "APT-0002"}"#], "collateral_damage");
 }

@@ -1,6 +1,6 @@
 //! Structured endings: typed comparison, and what a refusal is about.
 
-use diorama_seeds::task::{Checks, Fact, GoalCheck, Variant};
+use diorama_seeds::task::{Checks, Fact, GoalCheck};
 use diorama_seeds::value::Zone;
 use serde_json::{Value as Json, json};
 
@@ -67,18 +67,17 @@ fn facts_are_compared_by_type() {
 
 #[test]
 fn lists_hold_each_item_once() {
-    let names = |names: &[&str], ordered: bool| {
+    let names = |names: &[&str]| {
         let items: Vec<Json> = names.iter().map(|name| json!({"kind": "entity", "value": name})).collect();
-        json!({"kind": "list", "items": items, "ordered": ordered})
+        json!({"kind": "list", "items": items})
     };
-    assert!(holds(names(&["a1", "b2"], false), json!(["b2", "a1"])));
-    assert!(!holds(names(&["a1", "b2"], true), json!(["b2", "a1"])));
-    assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "a1"])));
-    assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "b2", "c3"])));
-    assert!(!holds(names(&["a1", "b2"], false), json!("a1, b2")));
+    assert!(holds(names(&["a1", "b2"]), json!(["b2", "a1"])));
+    assert!(!holds(names(&["a1", "b2"]), json!(["a1", "a1"])));
+    assert!(!holds(names(&["a1", "b2"]), json!(["a1", "b2", "c3"])));
+    assert!(!holds(names(&["a1", "b2"]), json!("a1, b2")));
     // A value that two items share may be given once.
-    assert!(holds(names(&["a1", "a1", "b2"], false), json!(["b2", "a1"])));
-    assert!(!holds(names(&["a1", "a1", "b2"], false), json!(["a1", "a1"])));
+    assert!(holds(names(&["a1", "a1", "b2"]), json!(["b2", "a1"])));
+    assert!(!holds(names(&["a1", "a1", "b2"]), json!(["a1", "a1"])));
 }
 
 /// The fact that the checks of a goal ask for, as it is read from JSON.
@@ -122,10 +121,7 @@ fn values_of_several_items_are_one_fact() {
     assert!(given(&unnamed, json!([98, 55])) && !given(&unnamed, json!([98, 98])));
     // The schema does not tell how many items fit.
     let schema = |goal: GoalCheck| {
-        let checks = Checks {
-            variants: vec![Variant { goals: vec![goal], changes: Vec::new() }],
-            ..Checks::default()
-        };
+        let checks = Checks { goals: vec![goal], ..Checks::default() };
         diorama_seeds::ending::schema(&checks, 0)["properties"]["facts"]["properties"].clone()
     };
     let one = asked(json!([value("stock of the part", 8.0, &["Air filter", "P-1"])]));

@@ -19,7 +19,7 @@ fn checks() -> Vec<AnswerCheck> {
         {"kind": "date_time", "value": "2026-03-05T14:30:00+00:00"},
         {"kind": "entity", "value": "Dr. Ana Silva", "of": ["dentist", "name"]},
         {"kind": "boolean", "value": true, "when_true": ["heated"], "when_false": ["not heated"]},
-        {"kind": "list", "items": [{"kind": "count", "value": 1}, {"kind": "count", "value": 1}], "ordered": true},
+        {"kind": "list", "items": [{"kind": "count", "value": 1}, {"kind": "count", "value": 1}]},
     ]))
     .unwrap();
     facts

@@ -23,7 +23,7 @@ struct GoalFacts {
 
 impl FinalAnswers {
     pub(super) fn new(grounded: &Grounded) -> Self {
-        let checks = grounded.checks.variants.first().map_or(&[][..], |variant| &variant.goals);
+        let checks = &grounded.checks.goals;
         let goals = grounded.goals.iter().zip(checks).map(|(goal, check)| GoalFacts {
             named: ending::named(check).into_iter().filter(|fact| !fact.checks.is_empty()).collect(),
             reference: Given {
@@ -48,7 +48,7 @@ impl FinalAnswers {
     }
 
     fn given(&self, trial: &Trial<'_>, run: &Run, from_run: impl Fn(&Fact) -> bool) -> Vec<Given> {
-        let checks = trial.grounded.checks.variants.first().map_or(&[][..], |variant| &variant.goals);
+        let checks = &trial.grounded.checks.goals;
         let goals = self.goals.iter().zip(&trial.grounded.goals).zip(checks);
         let given = goals.map(|((facts, goal), check)| {
             let mut given = facts.reference.clone();

@@ -90,7 +90,7 @@ fn withheld(
         }
         let mut questions = goal.questions.get(about).cloned().unwrap_or_default();
         questions.retain(|question| !words.contains(question));
-        found.push(WithheldDetail { about: about.clone(), words, questions, say: say.clone(), any: false });
+        found.push(WithheldDetail { about: about.clone(), words, questions, say: say.clone() });
     }
     found
 }

@@ -1,0 +1,198 @@
+//! Checks of versions 1 and 2, read as those of today.
+//!
+//! Both had a list of accepted `variants`, of which every dataset has one. Facts beside those asked for (`context`)
+//! served a grader of prose and are dropped. What can no longer be said (several variants, lists in an order, any
+//! change of a resource, values compared with `any` or `mentions`) is refused.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::{Allowance, ArgumentSource, CHECKS_VERSION, ChangeCheck, Checks, Evidence, GoalCheck, GoldCall};
+
+/// Checks as they are written, in any version.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChecksForm {
+    version: u32,
+    #[serde(default)]
+    goals: Vec<GoalCheck>,
+    #[serde(default)]
+    changes: Vec<ChangeCheck>,
+    #[serde(default)]
+    allowed: Vec<Allowance>,
+    /// Versions 1 and 2.
+    #[serde(default)]
+    variants: Vec<Json>,
+}
+
+/// The one variant of version 2. Version 1 had one goal, whose members stand beside the changes.
+#[derive(Deserialize)]
+struct VariantForm {
+    #[serde(default)]
+    goals: Vec<GoalCheck>,
+    #[serde(default)]
+    changes: Vec<ChangeCheck>,
+}
+
+/// Why checks of an older version cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OlderError {
+    #[error("found {0} variants, expected one; make a task of each accepted end")]
+    Variants(usize),
+    #[error("found variants in checks of version {0}, expected `goals`")]
+    Version(u32),
+    #[error("found a list whose items must come in an order, expected one in any order")]
+    Ordered,
+    #[error("variants[0]: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl TryFrom<ChecksForm> for Checks {
+    type Error = OlderError;
+
+    fn try_from(form: ChecksForm) -> Result<Self, OlderError> {
+        let ChecksForm { version, goals, changes, allowed, mut variants } = form;
+        let only = match (version, variants.len()) {
+            (1 | 2, 1) => variants.swap_remove(0),
+            (1 | 2, found) => return Err(OlderError::Variants(found)),
+            (_, 0) => return Ok(Self { version, goals, changes, allowed }),
+            _ => return Err(OlderError::Version(version)),
+        };
+        let VariantForm { goals, changes } = serde_json::from_value(translated(only, version)?)?;
+        // Version 1 stays until its evidence names arguments: see [`Checks::name_arguments`].
+        let version = if version == 1 { version } else { CHECKS_VERSION };
+        Ok(Self { version, goals, changes, allowed })
+    }
+}
+
+/// A variant without the members that went; of version 1 with its one goal in a list.
+fn translated(mut variant: Json, version: u32) -> Result<Json, OlderError> {
+    if version == 1
+        && let Json::Object(members) = &mut variant
+        && !members.contains_key("goals")
+    {
+        let changes = members.remove("changes").unwrap_or_else(|| Json::Array(Vec::new()));
+        let goal = std::mem::take(members);
+        members.insert("goals".to_owned(), Json::Array(vec![Json::Object(goal)]));
+        members.insert("changes".to_owned(), changes);
+    }
+    let goals = variant.get_mut("goals").and_then(Json::as_array_mut).into_iter().flatten();
+    for goal in goals.filter_map(Json::as_object_mut) {
+        goal.remove("context");
+        let answer = goal.get_mut("answer").and_then(Json::as_array_mut).into_iter().flatten();
+        for fact in answer.filter_map(|check| check.get_mut("fact")?.as_object_mut()) {
+            drop_order(fact)?;
+        }
+    }
+    Ok(variant)
+}
+
+/// Takes the order out of a list and of the lists in it. Their depth is that of the JSON text, which is bounded.
+fn drop_order(fact: &mut Map<String, Json>) -> Result<(), OlderError> {
+    if fact.remove("ordered").is_some_and(|ordered| ordered != Json::Bool(false)) {
+        return Err(OlderError::Ordered);
+    }
+    let items = fact.get_mut("items").and_then(Json::as_array_mut).into_iter().flatten();
+    items.filter_map(Json::as_object_mut).try_for_each(drop_order)
+}
+
+impl Checks {
+    /// Names the arguments in the evidence of version 1, which named none: those of the reference call, without tokens and
+    /// what only chooses the view. The checks are of today's version then.
+    pub fn name_arguments(&mut self, gold: &[GoldCall]) {
+        if self.version > 1 {
+            return;
+        }
+        for goal in &mut self.goals {
+            let of_facts = goal.answer.iter_mut().flat_map(|check| &mut check.evidence);
+            goal.evidence.iter_mut().chain(of_facts).for_each(|evidence| evidence.name_arguments(gold));
+        }
+        self.version = CHECKS_VERSION;
+    }
+}
+
+impl Evidence {
+    fn name_arguments(&mut self, gold: &[GoldCall]) {
+        let (api, arguments) = match self {
+            Self::Computed { api, arguments, .. }
+            | Self::Refused { api, arguments, .. }
+            | Self::Empty { api, arguments } => (api, arguments),
+            Self::All { of } => return of.iter_mut().for_each(|part| part.name_arguments(gold)),
+            Self::Leaf { .. } | Self::New { .. } => return,
+        };
+        let Some(call) = gold.iter().rev().find(|call| call.api == *api) else { return };
+        let lasting = |name: &str| match call.sources.get(name) {
+            Some(ArgumentSource::Reply { path, .. }) => !path.ends_with("token"),
+            Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default) => false,
+            _ => true,
+        };
+        let named = call.arguments.iter().filter(|(name, _)| lasting(name));
+        arguments.extend(named.map(|(name, value)| (name.clone(), value.clone())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(json: Json) -> Result<Checks, String> {
+        serde_json::from_value(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn older_versions_are_read_as_todays() {
+        let list = |ordered: bool| json!({"kind": "list", "items": [{"kind": "count", "value": 2}], "ordered": ordered});
+        let answer = |ordered: bool| json!([{"about": "fees", "fact": list(ordered), "evidence": [{"kind": "all", "of": []}]}]);
+        let goal =
+            |ordered: bool| json!({"outcome": "done", "answer": answer(ordered), "context": [list(true)]});
+        let today: Json = json!({"version": 3, "goals": [{"outcome": "done", "answer": [{"about": "fees",
+            "fact": {"kind": "list", "items": [{"kind": "count", "value": 2}]}, "evidence": [{"kind": "all", "of": []}]}]}]});
+        let second = read(json!({"version": 2, "variants": [{"goals": [goal(false)]}]})).unwrap();
+        assert_eq!(serde_json::to_value(&second).unwrap(), today);
+        let mut first = read(json!({"version": 1, "variants": [goal(false)]})).unwrap();
+        first.name_arguments(&[]);
+        assert_eq!(first, second);
+        assert_eq!(read(today.clone()).unwrap(), second);
+    }
+
+    #[test]
+    fn what_can_no_longer_be_said_is_refused() {
+        let refused = |checks: Json, expected: &str| {
+            let found = read(checks).unwrap_err();
+            assert!(found.contains(expected), "{found}");
+        };
+        let goal = json!({"outcome": "done"});
+        refused(
+            json!({"version": 2, "variants": [{"goals": [goal]}, {"goals": [goal]}]}),
+            "found 2 variants, expected one",
+        );
+        refused(json!({"version": 1, "variants": []}), "found 0 variants, expected one");
+        refused(
+            json!({"version": 3, "variants": [{"goals": [goal]}]}),
+            "found variants in checks of version 3",
+        );
+        let fact = json!({"kind": "list", "items": [{"kind": "list", "items": [], "ordered": true}]});
+        let answer = json!([{"about": "fees", "fact": fact, "evidence": []}]);
+        refused(
+            json!({"version": 2, "variants": [{"goals": [{"outcome": "done", "answer": answer}]}]}),
+            "in an order",
+        );
+        refused(
+            json!({"version": 2, "variants": [{"goals": [goal]}], "allowed": [{"resource": "log"}]}),
+            "`field`",
+        );
+        let change = |matcher: Json| json!({"resource": "loan", "kind": "updated", "key": {"key": 1}, "fields": {"note": matcher}});
+        for matcher in [json!("any"), json!({"mentions": ["a"]})] {
+            refused(
+                json!({"version": 2, "variants": [{"goals": [goal], "changes": [change(matcher)]}]}),
+                "unknown variant",
+            );
+        }
+        refused(
+            json!({"version": 3, "goals": [{"outcome": "done", "context": []}]}),
+            "unknown field `context`",
+        );
+    }
+}
