@@ -8,8 +8,11 @@ use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use jiff::civil;
-use jiff::tz::TimeZone;
+pub use self::calendar::{Date, Instant, Time, Zone};
+pub use self::decimal::Decimal;
+
+mod calendar;
+mod decimal;
 
 /// A shared, NFC-normalised string.
 pub type Str = Arc<str>;
@@ -45,34 +48,6 @@ pub enum Value {
     List(Arc<[Value]>),
     /// Named values, sorted by name. Made by [`Value::object`].
     Object(Arc<[(Str, Value)]>),
-}
-
-/// A fixed-point number: `minor / 10^scale`.
-#[derive(Clone, Copy, Debug)]
-pub struct Decimal {
-    /// The number in its smallest unit, such as cents.
-    pub minor: i64,
-    /// How many decimal places, 0 to 9.
-    pub scale: u8,
-}
-
-/// A calendar day, as days since 1970-01-01.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Date(pub i32);
-
-/// A time of day, as seconds since midnight, 0 to 86,399.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Time(pub u32);
-
-/// An instant, as seconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Instant(pub i64);
-
-/// The one time zone of a world.
-#[derive(Clone, Debug)]
-pub struct Zone {
-    name: Str,
-    rules: TimeZone,
 }
 
 impl Value {
@@ -275,6 +250,16 @@ impl Value {
         }
     }
 
+    /// Returns true unless it is a day or instant that has no text, because a calculation went beyond the calendar.
+    #[must_use]
+    pub fn is_in_calendar(&self, zone: &Zone) -> bool {
+        match self {
+            Self::Date(date) => date.is_in_calendar(),
+            Self::DateTime(instant) => zone.has(*instant),
+            _ => true,
+        }
+    }
+
     /// The kind of a value, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -367,283 +352,6 @@ impl Hash for Value {
     }
 }
 
-impl Decimal {
-    /// The nearest `f64`.
-    #[must_use]
-    pub fn as_f64(self) -> f64 {
-        self.minor as f64 / 10_f64.powi(i32::from(self.scale))
-    }
-
-    /// The same number with trailing zeros of the fraction removed.
-    #[must_use]
-    pub fn reduced(mut self) -> Self {
-        while self.scale > 0 && self.minor % 10 == 0 {
-            self.minor /= 10;
-            self.scale -= 1;
-        }
-        self
-    }
-
-    /// Parses plain decimal text, such as `12`, `-3.5` or `12.50`; `None` where the text is not a number, has
-    /// more decimals than `scale` allows (trailing zeros aside), or does not fit.
-    #[must_use]
-    pub fn parse(text: &str, scale: u8) -> Option<Self> {
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        if whole.is_empty() || (digits.contains('.') && fraction.is_empty()) {
-            return None;
-        }
-        let fraction = fraction.trim_end_matches('0');
-        if fraction.len() > usize::from(scale)
-            || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit())
-        {
-            return None;
-        }
-        let mut minor: i64 = 0;
-        for byte in whole.bytes().chain(fraction.bytes()) {
-            minor = minor.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
-        }
-        for _ in fraction.len()..usize::from(scale) {
-            minor = minor.checked_mul(10)?;
-        }
-        Some(Self { minor: if negative { -minor } else { minor }, scale })
-    }
-
-    /// The nearest decimal of this scale, halves away from zero; `None` when it does not fit.
-    #[must_use]
-    pub fn round(value: f64, scale: u8) -> Option<Self> {
-        // A tiny nudge keeps 1.005 * 100 (100.49999999999999) from rounding the wrong way.
-        let scaled = value * 10_f64.powi(i32::from(scale));
-        let nudged = (scaled + scaled.signum() * 1e-9 * scaled.abs().max(1.0)).round();
-        (nudged.is_finite() && nudged.abs() < 9.0e15).then_some(Self { minor: nudged as i64, scale })
-    }
-}
-
-impl PartialEq for Decimal {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Decimal {}
-
-impl PartialOrd for Decimal {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Decimal {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let scale = self.scale.max(other.scale);
-        let widen = |value: &Self| i128::from(value.minor) * 10_i128.pow(u32::from(scale - value.scale));
-        widen(self).cmp(&widen(other))
-    }
-}
-
-impl Hash for Decimal {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let reduced = self.reduced();
-        reduced.minor.hash(state);
-        reduced.scale.hash(state);
-    }
-}
-
-/// The shortest spelling: `12.5`, `12`, `-0.05`.
-impl std::fmt::Display for Decimal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let reduced = self.reduced();
-        if reduced.scale == 0 {
-            return write!(f, "{}", reduced.minor);
-        }
-        let unit = 10_u64.pow(u32::from(reduced.scale));
-        let magnitude = reduced.minor.unsigned_abs();
-        let sign = if reduced.minor < 0 { "-" } else { "" };
-        write!(
-            f,
-            "{sign}{}.{:0width$}",
-            magnitude / unit,
-            magnitude % unit,
-            width = usize::from(reduced.scale)
-        )
-    }
-}
-
-impl Date {
-    /// The day of a civil date.
-    #[must_use]
-    pub fn from_civil(date: civil::Date) -> Self {
-        Self(
-            (jiff::Timestamp::from(date.to_zoned(TimeZone::UTC).unwrap_or_default()).as_second() / 86_400)
-                as i32,
-        )
-    }
-
-    /// The civil date; days outside years -9999 to 9999 are clamped.
-    #[must_use]
-    pub fn civil(self) -> civil::Date {
-        const EPOCH: civil::Date = civil::date(1970, 1, 1);
-        EPOCH.saturating_add(jiff::Span::new().days(i64::from(self.0)))
-    }
-
-    /// Parses `YYYY-MM-DD`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let bytes = text.as_bytes();
-        if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
-            return None;
-        }
-        let number = |range: std::ops::Range<usize>| digits(bytes.get(range)?);
-        let date = civil::Date::new(number(0..4)? as i16, number(5..7)? as i8, number(8..10)? as i8).ok()?;
-        Some(Self::from_civil(date))
-    }
-}
-
-/// `YYYY-MM-DD`.
-impl std::fmt::Display for Date {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let date = self.civil();
-        write!(f, "{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
-    }
-}
-
-impl Time {
-    /// Parses `H:MM`, `HH:MM` or `HH:MM:SS`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split(':');
-        let hour = parts.next().filter(|part| matches!(part.len(), 1 | 2))?;
-        let rest: Vec<&str> = parts.collect();
-        if !(1..=2).contains(&rest.len()) || rest.iter().any(|part| part.len() != 2) {
-            return None;
-        }
-        let hour = digits(hour.as_bytes())?;
-        let minute = digits(rest[0].as_bytes())?;
-        let second = rest.get(1).map_or(Some(0), |part| digits(part.as_bytes()))?;
-        (hour < 24 && minute < 60 && second < 60).then_some(Self(hour * 3600 + minute * 60 + second))
-    }
-}
-
-/// `HH:MM`, or `HH:MM:SS` when the seconds are not zero.
-impl std::fmt::Display for Time {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:02}:{:02}", self.0 / 3600, self.0 / 60 % 60)?;
-        if !self.0.is_multiple_of(60) { write!(f, ":{:02}", self.0 % 60) } else { Ok(()) }
-    }
-}
-
-impl Zone {
-    /// Finds a zone by its IANA name, such as `Europe/Lisbon`; `None` when the bundled database has none.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let rules = jiff::tz::TimeZoneDatabase::bundled().get(name).ok()?;
-        Some(Self { name: Arc::from(rules.iana_name().unwrap_or(name)), rules })
-    }
-
-    /// Coordinated universal time.
-    #[must_use]
-    pub fn utc() -> Self {
-        Self { name: Arc::from("UTC"), rules: TimeZone::UTC }
-    }
-
-    /// The IANA name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The local date and time of an instant.
-    #[must_use]
-    pub fn civil(&self, instant: Instant) -> civil::DateTime {
-        let timestamp = jiff::Timestamp::from_second(instant.0).unwrap_or_default();
-        self.rules.to_datetime(timestamp)
-    }
-
-    /// The local day of an instant.
-    #[must_use]
-    pub fn date_of(&self, instant: Instant) -> Date {
-        Date::from_civil(self.civil(instant).date())
-    }
-
-    /// The local time of day of an instant.
-    #[must_use]
-    pub fn time_of(&self, instant: Instant) -> Time {
-        let time = self.civil(instant).time();
-        Time(time.hour() as u32 * 3600 + time.minute() as u32 * 60 + time.second() as u32)
-    }
-
-    /// The instant of a local date and time. In an hour that occurs twice the earlier is meant; in one that is
-    /// skipped, the time after the gap.
-    #[must_use]
-    pub fn instant(&self, date: Date, time: Time) -> Instant {
-        let clock = civil::time((time.0 / 3600) as i8, (time.0 / 60 % 60) as i8, (time.0 % 60) as i8, 0);
-        let local = date.civil().to_datetime(clock);
-        let zoned = self.rules.to_ambiguous_zoned(local).compatible();
-        Instant(zoned.map_or(0, |zoned| zoned.timestamp().as_second()))
-    }
-
-    /// Parses an RFC 3339 date-time, with an offset or, without one, as local time in this zone. A space may
-    /// stand for the `T`, and the seconds may be left out; fractions of a second are refused unless zero.
-    #[must_use]
-    pub fn parse_instant(&self, text: &str) -> Option<Instant> {
-        let date = Date::parse(text.get(..10)?)?;
-        let rest = text.get(10..)?.strip_prefix(['T', 't', ' '])?;
-        let split = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
-        let (mut clock, offset) = rest.split_at(split);
-        if let Some((whole, fraction)) = clock.split_once('.') {
-            if fraction.is_empty() || !fraction.bytes().all(|byte| byte == b'0') {
-                return None;
-            }
-            clock = whole;
-        }
-        let time = Time::parse(clock)?;
-        match offset {
-            "" => Some(self.instant(date, time)),
-            "Z" | "z" => Some(Instant(i64::from(date.0) * 86_400 + i64::from(time.0))),
-            _ => {
-                let sign = if offset.starts_with('-') { -1 } else { 1 };
-                let shift = Time::parse(&offset[1..]).filter(|_| offset.len() == 6)?;
-                Some(Instant(i64::from(date.0) * 86_400 + i64::from(time.0) - sign * i64::from(shift.0)))
-            }
-        }
-    }
-
-    /// Writes `YYYY-MM-DDTHH:MM:SS+HH:MM` (RFC 3339), `Z` when the zone is UTC.
-    pub fn write_instant(&self, instant: Instant, out: &mut String) {
-        let timestamp = jiff::Timestamp::from_second(instant.0).unwrap_or_default();
-        let offset = self.rules.to_offset(timestamp);
-        let local = offset.to_datetime(timestamp);
-        let _ = write!(
-            out,
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-            local.year(),
-            local.month(),
-            local.day(),
-            local.hour(),
-            local.minute(),
-            local.second()
-        );
-        if &*self.name == "UTC" {
-            out.push('Z');
-            return;
-        }
-        let seconds = offset.seconds();
-        let sign = if seconds < 0 { '-' } else { '+' };
-        let _ = write!(out, "{sign}{:02}:{:02}", seconds.abs() / 3600, seconds.abs() / 60 % 60);
-    }
-}
-
-impl PartialEq for Zone {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for Zone {}
-
 /// NFC, without copying through an intermediate when the text already is.
 #[must_use]
 pub fn nfc(text: &str) -> Str {
@@ -653,10 +361,6 @@ pub fn nfc(text: &str) -> Str {
     } else {
         text.nfc().collect::<String>().into()
     }
-}
-
-fn digits(bytes: &[u8]) -> Option<u32> {
-    bytes.iter().try_fold(0_u32, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0')))
 }
 
 fn tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {

@@ -10,7 +10,7 @@ pub struct ExprError {
     pub message: String,
 }
 
-/// Why an evaluation has no result: an error of the world (500), not of the call.
+/// Why an evaluation has no result. Whose error that is follows from what the expression reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
     /// The steps are used up.
@@ -23,7 +23,7 @@ pub enum EvalError {
     #[error("the result of `{0}` is out of range")]
     Overflow(&'static str),
     /// Division by zero.
-    #[error("division by zero; guard it with a condition")]
+    #[error("division by zero")]
     DivisionByZero,
     /// A number is not finite.
     #[error("the result of `{0}` is not a finite number")]

@@ -160,8 +160,20 @@ impl<'e> Env<'e> {
     /// Evaluates an expression to a value or a record (null for a record that is not there).
     ///
     /// # Errors
-    /// [`EvalError`]: the world's fault, not the call's.
+    /// [`EvalError`], also when the result is a day or an instant outside of the calendar.
     pub fn evaluate(&self, expr: &Expr) -> Result<Bound, EvalError> {
+        let bound = self.bind(expr)?;
+        if let Bound::Value(value) = &bound {
+            self.checked(value, expr.node.operation())?;
+        }
+        Ok(bound)
+    }
+
+    /// [`Env::evaluate`] for what other expressions read: days and instants may be outside of the calendar.
+    ///
+    /// # Errors
+    /// [`EvalError`].
+    pub fn bind(&self, expr: &Expr) -> Result<Bound, EvalError> {
         Ok(match self.run(&expr.node, None)? {
             Out::Record(record) => Bound::Record(record.clone()),
             other => Bound::Value(other.into_value("a value")?),
@@ -173,7 +185,7 @@ impl<'e> Env<'e> {
     /// # Errors
     /// As [`Env::evaluate`]; also when the result is a record.
     pub fn value(&self, node: &Node) -> Result<Value, EvalError> {
-        self.run(node, None)?.into_value("a value")
+        self.result(node, None)
     }
 
     /// True when a condition holds; null and absent count as false.
@@ -198,7 +210,18 @@ impl<'e> Env<'e> {
     /// # Errors
     /// As [`Env::evaluate`].
     pub fn value_for(&self, node: &Node, slot: Slot, record: &Record) -> Result<Value, EvalError> {
-        self.run(node, Some(&Frame { slot, record, outer: None, known: None }))?.into_value("a value")
+        self.result(node, Some(&Frame { slot, record, outer: None, known: None }))
+    }
+
+    /// The value of a node, once it is within the calendar.
+    fn result(&self, node: &Node, frame: Option<&Frame<'_>>) -> Result<Value, EvalError> {
+        let value = self.run(node, frame)?.into_value("a value")?;
+        self.checked(&value, node.operation())?;
+        Ok(value)
+    }
+
+    fn checked(&self, value: &Value, operation: &'static str) -> Result<(), EvalError> {
+        if value.is_in_calendar(self.zone) { Ok(()) } else { Err(EvalError::Overflow(operation)) }
     }
 
     fn run<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Result<Out<'v>, EvalError> {
@@ -267,7 +290,7 @@ impl<'e> Env<'e> {
             Node::Call(function, arguments) => self.call(function, arguments, frame)?,
             Node::List(nodes) => {
                 let items: Result<Vec<Value>, EvalError> =
-                    nodes.iter().map(|node| self.run(node, frame)?.into_value("a list")).collect();
+                    nodes.iter().map(|node| self.result(node, frame)).collect();
                 let list = Value::List(items?.into());
                 // Items may be shared, but whoever reads or stores the list sees each.
                 self.budget.take_bytes_of(&list)?;

@@ -225,7 +225,10 @@ impl Call<'_> {
     }
 
     fn part(&self, part: fn(jiff::civil::Date) -> i64) -> Result<Value, EvalError> {
-        self.day(0).map(|day| Value::Integer(part(day.civil())))
+        match self.day(0)? {
+            day if day.is_in_calendar() => Ok(Value::Integer(part(day.civil()))),
+            _ => self.in_range(None),
+        }
     }
 
     fn test(&self, holds: fn(&str, &str) -> bool) -> Result<Value, EvalError> {
@@ -274,7 +277,8 @@ fn size(call: &Call<'_>) -> Result<Value, EvalError> {
 fn string(call: &Call<'_>) -> Result<Value, EvalError> {
     Ok(match call.value(0) {
         text @ Value::String(_) => text.clone(),
-        other => Value::string(&other.to_text(call.zone)),
+        other if other.is_in_calendar(call.zone) => Value::string(&other.to_text(call.zone)),
+        _ => return call.in_range(None),
     })
 }
 

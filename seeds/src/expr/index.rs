@@ -129,23 +129,10 @@ fn class_of(kind: &ExprType, scope: &Scope<'_>) -> Option<Class> {
 
 /// True when a node reads a slot.
 pub(super) fn mentions(node: &Node, slot: Slot) -> bool {
-    let any = |nodes: &[&Node]| nodes.iter().any(|node| mentions(node, slot));
-    match node {
-        Node::Literal(_) | Node::Argument(_) | Node::Now | Node::Today => false,
-        Node::Variable(found) => *found == slot,
-        Node::Field(inner, _)
-        | Node::Member(inner, _)
-        | Node::Get(_, inner)
-        | Node::Exists(_, inner)
-        | Node::Not(inner)
-        | Node::Negate(inner)
-        | Node::Matches(inner, _)
-        | Node::Cast(inner, _) => mentions(inner, slot),
-        Node::Item(a, b) | Node::Binary(_, a, b) => any(&[a, b]),
-        Node::Conditional(a, b, c) => any(&[a, b, c]),
-        Node::Call(_, nodes) | Node::List(nodes) => nodes.iter().any(|node| mentions(node, slot)),
-        Node::Fold(fold) => {
-            mentions(&fold.condition, slot) || fold.value.as_ref().is_some_and(|value| mentions(value, slot))
-        }
-    }
+    let mut found = false;
+    node.visit(&mut |node| {
+        found |= matches!(node, Node::Variable(other) if *other == slot);
+        !found
+    });
+    found
 }

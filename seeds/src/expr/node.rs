@@ -128,6 +128,48 @@ pub enum Node {
     List(Vec<Node>),
 }
 
+impl Node {
+    /// What the node does to its operands, for messages.
+    pub(super) const fn operation(&self) -> &'static str {
+        match self {
+            Self::Binary(operator, ..) => operator.sign(),
+            Self::Call(function, _) => function.name,
+            _ => "the expression",
+        }
+    }
+
+    /// Visits the node and what is below it; goes on below a node while `see` says so. Expressions were parsed with a bound on
+    /// their depth, which bounds this recursion.
+    pub fn visit<'n>(&'n self, see: &mut impl FnMut(&'n Self) -> bool) {
+        if !see(self) {
+            return;
+        }
+        match self {
+            Self::Literal(_) | Self::Argument(_) | Self::Variable(_) | Self::Now | Self::Today => {}
+            Self::Field(inner, _)
+            | Self::Member(inner, _)
+            | Self::Get(_, inner)
+            | Self::Exists(_, inner)
+            | Self::Not(inner)
+            | Self::Negate(inner)
+            | Self::Matches(inner, _)
+            | Self::Cast(inner, _) => inner.visit(see),
+            Self::Item(left, right) | Self::Binary(_, left, right) => {
+                left.visit(see);
+                right.visit(see);
+            }
+            Self::Conditional(condition, yes, no) => {
+                [condition, yes, no].into_iter().for_each(|node| node.visit(see));
+            }
+            Self::Call(_, nodes) | Self::List(nodes) => nodes.iter().for_each(|node| node.visit(see)),
+            Self::Fold(fold) => {
+                fold.condition.visit(see);
+                fold.value.iter().for_each(|node| node.visit(see));
+            }
+        }
+    }
+}
+
 /// A fold: `appointment.any(a, condition)`, `order.sum(o, condition, o.total)`.
 #[derive(Clone, Debug)]
 pub struct Fold {

@@ -199,7 +199,7 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
     // The present year bounds years of the past.
     let by_name = by_name.map(|[min, max, step]| {
         let year = ends(words, &["year", "release_year", "founded", "model_year"]);
-        let now = f64::from(place.world.zone.civil(place.world.clock).year());
+        let now = f64::from(place.world.zone.date_of(place.world.clock).civil().year());
         if year { (min.min(now), now, Some(step)) } else { (min, max, Some(step)) }
     });
     let money = matches!(&schema.kind, Type::Decimal { currency: Some(_), .. });

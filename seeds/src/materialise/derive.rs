@@ -141,7 +141,7 @@ pub(super) fn evaluate(
 
 /// Appends the fields of `record` that an expression reads. `record` alone stands for its key.
 pub(super) fn fields(node: &Node, key: usize, into: &mut Vec<usize>) {
-    visit(node, &mut |node| {
+    node.visit(&mut |node| {
         match node {
             Node::Field(of, field) if matches!(**of, Node::Variable(Slot::RECORD)) => {
                 into.push(field.index())
@@ -155,7 +155,7 @@ pub(super) fn fields(node: &Node, key: usize, into: &mut Vec<usize>) {
 
 /// Appends the resources whose records an expression reads.
 pub(super) fn resources(node: &Node, into: &mut Vec<ResourceId>) {
-    visit(node, &mut |node| {
+    node.visit(&mut |node| {
         match node {
             Node::Get(resource, _) | Node::Exists(resource, _) => into.push(*resource),
             Node::Fold(fold) => into.push(fold.resource),
@@ -163,37 +163,4 @@ pub(super) fn resources(node: &Node, into: &mut Vec<ResourceId>) {
         }
         true
     });
-}
-
-/// Goes on below a node while `see` says so. Expressions were parsed with a bound on their depth, which bounds this
-/// recursion.
-fn visit(node: &Node, see: &mut impl FnMut(&Node) -> bool) {
-    if !see(node) {
-        return;
-    }
-    match node {
-        Node::Literal(_) | Node::Argument(_) | Node::Variable(_) | Node::Now | Node::Today => {}
-        Node::Field(of, _)
-        | Node::Member(of, _)
-        | Node::Get(_, of)
-        | Node::Exists(_, of)
-        | Node::Not(of)
-        | Node::Negate(of)
-        | Node::Matches(of, _)
-        | Node::Cast(of, _) => visit(of, see),
-        Node::Item(a, b) | Node::Binary(_, a, b) => {
-            visit(a, see);
-            visit(b, see);
-        }
-        Node::Conditional(a, b, c) => {
-            visit(a, see);
-            visit(b, see);
-            visit(c, see);
-        }
-        Node::Call(_, of) | Node::List(of) => of.iter().for_each(|node| visit(node, see)),
-        Node::Fold(fold) => {
-            visit(&fold.condition, see);
-            fold.value.iter().for_each(|node| visit(node, see));
-        }
-    }
 }

@@ -118,31 +118,17 @@ impl Resources {
     }
 
     fn node(&mut self, node: &Node) {
-        match node {
-            Node::Literal(_) | Node::Argument(_) | Node::Variable(_) | Node::Now | Node::Today => {}
-            Node::Get(resource, key) | Node::Exists(resource, key) => {
-                self.0.insert(*resource);
-                self.node(key);
+        node.visit(&mut |node| {
+            match node {
+                Node::Get(resource, _) | Node::Exists(resource, _) => {
+                    self.0.insert(*resource);
+                }
+                Node::Fold(fold) => {
+                    self.0.insert(fold.resource);
+                }
+                _ => {}
             }
-            Node::Fold(fold) => {
-                self.0.insert(fold.resource);
-                self.node(&fold.condition);
-                fold.value.iter().for_each(|value| self.node(value));
-            }
-            Node::Field(inner, _)
-            | Node::Member(inner, _)
-            | Node::Not(inner)
-            | Node::Negate(inner)
-            | Node::Matches(inner, _)
-            | Node::Cast(inner, _) => self.node(inner),
-            Node::Item(left, right) | Node::Binary(_, left, right) => {
-                self.node(left);
-                self.node(right);
-            }
-            Node::Conditional(condition, yes, no) => {
-                [condition, yes, no].into_iter().for_each(|part| self.node(part));
-            }
-            Node::Call(_, nodes) | Node::List(nodes) => nodes.iter().for_each(|part| self.node(part)),
-        }
+            true
+        });
     }
 }

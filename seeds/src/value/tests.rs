@@ -46,6 +46,40 @@ fn instants_are_read_with_and_without_offset() {
 }
 
 #[test]
+fn the_ends_of_the_calendar_are_days_like_others() {
+    for name in ["UTC", "America/New_York", "Asia/Tokyo", "Pacific/Kiritimati"] {
+        let zone = Zone::named(name).unwrap();
+        for day in ["0000-01-01", "9999-12-30", "9999-12-31"] {
+            assert_eq!(Date::parse(day).unwrap().to_string(), day);
+            for time in ["00:00:00", "23:59:59"] {
+                let local = format!("{day}T{time}");
+                let instant = zone.parse_instant(&local).unwrap();
+                assert!(Value::DateTime(instant).to_text(&zone).starts_with(&local), "{name} {local}");
+                // What an offset puts beyond the end is the end.
+                for offset in ["Z", "-12:00", "+14:00"] {
+                    let instant = zone.parse_instant(&format!("{local}{offset}")).unwrap();
+                    let text = Value::DateTime(instant).to_text(&zone);
+                    assert!(zone.has(instant) && text[..4] == local[..4], "{name} {local}{offset} {text}");
+                }
+            }
+        }
+        assert!(!zone.has(Instant(i64::MAX)) && !zone.has(Instant(i64::MIN)));
+        let _ = Value::DateTime(Instant(i64::MAX)).to_text(&zone);
+    }
+    assert_eq!(Date::LAST.to_string(), "9999-12-31");
+    assert_eq!(Date(i32::MAX).civil(), Date::LAST.civil());
+}
+
+#[test]
+fn days_are_civil_dates_of_the_library() {
+    let mut date = jiff::civil::date(1899, 12, 30);
+    for days in -25_569..60_000 {
+        assert_eq!((Date::from_civil(date), Date(days).civil()), (Date(days), date));
+        date = date.tomorrow().unwrap();
+    }
+}
+
+#[test]
 fn decimals_compare_and_hash_by_number() {
     let half = Value::Decimal(Decimal { minor: 5, scale: 1 });
     let also_half = Value::Decimal(Decimal { minor: 50, scale: 2 });

@@ -1,12 +1,12 @@
 //! Arithmetic over numbers, dates and texts.
+//!
+//! Days and instants may leave the calendar on the way: a bound that is compared is never out of range. What an expression
+//! gives is checked at its end.
 
 use crate::expr::error::EvalError;
 use crate::expr::operator::{Cast, Operator};
 use crate::value::{Date, Decimal, Instant, Time, Value};
 
-/// The days and instants whose text is readable again: years -9999 to 9999.
-const DATES: std::ops::RangeInclusive<i64> = -4_371_587..=2_932_896;
-const INSTANTS: std::ops::RangeInclusive<i64> = -377_705_023_201..=253_402_207_200;
 const DAY: i64 = 86_400;
 
 /// `+ - * / %`; null when an operand is missing.
@@ -27,9 +27,9 @@ pub(in crate::expr) fn add(left: &Value, right: &Value, sign: &'static str) -> R
             a.checked_add(*b).map(Value::Integer).ok_or(EvalError::Overflow(sign))
         }
         (Value::DateTime(instant), Value::Integer(seconds))
-        | (Value::Integer(seconds), Value::DateTime(instant)) => shift_instant(*instant, *seconds, sign),
+        | (Value::Integer(seconds), Value::DateTime(instant)) => Ok(shift_instant(*instant, *seconds)),
         (Value::Date(date), Value::Integer(seconds)) | (Value::Integer(seconds), Value::Date(date)) => {
-            shift_date(*date, *seconds, sign)
+            Ok(shift_date(*date, *seconds))
         }
         (Value::Time(time), Value::Integer(seconds)) | (Value::Integer(seconds), Value::Time(time)) => {
             Ok(shift_time(*time, *seconds))
@@ -48,10 +48,10 @@ pub(in crate::expr) fn subtract(left: &Value, right: &Value, sign: &'static str)
         (Value::Date(a), Value::Date(b)) => difference(a.0.into(), b.0.into(), DAY, sign),
         (Value::Time(a), Value::Time(b)) => difference(a.0.into(), b.0.into(), 1, sign),
         (Value::DateTime(instant), Value::Integer(seconds)) => {
-            shift_instant(*instant, negated(*seconds, sign)?, sign)
+            Ok(shift_instant(*instant, seconds.saturating_neg()))
         }
-        (Value::Date(date), Value::Integer(seconds)) => shift_date(*date, negated(*seconds, sign)?, sign),
-        (Value::Time(time), Value::Integer(seconds)) => Ok(shift_time(*time, negated(*seconds, sign)?)),
+        (Value::Date(date), Value::Integer(seconds)) => Ok(shift_date(*date, seconds.saturating_neg())),
+        (Value::Time(time), Value::Integer(seconds)) => Ok(shift_time(*time, -(seconds % DAY))),
         _ => plain(left, right, sign, |a, b| a.checked_sub(b), |a, b| a - b),
     }
 }
@@ -203,25 +203,19 @@ fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
     }
 }
 
-fn negated(seconds: i64, sign: &'static str) -> Result<i64, EvalError> {
-    seconds.checked_neg().ok_or(EvalError::Overflow(sign))
-}
-
 fn difference(a: i64, b: i64, unit: i64, sign: &'static str) -> Result<Value, EvalError> {
     let seconds = a.checked_sub(b).and_then(|units| units.checked_mul(unit));
     seconds.map(Value::Integer).ok_or(EvalError::Overflow(sign))
 }
 
-fn shift_instant(instant: Instant, seconds: i64, sign: &'static str) -> Result<Value, EvalError> {
-    let shifted = instant.0.checked_add(seconds).filter(|shifted| INSTANTS.contains(shifted));
-    shifted.map(|shifted| Value::DateTime(Instant(shifted))).ok_or(EvalError::Overflow(sign))
+fn shift_instant(instant: Instant, seconds: i64) -> Value {
+    Value::DateTime(Instant(instant.0.saturating_add(seconds)))
 }
 
 /// Whole days of the duration count; the rest is dropped.
-fn shift_date(date: Date, seconds: i64, sign: &'static str) -> Result<Value, EvalError> {
-    let shifted = i64::from(date.0).checked_add(seconds / DAY).filter(|shifted| DATES.contains(shifted));
-    let shifted = shifted.and_then(|shifted| i32::try_from(shifted).ok());
-    shifted.map(|shifted| Value::Date(Date(shifted))).ok_or(EvalError::Overflow(sign))
+fn shift_date(date: Date, seconds: i64) -> Value {
+    let shifted = i64::from(date.0).saturating_add(seconds / DAY);
+    Value::Date(Date(shifted.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
 }
 
 /// A time of day goes round at midnight.

@@ -39,6 +39,7 @@ impl<'e> Env<'e> {
                     let value = out.scalar("concat")?;
                     if !value.is_missing() {
                         self.budget.take_bytes_of(value)?;
+                        self.checked(value, "concat")?;
                         text.push_str(&value.to_text(self.zone));
                     }
                 }

@@ -25,6 +25,20 @@ fn check(source: &str, expect: &str) {
 }
 
 #[test]
+fn bounds_beyond_the_calendar_compare_as_what_they_are() {
+    check("date('9999-12-31') + days(1) > date('9999-12-31')", "boolean true");
+    check("date('0000-01-01') - days(1) < today", "boolean true");
+    check("now + days(99999999) > now && now - days(99999999) < now", "boolean true");
+    check(
+        "datetime(date('9999-12-31') + days(1), time('00:00')) > datetime('9999-12-31T23:59:59')",
+        "boolean true",
+    );
+    check("days_between(date('9999-12-31'), date('9999-12-31') + days(2))", "integer 2");
+    check("date('9999-12-31') + days(1) - days(1)", "date 9999-12-31");
+    check("date(datetime('9999-12-31T23:59'))", "date 9999-12-31");
+}
+
+#[test]
 fn numbers_promote_and_keep_their_scale() {
     check("1 + 2", "integer 3");
     check("7 / 2", "number 3.5");
@@ -47,15 +61,19 @@ fn numbers_promote_and_keep_their_scale() {
 #[test]
 fn faults_of_the_world_are_errors() {
     check("9223372036854775807 + 1", "the result of `+` is out of range");
-    check("1 / 0", "division by zero; guard it with a condition");
-    check("args.amount / 0.0", "division by zero; guard it with a condition");
-    check("args.n % 0", "division by zero; guard it with a condition");
+    check("1 / 0", "division by zero");
+    check("args.amount / 0.0", "division by zero");
+    check("args.n % 0", "division by zero");
     check("1e308 * 10", "the result of `*` is not a finite number");
     check("sqrt(0 - 1)", "the result of `sqrt` is not a finite number");
     check("integer(1e19)", "the result of `integer` is out of range");
     check("now + days(99999999)", "the result of `+` is out of range");
     check("today - days(99999999)", "the result of `-` is out of range");
     check("days(9223372036854775807)", "the result of `days` is out of range");
+    check("string(today + days(99999999))", "the result of `string` is out of range");
+    check("concat(now + days(99999999))", "the result of `concat` is out of range");
+    check("year(today + days(99999999))", "the result of `year` is out of range");
+    check("[today + days(99999999)]", "the result of `+` is out of range");
     check("record.extra + 1", "`+` does not take object");
     check("false && 1 / 0 == 1.0", "boolean false");
     check("args.n == 7 ? 1.5 : 1 / 0", "number 1.5");

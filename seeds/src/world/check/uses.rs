@@ -168,30 +168,18 @@ impl Uses {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        let mut waiting = vec![&expr.node];
-        while let Some(node) = waiting.pop() {
+        expr.node.visit(&mut |node| {
             match node {
-                Node::Literal(_) | Node::Variable(_) | Node::Now | Node::Today => {}
                 Node::Argument(parameter) => self.parameter(*parameter),
-                Node::Field(inner, _)
-                | Node::Member(inner, _)
-                | Node::Not(inner)
-                | Node::Negate(inner)
-                | Node::Matches(inner, _)
-                | Node::Cast(inner, _) => waiting.push(inner),
-                Node::Item(a, b) | Node::Binary(_, a, b) => waiting.extend([&**a, &**b]),
-                Node::Get(resource, key) | Node::Exists(resource, key) => {
+                Node::Get(resource, _) | Node::Exists(resource, _) => {
                     self.shown.insert(*resource);
-                    waiting.push(key);
                 }
                 Node::Fold(fold) => {
                     self.shown.insert(fold.resource);
-                    waiting.push(&fold.condition);
-                    waiting.extend(fold.value.as_ref());
                 }
-                Node::Conditional(a, b, c) => waiting.extend([&**a, &**b, &**c]),
-                Node::Call(_, nodes) | Node::List(nodes) => waiting.extend(nodes),
+                _ => {}
             }
-        }
+            true
+        });
     }
 }
