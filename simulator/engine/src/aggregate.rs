@@ -25,7 +25,9 @@ impl Run<'_> {
         let measured = |records: &[&Record]| -> Outcome<Vec<(Str, Body)>> {
             let measure = |(name, measure): &(Str, Measure)| {
                 let kind = field_of(*measure).map(|field| &declared.field(field).schema.kind);
-                Ok((name.clone(), Body::computed(compute(*measure, kind, records)?)))
+                let value = compute(*measure, kind, records);
+                let value = value.map_err(|error| self.blaming(error, |_| true))?;
+                Ok((name.clone(), Body::computed(value)))
             };
             measures.iter().map(measure).collect()
         };

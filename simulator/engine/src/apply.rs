@@ -24,17 +24,19 @@ pub struct Applied {
 /// Executes a call.
 ///
 /// Errors are replies too: 400 (an argument is wrong), 401 (the token), 404 (no such API or record), 409 and other
-/// refusals of the world, 422 (a value that the records do not take), 500 (the world's own fault).
+/// refusals of the world, 422 (a value that the records do not take or nothing can be computed from), 500 (the world's own
+/// fault, whatever the arguments and earlier calls).
 #[must_use]
 pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
-    execute(base, state, call).unwrap_or_else(|refusal| Applied {
+    attempt(base, state, call).unwrap_or_else(|refusal| Applied {
         reply: refusal.into_reply(),
         state: state.clone(),
         changes: Vec::new(),
     })
 }
 
-fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
+/// [`apply`], with the refusal where there is one.
+pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
     let Some(id) = base.api_named(&call.api) else {
         if call.api != TOOL_SEARCHER {
             return Err(unknown_api(&call.api, base.world().apis.iter().map(|api| &*api.name)));

@@ -403,29 +403,12 @@ fn wanted_by_source(source: &Source, wanted: &mut Wanted) {
 }
 
 fn wanted_by_expr(expr: &Expr, wanted: &mut Wanted) {
-    let mut nodes = vec![&expr.node];
-    while let Some(node) = nodes.pop() {
-        match node {
-            Node::Literal(_) | Node::Argument(_) | Node::Variable(_) | Node::Now | Node::Today => {}
-            Node::Field(inner, _)
-            | Node::Member(inner, _)
-            | Node::Get(_, inner)
-            | Node::Exists(_, inner)
-            | Node::Not(inner)
-            | Node::Negate(inner)
-            | Node::Matches(inner, _)
-            | Node::Cast(inner, _) => nodes.push(inner),
-            Node::Item(left, right) | Node::Binary(_, left, right) => nodes.extend([&**left, &**right]),
-            Node::Conditional(condition, yes, no) => nodes.extend([&**condition, &**yes, &**no]),
-            Node::Call(_, inner) | Node::List(inner) => nodes.extend(inner),
-            Node::Fold(fold) => {
-                if let Some((field, value)) = &fold.index {
-                    wanted.insert((fold.resource, *field, Form::Exact));
-                    nodes.push(value);
-                }
-                nodes.push(&fold.condition);
-                nodes.extend(&fold.value);
-            }
+    expr.node.visit(&mut |node| {
+        if let Node::Fold(fold) = node
+            && let Some((field, _)) = &fold.index
+        {
+            wanted.insert((fold.resource, *field, Form::Exact));
         }
-    }
+        true
+    });
 }

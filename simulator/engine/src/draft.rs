@@ -37,6 +37,11 @@ impl<'a> Draft<'a> {
         Self { base, before, state: before.clone(), touched: Vec::new(), scratch: Vec::new() }
     }
 
+    /// Returns true if the call has written records.
+    pub(super) const fn has_changes(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
     pub(super) fn record(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
         self.state.get(self.base, resource, key)
     }
@@ -61,7 +66,9 @@ impl<'a> Draft<'a> {
                 return Ok(key);
             }
         }
-        Err(Refusal::new(500, format!("no key is free for another {}; widen its key format", declared.label)))
+        // Keys that a session uses up are its own doing.
+        let status = if n == 0 { 500 } else { 409 };
+        Err(Refusal::new(status, format!("no key is free for another {}", declared.label)))
     }
 
     /// Adds a record under a key that must be free.

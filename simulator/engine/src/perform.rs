@@ -195,7 +195,7 @@ impl Run<'_> {
     pub(super) fn effects(&mut self) -> Outcome<()> {
         for effect in &self.behaviour().also {
             let wanted = match &effect.when {
-                Some(when) => self.env().holds(&when.node)?,
+                Some(when) => self.holds(when)?,
                 None => true,
             };
             if wanted {
@@ -245,10 +245,9 @@ impl Run<'_> {
                 Ok(vec![self.draft.record(resource, &key).cloned().ok_or_else(missing)?])
             }
             Which::Where { condition, index } => {
-                let index = match index {
-                    Some((field, expr)) => Some((*field, self.value(expr)?)),
-                    None => None,
-                };
+                // Where the value cannot be computed, the condition may never ask for it.
+                let known = |(field, expr): &(FieldId, Expr)| Some((*field, self.value(expr).ok()?));
+                let index = index.as_ref().and_then(known);
                 self.holding(resource, condition, index.as_ref())
             }
         }
@@ -264,7 +263,8 @@ impl Run<'_> {
         let env = self.env();
         let mut found = Vec::new();
         self.visit(resource, index, |record| {
-            if env.holds_for(&condition.node, Slot::ITEM, record)? {
+            let holds = env.holds_for(&condition.node, Slot::ITEM, record);
+            if holds.map_err(|error| self.uncomputed(error, &condition.node))? {
                 found.push(record.clone());
             }
             Ok(())

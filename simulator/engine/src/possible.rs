@@ -9,7 +9,7 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::{Date, Instant, Time, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::apply::{Applied, apply};
+use super::apply::attempt;
 use super::base::Base;
 use super::state::{State, Token};
 
@@ -39,13 +39,10 @@ fn succeeds(base: &Base, id: ApiId) -> bool {
     let mut well_formed = false;
     let mut faults = 0;
     for (state, call) in tries(base, id).take(TRIES) {
-        let Applied { reply, .. } = apply(base, &state, &call);
-        if reply.is_success() {
-            return true;
-        }
-        well_formed |= reply.status != 400;
+        let Err(refusal) = attempt(base, &state, &call) else { return true };
+        well_formed |= refusal.status != 400;
         // A call that runs out of its budget is slow, and one that does so repeatedly will go on doing so.
-        faults += u32::from(reply.status == 500);
+        faults += u32::from(refusal.is_fault());
         if faults == MOST_FAULTS {
             break;
         }

@@ -2,7 +2,6 @@
 
 use diorama_seeds::value::{Str, Value};
 
-use super::eval::EvalError;
 use super::reply::{Body, Reply};
 
 /// A call that ends without a change.
@@ -16,6 +15,8 @@ pub struct Refusal {
     pub parameter: Option<Str>,
     /// What was expected instead.
     pub expected: Option<String>,
+    /// An expression has no result, whoever caused that.
+    pub(super) is_uncomputed: bool,
 }
 
 /// The result of the parts of the engine.
@@ -24,7 +25,12 @@ pub(super) type Outcome<T> = Result<T, Refusal>;
 impl Refusal {
     /// A refusal with a status and a reason.
     pub fn new(status: u16, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), parameter: None, expected: None }
+        Self { status, detail: detail.into(), parameter: None, expected: None, is_uncomputed: false }
+    }
+
+    /// Returns true where the world is not sound, as its author sees it: fitting arguments must not meet this.
+    pub(super) const fn is_fault(&self) -> bool {
+        self.is_uncomputed || self.status >= 500
     }
 
     /// Says which parameter is wrong.
@@ -53,13 +59,6 @@ impl Refusal {
             members.push(("expected".into(), Body::constant(Value::string(&expected))));
         }
         Reply { status: self.status, body: Body::Object(members) }
-    }
-}
-
-/// The world's own fault: a formula that cannot be computed, or one that takes too long.
-impl From<EvalError> for Refusal {
-    fn from(error: EvalError) -> Self {
-        Self::new(500, format!("the world cannot compute this: {error}"))
     }
 }
 

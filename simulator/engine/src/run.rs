@@ -1,6 +1,8 @@
 //! The running of one call: what its expressions see, and the order of its steps.
 
-use diorama_seeds::expr::{Expr, ExprType, Slot};
+use std::fmt::Display;
+
+use diorama_seeds::expr::{Expr, ExprType, Node, Slot};
 use diorama_seeds::model::{
     Api, Auth, Behaviour, BehaviourKind, Change, FieldId, Parameter, ParameterId, Record, Resource,
     ResourceId,
@@ -9,7 +11,7 @@ use diorama_seeds::value::{Str, Value, Zone};
 
 use super::base::Base;
 use super::draft::{Draft, key_name};
-use super::eval::{Bound, Budget, Env};
+use super::eval::{Bound, Budget, Env, EvalError};
 use super::fit::as_key;
 use super::refusal::{Outcome, Refusal};
 use super::state::State;
@@ -89,7 +91,78 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn value(&self, expr: &Expr) -> Outcome<Value> {
-        Ok(self.env().value(&expr.node)?)
+        self.value_of(&expr.node)
+    }
+
+    pub(super) fn value_of(&self, node: &Node) -> Outcome<Value> {
+        self.env().value(node).map_err(|error| self.uncomputed(error, node))
+    }
+
+    pub(super) fn holds(&self, condition: &Expr) -> Outcome<bool> {
+        self.env().holds(&condition.node).map_err(|error| self.uncomputed(error, &condition.node))
+    }
+
+    /// The refusal of a call for which a node has no result.
+    pub(super) fn uncomputed(&self, error: EvalError, node: &Node) -> Refusal {
+        let mut read = Vec::new();
+        self.add_arguments_read(node, &mut read);
+        self.blaming(error, |parameter| read.contains(&parameter))
+    }
+
+    /// The refusal of a call that cannot be computed: 422 where that reads a given argument, 409 where it reads records
+    /// that the session has changed, and else 500.
+    pub(super) fn blaming(&self, error: impl Display, reads: impl Fn(ParameterId) -> bool) -> Refusal {
+        // What a call writes comes from its arguments.
+        let written = self.draft.has_changes();
+        let caused = |(position, parameter): &(usize, &'a Parameter)| {
+            let id = ParameterId(*position as u16);
+            let given = self.argument(id);
+            let is_default = parameter.default.as_ref() == Some(given);
+            (written || reads(id)) && self.api.token != Some(id) && !given.is_missing() && !is_default
+        };
+        let caused: Vec<&Str> = self
+            .api
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(caused)
+            .map(|(_, parameter)| &parameter.name)
+            .collect();
+        let refusal = match caused.as_slice() {
+            [] if self.draft.state.is_initial() => {
+                Refusal::new(500, format!("the world cannot compute this: {error}"))
+            }
+            [] => Refusal::new(
+                409,
+                format!("the call cannot be answered with the records as they are now: {error}"),
+            ),
+            &[one] => {
+                let detail = format!("`{one}`: the call cannot be answered with this value: {error}");
+                Refusal::new(422, detail).about(Some(one))
+            }
+            _ => {
+                let names: Vec<String> = caused.iter().map(|name| format!("`{name}`")).collect();
+                let names = names.join(", ");
+                Refusal::new(422, format!("{names}: the call cannot be answered with these values: {error}"))
+            }
+        };
+        Refusal { is_uncomputed: true, ..refusal }
+    }
+
+    /// Adds the arguments that a node reads, also through `let` names.
+    fn add_arguments_read(&self, node: &Node, read: &mut Vec<ParameterId>) {
+        node.visit(&mut |node| {
+            match node {
+                Node::Argument(parameter) => read.push(*parameter),
+                // Earlier names are all that an expression can refer to, so this ends.
+                Node::Variable(slot) => {
+                    let bound = self.behaviour().bindings.iter().find(|(of, _)| of == slot);
+                    bound.into_iter().for_each(|(_, expr)| self.add_arguments_read(&expr.node, read));
+                }
+                _ => {}
+            }
+            true
+        });
     }
 
     /// Puts something in a slot, and gives back what was there.
@@ -148,11 +221,11 @@ impl<'a> Run<'a> {
     pub(super) fn prepare(&mut self) -> Outcome<()> {
         let behaviour = self.behaviour();
         for (slot, expr) in &behaviour.bindings {
-            let bound = self.env().evaluate(expr)?;
+            let bound = self.env().bind(expr).map_err(|error| self.uncomputed(error, &expr.node))?;
             self.bind(*slot, bound);
         }
         for require in &behaviour.require {
-            if !self.env().holds(&require.that.node)? {
+            if !self.holds(&require.that)? {
                 let refusal = Refusal::new(require.status, &*require.message);
                 return Err(self.refers_to_nothing().filter(|_| refusal.status != 404).unwrap_or(refusal));
             }

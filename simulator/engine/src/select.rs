@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use diorama_seeds::expr::Slot;
+use diorama_seeds::expr::{Expr, Slot};
 use diorama_seeds::model::{FieldId, Many, ParameterId, Query, Record, ResourceId, Sort};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
@@ -93,8 +93,10 @@ impl Run<'_> {
             return self.passing(query, &filters, candidates);
         }
         if let Some((field, node)) = query.condition.as_ref().and_then(|condition| condition.index.as_ref()) {
-            let value = self.env().value(node)?;
-            if let Some(candidates) = self.draft.candidates(query.resource, *field, Form::Exact, &value) {
+            // Where the value cannot be computed, the condition may never ask for it.
+            if let Ok(value) = self.env().value(node)
+                && let Some(candidates) = self.draft.candidates(query.resource, *field, Form::Exact, &value)
+            {
                 return self.passing(query, &filters, candidates);
             }
         }
@@ -114,10 +116,11 @@ impl Run<'_> {
             if !filters.pass(record) || !self.sees(declared, record) {
                 continue;
             }
-            if let Some(condition) = &query.condition
-                && !env.holds_for(&condition.node, Slot::ITEM, record)?
-            {
-                continue;
+            if let Some(Expr { node, .. }) = &query.condition {
+                let holds = env.holds_for(node, Slot::ITEM, record);
+                if !holds.map_err(|error| self.uncomputed(error, node))? {
+                    continue;
+                }
             }
             found.push(record);
         }
@@ -197,7 +200,9 @@ impl Run<'_> {
             };
             let passes = match &many.condition {
                 _ if !refers => false,
-                Some(condition) => env.holds_for(&condition.node, Slot::ITEM, record)?,
+                Some(Expr { node, .. }) => {
+                    env.holds_for(node, Slot::ITEM, record).map_err(|error| self.uncomputed(error, node))?
+                }
                 None => true,
             };
             if passes {

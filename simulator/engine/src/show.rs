@@ -191,10 +191,11 @@ impl Run<'_> {
         })
     }
 
-    /// Counts a value that the reply shows. That it has too many is the world's fault; how long they are may be its
-    /// callers'.
+    /// Counts a value that the reply shows.
     fn count(&self, value: &Value) -> Outcome<()> {
-        self.shown.take(1).map_err(|_| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
+        self.shown
+            .take(1)
+            .map_err(|_| self.blaming("the reply is too large; ask for fewer records", |_| true))?;
         self.take_bytes_of(value)
     }
 
@@ -206,7 +207,7 @@ impl Run<'_> {
     /// An expression's value with its origin: a bare field of a record keeps that field's, a literal or an
     /// argument says nothing about records, everything else is computed.
     fn show_expr(&mut self, expr: &Expr) -> Outcome<Body> {
-        let value = match self.env().value(&expr.node)? {
+        let value = match self.value(expr)? {
             Value::Absent => Value::Null,
             value => value,
         };
@@ -236,7 +237,7 @@ impl Run<'_> {
     fn record_behind(&self, node: &Node) -> Outcome<Option<(ResourceId, Record)>> {
         Ok(match node {
             Node::Get(resource, key) => {
-                let key = super::fit::as_key(&self.env().value(key)?);
+                let key = super::fit::as_key(&self.value_of(key)?);
                 self.draft.record(*resource, &key).map(|record| (*resource, record.clone()))
             }
             Node::Variable(slot) => match self.bound(*slot) {

@@ -187,6 +187,11 @@ impl State {
         state_digest(self.names.iter().zip(self.tables.iter().map(Table::sum)), self.token_sum)
     }
 
+    /// Returns true if all records are those of the base.
+    pub(super) fn is_initial(&self) -> bool {
+        self.tables.iter().all(Table::is_empty)
+    }
+
     /// The frozen records of a resource, when none of them is overlaid.
     pub(super) fn untouched<'a>(&self, base: &'a Base, resource: ResourceId) -> Option<&'a [Record]> {
         self.tables.get(resource.index())?.is_empty().then(|| base.records(resource))

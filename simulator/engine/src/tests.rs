@@ -9,6 +9,7 @@ use super::{Base, RecordChange, State, apply};
 
 mod catalog;
 mod errors;
+mod extremes;
 mod laws;
 mod lists;
 mod possible;

@@ -27,7 +27,7 @@ fn unknown_apis_are_answered_with_the_nearest_names() {
 }
 
 #[test]
-fn a_failing_expression_is_the_worlds_error_and_changes_nothing() {
+fn an_argument_that_nothing_can_be_computed_from_is_refused_and_changes_nothing() {
     check("world_errors", "Divide {\"a\": 1, \"b\": 2}\nDivide {\"a\": 1, \"b\": 0}");
 }
 
@@ -51,12 +51,68 @@ apis:
     behaviour:
       create: n
     reply: {{with: {{pairs: 'n.count(a, n.any(b, a.v + b.v == -1))'}}}}
+  - name: Pairs
+    method: GET
+    path: /pairs
+    description: Counts pairs.
+    behaviour: {{compute: {{pairs: 'n.count(a, n.any(b, a.v + b.v == -1))'}}}}
 ",
         records.join("\n")
     ));
-    let shown = transcript(&base, "Add {\"v\": 1}");
-    assert!(shown.contains("500 {\"title\":\"Internal Server Error\",\"status\":500,"), "{shown}");
-    assert!(shown.contains("too many steps"), "{shown}");
+    let shown = transcript(&base, "Add {\"v\": 1}\nPairs");
+    let replies: Vec<&str> = shown.lines().filter(|line| !line.starts_with('>')).collect();
+    assert!(replies[0].starts_with("422 ") && replies[0].contains("too many steps"), "{shown}");
+    assert!(replies[1].starts_with("500 ") && replies[1].contains("too many steps"), "{shown}");
+}
+
+#[test]
+fn the_cause_of_what_cannot_be_computed_decides_who_is_at_fault() {
+    let base = small(
+        r"
+resources:
+  box:
+    key: box_id
+    fields: {box_id: {type: integer}, size: {type: integer}}
+    records: [{box_id: 1, size: 2}]
+apis:
+  - {name: Broken, method: GET, path: /broken, behaviour: {compute: {x: '1 / (2 - 2)'}}}
+  - {name: Whole, method: GET, path: /whole, behaviour: {compute: {x: 'box.sum(b, true, b.size) * 9'}}}
+  - name: Resize
+    method: PATCH
+    path: /boxes/{box_id}
+    parameters: {box_id: {ref: box}, size: {type: integer}}
+    behaviour: {patch: box}
+  - name: Share
+    method: GET
+    path: /share
+    parameters: {n: {type: integer}, of: {type: integer, default: 0}}
+    behaviour: {let: {left: args.n - 1}, compute: {x: '1 / left', y: '1 / args.of'}}
+  - name: Until
+    method: GET
+    path: /until
+    parameters: {day: {type: date}}
+    behaviour: {let: {next: 'args.day + days(1)'}, compute: {open: 'today < next', next: next}}
+",
+    );
+    let calls = r#"
+        Broken
+        Share {"n": 1, "of": 1}
+        Share {"n": 2}
+        Until {"day": "2026-03-02"}
+        Until {"day": "9999-12-31"}
+        Whole
+        Resize {"box_id": 1, "size": 9223372036854775807}
+        Whole
+    "#;
+    let shown = transcript(&base, calls);
+    let replies: Vec<&str> = shown.lines().filter(|line| !line.starts_with(['>', ' '])).collect();
+    let statuses: Vec<&str> = replies.iter().filter_map(|reply| reply.get(..3)).collect();
+    assert_eq!(statuses, ["500", "422", "500", "200", "422", "200", "200", "409"], "{shown}");
+    assert!(
+        replies[1].contains("`n`: the call cannot be answered with this value: division by zero"),
+        "{shown}"
+    );
+    assert!(replies[4].contains("out of range\",\"parameter\":\"day\""), "{shown}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn keys_follow_from_the_seed_and_the_number_of_creates() {
             &state,
             &super::call("AddProduct {\"name\": \"Last\", \"price\": 1, \"kind\": \"toy\"}"),
         );
-        assert_eq!(full.reply.status, 500, "all 90 keys are used");
+        assert_eq!(full.reply.status, 409, "all 90 keys are used");
         keys
     };
     let first = keys(1, false);
