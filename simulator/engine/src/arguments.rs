@@ -1,7 +1,8 @@
 //! From a call's JSON to typed arguments, or a refusal that says which one is wrong.
 
 use diorama_seeds::model::{Api, Parameter, Place};
-use diorama_seeds::value::{Value, Zone};
+use diorama_seeds::schema::MAX_DEPTH;
+use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json};
 
 use super::refusal::{Outcome, Refusal};
@@ -13,6 +14,14 @@ pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcom
     // A body under a contract has been checked by its schema.
     if let Some(name) = given.keys().find(|name| api.parameter_named(name).is_none()).filter(|_| !held) {
         return Err(unknown(api, name));
+    }
+    // What a schema of a document lets pass, a record must be able to keep.
+    if let Some((name, _)) = given.iter().find(|(_, json)| held && is_deeper(json, MAX_DEPTH - 1)) {
+        let expected = format!("at most {MAX_DEPTH} levels of lists and objects");
+        let shown: Str = name.chars().take(60).collect::<String>().into();
+        return Err(Refusal::new(400, format!("`{shown}`: expected {expected}, found more"))
+            .about(Some(&shown))
+            .expecting(expected));
     }
     let mut values = Vec::with_capacity(api.parameters.len());
     for (position, parameter) in api.parameters.iter().enumerate() {
@@ -36,6 +45,16 @@ pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcom
         });
     }
     Ok(values)
+}
+
+/// Returns true if JSON has more levels of lists and objects than these.
+fn is_deeper(json: &Json, levels: u32) -> bool {
+    let inner = |json: &Json| is_deeper(json, levels - 1);
+    match json {
+        Json::Array(items) => levels == 0 || items.iter().any(inner),
+        Json::Object(members) => levels == 0 || members.values().any(inner),
+        _ => false,
+    }
 }
 
 fn missing(parameter: &Parameter) -> Refusal {
