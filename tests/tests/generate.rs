@@ -198,7 +198,7 @@ fn adversaries_fail_and_the_oracle_succeeds_on_another_seed() {
         json(&ok(&["eval", "--agent", agent, "--tasks", text(&out), "--json"]))[key].as_f64().unwrap()
     };
     assert_eq!(success("oracle", "success"), 1.0);
-    for adversary in ["noop", "always-ask", "dump-all", "write-undo", "repeat"] {
+    for adversary in ["noop", "always-ask", "dump-all", "write-undo", "repeat", "exclude", "refuse-first"] {
         let share = success(adversary, "success");
         assert!(share <= 0.01, "{adversary} succeeds on {share}");
     }

@@ -3,6 +3,7 @@
 //! `oracle` and `oracle-reordered` must solve every task. The others are adversaries: they test the checks of a dataset
 //! and the reading of final answers. What an adversary solves beyond chance, a grader passes that it should not.
 
+mod attacks;
 mod calls;
 mod ends;
 mod oracle;
@@ -46,6 +47,12 @@ enum Calls {
     WriteUndoReference,
     /// Calls of each goal that follow from the visible tools alone.
     Blind(Blind),
+    /// The reference calls, of which the writes come after the last end.
+    WritesLate,
+    /// The reference calls with extreme arguments, and its reads until a fault strikes.
+    ProvokeFaults,
+    /// None; each goal is refused for one reason after the other.
+    RefuseFirst,
 }
 
 /// Questions that `always-ask` asks.
@@ -58,7 +65,7 @@ const fn policy(name: &'static str, calls: Calls, end: End, help: &'static str) 
 }
 
 /// The policies.
-pub static POLICIES: [Policy; 20] = [
+pub static POLICIES: [Policy; 23] = [
     policy("random", Calls::Blind(Blind::Random), End::RandomFacts, "random calls and facts"),
     policy("enumerate-ids", Calls::Blind(Blind::Ids), End::RandomFacts, "calls with the ids from 1 on"),
     policy(
@@ -94,6 +101,24 @@ pub static POLICIES: [Policy; 20] = [
         Calls::WriteUndoReference,
         End::Reference(Facts::AsChecked),
         "solves, and makes and undoes a change nobody asked for",
+    ),
+    policy(
+        "late",
+        Calls::WritesLate,
+        End::Reference(Facts::AsChecked),
+        "ends every goal as the reference does, and makes its writes after the last end",
+    ),
+    policy(
+        "exclude",
+        Calls::ProvokeFaults,
+        End::Silent,
+        "calls with extreme arguments and repeats reads until something fails, to be excused",
+    ),
+    policy(
+        "refuse-first",
+        Calls::RefuseFirst,
+        End::Refusal,
+        "refuses each goal at once, for one reason after the other",
     ),
     policy("repeat", Calls::None, End::Request, "says the request back"),
     policy(
@@ -173,6 +198,15 @@ impl Agent for Scripted<'_> {
                         true => oracle::solve(privileged, environment, end).await,
                         false => Ok(()),
                     };
+                }
+                (Calls::WritesLate, Some(privileged)) => {
+                    return attacks::write_late(privileged, environment, end).await;
+                }
+                (Calls::RefuseFirst, Some(privileged)) => {
+                    return attacks::refuse_first(privileged, environment).await;
+                }
+                (Calls::ProvokeFaults, Some(privileged)) => {
+                    attacks::provoke_faults(privileged, environment).await;
                 }
                 (Calls::EveryRead, Some(privileged)) => {
                     calls::read_everything(privileged.world.base.world(), environment).await?;

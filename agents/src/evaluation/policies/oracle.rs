@@ -24,19 +24,45 @@ pub(super) async fn solve(
     environment: &mut dyn Environment,
     end: End,
 ) -> Result<(), EnvironmentError> {
-    let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) else { return Ok(()) };
+    replay(privileged, environment, end, false).await.map(|_| ())
+}
+
+/// [`solve`]; where writes are left out, these are given back in their order.
+pub(super) async fn replay(
+    privileged: Privileged<'_>,
+    environment: &mut dyn Environment,
+    end: End,
+    leaves_out_writes: bool,
+) -> Result<Vec<Call>, EnvironmentError> {
+    let left_out = Vec::new();
+    let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) else {
+        return Ok(left_out);
+    };
     for said in &environment.view().conversation {
         if let ConversationEntry::Call(call, _) = said {
             mirror.call(call);
         }
     }
-    let mut solving = Solving { privileged, end, mirror, replies: Vec::new() };
+    let mut solving = Solving { privileged, end, mirror, replies: Vec::new(), leaves_out_writes, left_out };
     for (number, goal) in privileged.task.goals.iter().enumerate() {
         if solving.goal(number, goal, environment).await?.is_none_or(|answer| answer.over) {
             break;
         }
     }
-    Ok(())
+    Ok(solving.left_out)
+}
+
+/// The reference calls in a session of their own on the same seed, as far as they can be bound.
+pub(super) fn played(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
+    let world = privileged.world.base.world();
+    let mut replies = Vec::new();
+    if let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) {
+        for gold in &privileged.task.gold {
+            let Some(call) = bind(gold, &replies, world) else { break };
+            replies.push(Some(mirror.call(&call)));
+        }
+    }
+    replies.into_iter().flatten().collect()
 }
 
 /// The reference solution on its way. What replies mean (units, fields) is known from the same calls in a session of
@@ -47,6 +73,9 @@ struct Solving<'a> {
     end: End,
     mirror: Session,
     replies: Vec<Option<Arc<LogEntry>>>,
+    /// Writes are not made live, and later replies may differ.
+    leaves_out_writes: bool,
+    left_out: Vec<Call>,
 }
 
 /// How often a call is made again that a fault has struck: where faults strike two calls in five, one in 10^9 is lost.
@@ -86,8 +115,15 @@ impl Solving<'_> {
             let Some(gold) = self.privileged.task.gold.get(index) else { return Ok(None) };
             let Some(call) = bind(gold, &self.replies, world) else { return Ok(None) };
             let entry = self.mirror.call(&call);
+            if self.leaves_out_writes && !entry.changes.is_empty() {
+                self.left_out.push(call);
+                self.replies.push(Some(entry));
+                continue;
+            }
             let reply = persistently(environment, &call, entry.reply.status).await?;
-            if entry.reply.status != reply.status || entry.reply.json_tree(&world.zone) != reply.body {
+            let is_same =
+                entry.reply.status == reply.status && entry.reply.json_tree(&world.zone) == reply.body;
+            if !is_same && !self.leaves_out_writes {
                 return Ok(None);
             }
             self.replies.push(Some(entry));
