@@ -11,14 +11,14 @@ use diorama_baselines::environment::EnvironmentError;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
 use diorama_engine::{Base, BaseError};
-use diorama_grade::{Ended, Vocabulary};
+use diorama_grade::Ended;
 use diorama_output::manifest::{is_world_id, world_file};
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
 use diorama_output::storage::Storage;
-use diorama_proof::{GateReport, Stop, Survey, WorldContext};
+use diorama_proof::{GateReport, Stop, Survey, Vocabulary, WorldContext};
 use diorama_seeds::answer::GoldAnswer;
-use diorama_seeds::ending::{self, Answers, Kind};
+use diorama_seeds::ending::{self, Kind};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, Fact, GoldCall, Outcome, RefusalClass};
@@ -213,13 +213,10 @@ impl Task {
     #[must_use]
     pub fn endings<'a>(&'a self, given: &'a [Given], calls: impl Fn(&GoldGoal) -> usize) -> Vec<Ended<'a>> {
         let ended = self.goals.iter().zip(given).map(|(goal, given)| Ended {
-            answers: Answers::Structured,
             outcome: given.outcome,
             reason: given.reason,
             about: given.about.as_deref(),
             facts: Some(&given.facts),
-            answer: &goal.answer,
-            user_turns: self.turns.get(..goal.user_turns).unwrap_or(&self.turns),
             calls: calls(goal),
         });
         ended.collect()

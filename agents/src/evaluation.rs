@@ -45,5 +45,6 @@ pub mod policies;
 pub mod remote;
 pub mod results;
 pub mod stored;
+pub mod transcribed;
 
 pub use diorama_baselines::{Agent, environment, meter, shares};

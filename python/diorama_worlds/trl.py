@@ -64,7 +64,7 @@ class World:
         """Ends what the user has asked for; they may ask for more.
 
         Args:
-            outcome: "done", "refused" or "need_input".
+            outcome: "done" or "refused".
             facts: What was asked for, by name, in the types and units that were told.
             reason: Of a refusal: "not_found", "conflict", "forbidden", "invalid" or "no_tool".
             about: Of a refusal: the id or name of what was asked for.

@@ -17,17 +17,6 @@ use crate::task::{AnswerCheck, Checks, Evidence, Fact, GoalCheck, Outcome, Refus
 /// The name of the tool.
 pub const FINISH: &str = "finish";
 
-/// How an agent's answers are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Answers {
-    /// The agent ends each goal with [`FINISH`]; prose is not read.
-    #[default]
-    Structured,
-    /// The last message of each goal is read.
-    Prose,
-}
-
 /// How a goal ends, as an agent gives it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -258,8 +247,8 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
         "properties": {
             "outcome": {
                 "type": "string",
-                "enum": ["done", "refused", "need_input"],
-                "description": "done: carried out, or answered. refused: it cannot be. need_input: the user has to say more.",
+                "enum": ["done", "refused"],
+                "description": "done: carried out, or answered. refused: it cannot be.",
             },
             "reason": {
                 "type": "string",

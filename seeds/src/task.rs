@@ -81,8 +81,6 @@ pub enum Outcome {
     Done,
     /// It could not be, and the user was told why.
     Refused,
-    /// The agent needs something from the user.
-    NeedInput,
 }
 
 /// Why a request could not be carried out.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use diorama_seeds::ending::{Answers, Finish};
+use diorama_seeds::ending::Finish;
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Outcome, RefusalClass};
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,6 @@ use diorama_grade::Ended;
 #[serde(transparent)]
 pub struct Conversation {
     exchanges: Vec<Arc<Exchange>>,
-    /// How its goals end.
-    #[serde(skip)]
-    answers: Answers,
 }
 
 /// A message of the assistant, and what came of it.
@@ -45,37 +42,19 @@ pub struct Exchange {
     pub calls: usize,
 }
 
-/// How an episode ended, for the grader to read.
-#[derive(Clone, Debug, Default)]
-pub struct Endings {
-    goals: Vec<Ending>,
-    user_turns: Vec<String>,
-    answers: Answers,
-}
-
-/// How one goal ended.
-#[derive(Clone, Debug, Default)]
-struct Ending {
-    given: Given,
-    answer: String,
-    /// How many turns the user had said.
-    said: usize,
-    calls: usize,
-}
-
 /// The structured data that an assistant gives beside its words when it ends a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
-    /// The outcome; read from the words when not given.
+    /// The outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// For refusals: the class of the reason; read from the words when not given.
+    /// For refusals: the class of the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<RefusalClass>,
     /// For refusals: the id or name of what they are about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The facts asked for, by name; read from the words when not given.
+    /// The facts asked for, by name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub facts: Map<String, Json>,
 }
@@ -100,24 +79,6 @@ impl Given {
 }
 
 impl Conversation {
-    /// A conversation in which nothing was said yet.
-    #[must_use]
-    pub const fn new(answers: Answers) -> Self {
-        Self { exchanges: Vec::new(), answers }
-    }
-
-    /// The same conversation, whose goals end in this way.
-    #[must_use]
-    pub fn with_answers(self, answers: Answers) -> Self {
-        Self { answers, ..self }
-    }
-
-    /// How its goals end.
-    #[must_use]
-    pub const fn answers(&self) -> Answers {
-        self.answers
-    }
-
     /// Returns the exchanges, in order.
     #[must_use]
     pub fn exchanges(&self) -> &[Arc<Exchange>] {
@@ -147,7 +108,7 @@ impl Conversation {
         log: &[Arc<LogEntry>],
         base: &Base,
     ) -> Exchange {
-        let turn = AssistantTurn { message: said, outcome: given.outcome, answers: self.answers, log, base };
+        let turn = AssistantTurn { message: said, outcome: given.outcome, log, base };
         let answered = answer(script, &self.progress(), &turn);
         Exchange {
             said: said.to_owned(),
@@ -185,55 +146,17 @@ impl Conversation {
         std::iter::once(script.opening()).chain(self.exchanges.iter().filter_map(|one| one.answer.as_deref()))
     }
 
-    /// How the goals ended. A last message and outcome, where they are given, end the goal that is open, or stand
-    /// for the last message of the goal that ended last. They are to be graded as `answers` says.
+    /// How the goals ended, as the grader takes it. A goal that is open ends with nothing given, after so many calls.
     #[must_use]
-    pub fn endings(
-        &self,
-        script: &Script,
-        last: Option<(&str, Given)>,
-        calls: usize,
-        answers: Answers,
-    ) -> Endings {
-        let user_turns: Vec<String> = self.user_turns(script).map(str::to_owned).collect();
-        let mut goals: Vec<Ending> = Vec::new();
-        let ending = |words: &str, given: Given, said: usize, calls: usize| Ending {
-            given,
-            answer: words.to_owned(),
-            said,
-            calls,
-        };
-        let mut said = 1;
-        for exchange in &self.exchanges {
-            if exchange.ends {
-                goals.push(ending(&exchange.said, exchange.given.clone(), said, exchange.calls));
-            }
-            said += usize::from(exchange.answer.is_some());
-        }
-        if let Some((words, given)) = last {
-            if self.is_over() {
-                goals.pop();
-            }
-            goals.push(ending(words, given, said, calls));
-        }
-        Endings { goals, user_turns, answers }
-    }
-}
-
-impl Endings {
-    /// As the grader takes them.
-    #[must_use]
-    pub fn goals(&self) -> Vec<Ended<'_>> {
-        let ended = self.goals.iter().map(|Ending { given, answer, said, calls }| Ended {
-            answers: self.answers,
-            outcome: given.outcome,
-            reason: given.reason,
-            about: given.about.as_deref(),
-            facts: Some(&given.facts),
-            answer,
-            user_turns: self.user_turns.get(..*said).unwrap_or(&self.user_turns),
-            calls: *calls,
+    pub fn endings(&self, calls: usize) -> Vec<Ended<'_>> {
+        let ended = self.exchanges.iter().filter(|exchange| exchange.ends).map(|exchange| Ended {
+            outcome: exchange.given.outcome,
+            reason: exchange.given.reason,
+            about: exchange.given.about.as_deref(),
+            facts: Some(&exchange.given.facts),
+            calls: exchange.calls,
         });
-        ended.collect()
+        let open = (!self.is_over()).then(|| Ended { calls, ..Ended::default() });
+        ended.chain(open).collect()
     }
 }

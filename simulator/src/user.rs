@@ -13,7 +13,6 @@ mod topic;
 
 use std::sync::Arc;
 
-use diorama_seeds::ending::Answers;
 use diorama_seeds::script::{Goal, ReplyFact, Script, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
@@ -23,7 +22,6 @@ use self::message::Form;
 pub use self::reply::tells_nothing;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, Body, Origin};
-use diorama_grade::prose::Ending;
 
 /// How far a user has come in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,10 +45,8 @@ pub struct Progress {
 pub struct AssistantTurn<'a> {
     /// The assistant's words.
     pub message: &'a str,
-    /// The outcome it gave with them; read from the words when it gave none.
+    /// The outcome of the goal that it ends with them; words alone end none.
     pub outcome: Option<Outcome>,
-    /// The form of final answers, which decides if words alone can end a goal.
-    pub answers: Answers,
     /// The calls of the episode so far.
     pub log: &'a [Arc<LogEntry>],
     /// The world.
@@ -77,7 +73,7 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
         return Answer { content: None, progress, ended: None };
     };
     // An outcome ends the goal, whatever the words are.
-    if let Some(outcome) = turn.outcome.filter(|outcome| *outcome != Outcome::NeedInput) {
+    if let Some(outcome) = turn.outcome {
         return close(script, progress, turn, outcome);
     }
     let said = said(script, goal, progress);
@@ -102,12 +98,6 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
     if let Some(words) = reply::to_question(&sentences, &said) {
         return stay(words, progress.clone());
     }
-    // Prose without a question ends a goal. A first message that neither did anything nor declines has yielded nothing.
-    if turn.answers == Answers::Prose
-        && let Some(outcome) = outcome(turn.message, worked || progress.goal > 0)
-    {
-        return close(script, progress, turn, outcome);
-    }
     let is_report = |form: Form| matches!(form, Form::Report | Form::Closing);
     let thanks = worked && sentences.iter().any(|sentence| is_report(sentence.form));
     stay((if thanks { reply::THANKS } else { reply::GO_ON }).to_owned(), progress.clone())
@@ -119,15 +109,6 @@ fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a 
     let details = progress.revealed.iter().filter_map(|at| goal.withheld.get(*at as usize));
     let lines = goal.lines.iter().take(progress.lines as usize).map(|line| &**line);
     openings.chain(details.map(|detail| &*detail.say)).chain(lines).collect()
-}
-
-/// How prose ends a goal: declined, or done where something was done.
-fn outcome(message: &str, worked: bool) -> Option<Outcome> {
-    let ending = Ending::of_text(message);
-    if ending.is_refusal() {
-        return Some(Outcome::Refused);
-    }
-    (worked || ending.is_claim()).then_some(Outcome::Done)
 }
 
 /// Returns true if a call of the assistant has succeeded since the goal opened.

@@ -1,11 +1,14 @@
 //! `diorama eval` with a chat model, end to end: a dataset, a scripted model server, and the command.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use diorama_agents::episode::Task;
 use diorama_model_server::{Answer, ModelServer, Script};
 use diorama_output::folder::Folder;
 use diorama_output::row::Role;
 use diorama_output::storage::Storage;
+use diorama_seeds::ending;
 use diorama_tests::diorama;
 use diorama_tests::requests::serve;
 use serde_json::{Value as Json, json};
@@ -356,4 +359,52 @@ fn drawn(html: &str, folder: &std::path::Path) {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     // A blank page of this size is a few kilobytes.
     assert!(std::fs::metadata(&shot).unwrap().len() > 60_000, "{}", std::fs::metadata(&shot).unwrap().len());
+}
+
+#[test]
+fn a_model_transcribes_the_messages_of_agents_without_finish() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = dataset(folder.path(), 12);
+    let mut ends: BTreeMap<String, Json> = BTreeMap::new();
+    for row in Folder::open(Storage::local(out.as_ref())).unwrap().rows().map(Result::unwrap) {
+        let task = Task::of(&row).unwrap();
+        for (goal, check) in task.goals.iter().zip(&task.checks.goals) {
+            let about = ending::subject(check).filter(|_| goal.reason.is_some());
+            let facts = ending::facts(check, |_, _| None);
+            let end = json!({"outcome": goal.outcome, "reason": goal.reason, "about": about, "facts": facts});
+            ends.extend(facts.is_some().then(|| (goal.answer.clone(), end)));
+        }
+    }
+    let script = Script::new(move |body| {
+        let messages = body["messages"].as_array().unwrap();
+        let prompt = messages[1]["content"].as_str().unwrap();
+        let message = prompt.split_once("The assistant's message:\n").unwrap().1;
+        match ends.get(message.trim_end_matches("JSON:").trim()) {
+            // What cannot be read is asked for once more.
+            Some(_) if messages.len() == 2 => Answer::text("It is done."),
+            Some(end) => Answer::text(end.to_string()),
+            None => Answer::text("null"),
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let model = runtime.block_on(ModelServer::start(script)).unwrap();
+    let run = |agent: &str| -> Json {
+        let url = model.url();
+        let line = ["eval", &*out, "--agent", agent, "--answers", "transcribed", "--json"];
+        let of_model = ["--transcriber-model", "scripted", "--transcriber-base-url", &url];
+        let ran = diorama(line.into_iter().chain(of_model));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str(&ran.out).unwrap()
+    };
+    let solved = run("oracle");
+    assert_eq!(solved["answers_transcribed_by"], "scripted");
+    assert!(solved["success"].as_f64().unwrap() >= 0.5, "{solved}");
+    // The words alone solve nothing.
+    assert_eq!(run("always-ask")["success"], 0.0);
+    for request in model.received() {
+        let text = request.body.to_string();
+        assert!(!text.contains("evidence") && !text.contains("gold"), "{text}");
+    }
+    let unnamed = diorama(["eval", &*out, "--agent", "oracle", "--answers", "transcribed"]);
+    assert!(unnamed.code == 2 && unnamed.err.contains("--transcriber-model"), "{}", unnamed.err);
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::net::TcpStream;
 
 use diorama_agents::episode::{Task, Worlds};
-use diorama_agents::evaluation::environment::{Answers, Budget, Environment, EnvironmentError, Finish};
+use diorama_agents::evaluation::environment::{Budget, Environment, EnvironmentError, Finish};
 use diorama_agents::evaluation::judge::Judge;
 use diorama_agents::evaluation::remote::RemoteEnvironment;
 use diorama_output::folder::Folder;
@@ -95,15 +95,11 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
     for row in dataset.rows().map(Result::unwrap) {
         rows += 1;
         let task = Task::of(&row).unwrap();
-        let session = server.post("/v1/sessions", json!({"task": row.id, "n": 2, "answers": "prose"}));
+        let session = server.post("/v1/sessions", json!({"task": row.id, "n": 2}));
         let [solved, idle] = [0, 1].map(|n| session["sessions"][n]["id"].as_str().unwrap().to_owned());
         let shown = server.get(&format!("/v1/sessions/{solved}/task"));
         assert_eq!((&shown["user"], &shown["system"]), (&json!(row.query), &json!(task.system)));
         let tools = serde_json::from_str::<Json>(&row.tools).unwrap();
-        assert_eq!(shown["tools"], tools);
-        // Where answers are structured, which is what is not asked for otherwise, `finish` is one more tool.
-        let structured = server.post("/v1/sessions", json!({"task": row.id}));
-        let shown = server.get(&format!("/v1/sessions/{}/task", structured["id"].as_str().unwrap()));
         let (finish, others) = shown["tools"].as_array().unwrap().split_last().unwrap();
         assert_eq!(others, tools.as_array().unwrap());
         let properties = &finish["function"]["parameters"]["properties"];
@@ -114,9 +110,8 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
             (&json!("finish"), facts.len())
         );
         follow(&server, &solved, &row, &task);
-        for goal in &task.goals {
-            let end = json!({"outcome": goal.outcome, "reason": goal.reason, "message": goal.answer});
-            server.post(&format!("/v1/sessions/{idle}/finish"), end);
+        for (number, goal) in task.goals.iter().enumerate() {
+            server.post(&format!("/v1/sessions/{idle}/finish"), end(&task, number, &goal.answer));
         }
         let grade = |id: &str| server.post(&format!("/v1/sessions/{id}/grade"), json!({}));
         let graded = grade(&solved);
@@ -150,15 +145,35 @@ fn follow(server: &Server, session: &str, row: &Dialogue, task: &Task) {
         let goal = &task.goals[ended];
         let heard = if words == goal.answer {
             ended += 1;
-            let end = json!({"outcome": goal.outcome, "reason": goal.reason, "message": words});
-            server.post(&path("finish"), end)
+            server.post(&path("finish"), end(task, ended - 1, words))
         } else {
             server.post(&path("messages"), json!({"content": words}))
         };
         let said = messages.next().map(|message| message.content.clone().unwrap());
-        assert_eq!(heard, json!({"content": said, "done": said.is_none()}), "{}: {words}", row.id);
+        assert_eq!((&heard["content"], &heard["done"]), (&json!(said), &json!(said.is_none())), "{}", row.id);
     }
     assert_eq!(ended, task.goals.len());
+}
+
+/// The reference's end of a goal, in a session of the row's own seed.
+fn end(task: &Task, number: usize, words: &str) -> Json {
+    let (goal, check) = (&task.goals[number], &task.checks.goals[number]);
+    let replies: Vec<Json> = task.replies.iter().map(|reply| serde_json::from_str(reply).unwrap()).collect();
+    let made = |_: u32, field: &str| replies.iter().find_map(|reply| member(reply, field));
+    let facts = ending::facts(check, made).unwrap();
+    let about = ending::subject(check).filter(|_| goal.reason.is_some());
+    json!({"outcome": goal.outcome, "reason": goal.reason, "about": about, "facts": facts, "message": words})
+}
+
+/// The first member of a name in a reply.
+fn member(reply: &Json, name: &str) -> Option<Json> {
+    match reply {
+        Json::Object(members) => {
+            members.get(name).cloned().or_else(|| members.values().find_map(|value| member(value, name)))
+        }
+        Json::Array(items) => items.iter().find_map(|item| member(item, name)),
+        _ => None,
+    }
 }
 
 /// Does the same in any environment, and tells what it saw.
@@ -205,9 +220,8 @@ fn an_environment_is_the_same_in_process_and_over_http() {
     let worlds = Worlds::new(diorama_output::storage::Storage::local(&out));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let short = Budget { calls: 4, ..Budget::USUAL };
-    let kinds =
-        [(Answers::Structured, Budget::USUAL), (Answers::Prose, Budget::USUAL), (Answers::Structured, short)];
-    for (row, (answers, budget)) in Folder::open(diorama_output::storage::Storage::local(out.as_ref()))
+    let kinds = [Budget::USUAL, short];
+    for (row, budget) in Folder::open(diorama_output::storage::Storage::local(out.as_ref()))
         .unwrap()
         .rows()
         .map(Result::unwrap)
@@ -216,8 +230,8 @@ fn an_environment_is_the_same_in_process_and_over_http() {
         let task = Task::of(&row).unwrap();
         let seed = task.episode.session_seed;
         let judge = Judge::new(Task::of(&row).unwrap(), worlds.get(&row.world_id).unwrap()).unwrap();
-        let mut local = judge.open(seed, answers, budget).unwrap();
-        let session = server.post("/v1/sessions", json!({"task": row.id, "seed": seed, "answers": answers}));
+        let mut local = judge.open(seed, budget).unwrap();
+        let session = server.post("/v1/sessions", json!({"task": row.id, "seed": seed}));
         let joined = RemoteEnvironment::join(&server.url, session["id"].as_str().unwrap(), budget);
         let mut remote = runtime.block_on(joined).unwrap();
         let (here, there) = (explore(&runtime, &mut local, &task), explore(&runtime, &mut remote, &task));

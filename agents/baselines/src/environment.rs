@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::note::Note;
 
-pub use diorama_seeds::ending::{Answers, Finish};
+pub use diorama_seeds::ending::Finish;
 
 /// The result of an action, which takes time and may fail.
 pub type EnvironmentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
@@ -32,7 +32,7 @@ pub trait Environment: Send {
     /// Calls an API by name.
     fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply>;
 
-    /// Says something to the user, who may answer. Where answers are prose, a message that asks nothing ends the goal.
+    /// Says something to the user, who may answer. It ends no goal.
     fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer>;
 
     /// Ends the open goal.
@@ -69,8 +69,8 @@ pub struct View {
     pub system: String,
     /// Messages and calls, oldest first; the user's opening is the first.
     pub conversation: Vec<ConversationEntry>,
-    /// The tools that may be called, in OpenAI's function format. A search adds to them. Where answers are structured, one
-    /// of them is `finish`, whose schema names the facts that the open goal asks for.
+    /// The tools that may be called, in OpenAI's function format. A search adds to them. One of them is
+    /// `finish`, whose schema names the facts that the open goal asks for, unless a model transcribes the agent's messages.
     pub tools: Vec<Json>,
     /// True when the user has nothing more to say.
     pub over: bool,

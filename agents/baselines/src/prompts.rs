@@ -38,6 +38,7 @@ files! {
     "deps/planner",
     "deps/replan",
     "ending/report",
+    "ending/transcribe",
     "offline/answer",
     "offline/planner",
     "pipeline/api",

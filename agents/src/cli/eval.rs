@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum as _};
 use diorama_engine::fault::{Faults, Rule};
 use diorama_grade::GRADER_VERSION;
 use diorama_output::manifest::Manifest;
@@ -22,7 +22,7 @@ use diorama_output::storage::Location;
 use serde_json::{Map, Value as Json, json};
 
 use self::model::Connected;
-pub use self::model::ModelArgs;
+pub use self::model::{AnswersArgs, ModelArgs};
 use self::name::{AgentName, ModelAgent, Part};
 use self::report::{Report, Who};
 use self::run::Plan;
@@ -31,10 +31,11 @@ use super::files::{open_dataset, open_storage};
 use super::{Done, Streams};
 use crate::episode::Worlds;
 use crate::evaluation::batch::Arena;
-use crate::evaluation::environment::{Answers, Budget};
+use crate::evaluation::environment::Budget;
 use crate::evaluation::page::{Shown, page};
 use crate::evaluation::remote::SessionServer;
 use crate::evaluation::stored::{Mode, RunFolder};
+use crate::evaluation::transcribed::{Answers, Transcriber};
 
 /// How long the model's server may take to accept a connection before the run.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -105,9 +106,9 @@ pub struct RunArgs {
     /// Trials per task, for pass^k.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub trials: u32,
-    /// How the agent ends goals: with `finish`, or with a message that is read.
-    #[arg(long, value_enum, default_value_t = AnswersName::Structured)]
-    pub answers: AnswersName,
+    /// How goals end.
+    #[command(flatten)]
+    pub answers: AnswersArgs,
     /// Seed of the sessions' keys, tokens and faults.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
@@ -159,24 +160,6 @@ pub struct RunArgs {
     pub model: ModelArgs,
 }
 
-/// How goals end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AnswersName {
-    /// With `finish`, whose facts are compared by type; prose is not read.
-    Structured,
-    /// With a message, which is read.
-    Prose,
-}
-
-impl From<AnswersName> for Answers {
-    fn from(name: AnswersName) -> Self {
-        match name {
-            AnswersName::Structured => Self::Structured,
-            AnswersName::Prose => Self::Prose,
-        }
-    }
-}
-
 impl RunArgs {
     /// Runs the command.
     ///
@@ -189,8 +172,9 @@ impl RunArgs {
             return Err(CliError::Usage("--without: found another agent, expected restgpt".into()));
         }
         let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
+        let transcriber = self.answers.connect(&self.model)?;
         let options = self.options(agent)?;
-        let plan = self.plan(agent, connected.as_ref(), &options)?;
+        let plan = self.plan(agent, connected.as_ref(), transcriber, &options)?;
         if let Some(url) = self.model.connection.base_url.as_deref().filter(|_| agent.asks_model()) {
             note_if_silent(url, streams);
         }
@@ -213,7 +197,8 @@ impl RunArgs {
         }
         let usage_report = connected.as_ref().map(|connected| connected.budget.report());
         let model = connected.as_ref().map(|connected| &*connected.name);
-        let who = Who { agent: &agent.text(), model, faults: &self.faults };
+        let transcriber = self.answers.transcriber_model.as_deref();
+        let who = Who { agent: &agent.text(), model, transcriber, faults: &self.faults };
         let prices = connected.as_ref().map(|connected| connected.prices);
         let report = Report::new(&who, &outcome, usage_report, prices, options);
         self.write(&report)?;
@@ -234,6 +219,7 @@ impl RunArgs {
         &self,
         agent: AgentName,
         connected: Option<&Connected>,
+        transcriber: Option<Arc<Transcriber>>,
         options: &Map<String, Json>,
     ) -> Result<Plan, CliError> {
         let Some(contender) = agent.contender(connected, self.without.unwrap_or(Part::Nothing)) else {
@@ -242,9 +228,10 @@ impl RunArgs {
         let server =
             self.server.as_deref().map(|url| reached(url, self.control_token.clone())).transpose()?;
         let faults = Faults::new(self.faults.clone()).map_err(|error| CliError::Usage(error.to_string()))?;
-        let mut arenas = vec![Arena { server: server.clone(), faults: Faults::default() }];
+        let arena = |faults| Arena { server: server.clone(), faults, transcriber: transcriber.clone() };
+        let mut arenas = vec![arena(Faults::default())];
         if !self.faults.is_empty() {
-            arenas.push(Arena { server, faults });
+            arenas.push(arena(faults));
         }
         let mode = if self.resume { Mode::Resume } else { Mode::New };
         let folder = self.out.as_deref().map(|folder| RunFolder::open(folder, options, mode)).transpose()?;
@@ -252,7 +239,6 @@ impl RunArgs {
             contender,
             name: agent.text(),
             model: connected.map(|connected| connected.name.clone()),
-            answers: self.answers.into(),
             budget: self.budget(agent),
             trials: self.trials.max(1),
             seed: self.seed,
@@ -267,7 +253,7 @@ impl RunArgs {
     /// The options that episodes depend on: a run is gone on with only where these are the same.
     fn options(&self, agent: AgentName) -> Result<Map<String, Json>, CliError> {
         let budget = self.budget(agent);
-        let answers: Answers = self.answers.into();
+        let answers: Answers = self.answers.answers.into();
         let mut options = json!({
             "agent": agent.text(),
             "without": self.without.and_then(|part| Some(part.to_possible_value()?.get_name().to_owned())),
@@ -276,6 +262,7 @@ impl RunArgs {
             "limit": self.limit,
             "trials": self.trials.max(1),
             "answers": answers,
+            "transcriber": self.answers.transcriber_model,
             "seed": self.seed,
             "faults": self.faults,
             "over_http": self.server.is_some(),

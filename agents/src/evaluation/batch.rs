@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::attribution::{Attribution, attribute};
 use super::judge::{Judge, Judged};
 use super::remote::SessionServer;
+use super::transcribed::{Answers, TranscribedEnvironment, Transcriber};
 use crate::episode::EpisodeError;
-use diorama_baselines::environment::{Answers, Budget, Environment, EnvironmentError};
+use diorama_baselines::environment::{Budget, Environment, EnvironmentError};
 
 /// Version of an episode's line.
 pub const EPISODE_VERSION: u32 = 1;
@@ -34,7 +35,7 @@ pub struct Episode {
     pub agent: String,
     /// The model, where it asks one.
     pub model: Option<String>,
-    /// How goals end.
+    /// Who filled in `finish`.
     pub answers: Answers,
     /// The verdict.
     pub grade: Grade,
@@ -96,8 +97,6 @@ pub struct Setup {
     pub trial: u32,
     /// The seed of the session.
     pub seed: u64,
-    /// How goals end.
-    pub answers: Answers,
     /// The limits of the episode.
     pub budget: Budget,
     /// The agent's name.
@@ -113,6 +112,16 @@ pub struct Arena {
     pub server: Option<Arc<SessionServer>>,
     /// The faults of calls.
     pub faults: Faults,
+    /// The model that fills in `finish` from the agent's messages; the agent does where there is none.
+    pub transcriber: Option<Arc<Transcriber>>,
+}
+
+impl Arena {
+    /// Returns true where episodes wait for a server or a transcriber.
+    #[must_use]
+    pub const fn waits(&self) -> bool {
+        self.server.is_some() || self.transcriber.is_some()
+    }
 }
 
 /// Runs one episode in this process, grades it, and says what is to be stored of it.
@@ -135,17 +144,18 @@ pub async fn run_in(
     setup: Setup,
 ) -> Result<(Episode, Judged), EpisodeError> {
     let started = Instant::now();
-    let waits = setup.model.is_some() || arena.server.is_some();
+    let waits = arena.waits() || setup.model.is_some();
     let (judged, steps) = match &arena.server {
         None => {
-            let mut environment = judge.open_under(&arena.faults, setup.seed, setup.answers, setup.budget)?;
-            let (acted, steps) = recorded(agent, &mut environment).await;
+            let mut environment = judge.open_under(&arena.faults, setup.seed, setup.budget)?;
+            let (acted, steps) = recorded(agent, &mut environment, arena, &setup).await;
             (judge.grade(environment, acted), steps)
         }
-        Some(server) => over_http(server, &arena.faults, agent, judge, &setup).await?,
+        Some(server) => over_http(server, arena, agent, judge, &setup).await?,
     };
     let attribution = attribute(judge, &judged, &steps);
-    let Setup { task, trial, seed, answers, agent, model, .. } = setup;
+    let Setup { task, trial, seed, agent, model, .. } = setup;
+    let transcribed = arena.transcriber.is_some();
     let mut episode = Episode {
         episode: EPISODE_VERSION,
         task,
@@ -153,7 +163,7 @@ pub async fn run_in(
         seed,
         agent,
         model,
-        answers,
+        answers: if transcribed { Answers::Transcribed } else { Answers::Structured },
         grade: judged.grade.clone(),
         attribution,
         stopped: judged.stopped.clone(),
@@ -171,26 +181,34 @@ pub async fn run_in(
 async fn recorded(
     agent: &dyn Agent,
     environment: &mut dyn Environment,
+    arena: &Arena,
+    setup: &Setup,
 ) -> (Option<EnvironmentError>, Vec<Step>) {
     let mut recording = Recording::new(environment);
-    let acted = agent.act(&mut recording).await;
+    let acted = match arena.transcriber.clone() {
+        Some(transcriber) => {
+            let (row, attempt) = (setup.seed, setup.trial);
+            agent.act(&mut TranscribedEnvironment::new(&mut recording, transcriber, row, attempt)).await
+        }
+        None => agent.act(&mut recording).await,
+    };
     (acted.err().filter(|error| *error != EnvironmentError::Over), recording.into_steps())
 }
 
 /// Acts in a session of a server, which grades it.
 async fn over_http(
     server: &SessionServer,
-    faults: &Faults,
+    arena: &Arena,
     agent: &dyn Agent,
     judge: &Judge,
     setup: &Setup,
 ) -> Result<(Judged, Vec<Step>), EpisodeError> {
-    let opened = server.open(&setup.task, setup.seed, setup.answers, faults, setup.budget).await;
+    let opened = server.open(&setup.task, setup.seed, &arena.faults, setup.budget).await;
     let (stopped, steps, verdict) = match opened {
         Err(error @ EnvironmentError::Transport { .. }) => (Some(error), Vec::new(), None),
         Err(error) => return Err(EpisodeError::Server(error)),
         Ok(mut environment) => {
-            let (stopped, steps) = recorded(agent, &mut environment).await;
+            let (stopped, steps) = recorded(agent, &mut environment, arena, setup).await;
             match server.grade(environment).await {
                 Ok(grade) => (stopped, steps, Some(grade)),
                 // Without a verdict the episode says nothing of the agent.
@@ -198,7 +216,7 @@ async fn over_http(
             }
         }
     };
-    let mut mirror = judge.open_under(faults, setup.seed, setup.answers, Budget::UNBOUNDED)?;
+    let mut mirror = judge.open_under(&arena.faults, setup.seed, Budget::UNBOUNDED)?;
     let _ = act_again(&steps, &mut mirror).await;
     let mut judged = judge.grade(mirror, stopped);
     judged.grade = verdict.unwrap_or(judged.grade);
@@ -221,7 +239,7 @@ pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, Judged
         what: error.to_string(),
     };
     let faults = Faults::new(stored.faults.clone()).map_err(unfit)?;
-    let mut environment = judge.open_under(&faults, stored.seed, stored.answers, Budget::UNBOUNDED)?;
+    let mut environment = judge.open_under(&faults, stored.seed, Budget::UNBOUNDED)?;
     let _ = act_again(&stored.steps, &mut environment).await;
     let judged = judge.grade(environment, stored.stopped.clone());
     let attribution = attribute(judge, &judged, &stored.steps);

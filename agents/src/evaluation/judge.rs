@@ -18,8 +18,7 @@ use serde_json::Value as Json;
 use super::meter::Meter;
 use crate::episode::{EpisodeError, Task, World};
 use diorama_baselines::environment::{
-    Answer, Answers, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish,
-    Reply, View,
+    Answer, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 
 /// Holds a task and judges episodes of it.
@@ -65,8 +64,10 @@ impl Judge {
     /// # Errors
     /// When the task's checks do not fit its world.
     pub fn new(task: Task, world: Arc<World>) -> Result<Self, EpisodeError> {
-        let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
-            EpisodeError::Column { row: task.id.clone(), column: "checks", what: error.to_string() }
+        let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {
+            row: task.id.clone(),
+            column: "checks",
+            what: error.to_string(),
         })?;
         Ok(Self { task, world, prepared })
     }
@@ -75,13 +76,8 @@ impl Judge {
     ///
     /// # Errors
     /// When the task does not fit its world.
-    pub fn open(
-        &self,
-        seed: u64,
-        answers: Answers,
-        budget: Budget,
-    ) -> Result<LocalEnvironment<'_>, EpisodeError> {
-        self.open_under(&Faults::default(), seed, answers, budget)
+    pub fn open(&self, seed: u64, budget: Budget) -> Result<LocalEnvironment<'_>, EpisodeError> {
+        self.open_under(&Faults::default(), seed, budget)
     }
 
     /// Opens an episode under faults.
@@ -92,14 +88,13 @@ impl Judge {
         &self,
         faults: &Faults,
         seed: u64,
-        answers: Answers,
         budget: Budget,
     ) -> Result<LocalEnvironment<'_>, EpisodeError> {
         let session = self.task.session(&self.world, seed)?.with_faults(faults.clone());
         let mut environment = LocalEnvironment {
             judge: self,
             session,
-            conversation: Conversation::new(answers),
+            conversation: Conversation::default(),
             view: View {
                 system: self.task.system.clone(),
                 conversation: vec![ConversationEntry::User(self.task.script.opening().to_owned())],
@@ -123,10 +118,7 @@ impl Judge {
     pub fn grade(&self, environment: LocalEnvironment<'_>, stopped: Option<EnvironmentError>) -> Judged {
         let log: Vec<Arc<LogEntry>> = environment.session.log().collect();
         let conversation = &environment.conversation;
-        // A goal that was left open ends with nothing said.
-        let last = (!conversation.is_over()).then(|| ("", Given::default()));
-        let endings = conversation.endings(&self.task.script, last, log.len(), conversation.answers());
-        let goals = endings.goals();
+        let goals = conversation.endings(log.len());
         let grade = self.prepared.grade(&Attempt {
             base: &self.world.base,
             initial: environment.session.initial(),
@@ -134,7 +126,8 @@ impl Judge {
             log: &log,
             goals: &goals,
         });
-        let answers = goals.iter().map(|goal| goal.answer.to_owned()).collect();
+        let ends = conversation.exchanges().iter().filter(|exchange| exchange.ends);
+        let answers = ends.map(|exchange| exchange.said.clone()).collect();
         Judged { grade, answers, log, stopped }
     }
 
@@ -183,9 +176,8 @@ impl Judge {
 impl LocalEnvironment<'_> {
     /// Shows the tool that ends the goal that is open.
     fn show_finish(&mut self) {
-        let over = self.view.over || self.conversation.answers() == Answers::Prose;
         let goal = self.conversation.progress().goal as usize;
-        self.view.replace_finish((!over).then(|| ending::tool(&self.judge.task.checks, goal)));
+        self.view.replace_finish((!self.view.over).then(|| ending::tool(&self.judge.task.checks, goal)));
     }
 
     fn end(&mut self, end: &Finish) -> Result<Answer, EnvironmentError> {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Ended, Grade, Prepared};
-use diorama_seeds::ending::{Answers, Finish};
+use diorama_seeds::ending::Finish;
 use diorama_seeds::task::Call;
 use diorama_simulator::conversation::Given;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::shares::Share;
@@ -53,9 +54,19 @@ pub struct Said {
     /// The last message.
     #[serde(default)]
     pub answer: Option<String>,
-    /// The structured final answer. Structured grading takes the reference's where it is not given.
-    #[serde(default)]
-    pub finish: Option<Finish>,
+    /// The structured final answer; the reference's where it is not given.
+    #[serde(default, deserialize_with = "finish")]
+    pub finish: Option<Given>,
+}
+
+/// Reads a structured final answer. Episodes of before may end with `need_input`, which ends no goal.
+fn finish<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Given>, D::Error> {
+    let Some(json) = Option::<Json>::deserialize(reader)? else { return Ok(None) };
+    if json.get("outcome").is_some_and(|outcome| outcome == "need_input") {
+        return Ok(Some(Given::default()));
+    }
+    let finish: Finish = serde_json::from_value(json).map_err(D::Error::custom)?;
+    Ok(Some(Given::of(finish).1))
 }
 
 /// A call that was made.
@@ -111,12 +122,12 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
 }
 
 impl Labelled {
-    /// Makes the calls again and grades the episode. With structured answers, a goal without `finish` ends as the reference
-    /// solution does: then only the calls are measured.
+    /// Makes the calls again and grades the episode. A goal without `finish` ends as the reference solution does: then only
+    /// the calls are measured.
     ///
     /// # Errors
     /// When the task does not fit its world.
-    pub fn grade(&self, task: &Task, world: &Arc<World>, answers: Answers) -> Result<Grade, EpisodeError> {
+    pub fn grade(&self, task: &Task, world: &Arc<World>) -> Result<Grade, EpisodeError> {
         let mut session = task.session(world, self.seed.unwrap_or(task.episode.session_seed))?;
         let goals = if self.goals.is_empty() { std::slice::from_ref(&self.only) } else { &self.goals };
         let mut calls = Vec::new();
@@ -131,33 +142,26 @@ impl Labelled {
         let given: Vec<Given> = goals
             .iter()
             .zip(reference)
-            .map(|(said, reference)| match (&said.finish, answers) {
-                (_, Answers::Prose) => Given::default(),
-                (Some(finish), Answers::Structured) => Given::of(finish.clone()).1,
-                (None, Answers::Structured) => reference.unwrap_or_default(),
+            .map(|(said, reference)| match &said.finish {
+                Some(given) => given.clone(),
+                None => reference.unwrap_or_default(),
             })
             .collect();
-        let ended: Vec<Ended<'_>> = goals
+        let ended: Vec<Ended<'_>> = given
             .iter()
-            .zip(&given)
-            .enumerate()
-            .map(|(number, (said, given))| Ended {
-                answers,
+            .zip(calls)
+            .map(|(given, calls)| Ended {
                 outcome: given.outcome,
                 reason: given.reason,
                 about: given.about.as_deref(),
                 facts: Some(&given.facts),
-                answer: said.answer.as_deref().unwrap_or_default(),
-                user_turns: task
-                    .goals
-                    .get(number)
-                    .and_then(|gold| task.turns.get(..gold.user_turns))
-                    .unwrap_or(&task.turns),
-                calls: calls.get(number).copied().unwrap_or_default(),
+                calls,
             })
             .collect();
-        let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
-            EpisodeError::Column { row: task.id.clone(), column: "checks", what: error.to_string() }
+        let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {
+            row: task.id.clone(),
+            column: "checks",
+            what: error.to_string(),
         })?;
         Ok(prepared.grade(&Attempt {
             base: &world.base,

@@ -35,7 +35,7 @@ pub struct Policy {
 enum Calls {
     /// None.
     None,
-    /// Questions, before the first goal ends.
+    /// Questions alone; no goal is ended.
     Questions,
     /// A search for the words of the request.
     Search,
@@ -94,7 +94,7 @@ pub static POLICIES: [Policy; 23] = [
     ),
     policy("noop", Calls::None, End::Silent, "does nothing"),
     policy("always-refuse", Calls::None, End::Refusal, "refuses everything"),
-    policy("always-ask", Calls::Questions, End::Question, "asks back, whatever is said"),
+    policy("always-ask", Calls::Questions, End::Silent, "asks back, whatever is said"),
     policy("dump-all", Calls::EveryRead, End::EveryValue, "calls every read and answers with every value"),
     policy(
         "write-undo",
@@ -215,13 +215,14 @@ impl Agent for Scripted<'_> {
                     for _ in 0..QUESTIONS {
                         environment.say(ends::QUESTION).await?;
                     }
+                    return Ok(());
                 }
                 (Calls::Search, _) => calls::search(environment).await?,
                 (Calls::None, _) => {}
             }
             for _ in 0..MAX_GOALS {
                 let finish = end.finish(environment.view(), 0);
-                if environment.finish(&finish).await?.over || end == End::Question {
+                if environment.finish(&finish).await?.over {
                     break;
                 }
             }

@@ -17,8 +17,7 @@ use serde_json::{Value as Json, json};
 
 use super::meter::Meter;
 use diorama_baselines::environment::{
-    Answer, Answers, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish,
-    Reply, View,
+    Answer, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 
 /// A server of sessions, as its admin reaches it.
@@ -106,11 +105,10 @@ impl SessionServer {
         &self,
         task: &str,
         seed: u64,
-        answers: Answers,
         faults: &Faults,
         budget: Budget,
     ) -> Result<RemoteEnvironment, EnvironmentError> {
-        let wanted = json!({"task": task, "seed": seed, "answers": answers, "faults": faults.rules()});
+        let wanted = json!({"task": task, "seed": seed, "faults": faults.rules()});
         let request = self.authorised(self.http.post(format!("{}/v1/sessions", self.url)));
         let made: NewSession = answer(request.json(&wanted).send().await).await?;
         RemoteEnvironment::enter(self.http.clone(), &self.url, &made.id, budget).await

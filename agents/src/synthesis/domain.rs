@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use diorama_engine::Base;
-use diorama_grade::Vocabulary;
 use diorama_output::plan::Batch;
+use diorama_proof::Vocabulary;
 use diorama_seeds::value::{Date, Instant};
 use rand::RngExt;
 

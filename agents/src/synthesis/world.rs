@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use diorama_engine::{Base, Reading};
-use diorama_grade::Vocabulary;
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::english::split_identifier;
 use diorama_seeds::materialise::Source;
@@ -18,7 +17,7 @@ use diorama_seeds::value::Instant;
 use diorama_seeds::world::{Finding, Report};
 
 pub use diorama_proof::survey::refers_to;
-use diorama_proof::{Stop, Survey, WorldContext};
+use diorama_proof::{Stop, Survey, Vocabulary, WorldContext};
 
 use super::row::RowWorld;
 use super::scenario::{Names, ScenarioSet, Shares};

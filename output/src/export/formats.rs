@@ -5,11 +5,10 @@ mod chat;
 mod rewards;
 mod sharegpt;
 
-use diorama_seeds::ending::Answers;
 use serde_json::{Map, Value as Json};
 
 use super::conversation::{Call, Conversation, fault};
-use super::options::{Arguments, Format, Shape};
+use super::options::{Answers, Arguments, Format, Shape};
 use super::{damage, endings, searched};
 use crate::row::{Dialogue, RowFault};
 

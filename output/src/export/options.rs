@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-pub use diorama_seeds::ending::Answers;
-
 use super::error::ExportError;
 use crate::row::{Split, UnknownName};
 
@@ -72,6 +70,15 @@ pub enum Searched {
     Dispatch,
     /// The tool is `ToolSearcher` alone; a search's reply holds the schemas, as in API-Bank.
     Text,
+}
+
+/// How the goals of an exported row end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// With a call of `finish`.
+    Structured,
+    /// With a message.
+    Prose,
 }
 
 /// The options of an export. An option that is not set takes the value that the format's own readers expect.
@@ -196,10 +203,8 @@ impl Format {
     }
 
     const fn takes_answers(self) -> bool {
-        !matches!(
-            self,
-            Self::Jsonl | Self::Xlam | Self::ApiBank | Self::Bfcl | Self::ReverseChain | Self::NemoGym
-        )
+        !matches!(self, Self::Jsonl | Self::Xlam | Self::ApiBank | Self::Bfcl | Self::ReverseChain)
+            && !self.is_reward()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cost of a grade: reading an answer, judging an episode, making checks ready.
+//! The cost of a grade: judging an episode, making checks ready.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,20 +11,15 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use diorama_answers::{Clock, extract};
 use diorama_engine::Base;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
-use diorama_grade::{Attempt, Ended, Prepared, Vocabulary};
-use diorama_seeds::task::{Call, Checks};
+use diorama_grade::{Attempt, Ended, Prepared};
+use diorama_seeds::task::{Call, Checks, Outcome};
 use serde_json::json;
 
 fn main() {
     divan::main();
 }
-
-const ANSWER: &str = "Here is what I found for your visit:\n\n- **Dentist:** Dr. Ana Silva\n- **Fee:** €80.00 per visit\n\
-    - **Next appointment:** Thursday, 5 March 2026 at 14:30\n- **Booked this week:** 3 appointments\n\n\
-    Dr. Ana Silva is cheaper than Dr. Rui Costa, whom you asked about as well. Let me know if you would like me to book a visit!";
 
 const FIRST: &[&str] = &[
     "Ana", "Rui", "Marta", "João", "Inês", "Carlos", "Sofia", "Pedro", "Lena", "Tom", "Eva", "Noa", "Yuki",
@@ -80,25 +75,21 @@ fn episode(base: &Arc<Base>) -> (Session, Vec<Arc<LogEntry>>) {
 }
 
 #[divan::bench]
-fn extract_mentions(bencher: divan::Bencher<'_, '_>) {
-    let base = clinic();
-    let world = base.world();
-    let clock = Clock::at(world.clock, &world.zone);
-    bencher.bench(|| extract(divan::black_box(ANSWER), &clock));
-}
-
-#[divan::bench]
 fn grade_prepared(bencher: divan::Bencher<'_, '_>) {
     let base = clinic();
     let prepared = Prepared::new(&checks(), &base).unwrap();
     let (session, log) = episode(&base);
-    let user = ["Who is cheaper, Dr. Ana Silva or Dr. Rui Costa?".to_owned()];
+    let facts = json!({
+        "cheaper_dentist": "Dr. Ana Silva", "fee_of_the_dentist": 80, "next_appointment": "2026-03-05T14:30",
+        "number_of_booked_appointments": 3,
+    });
+    let (outcome, facts) = (Some(Outcome::Done), facts.as_object());
     let attempt = Attempt {
         base: &base,
         initial: session.initial(),
         last: session.state(),
         log: &log,
-        goals: &[Ended { answer: ANSWER, user_turns: &user, calls: log.len(), ..Ended::default() }],
+        goals: &[Ended { outcome, facts, calls: log.len(), ..Ended::default() }],
     };
     let grade = prepared.grade(&attempt);
     assert!(grade.success, "{grade:?}");
@@ -106,15 +97,7 @@ fn grade_prepared(bencher: divan::Bencher<'_, '_>) {
 }
 
 #[divan::bench]
-fn prepare_with_shared_names(bencher: divan::Bencher<'_, '_>) {
-    let base = clinic();
-    let checks = checks();
-    let vocabulary = Vocabulary::new(&base);
-    bencher.bench(|| Prepared::with(divan::black_box(&checks), &base, &vocabulary).unwrap());
-}
-
-#[divan::bench]
-fn prepare_alone(bencher: divan::Bencher<'_, '_>) {
+fn prepare(bencher: divan::Bencher<'_, '_>) {
     let base = clinic();
     let checks = checks();
     bencher.bench(|| Prepared::new(divan::black_box(&checks), &base).unwrap());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change::ChangeError;
 use super::evidence::EvidenceError;
-use super::prose::FactError;
+use super::fact::FactError;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 
@@ -23,15 +23,11 @@ pub struct GradeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
-    /// An expected fact is not stated.
+    /// An expected fact was not given.
     MissingFact,
-    /// Something stated cannot be true beside an expected fact.
+    /// An expected fact was given another value.
     Contradiction,
-    /// The answer claims something that is not so, of what was asked or beside it.
-    FalseClaim,
-    /// More is stated than was asked for.
-    Dump,
-    /// No reply of the episode shows what is stated.
+    /// No reply of the episode shows what was given.
     NoEvidence,
     /// An expected change was not made.
     MissingChange,

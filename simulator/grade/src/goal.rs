@@ -1,16 +1,15 @@
-//! One goal of an episode, held against what the checks expect of it: what its last message states and claims, what
-//! replies show of that, and how it ended.
+//! One goal of an episode, held against what the checks expect of it: which facts were given, what replies show of them,
+//! and how it ended.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use diorama_seeds::ending::Answers;
 use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
 use super::errors::{ErrorClass, GradeError};
 use super::evidence::{History, Leaves, NewRecords};
-use super::prepare::{PreparedGoal, filled_fact};
-use super::prose::Message;
+use super::fact::filled_fact;
+use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
 use super::{Attempt, Ended, Episode, Verdict, structured};
 use diorama_engine::session::LogEntry;
@@ -20,11 +19,8 @@ pub(super) struct Goal<'a> {
     pub(super) ended: &'a Ended<'a>,
     /// The calls up to its end.
     pub(super) log: &'a [Arc<LogEntry>],
-    /// Those of the goal itself.
-    pub(super) own: &'a [Arc<LogEntry>],
     /// Which leaves the replies up to its end show.
     seen: Vec<bool>,
-    pub(super) message: OnceCell<Message>,
 }
 
 impl<'a> Goal<'a> {
@@ -41,7 +37,7 @@ impl<'a> Goal<'a> {
         let opened = before.map_or(0, |before| before.calls).min(attempt.log.len());
         let own = log.get(opened..).unwrap_or_default();
         leaves.see(own.iter().map(|entry| &**entry), seen);
-        Self { ended, log, own, seen: seen.to_vec(), message: OnceCell::new() }
+        Self { ended, log, seen: seen.to_vec() }
     }
 }
 
@@ -61,18 +57,10 @@ impl<'a> Held<'a> {
     }
 
     /// Whether the facts asked for are given.
-    pub(super) fn answer(&self, errors: &mut Vec<GradeError>) -> Verdict {
+    pub(super) fn facts(&self, errors: &mut Vec<GradeError>) -> Verdict {
         if self.expected.answer.is_empty() {
             return Verdict::NotEvaluated;
         }
-        match self.goal.ended.answers {
-            Answers::Structured => self.facts(errors),
-            Answers::Prose => self.stated_facts(errors),
-        }
-    }
-
-    /// The facts that a structured ending gives.
-    fn facts(&self, errors: &mut Vec<GradeError>) -> Verdict {
         let before = errors.len();
         let zone = &self.new.world.zone;
         for asked in &self.expected.asked {
@@ -122,21 +110,16 @@ impl<'a> Held<'a> {
         (Verdict::of(missing.is_empty()), missing.into_iter().map(error).collect())
     }
 
-    /// Whether the goal ended as it should; `answer` is the verdict on what its last message states.
-    pub(super) fn outcome(&self, answer: Verdict, errors: &mut Vec<GradeError>) -> Verdict {
-        let judged = if self.goal.ended.answers == Answers::Structured {
-            self.structured_outcome()
-        } else {
-            self.told_outcome(answer)
-        };
-        judged.unwrap_or_else(|message| {
+    /// Whether the goal ended as it should.
+    pub(super) fn outcome(&self, errors: &mut Vec<GradeError>) -> Verdict {
+        self.given_outcome().unwrap_or_else(|message| {
             errors.push(GradeError::new(ErrorClass::WrongOutcome, message));
             Verdict::Failed
         })
     }
 
     /// How the agent says that the goal ended.
-    fn structured_outcome(&self) -> Result<Verdict, String> {
+    fn given_outcome(&self) -> Result<Verdict, String> {
         let Self { expected, goal, .. } = *self;
         let Ended { outcome, reason, about, .. } = goal.ended;
         let Some(given) = *outcome else { return Err("the agent did not call finish".to_owned()) };
@@ -160,16 +143,15 @@ impl<'a> Held<'a> {
     }
 }
 
-pub(super) fn another_outcome(given: Outcome, expected: Outcome) -> String {
+fn another_outcome(given: Outcome, expected: Outcome) -> String {
     let name = |outcome| match outcome {
         Outcome::Done => "done",
         Outcome::Refused => "refused",
-        Outcome::NeedInput => "need_input",
     };
     format!("the outcome given is {}, expected {}", name(given), name(expected))
 }
 
-pub(super) fn reasons(classes: &[RefusalClass]) -> String {
+fn reasons(classes: &[RefusalClass]) -> String {
     let names: Vec<&str> = classes
         .iter()
         .map(|class| match class {

@@ -1,22 +1,20 @@
 //! The grader: the only judge of an episode.
 //!
-//! A pure function of world, states, log, checks, outcome and answer. The tester, `verify`, `eval` and HTTP all
-//! call it. It must not call an API, read a clock or know who the agent is.
+//! A pure function of world, states, log, checks and structured final answers. The gates, `verify`, `eval` and HTTP all
+//! call it. It must not read words or a clock, or know who the agent is.
 
 mod change;
 mod errors;
 pub mod evidence;
+mod fact;
 mod goal;
-pub mod measures;
 mod prepare;
-pub mod prose;
+mod progress;
 mod structured;
-mod vocabulary;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use diorama_seeds::ending::Answers;
 use diorama_seeds::task::{Checks, Fact, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
@@ -25,14 +23,13 @@ use serde_json::{Map, Value as Json};
 pub use self::change::ChangeError;
 pub use self::errors::{CheckError, ErrorClass, GradeError};
 pub use self::evidence::EvidenceError;
+pub use self::fact::{FactError, filled_fact, made_fact};
 pub use self::prepare::Prepared;
-pub use self::vocabulary::Vocabulary;
-pub use diorama_answers::EXTRACTOR_VERSION;
+pub use self::progress::Progress;
 
 use self::change::{Compared, Damage};
 use self::evidence::NewRecords;
 use self::goal::{Goal, Held};
-use diorama_answers::Clock;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, RecordChange, State, diff};
 
@@ -55,40 +52,18 @@ pub struct Attempt<'a> {
 }
 
 /// How an agent ended a goal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Ended<'a> {
-    /// The outcome the agent gave; read from the answer when not given.
+    /// The outcome; none where the agent did not end the goal.
     pub outcome: Option<Outcome>,
-    /// For refusals: the class of the reason the agent gave; read from the answer when not given.
+    /// For refusals: the class of the reason.
     pub reason: Option<RefusalClass>,
     /// For refusals: the id or name that the agent gave for what they are about.
     pub about: Option<&'a str>,
     /// The facts that the agent gave, by name.
     pub facts: Option<&'a Map<String, Json>>,
-    /// Whether what was given is judged, or the last message is read.
-    pub answers: Answers,
-    /// Its last message of the goal.
-    pub answer: &'a str,
-    /// What the user had said by then in the whole episode, oldest first.
-    pub user_turns: &'a [String],
     /// How many calls the episode had by then.
     pub calls: usize,
-}
-
-impl Default for Ended<'_> {
-    /// A message that says nothing.
-    fn default() -> Self {
-        Self {
-            outcome: None,
-            reason: None,
-            about: None,
-            facts: None,
-            answers: Answers::Prose,
-            answer: "",
-            user_turns: &[],
-            calls: 0,
-        }
-    }
 }
 
 /// A verdict on an episode.
@@ -109,21 +84,24 @@ pub struct Grade {
 }
 
 impl Grade {
-    /// Whether each goal holds by itself: its verdicts, and for a goal that asks for a change also those on the changes
-    /// of the episode. All goals of a solved task hold.
+    /// Whether each goal holds by itself: none of its verdicts failed, and something that it asks for was shown: a fact, the
+    /// evidence of its end, or a change, with nothing else changed. All goals of a solved task hold.
     ///
-    /// Credit for parts of a task, and no proof of anything: a goal that asks for nothing holds for every agent that ends
-    /// it rightly.
+    /// Credit for parts of a task, and no proof of anything.
     #[must_use]
     pub fn credited_goals(&self, checks: &Checks) -> Vec<bool> {
         if self.success {
             return vec![true; self.goals.len()];
         }
-        let harmed = [self.components.change, self.components.damage].contains(&Verdict::Failed);
+        let Components { change, damage, .. } = self.components;
+        let harmed = [change, damage].contains(&Verdict::Failed);
         let writing: Vec<u32> = checks.changes.iter().map(|change| change.goal).collect();
         let credited = (0..).zip(&self.goals).map(|(number, goal)| {
-            let lacks_change = harmed && writing.contains(&number);
-            !lacks_change && ![goal.outcome, goal.answer, goal.evidence].contains(&Verdict::Failed)
+            let writes = writing.contains(&number);
+            let shows = [goal.answer, goal.evidence].contains(&Verdict::Passed)
+                || (writes && change == Verdict::Passed);
+            let fails = [goal.outcome, goal.answer, goal.evidence].contains(&Verdict::Failed);
+            shows && !fails && !(writes && harmed)
         });
         credited.collect()
     }
@@ -138,9 +116,9 @@ pub struct Components {
     pub change: Verdict,
     /// Nothing else was changed, not even for a while.
     pub damage: Verdict,
-    /// The answer states the expected facts and nothing against them.
+    /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// What it states, a reply of the episode holds.
+    /// What was given, a reply of the episode shows.
     pub evidence: Verdict,
 }
 
@@ -149,9 +127,9 @@ pub struct Components {
 pub struct GoalGrade {
     /// It ended as it should.
     pub outcome: Verdict,
-    /// Its last message states the expected facts and nothing against them.
+    /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// What it states, a reply of the episode up to then holds.
+    /// What was given, a reply of the episode up to then shows.
     pub evidence: Verdict,
 }
 
@@ -168,7 +146,7 @@ pub enum Verdict {
     NotEvaluated,
 }
 
-/// Grades an attempt once. To grade many against the same checks, make them [`Prepared`] first.
+/// Grades an attempt once. To grade many against the same checks, prepare them first ([`Prepared`]).
 ///
 /// # Errors
 /// [`CheckError`] when the checks do not fit the world, or would pass anything.
@@ -206,8 +184,7 @@ impl Prepared {
         }
     }
 
-    /// Whether an attempt succeeds: [`Grade::success`], without the reasons and without reading the answers where
-    /// what was done decides.
+    /// Whether an attempt succeeds: [`Grade::success`], without the reasons.
     #[must_use]
     pub fn passes(&self, attempt: &Attempt<'_>) -> bool {
         let episode = self.episode(attempt);
@@ -221,8 +198,6 @@ impl Prepared {
         let goals = goals.map(|(number, ended)| Goal::new(number, attempt, ended, &self.leaves, &mut seen));
         Episode {
             attempt,
-            vocabulary: &self.vocabulary,
-            clock: Clock::at(attempt.last.clock(), &attempt.base.world().zone),
             goals: goals.collect(),
             changes: diff(attempt.base, attempt.initial, attempt.last),
             damage: Damage::new(attempt.log, opened),
@@ -255,18 +230,13 @@ impl Prepared {
                 judged.goals.push(GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() });
                 continue;
             };
-            let mut answer = held.answer(&mut judged.errors);
+            let answer = held.facts(&mut judged.errors);
             if only_whether && answer == Verdict::Failed {
                 judged.components.answer = Verdict::Failed;
                 return judged;
             }
-            let lies = held.lies();
-            if !lies.is_empty() {
-                answer = Verdict::Failed;
-                judged.errors.extend(lies);
-            }
             judged.errors.extend(missing);
-            let outcome = held.outcome(answer, &mut judged.errors);
+            let outcome = held.outcome(&mut judged.errors);
             // A refusal that no call leads to rests on the reason that is given for it.
             let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
             let evidence = if declines { outcome } else { shown };
@@ -290,7 +260,7 @@ impl Prepared {
         }
         judged.errors.extend(wrong);
         let mut harm = damage;
-        for error in episode.damage.judge(&self.changes, &keys, &self.allowed, world) {
+        for (_, error) in episode.damage.judge(&self.changes, &keys, &self.allowed, world) {
             if !harm.contains(&error) {
                 harm.push(error);
             }
@@ -306,8 +276,6 @@ impl Prepared {
 /// An attempt with what is read of it once.
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
-    vocabulary: &'a Vocabulary,
-    clock: Clock,
     goals: Vec<Goal<'a>>,
     changes: Vec<RecordChange>,
     damage: Damage<'a>,
@@ -319,10 +287,7 @@ impl Episode<'_> {
         let (resource, key, field) = new.field(number, field)?;
         let record = self.attempt.last.get(self.attempt.base, resource, key)?;
         let value = record.get(field.index()).filter(|value| !value.is_missing())?;
-        Some(match value {
-            Value::Integer(number) => Fact::Number { value: *number as f64, unit: None, tolerance: 0.0 },
-            other => Fact::Entity { value: other.to_text(&new.world.zone), aliases: Vec::new(), of: None },
-        })
+        Some(made_fact(value, &new.world.zone))
     }
 }
 

@@ -1,13 +1,12 @@
 //! Checks, made ready to grade many attempts: names resolved, values parsed, nonsense refused.
 
-use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, Fact, GoalCheck, Outcome, RefusalClass};
+use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, GoalCheck, Outcome, RefusalClass};
 
 use super::change::{Allowed, Expected};
 use super::errors::CheckError;
 use super::evidence::{Leaves, Ready};
-use super::prose::check_fact;
+use super::fact::check_fact;
 use super::structured::{self, AskedFact};
-use super::vocabulary::Vocabulary;
 use diorama_engine::Base;
 
 /// Checks, made ready for a world.
@@ -17,7 +16,6 @@ pub struct Prepared {
     pub(crate) changes: Expected,
     pub(crate) allowed: Allowed,
     pub(crate) leaves: Leaves,
-    pub(crate) vocabulary: Vocabulary,
     /// Whether any API of the world can change a record.
     pub(crate) writes: bool,
 }
@@ -37,24 +35,14 @@ pub(crate) struct PreparedGoal {
     pub(crate) asks_subject: bool,
     /// For refusals: what they may be said to be about.
     pub(crate) subjects: Vec<String>,
-    /// For refusals: what they rest on, as the checks name it.
-    pub(crate) rests_on: Vec<diorama_seeds::task::Evidence>,
 }
 
 impl Prepared {
-    /// Makes checks ready. Where many tasks share a world, [`Prepared::with`] shares the world's names too.
+    /// Makes checks ready.
     ///
     /// # Errors
     /// [`CheckError`] when the checks do not fit the world, or would pass anything.
     pub fn new(checks: &Checks, base: &Base) -> Result<Self, CheckError> {
-        Self::with(checks, base, &Vocabulary::new(base))
-    }
-
-    /// Makes checks ready with the names of a world's records, which are built once for all tasks.
-    ///
-    /// # Errors
-    /// As [`Prepared::new`].
-    pub fn with(checks: &Checks, base: &Base, vocabulary: &Vocabulary) -> Result<Self, CheckError> {
         if checks.version != CHECKS_VERSION {
             return Err(CheckError::Version { found: checks.version, expected: CHECKS_VERSION });
         }
@@ -82,7 +70,6 @@ impl Prepared {
             changes: Expected::new(&checks.changes, world)?,
             allowed: Allowed::new(&checks.allowed, world).map_err(CheckError::Allowance)?,
             leaves,
-            vocabulary: vocabulary.clone(),
             writes: world.apis.iter().any(diorama_seeds::model::Api::writes),
         })
     }
@@ -116,32 +103,10 @@ impl PreparedGoal {
             asked: AskedFact::of_goal(goal),
             asks_subject: !subjects.is_empty(),
             subjects,
-            rests_on: if goal.outcome == Outcome::Refused { goal.evidence.clone() } else { Vec::new() },
             outcome: goal.outcome,
             refusal: goal.refusal.clone(),
             evidence_of,
             evidence,
         })
     }
-}
-
-pub(super) fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
-    Some(match fact {
-        Fact::Made { new, field } => value_of(*new, field)?,
-        Fact::List { items } => {
-            Fact::List { items: items.iter().map(|item| filled_fact(item, value_of)).collect::<Option<_>>()? }
-        }
-        other => other.clone(),
-    })
-}
-
-pub(super) fn filled(
-    answer: &[AnswerCheck],
-    value_of: impl Fn(u32, &str) -> Option<Fact> + Copy,
-) -> Option<Vec<AnswerCheck>> {
-    let fill = |check: &AnswerCheck| {
-        let fact = filled_fact(&check.fact, value_of)?;
-        Some(AnswerCheck { fact, ..check.clone() })
-    };
-    answer.iter().map(fill).collect()
 }

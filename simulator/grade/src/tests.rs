@@ -2,23 +2,20 @@
 
 use std::sync::{Arc, LazyLock};
 
-use diorama_seeds::task::{Checks, Outcome};
+use diorama_seeds::task::{Checks, Outcome, RefusalClass};
 use serde_json::{Value as Json, json};
 
 use self::shared::{base, call};
-use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, Vocabulary, grade};
+use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, grade};
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
 
 mod changes;
 mod goals;
-mod mentions;
 mod outcomes;
 #[path = "../../engine/src/tests/shared.rs"]
 mod shared;
 mod structured;
-mod texts;
-mod told;
 
 const BOOK: &str = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-10T09:00"}"#;
 
@@ -48,13 +45,20 @@ fn checks(variants: &Json) -> Checks {
     checks
 }
 
-/// An episode of the clinic.
-#[derive(Clone, Copy, Default)]
+/// An episode of the clinic, which ends done where nothing else is said.
+#[derive(Clone)]
 struct Episode<'a> {
     calls: &'a [&'a str],
-    answer: &'a str,
     outcome: Option<Outcome>,
-    user: &'a str,
+    reason: Option<RefusalClass>,
+    about: Option<&'a str>,
+    facts: Json,
+}
+
+impl Default for Episode<'_> {
+    fn default() -> Self {
+        Self { calls: &[], outcome: Some(Outcome::Done), reason: None, about: None, facts: json!({}) }
+    }
 }
 
 /// Runs the calls; `$n` in a later call is the key of the record that call `n` (from 0) created.
@@ -77,22 +81,14 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
         keys.push(key.unwrap_or_default());
     }
     let log: Vec<_> = session.log().collect();
-    let user = [episode.user.to_owned()];
-    let ended = [Ended {
-        outcome: episode.outcome,
-        answer: episode.answer,
-        user_turns: &user,
-        calls: log.len(),
-        ..Ended::default()
-    }];
+    let Episode { outcome, reason, about, ref facts, .. } = episode;
+    let ended = [Ended { outcome, reason, about, facts: facts.as_object(), calls: log.len() }];
     let attempt =
         Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, goals: &ended };
     let graded = grade(checks, &attempt)?;
-    // With shared names nothing may differ.
-    let shared = Prepared::with(checks, &base, &Vocabulary::new(&base))?;
-    assert_eq!(shared.grade(&attempt), graded);
-    assert_eq!(shared.grade(&attempt), graded, "a second grade differs");
-    assert_eq!(shared.passes(&attempt), graded.success, "the short verdict differs");
+    let prepared = Prepared::new(checks, &base)?;
+    assert_eq!(prepared.grade(&attempt), graded, "a second grade differs");
+    assert_eq!(prepared.passes(&attempt), graded.success, "the short verdict differs");
     Ok(graded)
 }
 
@@ -120,8 +116,7 @@ fn fee_of_ana() -> Json {
             "about": "fee of Ana Silva",
             "fact": {"kind": "money", "minor": 8000, "scale": 2, "currency": "EUR"},
             "evidence": [{"kind": "leaf", "resource": "dentist", "key": "11", "field": "fee"}]
-        }],
-        "context": [{"kind": "entity", "value": "Dr. Ana Silva", "of": ["dentist", "name"]}]
+        }]
     }])
 }
 
@@ -129,70 +124,28 @@ const FIND_ANA: &str = r#"FindDentist {"name": "Dr. Ana Silva"}"#;
 
 #[test]
 fn a_fact_counts_only_with_a_reply_that_holds_it() {
-    let answer = "Dr. Ana Silva charges €80.";
-    let check = |calls: &[&str], answer: &str, expect: &str| {
-        let user = "What does Dr. Ana Silva charge?";
-        assert_eq!(
-            verdict(&fee_of_ana(), Episode { calls, answer, user, outcome: None }),
-            expect,
-            "{calls:?} {answer}"
-        );
+    let right = json!({"fee_of_ana_silva": 80});
+    let check = |calls: &[&str], facts: &Json, expect: &str| {
+        let episode = Episode { calls, facts: facts.clone(), ..Episode::default() };
+        assert_eq!(verdict(&fee_of_ana(), episode), expect, "{calls:?} {facts}");
     };
-    check(&[FIND_ANA], answer, "ok");
-    check(&[r#"ListDentists {"specialty": "orthodontics"}"#], answer, "ok");
-    check(&[], answer, "false_claim no_evidence no_api_call");
-    check(&[r#"ListDentists {"specialty": "surgery"}"#], answer, "false_claim no_evidence");
-    check(&[r#"FindDentist {"name": "Ana"}"#], answer, "false_claim no_evidence has_exception");
-    check(&[r#"FindDentists {"name": "Ana"}"#], answer, "false_claim no_evidence api_hallucination");
-    check(&["FindDentist"], answer, "false_claim no_evidence miss_input_parameters");
-    check(&[FIND_ANA], "Dr. Ana Silva charges €95.", "missing_fact false_claim");
-    check(&[FIND_ANA], "You asked what Dr. Ana Silva charges.", "missing_fact");
-    check(&[FIND_ANA], "", "missing_fact");
-    check(&[FIND_ANA, r#"Remove {"appointment_id": "APT-0003"}"#], answer, "collateral_damage");
-}
-
-#[test]
-fn a_value_is_said_of_the_record_that_has_it() {
-    let check = |answer: &str, expect: &str| {
-        let calls = [r#"ListDentists {"specialty": "orthodontics"}"#];
-        let episode =
-            Episode { calls: &calls, answer, user: "What does Dr. Ana Silva charge?", outcome: None };
-        assert_eq!(verdict(&fee_of_ana(), episode), expect, "{answer}");
-    };
-    check("Dr. Ana Silva charges €80, Dr. Rui Costa €95.", "ok");
-    check("It's €95 with Dr. Rui Costa and €80 with Dr. Ana Silva.", "ok");
-    check("Dr. Rui Costa charges €80, Dr. Ana Silva €95.", "false_claim");
-    check("It's €80 with Dr. Rui Costa and €95 with Dr. Ana Silva.", "false_claim");
-}
-
-#[test]
-fn saying_that_it_is_done_states_no_status() {
-    let status = json!([{
-        "outcome": "done",
-        "answer": [{
-            "about": "status of the appointment",
-            "fact": {"kind": "entity", "value": "booked", "of": ["appointment", "status"]},
-            "evidence": [{"kind": "leaf", "resource": "appointment", "key": "APT-0001", "field": "status"}]
-        }],
-        "context": []
-    }]);
-    let check = |answer: &str, expect: &str| {
-        let calls = &[r#"ListAppointments {"patient": "Eva Dias"}"#];
-        let user = "What is the status of APT-0001? Please look it up.";
-        assert_eq!(verdict(&status, Episode { calls, answer, user, outcome: None }), expect, "{answer}");
-    };
-    check("The status of APT-0001 is booked.", "ok");
-    check("The status of APT-0001 is booked. Completed!", "ok");
-    check("It is completed as you asked. The status of APT-0001 is booked.", "ok");
-    check("Everything's completed, all done. It is booked.", "ok");
-    check("It is completed.", "missing_fact");
-    check("The status of APT-0001 is completed.", "missing_fact false_claim");
+    check(&[FIND_ANA], &right, "ok");
+    check(&[r#"ListDentists {"specialty": "orthodontics"}"#], &right, "ok");
+    check(&[], &right, "no_evidence no_api_call");
+    check(&[r#"ListDentists {"specialty": "surgery"}"#], &right, "no_evidence");
+    check(&[r#"FindDentist {"name": "Ana"}"#], &right, "no_evidence has_exception");
+    check(&[r#"FindDentists {"name": "Ana"}"#], &right, "no_evidence api_hallucination");
+    check(&["FindDentist"], &right, "no_evidence miss_input_parameters");
+    check(&[FIND_ANA], &json!({"fee_of_ana_silva": 95}), "contradiction");
+    check(&[FIND_ANA], &json!({}), "missing_fact");
+    check(&[FIND_ANA, r#"Remove {"appointment_id": "APT-0003"}"#], &right, "collateral_damage");
 }
 
 #[test]
 fn what_was_not_asked_for_is_not_evaluated() {
     let checks = checks(&fee_of_ana());
-    let graded = run(&checks, Episode { calls: &[FIND_ANA], answer: "€80", ..Episode::default() }).unwrap();
+    let facts = json!({"fee_of_ana_silva": 80});
+    let graded = run(&checks, Episode { calls: &[FIND_ANA], facts, ..Episode::default() }).unwrap();
     assert_eq!(graded.components.change, Verdict::NotEvaluated);
     assert_eq!(graded.components.damage, Verdict::Passed);
     assert_eq!(graded.components.answer, Verdict::Passed);
@@ -212,14 +165,12 @@ fn computed_values_and_empty_replies_are_evidence() {
             "evidence": [{"kind": "computed", "api": "Total", "path": "total", "value": "160"}]
         }]
     }]);
-    let check = |variants: &Json, calls: &[&str], answer: &str| {
-        verdict(variants, Episode { calls, answer, ..Episode::default() })
+    let check = |variants: &Json, call: &str, facts: Json| {
+        verdict(variants, Episode { calls: &[call], facts, ..Episode::default() })
     };
-    assert_eq!(check(&total, &[r#"Total {"dentist_id": 11}"#], "They bring in 160 euros."), "ok");
-    assert_eq!(
-        check(&total, &[r#"Total {"dentist_id": 12}"#], "They bring in 160 euros."),
-        "false_claim no_evidence"
-    );
+    let sum = json!({"total_of_ana_silva": 160});
+    assert_eq!(check(&total, r#"Total {"dentist_id": 11}"#, sum.clone()), "ok");
+    assert_eq!(check(&total, r#"Total {"dentist_id": 12}"#, sum), "no_evidence");
     let none = json!([{
         "outcome": "done",
         "answer": [{
@@ -228,18 +179,9 @@ fn computed_values_and_empty_replies_are_evidence() {
             "evidence": [{"kind": "empty", "api": "ListAppointments"}]
         }]
     }]);
-    assert_eq!(
-        check(
-            &none,
-            &[r#"ListAppointments {"status": "completed"}"#],
-            "There are no completed appointments."
-        ),
-        "ok"
-    );
-    assert_eq!(
-        check(&none, &[r#"ListAppointments {"status": "booked"}"#], "There are no completed appointments."),
-        "no_evidence"
-    );
+    let zero = json!({"number_of_completed_appointments": 0});
+    assert_eq!(check(&none, r#"ListAppointments {"status": "completed"}"#, zero.clone()), "ok");
+    assert_eq!(check(&none, r#"ListAppointments {"status": "booked"}"#, zero), "no_evidence");
 }
 
 #[test]

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::{Body, Origin, RecordChange};
-use diorama_grade::measures::Measures;
 use diorama_seeds::ending::{Ask, Kind};
 use diorama_seeds::english::WEEKDAYS;
 use diorama_seeds::model::{FieldId, ResourceId, World};
@@ -25,6 +24,7 @@ use crate::answer::Asked;
 use crate::binding::each;
 use crate::gates::Trial;
 use crate::ground::GroundedGoal;
+use crate::measures::Measures;
 
 mod items;
 mod ways;

@@ -20,8 +20,6 @@ use diorama_answers::prose::Prose;
 use diorama_engine::State;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
-use diorama_grade::measures::Measures;
-use diorama_grade::prose::{Kind, Unsupported, Visible, unsupported};
 use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
@@ -29,7 +27,9 @@ use diorama_seeds::value::Instant;
 
 use crate::answer::Asked;
 use crate::candidate::{Candidate, CandidateError};
+use crate::measures::Measures;
 use crate::reason::{Code, Reason};
+use crate::statements::{Kind, Unsupported, Visible, unsupported};
 use crate::{WorldContext, checks};
 
 pub use self::script::names_of;
@@ -170,6 +170,7 @@ pub fn ground_with(
     }
     let script = script::of(&candidate, &gold, &seen, &goals, &mut faults);
     let checks = checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries);
+    claims::unstated(&checks, &goals, &session.diff(), &seen, &mut faults);
     Ok(Grounded {
         search: initial.search(),
         last: session.state().clone(),

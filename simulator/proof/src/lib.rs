@@ -11,12 +11,14 @@ pub mod candidate;
 pub mod checks;
 pub mod gates;
 pub mod ground;
+pub mod measures;
 pub mod reason;
+mod statements;
 pub mod survey;
 pub mod verdict;
+mod vocabulary;
 
 use diorama_engine::Base;
-use diorama_grade::Vocabulary;
 use diorama_seeds::model::ApiId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -26,6 +28,7 @@ pub use gates::{Gate, GateReport, Tally, prove};
 pub use ground::{Grounded, ground, ground_with};
 pub use reason::{Code, Reason};
 pub use survey::Survey;
+pub use vocabulary::Vocabulary;
 
 /// What a candidate is held against: a frozen world, and what follows from it alone.
 #[derive(Clone, Copy)]

@@ -129,6 +129,8 @@ codes! {
     FactTooEarly, "fact_too_early", Solvable, "the call is made after the goal that states its fact `{path}`";
     /// A value of a list is stated and not claimed, while other values of the list are.
     FactUnclaimed, "fact_unclaimed", Solvable, "the message states `{path}`, which is not among the claimed facts";
+    /// The last message of a goal does not state a fact that the goal claims.
+    FactUnstated, "fact_unstated", Solvable, "the last message does not state the {about}";
     /// The world has no API of that name, or it was not visible.
     UnknownTool, "unknown_tool", Solvable, "`{api}` is not a tool that was visible by then";
     /// A call is marked as a mistake, and its API does not refuse its arguments.

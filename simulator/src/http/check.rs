@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 use serde_json::Value as Json;
 
 use diorama_engine::Base;
-use diorama_grade::Vocabulary;
 
 /// Holds candidates against worlds.
 pub trait Prover: Send + Sync {
@@ -16,13 +15,7 @@ pub trait Prover: Send + Sync {
     ///
     /// # Errors
     /// Why the body is no candidate.
-    fn check(
-        &self,
-        base: &Arc<Base>,
-        vocabulary: &Vocabulary,
-        candidate: &[u8],
-        gone: &AtomicBool,
-    ) -> Result<Json, NoCandidate>;
+    fn check(&self, base: &Arc<Base>, candidate: &[u8], gone: &AtomicBool) -> Result<Json, NoCandidate>;
 }
 
 /// Why a body is no candidate: what was found, what was expected.

@@ -42,7 +42,7 @@ impl App {
             None => self.worlds.only()?,
         };
         let ready = served.ready()?;
-        let verdicts = prover.check(&ready.base, ready.vocabulary(), request.body, request.gone);
+        let verdicts = prover.check(&ready.base, request.body, request.gone);
         let verdicts = verdicts.map_err(|error| Problem::new(422, error.to_string()))?;
         Ok(reply(200, &verdicts))
     }

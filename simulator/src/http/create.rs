@@ -24,7 +24,6 @@ use super::text::quoted;
 use super::view;
 use super::weight::Weight;
 use super::worlds::Ready;
-use crate::conversation::Conversation;
 use diorama_engine::fault::{Faults, Rule};
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
@@ -68,9 +67,7 @@ impl App {
         let new = (0..copies).map(|_| {
             let weight = Weight::new(Arc::clone(&self.scale));
             let live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight)?;
-            let mut live = live.on_node(self.settings.node())?;
-            live.said = Conversation::new(request.answers);
-            Ok(live)
+            live.on_node(self.settings.node())
         });
         let mut new = new.collect::<Result<Vec<_>, Problem>>()?;
         note_creation(&mut new, creation);

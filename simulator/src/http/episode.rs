@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use diorama_seeds::agent_tools::ASK_USER;
-use diorama_seeds::ending::{self, Answers, FINISH, Finish};
-use diorama_seeds::task::{Call, Outcome};
+use diorama_seeds::ending::{self, FINISH, Finish};
+use diorama_seeds::task::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
@@ -20,7 +20,7 @@ use super::store::Event;
 use super::tasks::TaskSpec;
 use crate::conversation::Given;
 use diorama_engine::session::LogEntry;
-use diorama_grade::{Attempt, Ended, Grade, Prepared};
+use diorama_grade::{Attempt, Grade, Prepared, Progress};
 
 /// Calls after which progress is judged, at most.
 const MAX_PROGRESS: usize = 200;
@@ -46,14 +46,14 @@ impl App {
 
     /// Ends the episode; a second call repeats the result.
     pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
-        let last = request.json()?;
+        let GradeRequest {} = request.json()?;
         let mut live = held(slot)?;
-        let (grade, after) = self.judge(&mut live, last)?;
+        let (grade, after) = self.judge(&mut live)?;
         Ok(after.on(reply(200, &grade)))
     }
 
     /// The grade of an episode, which has ended with it.
-    pub(super) fn judge(&self, live: &mut Live, last: GradeRequest) -> Result<(Json, After), Problem> {
+    pub(super) fn judge(&self, live: &mut Live) -> Result<(Json, After), Problem> {
         if let Some(grade) = &live.grade {
             return Ok((grade.clone(), After::default()));
         }
@@ -61,29 +61,20 @@ impl App {
         let unfit = |error| {
             Problem::new(500, format!("the checks of task {} do not fit its world: {error}", task.id))
         };
-        let prepared =
-            Prepared::with(&task.checks, &live.world.base, live.world.vocabulary()).map_err(unfit)?;
+        let prepared = Prepared::new(&task.checks, &live.world.base).map_err(unfit)?;
         let log = self.whole_log(live)?;
-        // An episode that was not ended by a message ends here, with nothing said where nothing is given.
-        let given = last.answer.is_some() || last.outcome.is_some() || !live.said.is_over();
-        // Words that are handed in to be graded are to be read.
-        let answers = if last.answer.is_some() { Answers::Prose } else { live.said.answers() };
-        let answer = last.answer.unwrap_or_default();
-        let facts = last.facts.unwrap_or_default();
-        let beside = Given { outcome: last.outcome, reason: last.reason, about: last.about, facts };
-        let last = given.then_some((&*answer, beside));
-        let endings = live.said.endings(&task.script, last, log.len(), answers);
-        let goals = endings.goals();
-        let grade = prepared.grade(&Attempt {
+        let goals = live.said.endings(log.len());
+        let attempt = Attempt {
             base: &live.world.base,
             initial: live.session.initial(),
             last: live.session.state(),
             log: &log,
             goals: &goals,
-        });
+        };
+        let grade = prepared.grade(&attempt);
         let success = grade.success;
         let credited = grade.credited_goals(&task.checks);
-        let shown = grade_reply(grade, &credited, &log, progress(live, &prepared, &log, &goals));
+        let shown = grade_reply(grade, &credited, &log, progress(&prepared, &attempt));
         let shown = serde_json::to_value(shown).map_err(|error| Problem::new(500, error.to_string()))?;
         let saved = self.note(live, &Event::Graded(shown.clone()))?;
         self.metrics.graded(success);
@@ -199,31 +190,18 @@ pub(super) fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
 }
 
 /// The verdicts on the records after each call: how far the episode got, and when.
-fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], goals: &[Ended<'_>]) -> Vec<Json> {
-    let mut replay = live.session.fork();
-    replay.reset();
-    let silent: Vec<Ended<'_>> =
-        goals.iter().map(|goal| Ended { answer: "", outcome: Some(Outcome::Done), ..*goal }).collect();
-    let mut steps = Vec::new();
-    for (position, entry) in log.iter().take(MAX_PROGRESS).enumerate() {
-        replay.set_clock(entry.clock);
-        replay.call(&entry.call);
-        let grade = prepared.grade(&Attempt {
-            base: &live.world.base,
-            initial: replay.initial(),
-            last: replay.state(),
-            log: log.get(..=position).unwrap_or(log),
-            goals: &silent,
-        });
-        steps.push(json!({
+fn progress(prepared: &Prepared, attempt: &Attempt<'_>) -> Vec<Json> {
+    let steps = prepared.progress(attempt, MAX_PROGRESS).into_iter().zip(attempt.log).enumerate();
+    let shown = steps.map(|(position, (Progress { change, damage }, entry))| {
+        json!({
             "call": position,
             "api": entry.call.api,
             "status": entry.reply.status,
-            "change": grade.components.change,
-            "damage": grade.components.damage,
-        }));
-    }
-    steps
+            "change": change,
+            "damage": damage,
+        })
+    });
+    shown.collect()
 }
 
 fn grade_reply(grade: Grade, credited: &[bool], log: &[Arc<LogEntry>], progress: Vec<Json>) -> GradeReply {

@@ -27,7 +27,7 @@ use super::creation::{Creation, SessionKey};
 use super::episode::task_of;
 use super::mcp;
 use super::problem::Problem;
-use super::request_types::{CreateRequest, ForkRequest, GradeRequest};
+use super::request_types::{CreateRequest, ForkRequest};
 use super::sessions::{Live, Slot, held, lock};
 use super::tasks::TaskSource;
 use diorama_engine::tools::TOOL_SEARCHER;
@@ -286,7 +286,7 @@ impl Episodes {
     /// 404 without such an episode, 500 where the task's checks do not fit its world.
     pub async fn grade(&self, id: &str) -> Result<Graded, Problem> {
         let (slot, app) = (self.slot(id)?, Arc::clone(&self.app));
-        let judge = move || app.judge(&mut *held(&slot)?, GradeRequest::default());
+        let judge = move || app.judge(&mut *held(&slot)?);
         let (grade, after) = finished(spawn_blocking(judge).await)?;
         settle(after).await?;
         serde_json::from_value(grade).map_err(|error| Problem::new(500, format!("the grade: {error}")))

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use diorama_seeds::ending::Answers;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -101,7 +100,6 @@ pub(super) struct SessionView {
     /// The version of the search that ToolSearcher does.
     pub(super) search: &'static str,
     pub(super) task: Option<String>,
-    pub(super) answers: Answers,
     pub(super) calls: usize,
     pub(super) state_hash: String,
     pub(super) graded: bool,

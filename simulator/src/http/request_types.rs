@@ -1,7 +1,5 @@
 //! Bodies and query strings that the server's own API takes, and their bounds. The OpenAPI document has their schemas.
 
-use diorama_seeds::ending::Answers;
-use diorama_seeds::task::{Outcome, RefusalClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -71,9 +69,6 @@ pub(super) struct CreateRequest {
     /// The version of the search that ToolSearcher does: the task's when left out.
     #[schemars(extend("enum" = or_null(&SearchVersion::ALL.map(SearchVersion::name))))]
     pub(super) search: Option<String>,
-    /// How the agent's answers are taken.
-    #[serde(default)]
-    pub(super) answers: Answers,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -104,21 +99,11 @@ pub(super) struct HeartbeatRequest {
     pub(super) lease_seconds: Option<u64>,
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
+/// Nothing: what an agent did and gave is judged as it stands.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("examples" = [{"answer": "Your appointment is on Monday at 9:00.", "outcome": "done"}]))]
-pub(super) struct GradeRequest {
-    /// The final answer, where it is prose.
-    pub(super) answer: Option<String>,
-    /// How the episode ends.
-    pub(super) outcome: Option<Outcome>,
-    /// For refusals: why.
-    pub(super) reason: Option<RefusalClass>,
-    /// For refusals: the id or the name of what they are about.
-    pub(super) about: Option<String>,
-    /// The facts asked for, by name.
-    pub(super) facts: Option<Map<String, Json>>,
-}
+#[schemars(extend("examples" = [{}]))]
+pub(super) struct GradeRequest {}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -20,7 +20,7 @@ use super::worlds::Ready;
 use crate::conversation::Conversation;
 use diorama_engine::session::Session;
 use diorama_seeds::agent_tools::ASK_USER;
-use diorama_seeds::ending::{self, Answers, FINISH};
+use diorama_seeds::ending::{self, FINISH};
 
 /// A session that is served.
 pub(super) struct Live {
@@ -122,9 +122,7 @@ impl Live {
 
     /// Returns true if goals are ended by calling `finish`. A world's own API of that name goes before it.
     pub(super) fn finishes(&self) -> bool {
-        self.task.is_some()
-            && self.said.answers() == Answers::Structured
-            && self.world.base.api_named(FINISH).is_none()
+        self.task.is_some() && self.world.base.api_named(FINISH).is_none()
     }
 
     /// Returns true if an agent of the session's task has to search for APIs before it may call them.

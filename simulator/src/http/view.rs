@@ -29,7 +29,6 @@ pub(super) fn session(live: &Live, base_url: String) -> SessionView {
         zone: zone.name().to_owned(),
         search: live.session.initial().search().name(),
         task: live.task.as_ref().map(|task| task.id.clone()),
-        answers: live.said.answers(),
         calls: live.session.calls(),
         state_hash: live.session.digest().to_string(),
         graded: live.grade.is_some(),

@@ -13,7 +13,6 @@ use super::problem::Problem;
 use super::tasks::TaskSpec;
 use super::world_routes::Routes;
 use diorama_engine::{Base, BaseError};
-use diorama_grade::Vocabulary;
 
 /// A world to serve.
 pub struct WorldSource {
@@ -39,7 +38,6 @@ pub struct Ready {
     pub(super) routes: Routes,
     pub(super) server_path: String,
     pub(super) hash: String,
-    vocabulary: OnceLock<Vocabulary>,
     /// Its documents, as sessions that show all APIs have them.
     pub(super) documents: Documents,
 }
@@ -54,18 +52,12 @@ impl Ready {
             routes,
             server_path,
             hash: hash.to_owned(),
-            vocabulary: OnceLock::new(),
             documents: Documents::default(),
         }
     }
 
     pub(super) fn world(&self) -> &World {
         self.base.world()
-    }
-
-    /// The names of the world's records, read when the first episode is graded.
-    pub(super) fn vocabulary(&self) -> &Vocabulary {
-        self.vocabulary.get_or_init(|| Vocabulary::new(&self.base))
     }
 }
 

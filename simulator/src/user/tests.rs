@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use diorama_seeds::ending::Answers;
 use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
 use diorama_seeds::task::{Evidence, Outcome};
 use serde_json::json;
@@ -41,11 +40,13 @@ fn clinic() -> Arc<Base> {
 }
 
 fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry>]) -> Answer {
-    answer(
-        script,
-        progress,
-        &AssistantTurn { message, outcome: None, answers: Answers::Prose, log, base: &clinic() },
-    )
+    answer(script, progress, &AssistantTurn { message, outcome: None, log, base: &clinic() })
+}
+
+/// The answer to the end of a goal.
+fn end(script: &Script, progress: &Progress, outcome: Outcome, log: &[Arc<LogEntry>]) -> Answer {
+    let turn = AssistantTurn { message: "", outcome: Some(outcome), log, base: &clinic() };
+    answer(script, progress, &turn)
 }
 
 /// Returns the user's answer to a message in the first goal, before any call.
@@ -171,11 +172,13 @@ fn a_goal_opens_when_the_one_before_has_ended() {
     session.call(&call(r#"ListDentists {}"#));
     let log: Vec<_> = session.log().collect();
     let script = script();
-    let next = hear(&script, &Progress::default(), "You are booked for Friday at 14:30.", &log);
+    let told = hear(&script, &Progress::default(), "You are booked for Friday at 14:30.", &log);
+    assert_eq!((told.content.as_deref(), told.ended), (Some("Thank you."), None), "words end nothing");
+    let next = end(&script, &Progress::default(), Outcome::Done, &log);
     assert_eq!(next.content.as_deref(), Some("And what do I owe you?"));
     assert_eq!((next.progress.goal, next.ended), (1, Some(Outcome::Done)));
-    let end = hear(&script, &next.progress, "You owe 20 EUR.", &log);
-    assert_eq!((end.content, end.progress.over, end.progress.ended.len()), (None, true, 2));
+    let last = end(&script, &next.progress, Outcome::Done, &log);
+    assert_eq!((last.content, last.progress.over, last.progress.ended.len()), (None, true, 2));
 }
 
 #[test]
@@ -186,15 +189,15 @@ fn a_branch_opens_only_when_a_reply_showed_it() {
         ended: Some(GoalEnd { goal: 0, outcome: Outcome::Refused }),
         shown: Some(ReplyFact { place, value: None }),
     });
-    let end = hear(&script, &Progress::default(), "I'm sorry, that time is already taken.", &[]);
-    assert_eq!((end.content, end.ended), (None, Some(Outcome::Refused)));
+    let last = end(&script, &Progress::default(), Outcome::Refused, &[]);
+    assert_eq!((last.content, last.ended), (None, Some(Outcome::Refused)));
     let mut log: Vec<Arc<LogEntry>> = Vec::new();
     let mut session = Session::new(clinic(), SessionOptions::default());
     let taken = session.call(&call(r#"Book {}"#));
     let mut refused = (*taken).clone();
     refused.reply.status = 409;
     log.push(Arc::new(refused));
-    let next = hear(&script, &Progress::default(), "I'm sorry, that time is already taken.", &log);
+    let next = end(&script, &Progress::default(), Outcome::Refused, &log);
     assert_eq!(next.content.as_deref(), Some("And what do I owe you?"));
 }
 

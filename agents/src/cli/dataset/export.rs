@@ -9,7 +9,6 @@ use diorama_output::storage::Location;
 use serde_json::json;
 
 use crate::cli::error::CliError;
-use crate::cli::eval::AnswersName;
 use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 
@@ -37,13 +36,30 @@ pub(super) struct Export {
     /// How to write rows whose APIs are found by search [default: dispatch for nemo-gym, deferred for others].
     #[arg(long, value_enum)]
     searched: Option<SearchedName>,
-    /// How goals end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the
-    /// others when left out.
+    /// How goals end [default: prose]. Formats whose rows become rewards (prompt-only, nemo-gym, verl) are structured.
     #[arg(long, value_enum)]
     answers: Option<AnswersName>,
     /// File to write. An existing file is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+}
+
+/// How goals end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AnswersName {
+    /// With a call of `finish`.
+    Structured,
+    /// With a message.
+    Prose,
+}
+
+impl From<AnswersName> for Answers {
+    fn from(name: AnswersName) -> Self {
+        match name {
+            AnswersName::Structured => Self::Structured,
+            AnswersName::Prose => Self::Prose,
+        }
+    }
 }
 
 /// The formats.

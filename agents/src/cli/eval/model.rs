@@ -13,6 +13,7 @@ use diorama_llm::{
 
 use crate::cli::error::CliError;
 use crate::evaluation::batch::SharedModel;
+use crate::evaluation::transcribed::{Answers, Transcriber};
 
 /// Server of a model, limits of a run, and the file of its replies.
 #[derive(Clone, Debug, Args)]
@@ -82,6 +83,39 @@ pub struct ModelArgs {
     pub concurrency: NonZeroUsize,
 }
 
+/// How an agent's final answers are taken.
+#[derive(Clone, Debug, Args)]
+pub struct AnswersArgs {
+    /// How the agent ends goals: with `finish`, or with a message that --transcriber-model reads into `finish`. The report
+    /// says so: such figures are of both models, and no reward.
+    #[arg(long, value_enum, default_value_t = AnswersName::Structured)]
+    pub answers: AnswersName,
+    /// Model that fills `finish` in from the agent's messages, with --answers transcribed.
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub transcriber_model: Option<String>,
+    /// URL of that model's server [default: --base-url].
+    #[arg(long, value_name = "URL", requires = "transcriber_model", help_heading = "Model")]
+    pub transcriber_base_url: Option<String>,
+}
+
+/// How goals end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnswersName {
+    /// With `finish`, whose facts are compared by type.
+    Structured,
+    /// With a message, from which a model fills `finish` in.
+    Transcribed,
+}
+
+impl From<AnswersName> for Answers {
+    fn from(name: AnswersName) -> Self {
+        match name {
+            AnswersName::Structured => Self::Structured,
+            AnswersName::Transcribed => Self::Transcribed,
+        }
+    }
+}
+
 /// A model that is ready to be asked.
 pub struct Connected {
     /// The model.
@@ -103,6 +137,34 @@ impl ModelArgs {
     /// When something is missing or cannot be used.
     pub fn connect(&self) -> Result<Connected, CliError> {
         self.connection.connect(self.temperature, self.concurrency)
+    }
+}
+
+impl AnswersArgs {
+    /// Makes the model that transcribes answers, where one is to. It is asked anew each time: `--record` and `--replay` are
+    /// the agent's.
+    ///
+    /// # Errors
+    /// When it is named and not asked for, or the other way round, or cannot be used.
+    pub fn connect(&self, agent: &ModelArgs) -> Result<Option<Arc<Transcriber>>, CliError> {
+        let model = match (self.answers, &self.transcriber_model) {
+            (AnswersName::Structured, None) => return Ok(None),
+            (AnswersName::Transcribed, Some(model)) => model.clone(),
+            (AnswersName::Structured, Some(_)) => {
+                let what = "--transcriber-model: found --answers structured, expected transcribed";
+                return Err(CliError::Usage(what.to_owned()));
+            }
+            (AnswersName::Transcribed, None) => {
+                let what = "--answers transcribed: found no model, expected --transcriber-model";
+                return Err(CliError::Usage(what.to_owned()));
+            }
+        };
+        let base_url = self.transcriber_base_url.clone().or_else(|| agent.connection.base_url.clone());
+        let connection = agent.connection.clone();
+        let connection =
+            ConnectionArgs { model: Some(model), base_url, record: None, replay: None, ..connection };
+        let Connected { model, sampling, .. } = connection.connect(0.0, agent.concurrency)?;
+        Ok(Some(Arc::new(Transcriber { model, sampling })))
     }
 }
 

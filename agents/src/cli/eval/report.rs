@@ -21,6 +21,9 @@ pub(super) struct Report {
     /// True for an agent without a model: its figures do not stand beside those of models.
     scripted: bool,
     model: Option<String>,
+    /// The model that filled `finish` in from the agent's messages: the figures are of both, and no reward.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers_transcribed_by: Option<String>,
     #[serde(flatten)]
     pub(super) results: Results,
     /// The cost of faults, where they were switched on.
@@ -53,6 +56,7 @@ struct UnderFaults {
 pub(super) struct Who<'a> {
     pub(super) agent: &'a str,
     pub(super) model: Option<&'a str>,
+    pub(super) transcriber: Option<&'a str>,
     pub(super) faults: &'a [Rule],
 }
 
@@ -78,6 +82,7 @@ impl Report {
             agent: who.agent.to_owned(),
             scripted: who.model.is_none(),
             model: who.model.map(str::to_owned),
+            answers_transcribed_by: who.transcriber.map(str::to_owned),
             results: Results::of(&outcome.episodes),
             faults,
             cost: prices.map(|prices| prices.cost(usage)).filter(|cost| *cost > 0.0),
@@ -93,6 +98,9 @@ impl Report {
             None => "scripted, no model".to_owned(),
         };
         let mut text = format!("{agent} ({kind}): {} tasks\n", results.tasks);
+        if let Some(model) = &self.answers_transcribed_by {
+            text.push_str(&format!("  answers were transcribed by {model}: not a reward\n"));
+        }
         for (name, value) in self.figures() {
             text.push_str(&format!("  {name:<18} {value}\n"));
         }

@@ -15,7 +15,7 @@ use crate::cli::error::CliError;
 use crate::cli::terminal;
 use crate::episode::{Task, Worlds};
 use crate::evaluation::batch::{self, Arena, Episode, Setup};
-use crate::evaluation::environment::{Answers, Budget};
+use crate::evaluation::environment::Budget;
 use crate::evaluation::judge::{Judge, Judged};
 use crate::evaluation::measures::{EpisodeMeasures, class_name};
 use crate::evaluation::results::success_rate;
@@ -26,7 +26,6 @@ pub(super) struct Plan {
     pub(super) contender: Contender,
     pub(super) name: String,
     pub(super) model: Option<String>,
-    pub(super) answers: Answers,
     pub(super) budget: Budget,
     pub(super) trials: u32,
     pub(super) seed: u64,
@@ -103,7 +102,7 @@ pub(super) fn run(
     concurrency: NonZeroUsize,
     threads: usize,
 ) -> Result<Outcome, CliError> {
-    let waits = plan.model.is_some() || plan.arenas.iter().any(|arena| arena.server.is_some());
+    let waits = plan.model.is_some() || plan.arenas.iter().any(Arena::waits);
     let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
     let running = Arc::new(Running { worlds, progress: Progress::new(&plan, rows.len()), plan });
     let outcomes = if waits {
@@ -205,7 +204,6 @@ async fn episode_of(
         task: row.id.clone(),
         trial,
         seed,
-        answers: plan.answers,
         budget: plan.budget,
         agent: plan.name.clone(),
         model: plan.model.clone(),

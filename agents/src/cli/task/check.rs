@@ -6,10 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use diorama_engine::Base;
-use diorama_grade::Vocabulary;
 use diorama_proof::candidate::Candidate;
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Stop, Survey, WorldContext};
+use diorama_proof::{Stop, Survey, Vocabulary, WorldContext};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_simulator::http::check::{NoCandidate, Prover};
@@ -51,17 +50,11 @@ struct World {
 pub struct Gates;
 
 impl Prover for Gates {
-    fn check(
-        &self,
-        base: &Arc<Base>,
-        vocabulary: &Vocabulary,
-        candidate: &[u8],
-        gone: &AtomicBool,
-    ) -> Result<Json, NoCandidate> {
+    fn check(&self, base: &Arc<Base>, candidate: &[u8], gone: &AtomicBool) -> Result<Json, NoCandidate> {
         let wrong = |error: &dyn std::fmt::Display| NoCandidate(error.to_string());
         let candidate = Candidate::read(candidate).map_err(|error| wrong(&error))?;
-        let survey = Survey::new(base.world());
-        let context = WorldContext { base, vocabulary, survey: &survey, stop: Stop::when(gone) };
+        let (vocabulary, survey) = (Vocabulary::new(base), Survey::new(base.world()));
+        let context = WorldContext { base, vocabulary: &vocabulary, survey: &survey, stop: Stop::when(gone) };
         let verdicts = check(context, candidate);
         let verdicts = verdicts.map_err(|error| wrong(&error))?;
         serde_json::to_value(verdicts).map_err(|error| wrong(&error))

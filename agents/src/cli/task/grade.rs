@@ -7,7 +7,6 @@ use clap::Args;
 use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
-use crate::cli::eval::AnswersName;
 use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 use crate::episode::{Task, Worlds};
@@ -17,8 +16,9 @@ use crate::evaluation::shares::Share;
 
 /// Grade labelled episodes and print how often the grader errs.
 ///
-/// Each line of the file is an episode: `task` (a row's id), `label` (right or wrong), `kind`, and `calls` and `answer`, or
-/// `goals` with those of each. Its calls are made again in a session of the row's seed, unless `seed` names another.
+/// Each line of the file is an episode: `task` (a row's id), `label` (right or wrong), `kind`, and `calls`, `answer` and `finish`,
+/// or `goals` with those of each. Its calls are made again in a session of the row's seed, unless `seed` names another, and its
+/// structured final answers (`finish`) are graded; where there is none, the reference's.
 #[derive(Debug, Args)]
 pub(super) struct Grade {
     /// Files of labelled episodes, one JSON object per line.
@@ -27,9 +27,6 @@ pub(super) struct Grade {
     /// Dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
     #[arg(long, value_name = "LOCATION")]
     tasks: Location,
-    /// Answers to grade: the messages, or the facts of the reference solution in their place.
-    #[arg(long, value_enum, default_value_t = AnswersName::Prose)]
-    answers: AnswersName,
     /// Maximum episodes to list on which grader and label differ.
     #[arg(long, value_name = "N", default_value_t = 0)]
     show: usize,
@@ -61,7 +58,7 @@ impl Grade {
                     let what = format!("{file}: found the task {}, expected a row of {tasks}", labelled.task);
                     return Err(CliError::Usage(what));
                 };
-                let grade = labelled.grade(task, &worlds.get(world)?, self.answers.into())?;
+                let grade = labelled.grade(task, &worlds.get(world)?)?;
                 agreement.add(&labelled, grade.success);
                 if grade.success != (labelled.label == Label::Right) && shown < self.show {
                     shown += 1;

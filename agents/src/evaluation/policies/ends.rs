@@ -30,8 +30,6 @@ pub(super) enum End {
     Silent,
     /// A refusal.
     Refusal,
-    /// A question; the episode stops there.
-    Question,
     /// The user's words.
     Request,
     /// Every value of the replies.
@@ -95,7 +93,6 @@ impl End {
         let facts = facts.collect();
         let (outcome, reason) = match self {
             Self::Refusal | Self::GuessRefusal => (Outcome::Refused, Some(RefusalClass::NotFound)),
-            Self::Question => (Outcome::NeedInput, None),
             _ => (Outcome::Done, None),
         };
         let about =
@@ -110,7 +107,6 @@ impl End {
         let fixed = match self {
             Self::Silent | Self::Reference(_) => "",
             Self::Refusal => "I'm sorry, but I can't help with that.",
-            Self::Question => QUESTION,
             Self::GuessOne => "There is 1 in total.",
             Self::GuessBoth => "One, both.",
             Self::GuessRefusal => {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use diorama_baselines::environment::{Answers, Budget};
+use diorama_baselines::environment::Budget;
 use diorama_baselines::role_model::RoleModel;
 use diorama_baselines::trace::{Note, Recording, Step};
 use diorama_baselines::{Agent, Baseline, Method};
@@ -60,7 +60,7 @@ pub async fn solve(
     let task = Task::of(row).map_err(|error| broken(error.to_string()))?;
     let served = World::new(world.base.clone(), world.vocabulary.clone(), world.hash.clone());
     let judge = Judge::new(task, Arc::new(served)).map_err(|error| broken(error.to_string()))?;
-    let environment = judge.open(planned.seed, Answers::Prose, BUDGET);
+    let environment = judge.open(planned.seed, BUDGET);
     let mut environment = environment.map_err(|error| broken(error.to_string()))?;
     let mind = RoleModel::new(asker.as_model(STEP), asker.sampling().clone(), asker.origin(STEP, number));
     let method = match protocol {

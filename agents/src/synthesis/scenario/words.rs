@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use super::filters;
 use super::leaf::{Leaf, Setting, show};
 use diorama_engine::{Body, State};
-use diorama_grade::measures::leaf_schema;
+use diorama_proof::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
 use diorama_seeds::model::{Record, ResourceId};
 use diorama_seeds::scenario::{Bindings, BoundValue};

@@ -1,7 +1,7 @@
 //! Prompts with what a reward needs: what is said before the agent's first word, the tools visible then, and the task.
 
 use diorama_seeds::agent_tools::{ASK_USER, ask_user};
-use diorama_seeds::ending::{Answers, FINISH};
+use diorama_seeds::ending::FINISH;
 use serde_json::{Value as Json, json};
 
 use super::chat;
@@ -20,7 +20,6 @@ pub(super) fn prompt_only(shape: &Shape, conversation: &Conversation, row: &Dial
     json!({
         "prompt": prompt(shape, conversation),
         "tools": tools(conversation),
-        "answers": answers(shape),
         "world_id": row.world_id,
         "episode": row.episode,
         "user_facts": row.user_facts,
@@ -88,8 +87,7 @@ pub(super) fn verl(shape: &Shape, conversation: &Conversation, row: &Dialogue, n
             "split": row.split.as_str(),
             "index": number,
             "id": row.id,
-            "answers": answers(shape),
-            "world_id": row.world_id,
+                "world_id": row.world_id,
             "episode": row.episode,
             "user_facts": row.user_facts,
             "need_tools_kwargs": false,
@@ -105,11 +103,4 @@ fn prompt(shape: &Shape, conversation: &Conversation) -> Vec<Json> {
 /// The tools visible at the prompt: what a search would show is for the agent to find.
 fn tools(conversation: &Conversation) -> &[Json] {
     conversation.tools_at(conversation.prompt_len().min(conversation.visible.len().saturating_sub(1)))
-}
-
-const fn answers(shape: &Shape) -> &'static str {
-    match shape.answers {
-        Answers::Structured => "structured",
-        Answers::Prose => "prose",
-    }
 }

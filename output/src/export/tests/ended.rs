@@ -19,8 +19,8 @@ fn finish(message: &Json) -> &Json {
 
 #[test]
 fn rewards_offer_finish_and_others_do_not() {
-    let names = |format: Format, answers: Option<Answers>, place: &str| -> Vec<String> {
-        let line = one(Options { answers, ..Options::new(format) }, &searched_row());
+    let names = |format: Format, place: &str| -> Vec<String> {
+        let line = one(Options::new(format), &searched_row());
         let tools = line.pointer(place).unwrap();
         let tools = tools.as_str().map_or_else(|| tools.clone(), |text| serde_json::from_str(text).unwrap());
         let functions =
@@ -28,12 +28,11 @@ fn rewards_offer_finish_and_others_do_not() {
         functions.map(|name| name.as_str().unwrap().to_owned()).collect()
     };
     for format in [Format::PromptOnly, Format::Verl] {
-        assert_eq!(names(format, None, "/tools"), ["ToolSearcher", "finish"]);
-        assert_eq!(names(format, Some(Answers::Prose), "/tools"), ["ToolSearcher"]);
+        assert_eq!(names(format, "/tools"), ["ToolSearcher", "finish"]);
     }
     let place = "/responses_create_params/tools";
-    assert_eq!(names(Format::NemoGym, None, place), ["ToolSearcher", "call_api", "ask_user", "finish"]);
-    assert_eq!(names(Format::Trl, None, "/tools"), ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
+    assert_eq!(names(Format::NemoGym, place), ["ToolSearcher", "call_api", "ask_user", "finish"]);
+    assert_eq!(names(Format::Trl, "/tools"), ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
 }
 
 #[test]

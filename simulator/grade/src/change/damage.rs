@@ -37,23 +37,24 @@ impl<'a> Damage<'a> {
         self.changes.is_empty()
     }
 
-    /// Errors for every change on the way that is not expected. `keys` are those of its new records.
+    /// Errors for every change on the way that is not expected, each with the number of its call. `keys` are those of the new
+    /// records.
     pub(crate) fn judge(
         &self,
         expected: &Expected,
         keys: &BTreeMap<u32, Value>,
         allowed: &Allowed,
         world: &World,
-    ) -> Vec<GradeError> {
-        let mut found: BTreeMap<(ResourceId, Value, u8), String> = BTreeMap::new();
+    ) -> Vec<(usize, GradeError)> {
+        let mut found: BTreeMap<(ResourceId, Value, u8), (usize, String)> = BTreeMap::new();
         let mut created: BTreeSet<(ResourceId, Value)> = BTreeSet::new();
         let mut history: BTreeMap<(ResourceId, Value, FieldId), Vec<&Value>> = BTreeMap::new();
-        let mut report = |change: &RecordChange, sort: u8, what: &str| {
+        let mut report = |call: usize, change: &RecordChange, sort: u8, what: &str| {
             found
                 .entry((change.resource, change.key.clone(), sort))
-                .or_insert_with(|| format!("{} {what}", named(change.resource, &change.key, world)));
+                .or_insert_with(|| (call, format!("{} {what}", named(change.resource, &change.key, world))));
         };
-        let mut early: Vec<GradeError> = Vec::new();
+        let mut early: Vec<(usize, GradeError)> = Vec::new();
         for (call, change) in self.changes.iter().copied() {
             let place = (change.resource, change.key.clone());
             let check = expected.checks.iter().find(|check| {
@@ -68,20 +69,20 @@ impl<'a> Damage<'a> {
             {
                 let record = named(change.resource, &change.key, world);
                 let message = format!("{record} was changed before the user had asked for it");
-                early.push(GradeError::new(ErrorClass::PrematureChange, message));
+                early.push((call, GradeError::new(ErrorClass::PrematureChange, message)));
             }
             match kind(change) {
                 ChangeKind::Created => {
                     if check.is_none_or(|check| check.kind != ChangeKind::Created) {
-                        report(change, 0, "was created on the way, which was not asked for");
+                        report(call, change, 0, "was created on the way, which was not asked for");
                     }
                     created.insert(place);
                 }
                 ChangeKind::Deleted => {
                     if created.contains(&place) {
-                        report(change, 1, "was created and deleted again");
+                        report(call, change, 1, "was created and deleted again");
                     } else if check.is_none_or(|check| check.kind != ChangeKind::Deleted) {
-                        report(change, 1, "was deleted on the way, which was not asked for");
+                        report(call, change, 1, "was deleted on the way, which was not asked for");
                     }
                 }
                 ChangeKind::Updated => {
@@ -101,6 +102,7 @@ impl<'a> Damage<'a> {
                             });
                         if !expected_field {
                             report(
+                                call,
                                 change,
                                 2,
                                 &format!("had its {name} changed on the way, which was not asked for"),
@@ -115,15 +117,17 @@ impl<'a> Damage<'a> {
                             seen.push(old);
                         }
                         if seen.contains(&new) {
-                            report(change, 3, &format!("had its {name} changed back and forth"));
+                            report(call, change, 3, &format!("had its {name} changed back and forth"));
                         }
                         seen.push(new);
                     }
                 }
             }
         }
-        early.dedup();
-        let harm = found.into_values().map(|message| GradeError::new(ErrorClass::CollateralDamage, message));
+        early.dedup_by(|one, other| one.1 == other.1);
+        let harm = found
+            .into_values()
+            .map(|(call, message)| (call, GradeError::new(ErrorClass::CollateralDamage, message)));
         harm.chain(early).collect()
     }
 }

@@ -98,7 +98,7 @@ fn allowed_changes_are_neither_asked_for_nor_damage() {
     let checks = super::checks(&booking());
     let calls = [BOOK, r#"Change {"appointment_id": "APT-0001", "note": "called"}"#];
     let episode = Episode { calls: &calls, ..Episode::default() };
-    assert!(!super::run(&checks, episode).unwrap().success);
+    assert!(!super::run(&checks, episode.clone()).unwrap().success);
     let mut checks = checks;
     checks.allowed = serde_json::from_value(json!([{"resource": "appointment", "field": "note"}])).unwrap();
     assert!(super::run(&checks, episode).unwrap().success);

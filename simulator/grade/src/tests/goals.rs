@@ -1,12 +1,12 @@
 //! Conversations of several goals: each ends as it must, facts are said where they belong, and nothing is changed
 //! before it was asked for.
 
-use diorama_seeds::task::Checks;
+use diorama_seeds::task::{Checks, Outcome};
 use serde_json::{Value as Json, json};
 
 use super::clinic;
 use super::shared::call;
-use crate::{Attempt, Ended, Verdict, grade};
+use crate::{Attempt, Ended, Prepared, Verdict, grade};
 use diorama_engine::session::{Session, SessionOptions};
 
 const FIND: &str = r#"FindDentist {"name": "Dr. Rui Costa"}"#;
@@ -27,15 +27,17 @@ fn checks() -> Checks {
     .unwrap()
 }
 
-/// Grades goals, each with its calls and its last message.
-fn classes(goals: &[(&[&str], &str)]) -> Vec<Json> {
+/// Grades goals that end done, each with its calls and the fee that it gives.
+fn classes(goals: &[(&[&str], Option<u32>)]) -> Vec<Json> {
     let base = clinic();
     let mut session = Session::new(base.clone(), SessionOptions::default());
-    let user = ["What does Dr. Costa charge?".to_owned(), "Then cancel APT-0001.".to_owned()];
+    let facts: Vec<Json> =
+        goals.iter().map(|(_, fee)| fee.map_or(json!({}), |fee| json!({"fee": fee}))).collect();
     let mut ended = Vec::new();
-    for (calls, answer) in goals {
+    for ((calls, _), facts) in goals.iter().zip(&facts) {
         calls.iter().for_each(|line| _ = session.call(&call(line)));
-        ended.push(Ended { answer, user_turns: &user, calls: session.calls(), ..Ended::default() });
+        let outcome = Some(Outcome::Done);
+        ended.push(Ended { outcome, facts: facts.as_object(), calls: session.calls(), ..Ended::default() });
     }
     let log: Vec<_> = session.log().collect();
     let graded = grade(
@@ -53,17 +55,53 @@ fn classes(goals: &[(&[&str], &str)]) -> Vec<Json> {
 
 #[test]
 fn each_goal_is_judged_in_its_place() {
-    let right = classes(&[(&[FIND], "Dr. Costa charges 95 EUR."), (&[CANCEL], "It is cancelled.")]);
+    let right = classes(&[(&[FIND], Some(95)), (&[CANCEL], None)]);
     assert_eq!(right, Vec::<Json>::new());
-    let swapped =
-        classes(&[(&[FIND], "One moment."), (&[CANCEL], "Dr. Costa charges 95 EUR. It is cancelled.")]);
-    assert_eq!(swapped, ["missing_fact"], "the fact must be said in its goal");
-    let early = classes(&[(&[FIND, CANCEL], "Dr. Costa charges 95 EUR."), (&[], "It is cancelled.")]);
+    let swapped = classes(&[(&[FIND], None), (&[CANCEL], Some(95))]);
+    assert_eq!(swapped, ["missing_fact"], "the fact must be given in its goal");
+    let early = classes(&[(&[FIND, CANCEL], Some(95)), (&[], None)]);
     assert_eq!(early, ["premature_change"], "nothing may be changed before it was asked for");
-    let late = classes(&[(&[], "Dr. Costa charges 95 EUR."), (&[FIND, CANCEL], "It is cancelled.")]);
-    assert_eq!(late, ["false_claim", "no_evidence"], "a guess is no answer, also when it is looked up later");
-    let half = classes(&[(&[FIND], "Dr. Costa charges 95 EUR.")]);
+    let late = classes(&[(&[], Some(95)), (&[FIND, CANCEL], None)]);
+    assert_eq!(late, ["no_evidence"], "a guess is no answer, also when it is looked up later");
+    let half = classes(&[(&[FIND], Some(95))]);
     assert!(half.contains(&json!("missing_goal")) && half.contains(&json!("missing_change")), "{half:?}");
+}
+
+#[test]
+fn doing_nothing_earns_nothing() {
+    let base = clinic();
+    let session = Session::new(base.clone(), SessionOptions::default());
+    let attempt =
+        |goals| Attempt { base: &base, initial: session.initial(), last: session.state(), log: &[], goals };
+    let done = Ended { outcome: Some(Outcome::Done), ..Ended::default() };
+    let idle = [[Ended::default(); 2], [done; 2]];
+    let ends: Vec<&[Ended<'_>]> = [&[][..]].into_iter().chain(idle.iter().map(|goals| &goals[..])).collect();
+    // The last goal asks for nothing that could be shown.
+    let mut hollow = checks();
+    hollow.changes[0].goal = 0;
+    for checks in [checks(), hollow] {
+        for goals in &ends {
+            let graded = grade(&checks, &attempt(goals)).unwrap();
+            assert_eq!(graded.credited_goals(&checks), [false, false], "{graded:?}");
+        }
+    }
+}
+
+#[test]
+fn progress_follows_the_changes() {
+    let base = clinic();
+    let mut session = Session::new(base.clone(), SessionOptions::default());
+    for line in [FIND, CANCEL, r#"Remove {"appointment_id": "APT-0002"}"#] {
+        session.call(&call(line));
+    }
+    let log: Vec<_> = session.log().collect();
+    let goals = [1, 3].map(|calls| Ended { calls, ..Ended::default() });
+    let attempt =
+        Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, goals: &goals };
+    let steps = Prepared::new(&checks(), &base).unwrap().progress(&attempt, 200);
+    let verdicts: Vec<_> = steps.iter().map(|step| (step.change, step.damage)).collect();
+    let (passed, failed) = (Verdict::Passed, Verdict::Failed);
+    assert_eq!(verdicts, [(failed, passed), (passed, passed), (passed, failed)]);
 }
 
 #[test]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
-use diorama_grade::measures::leaf_schema;
 use diorama_seeds::english::fold;
 use diorama_seeds::model::ResourceId;
 use diorama_seeds::schema::Type;
@@ -15,6 +14,7 @@ use diorama_seeds::value::Value;
 
 use super::Told;
 use crate::answer::Asked;
+use crate::measures::leaf_schema;
 
 /// Names that are kept for one item.
 const MAX_NAMES: usize = 12;

@@ -66,7 +66,6 @@ fn idle_answers(right: &[Given]) -> Vec<(&'static str, Vec<Given>)> {
     vec![
         ("nothing", all(None, None)),
         ("done", all(Some(Outcome::Done), None)),
-        ("need_input", all(Some(Outcome::NeedInput), None)),
         ("refused: not_found", refused(RefusalClass::NotFound)),
         ("refused: conflict", refused(RefusalClass::Conflict)),
         ("refused: forbidden", refused(RefusalClass::Forbidden)),

@@ -1,6 +1,6 @@
 //! A grounded candidate under test: fresh sessions, runs with other calls in them, and their grades.
 //!
-//! Also the gate of gold: the reference calls, replayed on a fresh session, give the same replies and state, and pass.
+//! Also the gate `solvable`: the reference calls, replayed on a fresh session, give the same replies and state, and pass.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
 use diorama_engine::{Digest, RecordChange, diff};
 use diorama_grade::{Attempt, Ended, Grade, Prepared, Verdict};
-use diorama_seeds::ending::Answers;
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
 use diorama_simulator::conversation::Given;
@@ -35,7 +34,7 @@ pub struct Trial<'a> {
     pub expected_checks: Vec<ChangeCheck>,
     /// The digest of the state that it leads to.
     pub(super) last: Digest,
-    /// The calls of faults and variants, most of which are the reference solution's.
+    /// The calls of mutants and other right ways, most of which are the reference solution's.
     memo: RefCell<Memo>,
     answers: FinalAnswers,
 }
@@ -57,7 +56,7 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// That there is nothing to prove.
     pub fn new(context: WorldContext<'a>, grounded: &'a Grounded) -> Result<Self, Reason> {
-        let Ok(prepared) = Prepared::with(&grounded.checks, context.base, context.vocabulary) else {
+        let Ok(prepared) = Prepared::new(&grounded.checks, context.base) else {
             return Err(Reason::new(Code::NoChecks));
         };
         let expected = diff(context.base, &grounded.initial, &grounded.last);
@@ -130,7 +129,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Makes a call of a fault or a variant, and keeps its reply in the next position. The replay that proves the
+    /// Makes a call of a mutant or another right way, and keeps its reply in the next position. The replay that proves the
     /// reference solution does without the memo.
     pub fn call(&self, run: &mut Run, call: &Call) {
         let entry = self.call_aside(run, call);
@@ -190,42 +189,30 @@ impl<'a> Trial<'a> {
     /// Returns true if a run passes with these final answers.
     #[must_use]
     pub(super) fn passes(&self, run: &Run, given: &[Given]) -> bool {
-        self.attempt(run, given, Answers::Structured, |attempt| self.prepared.passes(attempt))
+        self.attempt(run, given, |attempt| self.prepared.passes(attempt))
     }
 
     /// What the grader says against a run.
     pub(super) fn complaint(&self, run: &Run, given: &[Given]) -> String {
-        self.grade(run, given, Answers::Structured)
-            .errors
-            .first()
-            .map(|error| error.message.clone())
-            .unwrap_or_default()
+        self.grade(run, given).errors.first().map(|error| error.message.clone()).unwrap_or_default()
     }
 
-    fn grade(&self, run: &Run, given: &[Given], answers: Answers) -> Grade {
-        self.attempt(run, given, answers, |attempt| self.prepared.grade(attempt))
+    fn grade(&self, run: &Run, given: &[Given]) -> Grade {
+        self.attempt(run, given, |attempt| self.prepared.grade(attempt))
     }
 
-    fn attempt<T>(
-        &self,
-        run: &Run,
-        given: &[Given],
-        answers: Answers,
-        judge: impl FnOnce(&Attempt<'_>) -> T,
-    ) -> T {
+    fn attempt<T>(&self, run: &Run, given: &[Given], judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
         let log: Vec<Arc<LogEntry>> = run.session.log().collect();
-        let turns = &self.grounded.user_turns;
-        let goals = self.grounded.goals.iter().zip(&run.ends).zip(given);
-        let ended: Vec<Ended<'_>> = goals
+        let ended: Vec<Ended<'_>> = run
+            .ends
+            .iter()
+            .zip(given)
             .enumerate()
-            .map(|(number, ((goal, calls), given))| Ended {
-                answers,
+            .map(|(number, (calls, given))| Ended {
                 outcome: given.outcome,
                 reason: given.reason,
                 about: given.about.as_deref(),
                 facts: Some(&given.facts),
-                answer: &goal.answer,
-                user_turns: turns.get(..goal.user_turns).unwrap_or(turns),
                 // Calls that a mutant adds at the end belong to the last goal.
                 calls: if number + 1 == run.ends.len() { log.len() } else { *calls },
             })
@@ -252,7 +239,7 @@ impl Run {
     }
 }
 
-/// The gate of gold.
+/// The gate `solvable`.
 ///
 /// # Errors
 /// What differed, or what the reference solution fails.
@@ -273,15 +260,12 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         return Err(Reason::of_call(Code::ReplayDiffers, grounded.gold.len()));
     }
     let given = trial.answers.of_run(trial, &run);
-    // The facts are judged, and once the words: they state each fact, and nothing against it.
-    for answers in [Answers::Structured, Answers::Prose] {
-        let grade = trial.grade(&run, &given, answers);
-        if !grade.success {
-            let failed = failed_goal(&grade);
-            let message = grade.errors.first().map(|error| error.message.clone()).unwrap_or_default();
-            let reason = Reason { goal: failed, ..Reason::new(Code::ReferenceFails) };
-            return Err(reason.with("message", message));
-        }
+    let grade = trial.grade(&run, &given);
+    if !grade.success {
+        let failed = failed_goal(&grade);
+        let message = grade.errors.first().map(|error| error.message.clone()).unwrap_or_default();
+        let reason = Reason { goal: failed, ..Reason::new(Code::ReferenceFails) };
+        return Err(reason.with("message", message));
     }
     report.solvable = grounded.gold.len() as u32;
     Ok(())

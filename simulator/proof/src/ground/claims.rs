@@ -4,19 +4,20 @@ use std::ops::Range;
 
 use diorama_answers::prose::Prose;
 use diorama_engine::session::LogEntry;
-use diorama_engine::{Body, Origin};
-use diorama_grade::prose::contradicts;
+use diorama_engine::{Body, Origin, RecordChange};
+use diorama_grade::{filled_fact, made_fact};
 use diorama_seeds::english;
 use diorama_seeds::model::{FieldId, ResourceId};
-use diorama_seeds::task::{Outcome, RefusalClass};
+use diorama_seeds::task::{AnswerCheck, Checks, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::Seen;
 use super::argument::folded;
+use super::{GroundedGoal, Seen};
 use crate::answer::Asked;
 use crate::candidate::{AskClaim, End, FactClaim};
 use crate::reason::{Code, Reason};
+use crate::statements::{Visible, contradicts, states};
 
 /// The facts that a goal claims to state.
 pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Vec<Asked> {
@@ -35,6 +36,39 @@ pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Re
         }
     }
     asked
+}
+
+/// Facts asked for that the last message of their goal does not state. `changes` is what the calls changed.
+pub(crate) fn unstated(
+    checks: &Checks,
+    goals: &[GroundedGoal],
+    changes: &[RecordChange],
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+) {
+    let world = seen.context.base.world();
+    let made = |new: u32, field: &str| {
+        let change = changes.iter().filter(|change| change.before.is_none()).nth(new as usize)?;
+        let field = world.resource(change.resource).field_named(field)?;
+        Some(made_fact(change.after.as_ref()?.get(field.index())?, &world.zone))
+    };
+    for (number, (goal, check)) in goals.iter().zip(&checks.goals).enumerate() {
+        if check.answer.is_empty() {
+            continue;
+        }
+        let message = Prose::read(&goal.answer, &seen.clock);
+        let turns = seen.turns.get(..goal.user_turns).unwrap_or(&seen.turns);
+        let entries = seen.entries.get(..goal.calls.end).unwrap_or(&seen.entries);
+        let known = (&**seen.context.base, seen.context.vocabulary);
+        let visible = Visible::new(&seen.clock, seen.now, turns, entries, known);
+        let is_stated = |asked: &&AnswerCheck| {
+            filled_fact(&asked.fact, made).is_some_and(|fact| states(&message, &fact, &asked.about, &visible))
+        };
+        let missing = check.answer.iter().filter(|asked| !is_stated(asked));
+        faults.extend(
+            missing.map(|asked| Reason::of_goal(Code::FactUnstated, number).with("about", &*asked.about)),
+        );
+    }
 }
 
 /// A value of a list that the last message states beside those that the goal claims of all items: then it claims too few.

@@ -1,11 +1,10 @@
 //! A candidate's conversation as a script, and whether the user of that script would have said the same.
 
 use diorama_engine::{Body, Origin};
-use diorama_seeds::ending::Answers;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
 use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
-use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall, Outcome};
+use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
 
 use super::argument::folded;
@@ -194,7 +193,7 @@ fn replay(
     goals: &[GroundedGoal],
     faults: &mut Vec<Reason>,
 ) {
-    let mut conversation = Conversation::new(Answers::Prose);
+    let mut conversation = Conversation::default();
     for (number, (goal, grounded)) in candidate.goals.iter().zip(goals).enumerate() {
         let mut calls = grounded.calls.start;
         for (at, turn) in goal.turns.iter().enumerate() {
@@ -212,15 +211,8 @@ fn replay(
             };
             let log = seen.entries.get(..calls).unwrap_or(&seen.entries);
             let exchange = conversation.hear(script, said, given, log, seen.context.base);
-            let expected = if last {
-                // A goal that asks for input stays open.
-                if grounded.outcome == Outcome::NeedInput {
-                    break;
-                };
-                candidate.goals.get(number + 1).map(|next| &*next.user)
-            } else {
-                answered
-            };
+            let expected =
+                if last { candidate.goals.get(number + 1).map(|next| &*next.user) } else { answered };
             match (exchange.answer.as_deref(), expected) {
                 (Some(would), Some(says)) if would == says => {}
                 (None, None) => {}

@@ -1,6 +1,5 @@
 //! Entries of the database and their keys: the start of each session, and its events.
 
-use diorama_seeds::ending::Answers;
 use diorama_seeds::task::Call;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -12,7 +11,7 @@ use diorama_engine::ENGINE_VERSION;
 use diorama_engine::fault::Rule;
 
 /// The version of the format.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// The start of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,8 +25,6 @@ pub(in crate::http) struct Head {
     pub(super) seed: u64,
     pub(super) clock: i64,
     pub(super) task: Option<String>,
-    #[serde(default)]
-    pub(super) answers: Answers,
     pub(super) faults: Vec<Rule>,
     pub(super) token: String,
     /// The request that made it, where that had a key.
@@ -89,7 +86,6 @@ impl Head {
             seed: live.session.seed(),
             clock: live.session.initial().clock().0,
             task: live.task.as_ref().map(|task| task.id.clone()),
-            answers: live.said.answers(),
             faults: live.session.faults().map(|faults| faults.rules().to_vec()).unwrap_or_default(),
             token: live.token.clone(),
             creation: live.creation.as_deref().cloned(),

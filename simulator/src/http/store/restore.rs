@@ -12,7 +12,6 @@ use super::Store;
 use super::entry::{Event, FORMAT, Head};
 use super::error::{StoreError, damaged, json, parse, short};
 use super::opened::Opened;
-use crate::conversation::Conversation;
 use crate::http::sessions::Live;
 use crate::http::tasks::{TaskSource, TaskSpec};
 use crate::http::weight::{Scale, Weight};
@@ -203,10 +202,8 @@ impl Roots<'_> {
         };
         let faults = Faults::new(head.faults.clone()).map_err(|error| damaged(id, &error.to_string()))?;
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
-        let mut live = Live::new(world, session, task, head.lease_ms, Weight::new(Arc::clone(self.scale)))
-            .map_err(|problem| damaged(id, problem.detail()))?;
-        live.said = Conversation::new(head.answers);
-        Ok(live)
+        Live::new(world, session, task, head.lease_ms, Weight::new(Arc::clone(self.scale)))
+            .map_err(|problem| damaged(id, problem.detail()))
     }
 }
 
@@ -216,8 +213,7 @@ fn restore(roots: &mut Roots<'_>, id: &str, head: Head) -> Result<Live, StoreErr
     let resumed = snapshot.and_then(|snapshot| Some((live.session.resumed(&snapshot.session)?, snapshot)));
     let first = match resumed {
         Some((session, snapshot)) => {
-            (live.session, live.said, live.grade) =
-                (session, snapshot.said.with_answers(head.answers), snapshot.grade);
+            (live.session, live.said, live.grade) = (session, snapshot.said, snapshot.grade);
             live.snapshot_event = snapshot.events;
             snapshot.events
         }

@@ -151,7 +151,6 @@ impl Prover for Endless {
     fn check(
         &self,
         _: &Arc<diorama_engine::Base>,
-        _: &diorama_grade::Vocabulary,
         _: &[u8],
         gone: &AtomicBool,
     ) -> Result<Json, check::NoCandidate> {

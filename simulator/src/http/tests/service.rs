@@ -148,7 +148,7 @@ fn faults_are_seen_logged_and_excused() {
     let kinds: Vec<&Json> =
         log["calls"].as_array().unwrap().iter().map(|call| &call["faults"][0]["kind"]).collect();
     assert_eq!(kinds, [&json!("rate_limit"), &json!("latency"), &json!("drop"), &Json::Null]);
-    let graded = post(&app, &format!("/v1/sessions/{id}/grade"), json!({"answer": "Sorry."}));
+    let graded = post(&app, &format!("/v1/sessions/{id}/grade"), json!({}));
     assert_eq!(
         (&graded["success"], &graded["attribution"], &graded["excluded"]),
         (&json!(false), &json!("fault"), &json!(true)),

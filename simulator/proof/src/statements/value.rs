@@ -33,72 +33,6 @@ pub(crate) enum Content<'a> {
     Truth(bool),
 }
 
-/// One expected value.
-pub(super) struct Atom<'a> {
-    /// The answer check that it is of.
-    pub(super) check: usize,
-    /// A description of it.
-    pub(super) about: &'a str,
-    pub(super) fact: &'a Fact,
-    pub(super) target: Target<'a>,
-    /// The names of the item that has it.
-    pub(super) items: &'a [String],
-}
-
-/// Why a fact cannot be expected.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum FactError {
-    /// A day, time or instant that is none.
-    #[error("`{found}` is no {expected}; write it as the world's records do")]
-    Malformed {
-        /// The text that was found.
-        found: String,
-        /// The expected form.
-        expected: &'static str,
-    },
-    /// A list inside a list, or without items.
-    #[error("{0}")]
-    List(&'static str),
-    /// A name without a letter or digit.
-    #[error("`{0}` has no letter or digit to look for; expect a value that can be read in an answer")]
-    Unreadable(String),
-    /// A number that is not finite.
-    #[error("the number or tolerance {0} cannot be compared; write finite numbers, tolerance at least 0")]
-    Number(f64),
-}
-
-/// Checks that an answer can state a fact.
-pub(crate) fn check_fact(fact: &Fact, zone: &Zone) -> Result<(), FactError> {
-    let malformed = |found: &str, expected| FactError::Malformed { found: found.to_owned(), expected };
-    match fact {
-        Fact::Number { value, tolerance, .. } if !value.is_finite() => {
-            Err(FactError::Number(if value.is_finite() { *tolerance } else { *value }))
-        }
-        Fact::Number { tolerance, .. } if !tolerance.is_finite() || *tolerance < 0.0 => {
-            Err(FactError::Number(*tolerance))
-        }
-        Fact::Money { scale, .. } if *scale > 9 => {
-            Err(malformed(&scale.to_string(), "number of decimal places from 0 to 9"))
-        }
-        Fact::Date { value } if Date::parse(value).is_none() => Err(malformed(value, "date (YYYY-MM-DD)")),
-        Fact::Time { value } if Time::parse(value).is_none() => Err(malformed(value, "time (HH:MM)")),
-        Fact::DateTime { value } if zone.parse_instant(value).is_none() => {
-            Err(malformed(value, "date-time (RFC 3339)"))
-        }
-        Fact::Entity { value, .. } if !value.chars().any(char::is_alphanumeric) => {
-            Err(FactError::Unreadable(value.clone()))
-        }
-        Fact::List { items, .. } if items.is_empty() => {
-            Err(FactError::List("a list without items states nothing; expect a count of 0"))
-        }
-        Fact::List { items, .. } if items.iter().any(|item| matches!(item, Fact::List { .. })) => {
-            Err(FactError::List("a list inside a list cannot be expected; expect its items"))
-        }
-        Fact::List { items, .. } => items.iter().try_for_each(|item| check_fact(item, zone)),
-        _ => Ok(()),
-    }
-}
-
 impl<'a> Target<'a> {
     const fn of(content: Content<'a>) -> Self {
         Self { content, unit: None, currency: None, tolerance: 0.0 }
@@ -197,22 +131,6 @@ impl<'a> Target<'a> {
             (Content::Time(own) | Content::Instant(_, own), What::Time(said)) => {
                 said.time == *own || said.other == Some(*own)
             }
-            _ => false,
-        }
-    }
-
-    /// Returns true if a mention is of this kind: it could be the value, were it another.
-    pub(crate) fn is_like(&self, what: &What) -> bool {
-        match (&self.content, what) {
-            (Content::Number(_), What::Number(said)) => match (said.unit, self.unit) {
-                (Some(unit), Some(own)) => unit.dimension == own.dimension,
-                (None, None) => self.currency.is_none(),
-                _ => false,
-            },
-            (Content::Number(_), What::Money(_)) => self.unit.is_none(),
-            (Content::Count(_), What::Number(said)) => said.unit.is_none(),
-            (Content::Date(_) | Content::Instant(..), What::Date(_))
-            | (Content::Time(_) | Content::Instant(..), What::Time(_)) => true,
             _ => false,
         }
     }

@@ -1,6 +1,8 @@
 //! Unsupported values: every number, amount, day and time, every unit, currency and name of a record in a message must
 //! stand in something visible, or follow from it.
 
+use std::sync::LazyLock;
+
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::Dimension;
 use diorama_answers::{Mention, Number, NumberRole, What};
@@ -9,10 +11,25 @@ use diorama_seeds::english::has_words;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::{Date, Time};
 
-use super::cues::{APPROXIMATE, CODE};
+use regex::Regex;
+
 use super::value::Content;
 use super::visible::{Leaf, Visible};
 use crate::measures::Measures;
+
+/// Stands before a value that is only near.
+static APPROXIMATE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:about|around|approximately|roughly|nearly|almost|just under|just over|bit under|bit over|ca\.?)\s+\S?$",
+    )
+});
+/// A code: capitals with digits, `RO-64257` and `B4`.
+static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Z]{1,5}(?:-?\d+)(?:-[A-Z\d]+)*\b"));
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile them")]
+fn pattern(source: &str) -> Regex {
+    Regex::new(source).expect("a constant pattern")
+}
 
 /// Numbers that are added and subtracted.
 const MAX_NUMBERS: usize = 200;
@@ -29,16 +46,16 @@ const MAX_CONVERSION_ERROR: f64 = 0.01;
 
 /// Something that a message states and nothing visible gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unsupported {
+pub(crate) struct Unsupported {
     /// Its kind.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Where it stands.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The kind of an unsupported thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A currency.
     Currency,
     /// A unit.
@@ -51,7 +68,7 @@ pub enum Kind {
 
 /// Returns everything in a message that nothing visible gives.
 #[must_use]
-pub fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsupported> {
+pub(crate) fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsupported> {
     let mut numbers = Numbers { visible, known: None };
     let mentions = message.mentions().iter();
     let mut found: Vec<Unsupported> = mentions
@@ -321,7 +338,7 @@ fn fits_unit(leaf: &Leaf<'_>, what: &What, visible: &Visible<'_>) -> bool {
     if leaf.target.unit.is_some() {
         return true;
     }
-    let described = leaf.field.zip(visible.world).map_or("", |(((resource, _), field), (base, _))| {
+    let described = leaf.field.zip(visible.world).map_or("", |((resource, field), (base, _))| {
         &*base.world().resource(resource).field(field).description
     });
     let named = [leaf.member, described].map(Measures::of_name);

@@ -6,9 +6,7 @@ use diorama_answers::names::Names;
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::{Currency, Unit};
 use diorama_engine::Base;
-use diorama_seeds::model::{ApiId, DomainId, Resource};
-
-use super::measures::Measures;
+use diorama_seeds::model::{ApiId, Resource};
 
 /// The parts of a world that are read once: share one between all its tasks. Each part is made when it is first asked for.
 #[derive(Clone, Debug)]
@@ -20,8 +18,6 @@ struct Words {
     names: Vec<OnceLock<Names>>,
     /// The units and currencies of each API's description.
     measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
-    /// The measures of each domain's tools and fields.
-    domains: Vec<OnceLock<Measures>>,
 }
 
 impl Vocabulary {
@@ -32,7 +28,6 @@ impl Vocabulary {
         Self(Arc::new(Words {
             names: world.resources.iter().map(|_| OnceLock::new()).collect(),
             measures: world.apis.iter().map(|_| OnceLock::new()).collect(),
-            domains: world.domains.iter().map(|_| OnceLock::new()).collect(),
         }))
     }
 
@@ -46,11 +41,6 @@ impl Vocabulary {
             let (units, currencies) = slot.get_or_init(read);
             (units, currencies)
         })
-    }
-
-    /// The measures of a domain's tools and fields.
-    pub(crate) fn domain(&self, id: DomainId, read: impl FnOnce() -> Measures) -> Option<&Measures> {
-        self.0.domains.get(id.index()).map(|slot| slot.get_or_init(read))
     }
 
     /// Where a text names records of a world: by display names of two words and more, which are hardly anything else.

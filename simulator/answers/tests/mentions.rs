@@ -1,5 +1,7 @@
 //! What texts mention: each value with its words, and how the text stands to it.
 
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test may end this way")]
+
 use std::fmt::Write as _;
 
 use diorama_seeds::value::Zone;

@@ -1,8 +1,6 @@
 //! Units and currencies that something visible gives: a description, a member's name, a value, a user.
 
-use std::sync::Arc;
-
-use diorama_seeds::model::{ApiId, DomainId, World};
+use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 
@@ -33,30 +31,6 @@ impl Measures {
     pub(crate) fn of_name(name: &str) -> Self {
         let (units, currencies) = measures(&spaced(name));
         Self { units, currencies }
-    }
-
-    /// Of a domain: its tools and its fields.
-    pub(crate) fn add_domain(&mut self, base: &Base, vocabulary: &Vocabulary, domain: DomainId) {
-        let known = vocabulary.domain(domain, || {
-            let world = base.world();
-            let apis = world.apis.iter().enumerate().filter(|(_, api)| api.domain == domain);
-            let apis: Vec<_> = apis.map(|(index, _)| ApiId(index as u16)).collect();
-            let mut found = Self::of_tools(base, vocabulary, &apis);
-            let resources = world.resources.iter().filter(|resource| resource.domain == domain);
-            resources.flat_map(|resource| &resource.fields).for_each(|field| found.add_schema(&field.schema));
-            found
-        });
-        known.into_iter().for_each(|known| self.add(&known.units, &known.currencies));
-    }
-
-    /// Of calls: the domains of their APIs, and their replies.
-    pub(crate) fn add_calls(&mut self, base: &Base, vocabulary: &Vocabulary, entries: &[Arc<LogEntry>]) {
-        let mut domains: Vec<DomainId> =
-            entries.iter().filter_map(|entry| Some(base.world().api(entry.api?).domain)).collect();
-        domains.sort_unstable();
-        domains.dedup();
-        domains.into_iter().for_each(|domain| self.add_domain(base, vocabulary, domain));
-        entries.iter().for_each(|entry| self.add_reply(base, vocabulary, entry));
     }
 
     fn add_tool(&mut self, base: &Base, vocabulary: &Vocabulary, api: ApiId) {
@@ -119,16 +93,6 @@ impl Measures {
                 }
             }
         }
-    }
-
-    /// Of a schema: its unit, and its currency.
-    fn add_schema(&mut self, schema: &Schema) {
-        let unit = schema.unit.as_deref().and_then(Unit::named);
-        let code = match &schema.kind {
-            Type::Decimal { currency: Some(code), .. } => &**code,
-            _ => "",
-        };
-        self.add(unit.as_slice(), &measures(code).1);
     }
 
     /// Returns true if this very unit is visible.
