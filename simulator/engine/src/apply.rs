@@ -39,7 +39,7 @@ pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
 pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
     let Some(id) = base.api_named(&call.api) else {
         if call.api != TOOL_SEARCHER {
-            return Err(unknown_api(&call.api, base.world().apis.iter().map(|api| &*api.name)));
+            return Err(unknown_api(&call.api, base.world().apis.iter().map(|api| &*api.name), false));
         }
         let arguments = arguments::parse(&base.tools.searcher, &call.arguments, &base.world().zone)?;
         let reply = tools::search_reply(base, state.search(), &arguments);
@@ -61,13 +61,15 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
     Ok(Applied { reply: Reply { status, body }, state, changes })
 }
 
-/// The refusal of a call to an API that is not there, with the names it may have meant.
-pub fn unknown_api<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
+/// The refusal of a call to an API that is not there, with the names it may have meant. The search is named to those alone
+/// who have to find their tools by it.
+pub fn unknown_api<'a>(name: &str, known: impl Iterator<Item = &'a str>, searches: bool) -> Refusal {
     let shown: String = name.chars().take(60).collect();
     let near = crate::search::words::nearest(name, known);
     let hint = match near.as_slice() {
-        [] => format!("find one with {TOOL_SEARCHER}"),
-        near => format!("did you mean {}?", near.join(", ")),
+        [] if searches => format!("; find one with {TOOL_SEARCHER}"),
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(", ")),
     };
-    Refusal::new(404, format!("no API has the name `{shown}`; {hint}"))
+    Refusal::new(404, format!("no API has the name `{shown}`{hint}"))
 }

@@ -255,18 +255,19 @@ impl Session {
     /// The refusal of a call to what the caller has not been shown; names that are hidden stay hidden.
     pub(super) fn refused(&self, call: &Call, api: Option<ApiId>) -> Option<Refusal> {
         self.visible.as_ref()?;
+        let searches = self.visible_at_first.as_ref().is_none_or(RedBlackTreeSetSync::is_empty);
         match api {
             Some(api) if self.is_visible(api) => None,
-            Some(_) => {
+            Some(_) if searches => {
                 let name = &call.api;
                 let detail =
                     format!("`{name}` has not been shown to you yet; find it with {TOOL_SEARCHER} first");
                 Some(Refusal::new(403, detail))
             }
             None if call.api == TOOL_SEARCHER => None,
-            None => {
+            _ => {
                 let names = self.visible().map(|api| &*self.base.world().api(api).name);
-                Some(unknown_api(&call.api, names))
+                Some(unknown_api(&call.api, names, searches))
             }
         }
     }

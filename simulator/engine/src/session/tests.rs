@@ -60,6 +60,12 @@ fn hidden_names_are_not_given_away() {
         reply.to_json(&session.base().world().zone),
         r#"{"title":"Not Found","status":404,"detail":"no API has the name `GetProductPag`; did you mean GetProduct?"}"#
     );
+    // The tools are listed: there is nothing to search for, and no word of it.
+    let hidden = session.call(&call("Quote {\"product_id\": 11, \"quantity\": 1}")).reply.clone();
+    assert_eq!(
+        hidden.to_json(&session.base().world().zone),
+        r#"{"title":"Not Found","status":404,"detail":"no API has the name `Quote`"}"#
+    );
 }
 
 #[test]
