@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::task::{Outcome, RefusalClass};
+use crate::task::{Outcome, RefusalClass, refusal};
 
 /// The author's claims about a task. Together with the calls and the messages, they determine all checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,9 +47,15 @@ pub struct Opening {
 pub struct End {
     /// The outcome.
     pub outcome: Outcome,
-    /// For refusals: the class of the reason; that of the refusing reply when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<RefusalClass>,
+    /// For refusals: the class of the reason, or those that fit; those of the refusing reply when left out.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "refusal::read",
+        serialize_with = "refusal::write"
+    )]
+    #[schemars(with = "refusal::OneOrSeveral")]
+    pub reason: Vec<RefusalClass>,
     /// The facts asked for that the last message states, each by its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<FactClaim>,
@@ -80,6 +86,9 @@ pub struct FactClaim {
     /// True if the fact is a count: the number there, or the length of the list there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub count: bool,
+    /// True if the request asks how much there is of it, whatever its sign: what was spent, where the record is negative.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub magnitude: bool,
     /// A description for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,

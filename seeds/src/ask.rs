@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Ask {
     /// The subject of the question, for people.
     pub about: String,
+    /// Where its value may be below zero: the description of the field, which says what the sign means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign: Option<String>,
     /// Its kind.
     pub kind: Kind,
 }
@@ -21,11 +24,17 @@ pub enum Kind {
         /// Such as `km`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<String>,
+        /// True if it is asked how much, whatever the sign: given from 0.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        magnitude: bool,
     },
     /// An amount of this currency.
     Money {
         /// ISO 4217 code.
         currency: String,
+        /// True if it is asked how much, whatever the sign: given from 0.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        magnitude: bool,
     },
     /// How many.
     Count,

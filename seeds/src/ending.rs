@@ -42,8 +42,12 @@ impl Kind {
     #[must_use]
     pub fn of(fact: &Fact) -> Self {
         match fact {
-            Fact::Number { unit, .. } => Self::Number { unit: unit.clone() },
-            Fact::Money { currency, .. } => Self::Money { currency: currency.clone() },
+            Fact::Number { unit, magnitude, .. } => {
+                Self::Number { unit: unit.clone(), magnitude: *magnitude }
+            }
+            Fact::Money { currency, magnitude, .. } => {
+                Self::Money { currency: currency.clone(), magnitude: *magnitude }
+            }
             Fact::Count { .. } => Self::Count,
             Fact::Date { .. } => Self::Date,
             Fact::Time { .. } => Self::Time,
@@ -65,6 +69,9 @@ impl Kind {
 
     fn schema(&self, about: Option<&str>) -> Json {
         let mut schema = match self {
+            Self::Number { magnitude: true, .. } | Self::Money { magnitude: true, .. } => {
+                json!({"type": "number", "minimum": 0})
+            }
             Self::Number { .. } | Self::Money { .. } => json!({"type": "number"}),
             Self::Count => json!({"type": "integer", "minimum": 0}),
             Self::Date => json!({"type": "string", "format": "date"}),
@@ -77,7 +84,7 @@ impl Kind {
             Self::Map(item) => json!({"type": "object", "additionalProperties": item.schema(None)}),
         };
         let measure = match self {
-            Self::Number { unit: Some(measure) } | Self::Money { currency: measure } => Some(measure),
+            Self::Number { unit: Some(measure), .. } | Self::Money { currency: measure, .. } => Some(measure),
             _ => None,
         };
         let form = match self {
@@ -157,8 +164,9 @@ pub fn named(goal: &GoalCheck) -> Vec<NamedFact> {
     }
     let answered = groups.into_iter().map(|(about, single, checks)| {
         let of_fact: Vec<&AnswerCheck> = checks.iter().filter_map(|at| goal.answer.get(*at)).collect();
+        let sign = of_fact.iter().find_map(|check| check.sign.clone());
         let kind = kind_of(&of_fact, single);
-        (Ask { about: about.to_owned(), kind }, checks)
+        (Ask { about: about.to_owned(), sign, kind }, checks)
     });
     let mut taken: HashSet<String> = HashSet::new();
     // The number that a name is tried with next: those before it are taken, and stay so.
@@ -238,7 +246,11 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
     let facts: Map<String, Json> = asks(checks, goal)
         .into_iter()
         .map(|fact| {
-            let schema = fact.ask.kind.schema(Some(&fact.ask.about));
+            let about = match &fact.ask.sign {
+                Some(sign) => format!("{} ({sign})", fact.ask.about),
+                None => fact.ask.about,
+            };
+            let schema = fact.ask.kind.schema(Some(&about));
             (fact.name, schema)
         })
         .collect();
@@ -357,8 +369,10 @@ pub fn subject(goal: &GoalCheck) -> Option<String> {
 
 fn value(fact: &Fact, made: &impl Fn(u32, &str) -> Option<Json>) -> Option<Json> {
     Some(match fact {
-        Fact::Number { value, .. } => number(*value),
-        Fact::Money { minor, scale, .. } => number(*minor as f64 / 10_f64.powi(i32::from(*scale))),
+        Fact::Number { value, magnitude, .. } => number(unsigned(*value, *magnitude)),
+        Fact::Money { minor, scale, magnitude, .. } => {
+            number(unsigned(*minor as f64 / 10_f64.powi(i32::from(*scale)), *magnitude))
+        }
         Fact::Count { value } => json!(value),
         Fact::Date { value }
         | Fact::Time { value }
@@ -372,6 +386,10 @@ fn value(fact: &Fact, made: &impl Fn(u32, &str) -> Option<Json>) -> Option<Json>
     })
 }
 
+const fn unsigned(value: f64, magnitude: bool) -> f64 {
+    if magnitude { value.abs() } else { value }
+}
+
 /// A whole number without a decimal point.
 fn number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
@@ -383,7 +401,7 @@ mod tests {
 
     #[test]
     fn facts_of_one_name_are_numbered() {
-        let ask = |about: &str| Ask { about: about.to_owned(), kind: Kind::Text };
+        let ask = |about: &str| Ask { about: about.to_owned(), sign: None, kind: Kind::Text };
         let names = |abouts: &[&str]| -> Vec<String> {
             let asks = abouts.iter().map(|about| ask(about)).collect();
             named(&GoalCheck { asks, ..GoalCheck::default() }).into_iter().map(|fact| fact.name).collect()

@@ -13,8 +13,10 @@ use crate::ask::Ask;
 
 mod calls;
 mod older;
+pub(crate) mod refusal;
 
 pub use calls::{ArgumentSource, Call, Derivation, GoldCall};
+pub use refusal::RefusalClass;
 
 /// Version of the checks' format. Versions 1 and 2 are still read, and translated as they are.
 pub const CHECKS_VERSION: u32 = 3;
@@ -81,36 +83,6 @@ pub enum Outcome {
     Done,
     /// It could not be, and the user was told why.
     Refused,
-}
-
-/// Why a request could not be carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RefusalClass {
-    /// Something that the request names does not exist.
-    NotFound,
-    /// The present state forbids it: taken, full, already done, insufficient.
-    Conflict,
-    /// The user may not.
-    Forbidden,
-    /// An argument is out of range.
-    Invalid,
-    /// No API does this.
-    NoTool,
-}
-
-impl RefusalClass {
-    /// The class of the refusal that a reply with this status is; none for other statuses.
-    #[must_use]
-    pub const fn of_status(status: u16) -> Option<Self> {
-        match status {
-            404 | 410 => Some(Self::NotFound),
-            401 | 403 => Some(Self::Forbidden),
-            409 => Some(Self::Conflict),
-            400 | 402 | 422 => Some(Self::Invalid),
-            _ => None,
-        }
-    }
 }
 
 /// The conditions for a task to be solved.
@@ -251,6 +223,9 @@ pub struct Allowance {
 pub struct AnswerCheck {
     /// A description for people: `price of room 12`.
     pub about: String,
+    /// Where the field holds values below zero: its description, which says what the sign means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign: Option<String>,
     /// The fact.
     pub fact: Fact,
     /// Where the request asks for the values of several items: for each value of the fact, the names by which an answer
@@ -276,6 +251,9 @@ pub enum Fact {
         /// Greatest accepted difference; 0 means equal after rounding to the shown decimals.
         #[serde(default)]
         tolerance: f64,
+        /// True if the request asks how much, and the sign says something else: both signs state it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        magnitude: bool,
     },
     /// Money, in minor units.
     Money {
@@ -285,6 +263,9 @@ pub enum Fact {
         scale: u8,
         /// ISO 4217 code.
         currency: String,
+        /// True if the request asks how much, and the sign says something else: both signs state it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        magnitude: bool,
     },
     /// How many: like a number, but `none`, `no`, `two` and a list of so many also state it.
     Count {

@@ -209,7 +209,7 @@ impl ScenarioSet {
         // An API of another domain may do what the scenario says that none does; and nobody works for several services.
         let stays = |scenario: &Scenario| {
             scenario.doc.speaker == Speaker::Staff
-                || scenario.doc.goals.iter().any(|goal| goal.refused == Some(RefusalClass::NoTool))
+                || scenario.doc.goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool))
         };
         // A rule of the house may forbid what another scenario does.
         if joins == Joins::Nothing || (several && stays(first)) || !first.doc.policy.is_empty() {

@@ -47,7 +47,7 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
         ("parallel_calls", steps().any(|step| !step.together.is_empty() || step.at_once)),
         ("loop", steps().any(|step| step.each.is_some())),
         ("recovery", recovers),
-        ("refusal", doc.goals.iter().any(|goal| goal.refused.is_some())),
+        ("refusal", doc.goals.iter().any(|goal| !goal.refused.is_empty())),
         ("branch", doc.goals.iter().any(|goal| goal.when.is_some())),
         ("second_request", doc.goals.len() > 1),
         ("no_call", doc.goals.iter().any(|goal| !goal.does.iter().any(calls))),

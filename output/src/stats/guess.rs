@@ -63,7 +63,7 @@ impl Guesses {
 fn told(fact: &Fact) -> (&'static str, String) {
     match fact {
         Fact::Number { value, .. } => ("number", value.to_string()),
-        Fact::Money { minor, scale, currency } => {
+        Fact::Money { minor, scale, currency, .. } => {
             ("money", format!("{} {currency}", *minor as f64 / 10_f64.powi(i32::from(*scale))))
         }
         Fact::Count { value } => ("count", value.to_string()),

@@ -9,6 +9,7 @@ use super::field::FieldDoc;
 use super::wire::{self, is_false};
 use super::words::{Comparison, Method, PageStyle, PagingMember};
 use crate::casing::Casing;
+use crate::task::{RefusalClass, refusal};
 use crate::value::nfc;
 
 /// One API.
@@ -233,6 +234,15 @@ pub struct RequireDoc {
 pub struct RefusalDoc {
     /// HTTP status, 400 to 499.
     pub status: u16,
+    /// Why, by meaning: a class of refusal, or those that fit. That of the status is right besides, and alone when left out.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "refusal::read",
+        serialize_with = "refusal::write"
+    )]
+    #[schemars(with = "refusal::OneOrSeveral")]
+    pub reason: Vec<RefusalClass>,
     /// Lower-case sentence for the caller.
     pub message: String,
 }

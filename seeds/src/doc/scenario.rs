@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::wire::{self, is_false};
-use crate::task::{Outcome, RefusalClass};
+use crate::task::{Outcome, RefusalClass, refusal};
 
 /// A conversation written whole by a person of the trade, with places for values. Strings marked *words* are
 /// templates over the places and the named replies, each with several wordings; strings marked *expression* are in the
@@ -174,13 +174,20 @@ pub struct ScenarioGoalDoc {
     /// Words: the assistant's last message.
     pub end: Vec<String>,
     /// The facts that the last message states because the user asked for them: `found.available` for a place of a named
-    /// reply, `found.books[*].title` for one member of all items, `count(found.books)` for how many, `wanted.available`
-    /// for the field of a place's record, or of each of its records, as the latest reply shows it.
+    /// reply, `found.books[*].title` for one member of all items, `count(found.books)` for how many, `magnitude(spent.amount)`
+    /// for how much, whatever the sign, `wanted.available` for the field of a place's record, or of each of its records, as
+    /// the latest reply shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,
-    /// The goal ends with a refusal of this class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<RefusalClass>,
+    /// The goal ends with a refusal of this class, or of one of these.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "refusal::read",
+        serialize_with = "refusal::write"
+    )]
+    #[schemars(with = "refusal::OneOrSeveral")]
+    pub refused: Vec<RefusalClass>,
     /// With `refused`: the fields asked for in vain, `resource.field`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<String>,

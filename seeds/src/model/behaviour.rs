@@ -3,6 +3,7 @@
 use super::ids::{FieldId, ParameterId, ResourceId};
 use crate::doc::{Comparison, PageStyle};
 use crate::expr::node::{Expr, Slot};
+use crate::task::RefusalClass;
 use crate::value::Str;
 
 /// The effect of a call: bindings, then the kind's look-ups, then checks, then changes, then the reply.
@@ -232,6 +233,8 @@ pub struct Require {
     pub that: Expr,
     /// Status when it does not.
     pub status: u16,
+    /// The classes of refusal that it is then, by meaning and by the status.
+    pub reasons: Vec<RefusalClass>,
     /// Message when it does not.
     pub message: Str,
 }

@@ -61,7 +61,9 @@ pub(crate) fn check_fact(fact: &Fact, zone: &Zone) -> Result<(), FactError> {
 #[must_use]
 pub fn made_fact(value: &Value, zone: &Zone) -> Fact {
     match value {
-        Value::Integer(number) => Fact::Number { value: *number as f64, unit: None, tolerance: 0.0 },
+        Value::Integer(number) => {
+            Fact::Number { value: *number as f64, unit: None, tolerance: 0.0, magnitude: false }
+        }
         other => Fact::Entity { value: other.to_text(zone), aliases: Vec::new(), of: None },
     }
 }

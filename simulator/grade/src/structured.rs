@@ -25,10 +25,14 @@ const MAX_WORDS_AROUND_SUBJECT: usize = 6;
 /// Whether a given value is a fact.
 pub(super) fn states(fact: &Fact, given: &Json, zone: &Zone) -> bool {
     match fact {
-        Fact::Number { value, tolerance, .. } => is_number(*value, *tolerance, given),
-        Fact::Money { minor, scale, .. } => {
+        Fact::Number { value, tolerance, magnitude, .. } => {
+            is_number(*value, *tolerance, given) || (*magnitude && is_number(-*value, *tolerance, given))
+        }
+        Fact::Money { minor, scale, magnitude, .. } => {
             let scale = u32::from(*scale);
             given.as_f64().is_some_and(|given| {
+                let (given, minor) =
+                    if *magnitude { (given.abs(), &minor.saturating_abs()) } else { (given, minor) };
                 (given * 10_f64.powi(scale as i32) - *minor as f64).abs() < 1e-6_f64.max(given.abs() * 1e-9)
             })
         }

@@ -13,6 +13,8 @@ pub enum Asked {
         about: String,
         /// True if the request asks for this value of all items that fit, even where only one fits.
         several: bool,
+        /// True if it asks how much, whatever the sign.
+        magnitude: bool,
     },
     /// The same member of every item of an array.
     Each {
@@ -24,6 +26,8 @@ pub enum Asked {
         member: String,
         /// In words.
         about: String,
+        /// True if it asks how much, whatever the sign.
+        magnitude: bool,
     },
     /// How many: a leaf that holds a count, or the length of an array.
     Count {

@@ -262,7 +262,12 @@ impl CandidateGoal {
     #[must_use]
     pub fn end(&self) -> End {
         let last = self.turns.last().and_then(|turn| turn.ends.clone());
-        last.unwrap_or(End { outcome: Outcome::Done, reason: None, facts: Vec::new(), asks: Vec::new() })
+        last.unwrap_or(End {
+            outcome: Outcome::Done,
+            reason: Vec::new(),
+            facts: Vec::new(),
+            asks: Vec::new(),
+        })
     }
 
     /// The details held back that words of the user give, by position among what the user knows.

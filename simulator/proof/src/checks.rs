@@ -135,7 +135,7 @@ impl Told<'_> {
         );
         GoalCheck {
             outcome: goal.outcome,
-            refusal: goal.refusal.into_iter().collect(),
+            refusal: goal.refusal.clone(),
             answer,
             evidence,
             asks: goal.asks.iter().map(|(resource, field)| self.ask(*resource, *field)).collect(),
@@ -177,22 +177,25 @@ impl Told<'_> {
         let entry = entries.get(asked.call())?;
         let body = &entry.reply.body;
         match asked {
-            Asked::Leaf { path, about, .. } => {
+            Asked::Leaf { path, about, magnitude, .. } => {
                 let leaf = body.at(path)?;
                 Some(AnswerCheck {
                     about: about.clone(),
-                    fact: self.fact(leaf)?,
+                    sign: self.sign_of(leaf, *magnitude),
+                    fact: sized(self.fact(leaf)?, *magnitude),
                     items: Vec::new(),
                     evidence: self.ways((asked.call(), entry, path), leaf, session)?,
                 })
             }
-            Asked::Each { array, member, about, .. } => {
+            Asked::Each { array, member, about, magnitude, .. } => {
                 let items = each(body, array, member)?;
-                let facts: Option<Vec<Fact>> = items.iter().map(|leaf| self.fact(leaf)).collect();
+                let fact = |leaf: &&Body| Some(sized(self.fact(leaf)?, *magnitude));
+                let facts: Option<Vec<Fact>> = items.iter().map(fact).collect();
                 let of: Option<Vec<Evidence>> =
                     items.iter().map(|leaf| self.evidence(asked.call(), entry, array, leaf)).collect();
                 Some(AnswerCheck {
                     about: about.clone(),
+                    sign: items.iter().find_map(|leaf| self.sign_of(leaf, *magnitude)),
                     fact: Fact::List { items: facts? },
                     items: Vec::new(),
                     evidence: vec![Evidence::All { of: of? }],
@@ -206,7 +209,7 @@ impl Told<'_> {
                     leaf => (leaf.value()?.as_f64()?, self.ways((asked.call(), entry, path), leaf, session)?),
                 };
                 let fact = Fact::Count { value: value as u64 };
-                Some(AnswerCheck { about: about.clone(), fact, items: Vec::new(), evidence })
+                Some(AnswerCheck { about: about.clone(), sign: None, fact, items: Vec::new(), evidence })
             }
         }
     }
@@ -217,16 +220,37 @@ impl Told<'_> {
         let schema = self.measures.visible(described.field(field).schema.clone());
         let unit = schema.unit.as_ref().map(ToString::to_string);
         let kind = match schema.kind {
-            Type::Decimal { currency: Some(currency), .. } => Kind::Money { currency: currency.to_string() },
-            Type::Integer | Type::Number | Type::Decimal { .. } => Kind::Number { unit },
+            Type::Decimal { currency: Some(currency), .. } => {
+                Kind::Money { currency: currency.to_string(), magnitude: false }
+            }
+            Type::Integer | Type::Number | Type::Decimal { .. } => Kind::Number { unit, magnitude: false },
             Type::Date => Kind::Date,
             Type::Time => Kind::Time,
             Type::DateTime => Kind::DateTime,
             Type::Boolean => Kind::Boolean,
-            Type::Reference { key: KeyKind::Integer, .. } => Kind::Number { unit: None },
+            Type::Reference { key: KeyKind::Integer, .. } => Kind::Number { unit: None, magnitude: false },
             _ => Kind::Text,
         };
-        Ask { about: described.about(field), kind }
+        Ask { about: described.about(field), sign: self.meaning_of_sign(resource, field), kind }
+    }
+
+    /// What the sign of a leaf means, as its field's description says it.
+    fn sign_of(&self, leaf: &Body, magnitude: bool) -> Option<String> {
+        match leaf {
+            Body::Leaf(_, Origin::Field { resource, field, .. }) if !magnitude => {
+                self.meaning_of_sign(*resource, *field)
+            }
+            _ => None,
+        }
+    }
+
+    /// The description of a field of which a record holds a value below zero.
+    fn meaning_of_sign(&self, resource: ResourceId, field: FieldId) -> Option<String> {
+        let described = self.world.resource(resource);
+        let held = described.records.iter().filter_map(|record| record.get(field.index())?.as_f64());
+        let declared = described.field(field);
+        (held.into_iter().any(|value| value < 0.0) && !declared.description.is_empty())
+            .then(|| declared.description.to_string())
     }
 
     /// What the world makes anew in each session for a new record: its key, and generated fields.
@@ -267,13 +291,16 @@ impl Told<'_> {
         let schema = self.measures.leaf_schema(origin, world);
         let unit = schema.unit.as_ref().map(ToString::to_string);
         Some(match value {
-            Value::Integer(number) => Fact::Number { value: *number as f64, unit, tolerance: 0.0 },
-            Value::Number(number) => Fact::Number { value: *number, unit, tolerance: 0.0 },
+            Value::Integer(number) => number_fact(*number as f64, unit),
+            Value::Number(number) => number_fact(*number, unit),
             Value::Decimal(decimal) => match &schema.kind {
-                Type::Decimal { currency: Some(currency), .. } => {
-                    Fact::Money { minor: decimal.minor, scale: decimal.scale, currency: currency.to_string() }
-                }
-                _ => Fact::Number { value: decimal.as_f64(), unit, tolerance: 0.0 },
+                Type::Decimal { currency: Some(currency), .. } => Fact::Money {
+                    minor: decimal.minor,
+                    scale: decimal.scale,
+                    currency: currency.to_string(),
+                    magnitude: false,
+                },
+                _ => number_fact(decimal.as_f64(), unit),
             },
             Value::Date(date) => Fact::Date { value: date.to_string() },
             Value::Time(time) => Fact::Time { value: time.to_string() },
@@ -334,6 +361,18 @@ impl Told<'_> {
             Origin::Constant => return None,
         })
     }
+}
+
+const fn number_fact(value: f64, unit: Option<String>) -> Fact {
+    Fact::Number { value, unit, tolerance: 0.0, magnitude: false }
+}
+
+/// A fact that is asked for as it stands, or as how much it is.
+fn sized(mut fact: Fact, is_magnitude: bool) -> Fact {
+    if let Fact::Number { magnitude, .. } | Fact::Money { magnitude, .. } = &mut fact {
+        *magnitude = is_magnitude;
+    }
+    fact
 }
 
 /// The expected changes, with new keys as numbers.

@@ -80,8 +80,8 @@ pub struct GroundedGoal {
     pub user_turns: usize,
     /// How it ends.
     pub outcome: Outcome,
-    /// For refusals: the class of the reason.
-    pub refusal: Option<RefusalClass>,
+    /// For refusals: the classes of the reason that are right, the best first.
+    pub refusal: Vec<RefusalClass>,
     /// For refusals: the call that gives the reason.
     pub refused_by: Option<usize>,
     /// The facts that its last message states.
@@ -281,7 +281,7 @@ impl Walk {
         let end = goal.end();
         let calls = first..self.gold.len();
         let (refusal, refused_by) = claims::refusal(number, &end, &calls, seen, &mut self.faults);
-        let asked = claims::facts(number, &end, seen, &mut self.faults);
+        let asked = claims::facts(number, &end, &last, seen, &mut self.faults);
         claims::left_out(number, &asked, &last, seen, &mut self.faults);
         claims::repeated(&calls, seen, &mut self.faults);
         let asks = claims::asks(number, &end, seen, &mut self.faults);
@@ -348,4 +348,4 @@ pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
 pub(crate) use self::argument::folded;
 pub use self::argument::places;
 pub(crate) use self::order::{Sought, asks_for_extreme};
-pub(crate) use self::text::{readings, told};
+pub(crate) use self::text::{days_of, hours_of, readings, told};

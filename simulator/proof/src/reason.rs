@@ -137,6 +137,11 @@ codes! {
     NoMistake, "no_mistake", Solvable, "{api} is marked as a mistake, and was answered with {status}, not with 400";
     /// A replay in a fresh session gives another reply or another state.
     ReplayDiffers, "replay_differs", Solvable, "a replay gives another reply or state";
+    /// A fact is claimed as a magnitude, and is no number that can be below zero.
+    FactUnsigned, "fact_unsigned", Solvable, "`{path}` is claimed as a magnitude, and cannot be below zero";
+    /// The message states a value below zero without its sign, and the fact is not claimed as a magnitude.
+    SignDropped, "sign_dropped", Solvable,
+        "`{path}` is {value}, and the message gives it without the sign; claim it as a magnitude";
     /// No goal changes, states or refuses anything.
     NoChecks, "no_checks", Solvable, "nothing is changed, asked for or refused: there is nothing to prove";
     /// The reference solution fails its own checks.
@@ -181,6 +186,9 @@ codes! {
     Tie, "tie", Unambiguous, "the first two items are equal by {by}";
     /// The call orders a list otherwise than the words ask.
     WrongOrder, "wrong_order", Unambiguous, "the order `{order}` is not the one that was asked for";
+    /// The opening gives a value that a later line of the user takes back, and acting on it does damage.
+    Literal, "literal", Unambiguous,
+        "the opening says {value} for `{argument}`, the user later {taken}: who does what is said and asks nothing does damage";
     /// No message, reply, default or clock gives an argument.
     ArgumentUnsupported, "argument_unsupported", Grounded,
         "{api}: nothing visible before the call gives `{argument}` = {value}";

@@ -98,8 +98,8 @@ fn derived(grounded: &Grounded) -> String {
         for held in &script.withheld {
             writeln!(text, "  knows {}, asked for as {:?}", held.about, held.words).unwrap();
         }
-        if let (Some(class), by) = (goal.refusal, goal.refused_by) {
-            writeln!(text, "  refused as {class:?} by {by:?}").unwrap();
+        if !goal.refusal.is_empty() {
+            writeln!(text, "  refused as {:?} by {:?}", goal.refusal, goal.refused_by).unwrap();
         }
     }
     text

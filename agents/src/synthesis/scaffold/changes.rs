@@ -144,7 +144,7 @@ impl<'a> Author<'a> {
                 user: wording::openings(clauses, requests, turn + 5),
                 does: steps,
                 end: end.map(str::to_owned).to_vec(),
-                refused: Some(class),
+                refused: vec![class],
                 ..ScenarioGoalDoc::default()
             };
             let later = wording::later(clauses, requests, turn);

@@ -217,7 +217,7 @@ impl<'a> Author<'a> {
         let goal = ScenarioGoalDoc {
             does: vec![step],
             end: end.to_vec(),
-            refused: Some(RefusalClass::NotFound),
+            refused: vec![RefusalClass::NotFound],
             asks: vec![format!("{}.{}", described.name, described.field(asked).name)],
             user,
             ..ScenarioGoalDoc::default()

@@ -178,7 +178,7 @@ impl<'a> Player<'a, '_> {
         self.answered.push(say.clone());
         let ends = End {
             outcome: Outcome::Refused,
-            reason: Some(RefusalClass::NotFound),
+            reason: vec![RefusalClass::NotFound],
             facts: Vec::new(),
             asks: Vec::new(),
         };
@@ -222,7 +222,7 @@ impl<'a> Player<'a, '_> {
         let say = exchange.assistant.choose(self.rng).cloned().ok_or(Unplayed::NoDetour)?;
         self.said.push(user.clone());
         self.answered.push(say.clone());
-        let ends = End { outcome: Outcome::Done, reason: None, facts: Vec::new(), asks: Vec::new() };
+        let ends = End { outcome: Outcome::Done, reason: Vec::new(), facts: Vec::new(), asks: Vec::new() };
         let turns = vec![Turn { say: Some(say), ends: Some(ends), ..Turn::default() }];
         Ok(CandidateGoal { user, turns, ..CandidateGoal::default() })
     }

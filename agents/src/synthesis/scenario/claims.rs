@@ -25,10 +25,10 @@ impl Player<'_, '_> {
 
     /// Facts by their name: a place of a named reply, or a field of a place's records as the latest reply shows them.
     pub(super) fn facts(&self, fact: &str) -> Result<Vec<FactClaim>, Unplayed> {
-        let (path, count) = match fact.strip_prefix("count(").and_then(|rest| rest.strip_suffix(')')) {
-            Some(path) => (path, true),
-            None => (fact, false),
-        };
+        let within = |name: &str| fact.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
+        let (counted, sized) = (within("count"), within("magnitude"));
+        let path = counted.or(sized).unwrap_or(fact);
+        let form = FactClaim { count: counted.is_some(), magnitude: sized.is_some(), ..FactClaim::default() };
         let missing = || Unplayed::NoFact(fact.to_owned());
         let end = path.find(['.', '[']).unwrap_or(path.len());
         let (name, rest) = path.split_at(end);
@@ -42,7 +42,7 @@ impl Player<'_, '_> {
             };
             let call = *call.ok_or_else(missing)?;
             let path = self.scene.casing().write_path(rest.trim_start_matches('.'));
-            return Ok(vec![FactClaim { call, path, count, ..FactClaim::default() }]);
+            return Ok(vec![FactClaim { call, path, ..form }]);
         }
         let field = rest.strip_prefix('.').ok_or_else(missing)?;
         let (resource, keys, several) = match self.scene.held(name) {
@@ -55,7 +55,7 @@ impl Player<'_, '_> {
             let wanted = Origin::Field { resource, key: key.clone(), field };
             self.calls.iter().enumerate().rev().find_map(|(call, entry)| {
                 let (path, ..) = entry.reply.body.leaves().find(|(_, _, origin)| **origin == wanted)?;
-                Some(FactClaim { call, path, count, several, ..FactClaim::default() })
+                Some(FactClaim { call, path, several, ..form.clone() })
             })
         };
         keys.iter().map(|key| shown(key).ok_or_else(missing)).collect()

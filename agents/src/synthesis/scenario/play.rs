@@ -262,7 +262,7 @@ fn outcome_of(goal: &CandidateGoal) -> Option<Outcome> {
 
 /// Returns true if a goal only says goodbye: nothing is called, stated or refused.
 fn closes(goal: &ScenarioGoalDoc) -> bool {
-    goal.does.is_empty() && goal.facts.is_empty() && goal.refused.is_none() && goal.when.is_none()
+    goal.does.is_empty() && goal.facts.is_empty() && goal.refused.is_empty() && goal.when.is_none()
 }
 
 /// Share of the conversations in which the operator has signed the user in, of those that may be so.
@@ -274,7 +274,7 @@ const LEAVES: f64 = 0.8;
 /// Returns true if a goal is a refusal that needs no call.
 fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
     let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
-    goal.refused.is_some() && !goal.does.iter().any(calls)
+    !goal.refused.is_empty() && !goal.does.iter().any(calls)
 }
 
 /// The APIs that scenarios call, those that find the records for them, and those that sign users in for both.

@@ -232,7 +232,7 @@ impl<'a, 'r> Player<'a, 'r> {
         // The API of the last call is searched for first, before anything is asked; then, call by call, the others.
         match goal {
             Some(goal) => _ = self.find(goal, &mut told.turns),
-            None if self.retrieves && doc.refused == Some(RefusalClass::NoTool) => {
+            None if self.retrieves && doc.refused.contains(&RefusalClass::NoTool) => {
                 // That there is no tool is only known after a search.
                 let keywords = search::in_vain(self.world, self.scenario.domain, &user);
                 let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
@@ -270,8 +270,8 @@ impl<'a, 'r> Player<'a, 'r> {
             facts.append(&mut self.facts(fact)?);
         }
         let asks: Result<Vec<AskClaim>, Unplayed> = doc.asks.iter().map(|ask| self.ask(ask)).collect();
-        let outcome = if doc.refused.is_some() { Outcome::Refused } else { Outcome::Done };
-        let ends = End { outcome, reason: doc.refused, facts, asks: asks? };
+        let outcome = if doc.refused.is_empty() { Outcome::Done } else { Outcome::Refused };
+        let ends = End { outcome, reason: doc.refused.clone(), facts, asks: asks? };
         let Told { mut turns, withheld, questions } = told;
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
         Ok(CandidateGoal { when, user, withheld, questions, turns })

@@ -310,7 +310,7 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
                 let closings = before.doc.goals.iter().rev().take_while(|goal| {
                     goal.does.is_empty()
                         && goal.facts.is_empty()
-                        && goal.refused.is_none()
+                        && goal.refused.is_empty()
                         && goal.when.is_none()
                 });
                 let kept = (before.doc.goals.len() - closings.count()).max(1);

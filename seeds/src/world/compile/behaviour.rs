@@ -9,6 +9,7 @@ use super::options::{self, Kind};
 use crate::expr::{Expr, ExprType, Node, Slot};
 use crate::model::{Behaviour, BehaviourKind, Each, FieldId, ParameterId, Require, ResourceId, Setter};
 use crate::schema::{KeyKind, Type};
+use crate::task::RefusalClass;
 use crate::value::{Str, nfc};
 
 /// The records that a reply shows.
@@ -269,9 +270,13 @@ impl Builder<'_> {
                 error!(self.findings, refusal.name("message") => "found an empty message";
                     "say why the call is refused");
             }
+            let mut reasons = check.otherwise.reason.clone();
+            let by_status = RefusalClass::of_status(check.otherwise.status);
+            reasons.extend(by_status.filter(|class| !check.otherwise.reason.contains(class)));
             checks.push(Require {
                 that,
                 status: check.otherwise.status,
+                reasons,
                 message: nfc(&check.otherwise.message),
             });
         }

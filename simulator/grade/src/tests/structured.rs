@@ -25,6 +25,15 @@ fn facts_are_compared_by_type() {
         // Rounded to nothing, too much is hidden.
         (number(96.666_666_7), json!(97), false),
         (number(-68.9), json!(68.9), false),
+        (json!({"kind": "number", "value": -68.9, "magnitude": true}), json!(68.9), true),
+        (json!({"kind": "number", "value": -68.9, "magnitude": true}), json!(-68.9), true),
+        (json!({"kind": "number", "value": -68.9, "magnitude": true}), json!(68.8), false),
+        (
+            json!({"kind": "money", "minor": -5835, "scale": 2, "currency": "GBP", "magnitude": true}),
+            json!(58.35),
+            true,
+        ),
+        (json!({"kind": "money", "minor": -5835, "scale": 2, "currency": "GBP"}), json!(58.35), false),
         (json!({"kind": "money", "minor": 1160, "scale": 2, "currency": "EUR"}), json!(11.6), true),
         (json!({"kind": "money", "minor": 1160, "scale": 2, "currency": "EUR"}), json!(11.61), false),
         (json!({"kind": "count", "value": 2}), json!(2), true),

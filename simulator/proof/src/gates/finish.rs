@@ -28,7 +28,7 @@ impl FinalAnswers {
             named: ending::named(check).into_iter().filter(|fact| !fact.checks.is_empty()).collect(),
             reference: Given {
                 outcome: Some(goal.outcome),
-                reason: goal.refusal,
+                reason: goal.refusal.first().copied(),
                 about: ending::subject(check),
                 facts: ending::facts(check, |_, _| Some(Json::Null)).unwrap_or_default(),
             },

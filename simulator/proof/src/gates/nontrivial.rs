@@ -43,7 +43,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     }
     report.nontrivial += 1;
     for (number, goal) in trial.grounded.goals.iter().enumerate() {
-        if goal.outcome == Outcome::Refused && goal.refusal != Some(RefusalClass::NoTool) {
+        if goal.outcome == Outcome::Refused && goal.refusal.first() != Some(&RefusalClass::NoTool) {
             twin(trial, number, goal)?;
             report.nontrivial += 1;
         }

@@ -1,7 +1,9 @@
 //! Determined: every reading of the request against the records leaves one outcome.
 //!
 //! Words that can mean several values are tried with each; a name must fit one record; what is taken from a list must be
-//! settled by what the user said; the first of an order must be the only first.
+//! settled by what the user said; the first of an order must be the only first; who does what the words say does no damage.
+
+mod literal;
 
 use std::collections::BTreeSet;
 
@@ -40,7 +42,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
         }
         order(trial, &turns, call, gold, api)?;
     }
-    Ok(())
+    literal::run(trial, (&turns.prose, &turns.clock), report)
 }
 
 /// The user's turns, read.

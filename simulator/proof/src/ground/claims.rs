@@ -7,7 +7,7 @@ use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin, RecordChange};
 use diorama_grade::{filled_fact, made_fact};
 use diorama_seeds::english;
-use diorama_seeds::model::{FieldId, ResourceId};
+use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::task::{AnswerCheck, Checks, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
@@ -16,11 +16,21 @@ use super::argument::folded;
 use super::{GroundedGoal, Seen};
 use crate::answer::Asked;
 use crate::candidate::{AskClaim, End, FactClaim};
+use crate::measures::leaf_schema;
 use crate::reason::{Code, Reason};
 use crate::statements::{Visible, contradicts, states};
 
 /// The facts that a goal claims to state.
-pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Vec<Asked> {
+///
+/// A value below zero that the last message gives without its sign is a fault, unless it is asked for as a magnitude: an
+/// agent that gives what the message says would be wrong.
+pub(crate) fn facts(
+    goal: usize,
+    end: &End,
+    last: &Prose,
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+) -> Vec<Asked> {
     let mut asked = Vec::new();
     for claim in &end.facts {
         let Some(entry) = seen.entries.get(claim.call) else {
@@ -29,7 +39,23 @@ pub(crate) fn facts(goal: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Re
             continue;
         };
         match fact(claim, entry, seen) {
-            Some(fact) => asked.push(fact),
+            Some(fact) => {
+                let fault = |code| Reason::of_goal(code, goal).at_call(claim.call).with("path", &*claim.path);
+                let leaves = leaves_of(&fact, &entry.reply.body);
+                if claim.magnitude && leaves.iter().any(|leaf| !may_be_negative(leaf, seen)) {
+                    faults.push(fault(Code::FactUnsigned));
+                }
+                let dropped = leaves.iter().filter_map(|leaf| leaf.value()?.as_f64()).find(|value| {
+                    let near = |(said, _): &(f64, _), value: f64| (said - value).abs() < 0.005;
+                    *value < 0.0
+                        && last.numbers().any(|said| near(&said, -value))
+                        && !last.numbers().any(|said| near(&said, *value))
+                });
+                if let Some(value) = dropped.filter(|_| !claim.magnitude) {
+                    faults.push(fault(Code::SignDropped).with("value", value));
+                }
+                asked.push(fact);
+            }
             None => faults.push(
                 Reason::of_goal(Code::FactMissing, goal).at_call(claim.call).with("path", &*claim.path),
             ),
@@ -69,6 +95,23 @@ pub(crate) fn unstated(
             missing.map(|asked| Reason::of_goal(Code::FactUnstated, number).with("about", &*asked.about)),
         );
     }
+}
+
+/// The leaves whose values a fact states as they stand.
+fn leaves_of<'a>(fact: &Asked, body: &'a Body) -> Vec<&'a Body> {
+    match fact {
+        Asked::Leaf { path, .. } => body.at(path).into_iter().collect(),
+        Asked::Each { array, member, .. } => crate::binding::each(body, array, member).unwrap_or_default(),
+        Asked::Count { .. } => Vec::new(),
+    }
+}
+
+/// Returns true if a leaf is a number whose field has no limit that keeps it from zero up.
+fn may_be_negative(leaf: &Body, seen: &Seen<'_>) -> bool {
+    let Body::Leaf(value, origin) = leaf else { return false };
+    let least = leaf_schema(origin, seen.context.base.world()).limits.min;
+    matches!(value, Value::Integer(_) | Value::Number(_) | Value::Decimal(_))
+        && least.and_then(|least| least.as_f64()).is_none_or(|least| least < 0.0)
 }
 
 /// A value of a list that the last message states beside those that the goal claims of all items: then it claims too few.
@@ -192,6 +235,7 @@ fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
             array: array.to_owned(),
             member,
             about,
+            magnitude: claim.magnitude,
         });
     }
     let path = claim.path.clone();
@@ -203,7 +247,8 @@ fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
         }
         Body::Leaf(value, origin) => {
             let statable = !value.is_missing() && !matches!(origin, Origin::Constant);
-            statable.then(|| Asked::Leaf { call, about: about(&path), path, several: claim.several })
+            let FactClaim { several, magnitude, .. } = *claim;
+            statable.then(|| Asked::Leaf { call, about: about(&path), path, several, magnitude })
         }
         Body::Object(_) => None,
     }
@@ -222,25 +267,25 @@ fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
     }
 }
 
-/// The class of a refusal and the call that gives it: of the calls of the goal, the last that was refused, or the last
-/// that came back empty.
+/// The classes of a refusal, and the call that gives it: of the calls of the goal, the last that was refused, or the last
+/// that came back empty. What refused a call says its classes.
 pub(crate) fn refusal(
     goal: usize,
     end: &End,
     calls: &Range<usize>,
     seen: &Seen<'_>,
     faults: &mut Vec<Reason>,
-) -> (Option<RefusalClass>, Option<usize>) {
+) -> (Vec<RefusalClass>, Option<usize>) {
     if end.outcome != Outcome::Refused {
-        return (None, None);
+        return (Vec::new(), None);
     }
     let of_goal = || calls.clone().rev().filter_map(|call| Some((call, seen.entries.get(call)?)));
     let refused = of_goal().find_map(|(call, entry)| {
-        entry.api?;
-        Some((RefusalClass::of_status(entry.reply.status)?, call, entry.reply.status))
+        let classes = classes_of(entry, seen.context.base.world())?;
+        Some((classes, call, entry.reply.status))
     });
-    if let Some((class, call, status)) = refused {
-        if let Some(given) = end.reason.filter(|given| *given != class) {
+    if let Some((classes, call, status)) = refused {
+        if let Some(given) = end.reason.iter().find(|given| !classes.contains(given)) {
             faults.push(
                 Reason::of_goal(Code::WrongRefusalReason, goal)
                     .at_call(call)
@@ -248,28 +293,40 @@ pub(crate) fn refusal(
                     .with("status", status),
             );
         }
-        return (Some(class), Some(call));
+        return (classes, Some(call));
     }
     let empty = of_goal().find(|(_, entry)| {
         entry.api.is_some() && entry.reply.is_success() && entry.reply.body.is_empty_result()
     });
-    if let (Some((call, _)), None | Some(RefusalClass::NotFound)) = (empty, end.reason) {
-        return (Some(RefusalClass::NotFound), Some(call));
+    let not_found = [RefusalClass::NotFound];
+    if let (Some((call, _)), true) = (empty, end.reason.is_empty() || end.reason == not_found) {
+        return (not_found.to_vec(), Some(call));
     }
     // Learned by a read: the facts it states are what it rests on.
-    if !end.facts.is_empty() && end.reason.is_some() {
-        return (end.reason, None);
+    if !end.facts.is_empty() && !end.reason.is_empty() {
+        return (end.reason.clone(), None);
     }
     let only_searched = of_goal().all(|(_, entry)| entry.api.is_none());
-    if end.reason == Some(RefusalClass::NoTool) && only_searched {
-        return (end.reason, None);
+    if end.reason.contains(&RefusalClass::NoTool) && only_searched {
+        return (end.reason.clone(), None);
     }
     // Forbidden by a rule that the system message gives.
-    if end.reason == Some(RefusalClass::Forbidden) && seen.system_speaks_of_the_request() {
-        return (end.reason, None);
+    if end.reason.contains(&RefusalClass::Forbidden) && seen.system_speaks_of_the_request() {
+        return (end.reason.clone(), None);
     }
     faults.push(Reason::of_goal(Code::RefusedWithoutReason, goal));
-    (end.reason, None)
+    (end.reason.clone(), None)
+}
+
+/// The classes of the refusal that a reply is: those of the rule that refused, otherwise those of its status. None where the
+/// reply refuses nothing, or the call is of no API.
+fn classes_of(entry: &LogEntry, world: &World) -> Option<Vec<RefusalClass>> {
+    let (api, status) = (world.api(entry.api?), entry.reply.status);
+    let detail = entry.reply.body.at("detail").and_then(Body::value).and_then(Value::as_str);
+    let rule =
+        api.behaviour.require.iter().find(|rule| rule.status == status && detail == Some(&*rule.message));
+    let classes = rule.map_or_else(|| RefusalClass::all_of_status(status), |rule| rule.reasons.clone());
+    (!classes.is_empty() && !entry.reply.is_success()).then_some(classes)
 }
 
 /// A goal that ends done must have done it, as its replies tell.

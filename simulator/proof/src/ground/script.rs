@@ -205,7 +205,11 @@ fn replay(
                 continue;
             }
             let given = if last {
-                Given { outcome: Some(grounded.outcome), reason: grounded.refusal, ..Given::default() }
+                Given {
+                    outcome: Some(grounded.outcome),
+                    reason: grounded.refusal.first().copied(),
+                    ..Given::default()
+                }
             } else {
                 Given::default()
             };

@@ -290,7 +290,8 @@ pub(crate) fn readings(
     found
 }
 
-fn days_of(what: &What) -> Vec<Date> {
+/// The days that a mention can mean.
+pub(crate) fn days_of(what: &What) -> Vec<Date> {
     match what {
         What::Date(day) if day.form == DayForm::DayOfMonth => day.readings[0].into_iter().collect(),
         What::Date(day) => day.readings.into_iter().flatten().collect(),
@@ -298,7 +299,8 @@ fn days_of(what: &What) -> Vec<Date> {
     }
 }
 
-fn hours_of(what: &What) -> Vec<Time> {
+/// The times of day that a mention can mean.
+pub(crate) fn hours_of(what: &What) -> Vec<Time> {
     match what {
         What::Time(said) => std::iter::once(said.time).chain(said.other).collect(),
         _ => Vec::new(),

@@ -41,12 +41,12 @@ impl<'a> Target<'a> {
     /// The value of a single fact; none for lists, and for what the world has not made.
     pub(crate) fn of_fact(fact: &'a Fact, zone: &Zone) -> Option<Self> {
         Some(match fact {
-            Fact::Number { value, unit, tolerance } => Self {
+            Fact::Number { value, unit, tolerance, magnitude } => Self {
                 unit: unit.as_deref().and_then(Unit::named),
                 tolerance: *tolerance,
-                ..Self::of(Content::Number(*value))
+                ..Self::of(Content::Number(if *magnitude { value.abs() } else { *value }))
             },
-            Fact::Money { minor, scale, currency } => Self {
+            Fact::Money { minor, scale, currency, .. } => Self {
                 currency: Some(currency),
                 ..Self::of(Content::Number(*minor as f64 / 10_f64.powi(i32::from(*scale))))
             },

@@ -102,6 +102,7 @@ impl<'a> Act<'a> {
                 that: format!("coalesce({}.get({key}).{field}, {given}) == {given}", found.name),
                 otherwise: RefusalDoc {
                     status: 404,
+                    reason: Vec::new(),
                     message: format!("no {} has this {}", found.label, label(&field)),
                 },
             });
@@ -223,6 +224,7 @@ impl<'a> Act<'a> {
                     that: format!("{} == {value}", argument(&name)),
                     otherwise: RefusalDoc {
                         status: 404,
+                        reason: Vec::new(),
                         message: format!("there is no such {}", phrases::without_id(&label(&name))),
                     },
                 },
@@ -251,7 +253,11 @@ impl<'a> Act<'a> {
         let other = self.collection(of);
         let required = RequireDoc {
             that: format!("{}.exists({key})", other.name),
-            otherwise: RefusalDoc { status: 404, message: format!("there is no such {}", other.label) },
+            otherwise: RefusalDoc {
+                status: 404,
+                reason: Vec::new(),
+                message: format!("there is no such {}", other.label),
+            },
         };
         if !self.api.behaviour.require.contains(&required) {
             self.api.behaviour.require.push(required);

@@ -1,0 +1,67 @@
+//! Why a request could not be carried out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Why a request could not be carried out, by meaning. Where two fit, both are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalClass {
+    /// What the request names does not exist.
+    NotFound,
+    /// The present state of the records prevents it: taken, full, already done, too late, not enough.
+    Conflict,
+    /// A rule, a right or a limit of the place does not allow it, whatever the present state.
+    Forbidden,
+    /// A value as such cannot be: not a day, below zero, outside of what the field can hold.
+    Invalid,
+    /// No API does this.
+    NoTool,
+}
+
+impl RefusalClass {
+    /// The class that a status stands for; none for statuses that refuse nothing.
+    #[must_use]
+    pub const fn of_status(status: u16) -> Option<Self> {
+        match status {
+            404 | 410 => Some(Self::NotFound),
+            401 | 403 => Some(Self::Forbidden),
+            409 => Some(Self::Conflict),
+            400 | 402 | 422 => Some(Self::Invalid),
+            _ => None,
+        }
+    }
+
+    /// The classes that fit a refusal of this status which no rule of the API gives: an argument may be wrong in itself (422),
+    /// or name a record that is not there.
+    #[must_use]
+    pub fn all_of_status(status: u16) -> Vec<Self> {
+        let neighbour = (status == 422).then_some(Self::NotFound);
+        Self::of_status(status).into_iter().chain(neighbour).collect()
+    }
+}
+
+/// One class, or several that fit.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum OneOrSeveral {
+    One(RefusalClass),
+    Several(Vec<RefusalClass>),
+}
+
+/// Reads one class or several.
+pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RefusalClass>, D::Error> {
+    Ok(match Option::deserialize(deserializer)? {
+        None => Vec::new(),
+        Some(OneOrSeveral::One(class)) => vec![class],
+        Some(OneOrSeveral::Several(classes)) => classes,
+    })
+}
+
+/// Writes one class by itself.
+pub(crate) fn write<S: Serializer>(classes: &[RefusalClass], serializer: S) -> Result<S::Ok, S::Error> {
+    match classes {
+        [class] => class.serialize(serializer),
+        classes => classes.serialize(serializer),
+    }
+}
