@@ -42,15 +42,6 @@ impl Mention {
     pub const fn span(&self) -> Span {
         Span { start: self.start, end: self.end }
     }
-
-    /// Returns true if it is told in a unit or a currency.
-    #[must_use]
-    pub fn is_measured(&self) -> bool {
-        match &self.what {
-            What::Number(number) => number.unit.is_some(),
-            what => matches!(what, What::Money(_)),
-        }
-    }
 }
 
 /// The value of a mention.

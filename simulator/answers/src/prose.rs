@@ -116,19 +116,7 @@ impl Prose {
 
     /// Where the sentences stand, in order.
     pub fn sentences(&self) -> impl Iterator<Item = Span> {
-        self.text.sentence_spans().map(|(span, _)| span)
-    }
-
-    /// The sentence that a place is in.
-    #[must_use]
-    pub fn sentence_at(&self, span: Span) -> Span {
-        self.sentences().find(|sentence| sentence.overlaps(span)).unwrap_or(span)
-    }
-
-    /// Returns true if the sentence at a place is a question.
-    #[must_use]
-    pub fn is_question(&self, span: Span) -> bool {
-        self.token_at(span).is_some_and(|at| self.text.asks(&self.text.tokens[at]))
+        self.text.sentences().filter_map(|sentence| self.span(sentence.start, sentence.end))
     }
 
     /// How the words at a place stand in the text.

@@ -7,7 +7,6 @@ use diorama_seeds::english;
 use super::figures::{self, Figure};
 use super::lexicon::{self, Lex, Role};
 use super::markdown::{self, CELL};
-use crate::span::Span;
 
 /// Longer texts are cut here: nobody reads on, and the time of a grade stays bounded.
 pub const MAX_BYTES: usize = 40_000;
@@ -149,15 +148,6 @@ impl Text {
             let range = start..start + tokens.len();
             start = range.end;
             range
-        })
-    }
-
-    /// The sentences, in order, and whether each is a question.
-    pub fn sentence_spans(&self) -> impl Iterator<Item = (Span, bool)> {
-        self.sentences().filter_map(|sentence| {
-            let (first, last) =
-                (self.tokens.get(sentence.start)?, self.tokens.get(sentence.end.checked_sub(1)?)?);
-            Some((Span { start: first.start as usize, end: last.end as usize }, self.asks(first)))
         })
     }
 

@@ -40,13 +40,13 @@ pub fn build(
     entries: &[Arc<LogEntry>],
 ) -> Checks {
     let diff = session.diff();
-    let told = Told { world: context.base.world(), measures, new: new_keys(&diff), gold };
-    let mut changes = change_checks(told.world, &diff);
+    let builder = FactBuilder { world: context.base.world(), measures, new: new_keys(&diff), gold };
+    let mut changes = change_checks(builder.world, &diff);
     for (check, change) in changes.iter_mut().zip(&diff) {
         check.goal = goal_of(change, goals, entries);
     }
-    let goals = goals.iter().map(|goal| told.goal(goal, entries, session)).collect();
-    Checks { version: CHECKS_VERSION, goals, changes, allowed: allowances(told.world, entries) }
+    let goals = goals.iter().map(|goal| builder.goal(goal, entries, session)).collect();
+    Checks { version: CHECKS_VERSION, goals, changes, allowed: allowances(builder.world, entries) }
 }
 
 /// Fields that the reference solution itself changes and changes back, at the user's wish.
@@ -82,8 +82,9 @@ fn allowances(world: &World, entries: &[Arc<LogEntry>]) -> Vec<Allowance> {
 pub(crate) fn binding_arguments(trial: &Trial<'_>, call: usize) -> serde_json::Map<String, Json> {
     let grounded = trial.grounded;
     let (world, measures) = (trial.world(), Measures::default());
-    let told = Told { world, measures: &measures, new: new_keys(&trial.expected), gold: &grounded.gold };
-    grounded.entries.get(call).map(|entry| told.arguments(call, entry)).unwrap_or_default()
+    let builder =
+        FactBuilder { world, measures: &measures, new: new_keys(&trial.expected), gold: &grounded.gold };
+    grounded.entries.get(call).map(|entry| builder.arguments(call, entry)).unwrap_or_default()
 }
 
 /// The goal in which the reference solution first changes a record.
@@ -95,8 +96,8 @@ fn goal_of(change: &RecordChange, goals: &[GroundedGoal], entries: &[Arc<LogEntr
     goals.iter().position(|goal| goal.calls.contains(&call)).unwrap_or(0) as u32
 }
 
-/// How facts are told: with the measures that are visible.
-struct Told<'a> {
+/// Builds facts and their evidence from replies, with the measures that are visible.
+struct FactBuilder<'a> {
     world: &'a World,
     measures: &'a Measures,
     /// The numbers of new records.
@@ -110,7 +111,7 @@ fn new_keys(changes: &[RecordChange]) -> HashMap<(ResourceId, Value), u32> {
     created.zip(0..).map(|(change, number)| ((change.resource, change.key.clone()), number)).collect()
 }
 
-impl Told<'_> {
+impl FactBuilder<'_> {
     fn goal(&self, goal: &GroundedGoal, entries: &[Arc<LogEntry>], session: &Session) -> GoalCheck {
         let checked =
             goal.asked.iter().filter_map(|asked| Some((asked, self.answer_check(asked, entries, session)?)));
@@ -312,7 +313,7 @@ impl Told<'_> {
                         let field = described.field(*field);
                         let mut aliases: Vec<String> =
                             field.synonyms.get(text).into_iter().flatten().map(ToString::to_string).collect();
-                        // Days are told in the plural too: closed on Wednesdays.
+                        // Days are written in the plural too: closed on Wednesdays.
                         if WEEKDAYS.contains(&&**text) {
                             aliases.push(format!("{text}s"));
                         }

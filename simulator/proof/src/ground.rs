@@ -285,7 +285,7 @@ impl Walk {
         claims::left_out(number, &asked, &last, seen, &mut self.faults);
         claims::repeated(&calls, seen, &mut self.faults);
         let asks = claims::asks(number, &end, seen, &mut self.faults);
-        claims::deeds(number, &end, &calls, &last, seen, &mut self.faults);
+        claims::done(number, &end, &calls, &last, seen, &mut self.faults);
         self.goals.push(GroundedGoal {
             calls,
             user_turns: seen.turns.len(),
@@ -348,4 +348,4 @@ pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
 pub(crate) use self::argument::folded;
 pub use self::argument::places;
 pub(crate) use self::order::{Sought, asks_for_extreme};
-pub(crate) use self::text::{days_of, hours_of, readings, told};
+pub(crate) use self::text::{count_stated, days_of, hours_of, readings};

@@ -12,7 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::AnswerCheck;
 use diorama_seeds::value::Value;
 
-use super::Told;
+use super::FactBuilder;
 use crate::answer::Asked;
 use crate::measures::leaf_schema;
 
@@ -36,7 +36,7 @@ struct Names {
     visible: Vec<String>,
 }
 
-impl Told<'_> {
+impl FactBuilder<'_> {
     /// Gives checks that ask for values of several items the names of those items.
     pub(super) fn name_items(&self, asked: &[&Asked], answer: &mut [AnswerCheck], entries: &[Arc<LogEntry>]) {
         let mut groups: HashMap<String, Vec<usize>> = HashMap::new();

@@ -7,9 +7,9 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Evidence};
 use serde_json::{Map, Value as Json};
 
-use super::Told;
+use super::FactBuilder;
 
-impl Told<'_> {
+impl FactBuilder<'_> {
     /// Returns the alternative evidence of a leaf, each enough by itself: the leaf; for a value computed from two arguments of
     /// one type, the same value the other way round (example: the distance between two places).
     pub(super) fn ways(

@@ -1,4 +1,4 @@
-//! Damage fails: single mutants put into the reference trace do not pass.
+//! The gate `mutation`: single mutants of the reference trace do not pass.
 //!
 //! A mutant drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
 //! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.

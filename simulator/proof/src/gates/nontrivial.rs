@@ -1,5 +1,5 @@
-//! No-op fails: doing nothing, saying nothing, or only refusing does not pass; and a request whose right end is a
-//! refusal has a twin that can be fulfilled.
+//! The gate `nontrivial`: doing nothing, saying nothing, or only refusing does not pass; and a request whose right end is a
+//! refusal has a solvable variant.
 
 use diorama_seeds::model::{Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;

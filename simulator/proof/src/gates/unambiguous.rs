@@ -1,4 +1,4 @@
-//! Determined: every reading of the request against the records leaves one outcome.
+//! The gate `unambiguous`: every reading of the request against the records leaves one outcome.
 //!
 //! Words that can mean several values are tried with each; a name must fit one record; what is taken from a list must be
 //! settled by what the user said; the first of an order must be the only first; who does what the words say does no damage.
@@ -323,7 +323,7 @@ impl At<'_> {
     /// How much of a value the user said: of a text, how many of its words.
     fn weight(&self, value: &Value) -> usize {
         let said = self.turns.before(self.gold);
-        let words = crate::ground::told(value, said, &self.turns.clock);
+        let words = crate::ground::count_stated(value, said, &self.turns.clock);
         if words > 0 { words } else { usize::from(self.is_shown_for(value)) }
     }
 

@@ -155,7 +155,7 @@ pub(crate) fn left_out(
             // A number can stand there for something else.
             let is_stated = |value: &Value| match value {
                 Value::String(text) => text.len() > 3 && !prose.find(text).is_empty(),
-                Value::Date(_) | Value::Time(_) => super::text::told(value, words, &seen.clock) > 0,
+                Value::Date(_) | Value::Time(_) => super::text::count_stated(value, words, &seen.clock) > 0,
                 _ => false,
             };
             !claimed(*at) && value.is_some_and(is_stated)
@@ -329,8 +329,8 @@ fn classes_of(entry: &LogEntry, world: &World) -> Option<Vec<RefusalClass>> {
     (!classes.is_empty() && !entry.reply.is_success()).then_some(classes)
 }
 
-/// A goal that ends done must have done it, as its replies tell.
-pub(crate) fn deeds(
+/// Checks that a goal that ends done has done it, as its replies show.
+pub(crate) fn done(
     goal: usize,
     end: &End,
     calls: &Range<usize>,

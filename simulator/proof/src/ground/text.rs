@@ -308,7 +308,7 @@ pub(crate) fn hours_of(what: &What) -> Vec<Time> {
 }
 
 /// How much of a value that a list shows was said: one for a typed value, one for each word of a text.
-pub(crate) fn told(value: &Value, said: &[Prose], clock: &Clock) -> usize {
+pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usize {
     if let Value::String(text) = value {
         let stems = Prose::stems_of(&text.replace('_', " "));
         let has = |stem: &&u64| said.iter().any(|prose| prose.find_stem(**stem).is_some());
