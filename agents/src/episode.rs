@@ -16,12 +16,13 @@ use diorama_output::manifest::{is_world_id, world_file};
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
 use diorama_output::storage::Storage;
+use diorama_proof::checks::{changed_by_goal, older_change_checks};
 use diorama_proof::{GateReport, Stop, Survey, Vocabulary, WorldContext};
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, Kind};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
-use diorama_seeds::task::{Checks, Fact, GoldCall, Outcome, RefusalClass};
+use diorama_seeds::task::{Call, Checks, Fact, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
 use diorama_simulator::conversation::Given;
 use lru::LruCache;
@@ -307,6 +308,24 @@ impl Task {
             replies: said(Role::Tool).collect(),
             gates: column(row, "gates", &row.gates)?,
         })
+    }
+
+    /// Tells the changes of checks of version 2 by goal: the reference calls are made again.
+    ///
+    /// # Errors
+    /// When the world does not fit the episode.
+    pub fn with_changes_by_goal(mut self, world: &World) -> Result<Self, EpisodeError> {
+        if !self.checks.has_changes_by_goal() {
+            let mut session = self.session(world, self.episode.session_seed)?;
+            let made = |gold: &GoldCall| Call { api: gold.api.clone(), arguments: gold.arguments.clone() };
+            let entries: Vec<Arc<LogEntry>> =
+                self.gold.iter().map(|gold| session.call(&made(gold))).collect();
+            let logs = self.goals.iter().map(|goal| entries.get(goal.calls.clone()).unwrap_or_default());
+            let changed = changed_by_goal(&logs.collect::<Vec<_>>());
+            let changes = older_change_checks(world.base.world(), &changed, &session.diff());
+            self.checks.set_changes_by_goal(changes);
+        }
+        Ok(self)
     }
 
     /// The APIs that are visible at the start.

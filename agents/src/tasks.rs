@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
+use diorama_grade::NeededCall;
 use diorama_output::folder::{Folder, Part};
 use diorama_output::row::Dialogue;
 use diorama_simulator::http::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
@@ -77,6 +78,7 @@ impl DatasetTasks {
                 world.hash, row.world_hash
             )));
         }
+        let task = task.with_changes_by_goal(&world).map_err(fail)?;
         let session = task.session(&world, task.episode.session_seed).map_err(fail)?;
         Ok(TaskSpec {
             id: row.id.clone(),
@@ -90,6 +92,7 @@ impl DatasetTasks {
             outages: task.episode.outages.clone(),
             system: task.system,
             script: task.script,
+            needed: NeededCall::of(&task.gold),
             checks: task.checks,
         })
     }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 pub use crate::ask::{Ask, Kind};
 use crate::english;
 use crate::task::{AnswerCheck, Checks, Evidence, Fact, GoalCheck, Outcome, RefusalClass};
+use crate::value::{Date, Time, Zone};
 
 /// The name of the tool.
 pub const FINISH: &str = "finish";
@@ -91,8 +92,13 @@ impl Kind {
             Self::Date => Some("YYYY-MM-DD".to_owned()),
             Self::Time => Some("HH:MM".to_owned()),
             Self::DateTime => Some("YYYY-MM-DDTHH:MM, in the world's time zone".to_owned()),
-            Self::List(_) => Some("of all that are asked about, in any order".to_owned()),
-            Self::Map(_) => Some("of all that are asked about, each under its item's name or id".to_owned()),
+            Self::List(_) => Some(
+                "one for each that is asked about, in any order, repeated where the replies repeat it"
+                    .to_owned(),
+            ),
+            Self::Map(_) => {
+                Some("one for each that is asked about, under the item's own name or id".to_owned())
+            }
             _ => measure.map(|measure| format!("in {measure}")),
         };
         let parts: Vec<&str> = about.into_iter().chain(form.as_deref()).collect();
@@ -102,23 +108,27 @@ impl Kind {
         schema
     }
 
-    /// Returns `None` if the value is of this kind, otherwise a description of the expected value.
-    fn expects(&self, given: &Json) -> Option<&'static str> {
+    /// Returns `None` if the value can be read as this kind, otherwise a description of the expected value.
+    fn expects(&self, given: &Json, zone: &Zone) -> Option<&'static str> {
+        let is_text = |reads: &dyn Fn(&str) -> bool| given.as_str().is_some_and(reads);
         let (fits, expected) = match self {
             Self::Number { .. } | Self::Money { .. } => (given.is_number(), "a number"),
             Self::Count => (given.is_u64(), "a whole number from 0"),
-            Self::Date => (given.is_string(), "a day, YYYY-MM-DD"),
-            Self::Time => (given.is_string(), "a time, HH:MM"),
-            Self::DateTime => (given.is_string(), "a moment, YYYY-MM-DDTHH:MM"),
+            Self::Date => (is_text(&|text| Date::parse(text).is_some()), "a day, YYYY-MM-DD"),
+            Self::Time => (is_text(&|text| Time::parse(text).is_some()), "a time, HH:MM"),
+            Self::DateTime => {
+                let reads = |text: &str| zone.parse_instant(text.trim()).is_some();
+                (is_text(&reads), "a day and a time, YYYY-MM-DDTHH:MM")
+            }
             Self::Text => (given.is_string(), "a text"),
             Self::Boolean => (given.is_boolean(), "true or false"),
             Self::Made => (given.is_string() || given.is_i64(), "a text or a whole number"),
             Self::List(item) => match given {
-                Json::Array(items) => return items.iter().find_map(|given| item.expects(given)),
+                Json::Array(items) => return items.iter().find_map(|given| item.expects(given, zone)),
                 _ => (false, "a list"),
             },
             Self::Map(item) => match given {
-                Json::Object(items) => return items.values().find_map(|given| item.expects(given)),
+                Json::Object(items) => return items.values().find_map(|given| item.expects(given, zone)),
                 _ => (false, "an object: for the name or id of each item its value"),
             },
         };
@@ -265,20 +275,23 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
             "reason": {
                 "type": "string",
                 "enum": ["not_found", "conflict", "forbidden", "invalid", "no_tool"],
-                "description": "Of a refusal. not_found: what is asked about does not exist. conflict: the present state forbids \
-                                it. forbidden: the user may not. invalid: a value does not fit. no_tool: no API does it.",
+                "description": "Of a refusal: why. not_found: something that the request names does not exist. forbidden: a rule, a \
+                                right or a limit does not allow it, whatever the present state. conflict: the present state \
+                                prevents it (taken, full, already done, too late, not enough). invalid: a value as such cannot \
+                                be. no_tool: no tool does it. Where two fit, either is right.",
             },
             "about": {
                 "type": "string",
-                "description": "Of a refusal: the id or the name of the one thing that it is about.",
+                "description": "Of a refusal, but for no_tool: what it is about, and nothing else: the id or the name that was asked \
+                                for (LN-52823, Elio Dupond), or the name of the value that cannot be (daily limit).",
             },
             "facts": {
                 "type": "object",
                 "properties": facts,
                 "additionalProperties": false,
-                "description": "What was asked for, when the outcome is done.",
+                "description": "What was asked for: all of it when the outcome is done, nothing when it is refused.",
             },
-            "message": {"type": "string", "description": "What is said to the user."},
+            "message": {"type": "string", "description": "What is said to the user. It is not judged."},
         },
         "required": ["outcome"],
         "additionalProperties": false,
@@ -288,6 +301,20 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
 /// Why an ending is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FinishError {
+    /// A member that the outcome needs.
+    #[error("{member}: found nothing, expected {expected}")]
+    Missing {
+        /// Where it stands.
+        member: String,
+        /// A description of the expected value.
+        expected: &'static str,
+    },
+    /// A member that does not go with the outcome.
+    #[error("{member}: expected nothing, as only {} takes it", if *.member == "facts" { "the outcome done" } else { "a refusal" })]
+    Unexpected {
+        /// Where it stands.
+        member: &'static str,
+    },
     /// A fact that the goal does not ask for.
     #[error("facts: found `{found}`, expected {expected}")]
     Unknown {
@@ -295,6 +322,16 @@ pub enum FinishError {
         found: String,
         /// The names that there are.
         expected: String,
+    },
+    /// An item that nothing visible names.
+    #[error(
+        "facts.{name}: found the item `{found}`, which no message and no reply names; expected its own name or id"
+    )]
+    Item {
+        /// The fact's name.
+        name: String,
+        /// The item's name, cut to 60 characters.
+        found: String,
     },
     /// A fact of another kind.
     #[error("facts.{name}: found {found}, expected {expected}")]
@@ -308,13 +345,70 @@ pub enum FinishError {
     },
 }
 
-/// Checks that a goal asks for every fact of an ending, by name and kind. Missing facts are accepted.
+/// Returns the item names that an ending gives in the facts of several items, each with the name of its fact.
+pub fn items<'a>(
+    end: &'a Finish,
+    checks: &Checks,
+    goal: usize,
+) -> impl Iterator<Item = (&'a String, &'a String)> {
+    let asks = asks(checks, goal);
+    let maps = end.facts.iter().filter(move |(name, _)| {
+        asks.iter().any(|fact| fact.name == **name && matches!(fact.ask.kind, Kind::Map(_)))
+    });
+    maps.flat_map(|(name, given)| {
+        let items = given.as_object().into_iter().flat_map(Map::keys);
+        items.map(move |item| (name, item))
+    })
+}
+
+impl FinishError {
+    /// The member of the ending that is wrong: `reason`, `about` or `facts`.
+    #[must_use]
+    pub fn member(&self) -> &str {
+        match self {
+            Self::Missing { member, .. } => member.split('.').next().unwrap_or_default(),
+            Self::Unexpected { member } => member,
+            Self::Unknown { .. } | Self::Kind { .. } | Self::Item { .. } => "facts",
+        }
+    }
+}
+
+/// Checks that an ending is complete and can be read as the schema of its goal says.
 ///
 /// # Errors
-/// The first that is not.
-pub fn check(facts: &Map<String, Json>, checks: &Checks, goal: usize) -> Result<(), FinishError> {
+/// The first member that is missing, not expected, or of another kind.
+pub fn check(end: &Finish, checks: &Checks, goal: usize, zone: &Zone) -> Result<(), FinishError> {
     let asks = asks(checks, goal);
-    for (name, given) in facts {
+    let done = end.outcome == Outcome::Done;
+    let about = end.about.as_deref().is_some_and(|about| !about.trim().is_empty());
+    let needs_about = !matches!(end.reason, None | Some(RefusalClass::NoTool));
+    match end.outcome {
+        Outcome::Refused if end.reason.is_none() => {
+            return Err(FinishError::Missing {
+                member: "reason".to_owned(),
+                expected: "not_found, forbidden, conflict, invalid or no_tool, as the outcome is refused",
+            });
+        }
+        Outcome::Refused if needs_about && !about => {
+            return Err(FinishError::Missing {
+                member: "about".to_owned(),
+                expected: "what the refusal is about: an id, a name, or the name of a value",
+            });
+        }
+        Outcome::Refused => {}
+        _ if end.reason.is_some() => return Err(FinishError::Unexpected { member: "reason" }),
+        _ if about => return Err(FinishError::Unexpected { member: "about" }),
+        _ => {}
+    }
+    if !done && end.facts.values().any(|given| !given.is_null()) {
+        return Err(FinishError::Unexpected { member: "facts" });
+    }
+    let given = |fact: &&NamedFact| end.facts.get(&fact.name).is_some_and(|given| !given.is_null());
+    if let Some(missing) = asks.iter().find(|fact| done && !given(fact)) {
+        let expected = "its value, as the outcome is done";
+        return Err(FinishError::Missing { member: format!("facts.{}", missing.name), expected });
+    }
+    for (name, given) in end.facts.iter().filter(|(_, given)| !given.is_null()) {
         let Some(NamedFact { ask, .. }) = asks.iter().find(|known| known.name == *name) else {
             let names: Vec<String> = asks.iter().map(|known| format!("`{}`", known.name)).collect();
             let expected = match names.as_slice() {
@@ -323,7 +417,7 @@ pub fn check(facts: &Map<String, Json>, checks: &Checks, goal: usize) -> Result<
             };
             return Err(FinishError::Unknown { found: name.chars().take(60).collect(), expected });
         };
-        if let Some(expected) = ask.kind.expects(given) {
+        if let Some(expected) = ask.kind.expects(given, zone) {
             let found = given.to_string().chars().take(60).collect();
             return Err(FinishError::Kind { name: name.clone(), found, expected });
         }

@@ -109,7 +109,7 @@ impl Checks {
         let at = self.changes.iter().position(|change| change.key == KeyCheck::New(new))?;
         let change = &self.changes[at];
         let alike =
-            |other: &&ChangeCheck| other.resource == change.resource && matches!(other.key, KeyCheck::New(_));
+            |other: &&ChangeCheck| other.resource == change.resource && other.kind == ChangeKind::Created;
         Some((change, self.changes[..at].iter().filter(alike).count()))
     }
 }
@@ -159,7 +159,7 @@ pub struct ChangeCheck {
     /// Created: every field that is not generated. Updated: every changed field. Deleted: empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Matcher>,
-    /// The goal (from 0) that asks for it: made before that goal has opened, it is premature.
+    /// The goal (from 0) that asks for it and in which it is made: before, it is premature, and after, it is late.
     #[serde(default, skip_serializing_if = "is_first")]
     pub goal: u32,
 }
@@ -203,7 +203,7 @@ pub enum Matcher {
     New(u32),
     /// A list in which plain items are equal and `{"new": n}` stands for the key of new record n.
     ListWithNew(Vec<Json>),
-    /// Free text: the same words apart from case, punctuation and white space.
+    /// Free text: its words with meaning, its numbers, and as many denials, in any order and at most twice as many words.
     Text(String),
 }
 

@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
-use diorama_seeds::ending::Finish;
+use diorama_seeds::ending::{self, Finish, FinishError};
+use diorama_seeds::english::{fold, has_words};
 use diorama_seeds::script::Script;
-use diorama_seeds::task::{Outcome, RefusalClass};
+use diorama_seeds::task::{Checks, Outcome, RefusalClass};
+use diorama_seeds::value::Zone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -120,6 +122,32 @@ impl Conversation {
         }
     }
 
+    /// Checks that an ending of the open goal is complete, can be read, and names items that something visible names.
+    ///
+    /// # Errors
+    /// The first member that is wrong. The same goal may be ended again.
+    pub fn check_finish(
+        &self,
+        end: &Finish,
+        checks: &Checks,
+        script: &Script,
+        log: &[Arc<LogEntry>],
+        base: &Base,
+    ) -> Result<(), FinishError> {
+        let (goal, zone) = (self.progress().goal as usize, &base.world().zone);
+        ending::check(end, checks, goal, zone)?;
+        let mut visible: Option<Vec<String>> = None;
+        for (name, item) in ending::items(end, checks, goal) {
+            let texts = visible.get_or_insert_with(|| visible_texts(self.user_turns(script), log, zone));
+            let item_name = fold(item.trim());
+            if !texts.iter().any(|text| has_words(text, &item_name) || has_words(&item_name, text)) {
+                let found = item.chars().take(60).collect();
+                return Err(FinishError::Item { name: name.clone(), found });
+            }
+        }
+        Ok(())
+    }
+
     /// Adds an exchange.
     pub fn push(&mut self, exchange: Exchange) {
         self.exchanges.push(Arc::new(exchange));
@@ -159,4 +187,22 @@ impl Conversation {
         let open = (!self.is_over()).then(|| Ended { calls, ..Ended::default() });
         ended.chain(open).collect()
     }
+}
+
+/// The texts that user, calls and replies show, folded.
+fn visible_texts<'a>(
+    turns: impl Iterator<Item = &'a str>,
+    log: &[Arc<LogEntry>],
+    zone: &Zone,
+) -> Vec<String> {
+    let mut found: Vec<String> = turns.map(fold).collect();
+    for entry in log {
+        let arguments = entry.call.arguments.values().map(|given| match given {
+            Json::String(text) => fold(text),
+            other => other.to_string(),
+        });
+        let shown = entry.reply.body.values().map(|(value, _)| fold(&value.to_text(zone)));
+        found.extend(arguments.chain(shown).filter(|text| !text.is_empty()));
+    }
+    found
 }

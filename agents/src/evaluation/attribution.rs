@@ -2,7 +2,7 @@
 
 use diorama_baselines::trace::{Note, Step};
 use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
-use diorama_grade::ErrorClass;
+use diorama_grade::{ErrorClass, NeededCall, exclusion};
 use diorama_seeds::task::{Call, GoldCall, Outcome};
 use diorama_simulator::user::tells_nothing;
 use serde::{Deserialize, Serialize};
@@ -39,8 +39,9 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     if judged.grade.success {
         return None;
     }
-    let faulty = judged.log.iter().any(|entry| entry.is_environments_fault());
-    if faulty || judged.stopped.as_ref().is_some_and(EnvironmentError::is_outage) {
+    let needed = NeededCall::of(&judge.task().gold);
+    let hindered = exclusion(&needed, &judged.log, judge.world()).is_some();
+    if hindered || judged.stopped.as_ref().is_some_and(EnvironmentError::is_outage) {
         return Some(Attribution::Environment);
     }
     let task = judge.task();

@@ -225,7 +225,7 @@ async fn over_http(
 
 /// Returns true where a failure says nothing of the agent.
 const fn is_excluded(attribution: Option<Attribution>) -> bool {
-    matches!(attribution, Some(Attribution::Environment | Attribution::User))
+    matches!(attribution, Some(Attribution::Environment))
 }
 
 /// Grades a stored episode anew: what was done is done again, and no model is asked.

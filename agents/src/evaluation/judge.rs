@@ -64,6 +64,7 @@ impl Judge {
     /// # Errors
     /// When the task's checks do not fit its world.
     pub fn new(task: Task, world: Arc<World>) -> Result<Self, EpisodeError> {
+        let task = task.with_changes_by_goal(&world)?;
         let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {
             row: task.id.clone(),
             column: "checks",
@@ -151,7 +152,7 @@ impl Judge {
         if grade.success || grade.goals.is_empty() {
             return f64::from(u8::from(grade.success));
         }
-        let credited = grade.credited_goals(&self.task.checks);
+        let credited = grade.credited_goals();
         credited.iter().filter(|holds| **holds).count() as f64 / credited.len() as f64
     }
 
@@ -181,8 +182,10 @@ impl LocalEnvironment<'_> {
     }
 
     fn end(&mut self, end: &Finish) -> Result<Answer, EnvironmentError> {
-        let goal = self.conversation.progress().goal as usize;
-        if let Err(error) = ending::check(&end.facts, &self.judge.task.checks, goal) {
+        let Task { checks, script, .. } = &self.judge.task;
+        let log: Vec<Arc<LogEntry>> = self.session.log().collect();
+        if let Err(error) = self.conversation.check_finish(end, checks, script, &log, &self.judge.world.base)
+        {
             // An ending that is refused is a step like any other.
             self.meter.take(&self.view, false)?;
             return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });

@@ -257,11 +257,11 @@ const TAMPERINGS: [(&str, Tampering, &str); 28] = [
     (
         "a call of the solution taken for a mistake",
         |row| edit(&mut row.gold_calls, |calls| put(&mut calls[0]["mistake"], json!(true))),
-        "messages[",
+        "gold_plan",
     ),
     (
         "another outcome",
-        |row| edit(&mut row.episode, |episode| put(&mut episode["outcome"], json!("need_input"))),
+        |row| edit(&mut row.episode, |episode| put(&mut episode["outcome"], json!("refused"))),
         "episode.outcome",
     ),
 ];

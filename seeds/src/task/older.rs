@@ -59,8 +59,12 @@ impl TryFrom<ChecksForm> for Checks {
             _ => return Err(OlderError::Version(version)),
         };
         let VariantForm { goals, changes } = serde_json::from_value(translated(only, version)?)?;
-        // Version 1 stays until its evidence names arguments: see [`Checks::name_arguments`].
-        let version = if version == 1 { version } else { CHECKS_VERSION };
+        // Version 1 stays until its evidence names arguments ([`Checks::name_arguments`]), version 2 until the changes of its goals
+        // are told apart ([`Checks::has_changes_by_goal`]).
+        let version = match version {
+            2 if goals.len() < 2 || changes.is_empty() => CHECKS_VERSION,
+            version => version,
+        };
         Ok(Self { version, goals, changes, allowed })
     }
 }
@@ -108,6 +112,20 @@ impl Checks {
             goal.evidence.iter_mut().chain(of_facts).for_each(|evidence| evidence.name_arguments(gold));
         }
         self.version = CHECKS_VERSION;
+    }
+}
+
+impl Checks {
+    /// Returns true if the expected changes are those of each goal. In version 2 they were those of the whole episode, each
+    /// with the goal that began it.
+    #[must_use]
+    pub const fn has_changes_by_goal(&self) -> bool {
+        self.version >= CHECKS_VERSION
+    }
+
+    /// Takes the changes of each goal in the place of those of the whole episode.
+    pub fn set_changes_by_goal(&mut self, changes: Vec<ChangeCheck>) {
+        (self.version, self.changes) = (CHECKS_VERSION, changes);
     }
 }
 

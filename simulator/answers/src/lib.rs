@@ -3,6 +3,7 @@
 //! Numbers, money, dates and times are found without knowing what is asked; names are found when one is looked for. This
 //! package must not know what is expected, and never fails on any text.
 
+mod content;
 mod dates;
 mod figures;
 pub mod lexicon;
@@ -18,6 +19,7 @@ pub mod text;
 mod times;
 pub mod units;
 
+pub use self::content::Content;
 pub use self::mention::{Clock, Clocktime, Day, DayForm, Mention, Money, Number, NumberRole, What};
 pub use self::span::Span;
 pub use self::stance::Stance;

@@ -47,7 +47,7 @@ pub use self::possible::never_succeeding;
 pub use self::reply::{Body, Origin, Reply};
 pub use self::smoke::{Smoke, smoke};
 pub use self::state::kept::KeptState;
-pub use self::state::{Reading, RecordChange, State, diff};
+pub use self::state::{Reading, RecordChange, State, diff, net};
 
 /// The version of the engine's behaviour. It changes with anything that could change a recorded reply or digest.
 pub const ENGINE_VERSION: &str = "engine/1";

@@ -5,6 +5,7 @@
 
 pub(super) mod kept;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -363,6 +364,22 @@ pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
         }
     }
     changes
+}
+
+/// The difference that changes made together, in their order, sorted by resource and key: what was changed back is none.
+#[must_use]
+pub fn net<'a>(changes: impl IntoIterator<Item = &'a RecordChange>) -> Vec<RecordChange> {
+    let mut found: BTreeMap<(ResourceId, &Value), (&Option<Record>, &Option<Record>)> = BTreeMap::new();
+    for change in changes {
+        let ends = found.entry((change.resource, &change.key)).or_insert((&change.before, &change.after));
+        ends.1 = &change.after;
+    }
+    let differs = found.into_iter().filter(|(_, (before, after))| before != after);
+    let change =
+        |((resource, key), (before, after)): ((ResourceId, &Value), (&Option<Record>, &Option<Record>))| {
+            RecordChange { resource, key: key.clone(), before: before.clone(), after: after.clone() }
+        };
+    differs.map(change).collect()
 }
 
 /// A state as expressions read it outside a call.

@@ -4,8 +4,9 @@ mod damage;
 mod matching;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use diorama_seeds::english;
+use diorama_answers::Content;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, Record, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher};
@@ -13,9 +14,8 @@ use diorama_seeds::value::{Value, Zone};
 use serde_json::Value as Json;
 
 use super::{ErrorClass, GradeError};
-use diorama_engine::RecordChange;
-
-pub(crate) use damage::Damage;
+use diorama_engine::session::LogEntry;
+use diorama_engine::{RecordChange, net};
 
 /// Expected changes, made ready.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub(crate) struct Check {
 }
 
 /// Which record.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Key {
     Is(Value),
     New(u32),
@@ -52,7 +52,7 @@ pub(crate) enum Test {
     Absent,
     New(u32),
     List(Vec<Item>),
-    Text(Vec<String>),
+    Text(Content),
 }
 
 /// An item of a list.
@@ -110,15 +110,14 @@ impl Expected {
                     })?)
                 }
                 KeyCheck::New(number) => {
-                    if check.kind != ChangeKind::Created {
-                        return Err(ChangeError::Kind(
-                            "only a created change is about a new record; name the key of the others",
-                        ));
+                    let known = created.iter().any(|(known, _)| known == number);
+                    match (check.kind, known) {
+                        (ChangeKind::Created, true) => return Err(ChangeError::Twice(*number)),
+                        (ChangeKind::Created, false) => created.push((*number, resource)),
+                        (_, true) => {}
+                        // Changes stand in the order of their goals.
+                        (_, false) => return Err(ChangeError::Unknown(*number)),
                     }
-                    if created.iter().any(|(known, _)| known == number) {
-                        return Err(ChangeError::Twice(*number));
-                    }
-                    created.push((*number, resource));
                     Key::New(*number)
                 }
             };
@@ -208,7 +207,7 @@ impl Test {
                 }
                 Self::List(ready)
             }
-            Matcher::Text(text) => Self::Text(words_of(text)),
+            Matcher::Text(text) => Self::Text(Content::of(text)),
         })
     }
 
@@ -254,7 +253,7 @@ impl Test {
                 }
                 _ => false,
             },
-            Self::Text(words) => value.as_str().is_some_and(|text| words_of(text) == *words),
+            Self::Text(content) => value.as_str().is_some_and(|text| content.is_said_by(&Content::of(text))),
         }
     }
 
@@ -266,7 +265,9 @@ impl Test {
             Self::Absent => "nothing".to_owned(),
             Self::New(number) => format!("the key of new record {number}"),
             Self::Set(_) | Self::List(_) => "another list".to_owned(),
-            Self::Text(_) => "another text".to_owned(),
+            Self::Text(_) => {
+                "a text with the content of the user's, in at most twice as many words".to_owned()
+            }
         }
     }
 }
@@ -292,48 +293,92 @@ impl Allowed {
     }
 }
 
-/// What came of comparing the final difference with the expected one.
+/// What the calls of one goal changed.
+#[derive(Debug, Default)]
+pub(crate) struct Window<'a> {
+    /// Each change on the way, in order.
+    pub(crate) steps: Vec<&'a RecordChange>,
+    /// What they come to, sorted by resource and key.
+    pub(crate) net: Vec<RecordChange>,
+}
+
+impl<'a> Window<'a> {
+    pub(crate) fn of(log: &'a [Arc<LogEntry>]) -> Self {
+        let steps: Vec<&RecordChange> = log.iter().flat_map(|entry| &entry.changes).collect();
+        let net = net(steps.iter().copied());
+        Self { steps, net }
+    }
+}
+
+/// What came of comparing the changes of each goal with the expected ones.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
     /// Keys of new records.
     pub(crate) keys: BTreeMap<u32, Value>,
+    /// By goal.
+    pub(crate) goals: Vec<GoalChanges>,
+}
+
+/// What is wrong with the changes of one goal.
+#[derive(Debug, Default)]
+pub(crate) struct GoalChanges {
     pub(crate) errors: Vec<GradeError>,
-    /// Errors about changes that nobody asked for.
+    /// Errors about changes that nobody asked for then.
     pub(crate) damage: Vec<GradeError>,
 }
 
 impl Expected {
-    /// Compares the difference between first and last state with the expected one.
-    pub(crate) fn compare(&self, changes: &[RecordChange], allowed: &Allowed, world: &World) -> Compared {
-        let mut compared = Compared::default();
-        let assigned = matching::assign(self, changes, world);
+    /// Returns true if a goal asks for a change.
+    pub(crate) fn asks(&self, goal: usize) -> bool {
+        self.checks.iter().any(|check| check.goal as usize == goal)
+    }
+
+    /// Compares the changes of each goal with those that are expected of it. A change counts in the goal that asks for it: before
+    /// or after it is damage.
+    pub(crate) fn compare(&self, windows: &[Window<'_>], allowed: &Allowed, world: &World) -> Compared {
+        let assigned = matching::assign(self, windows, world);
+        let keys = matching::keys(self, windows, &assigned);
+        let goals = self.checks.iter().map(|check| check.goal as usize + 1).max().unwrap_or(0);
+        let mut compared = Compared { keys, goals: Vec::new() };
+        compared.goals.resize_with(goals.max(windows.len()), GoalChanges::default);
         for (check, at) in self.checks.iter().zip(&assigned) {
-            if let (Key::New(number), Some(change)) = (&check.key, at.and_then(|at| changes.get(at))) {
-                compared.keys.insert(*number, change.key.clone());
+            let goal = check.goal as usize;
+            match matching::change_of(check, *at, windows) {
+                Some(change) => self.judge(check, change, allowed, world, &mut compared),
+                None => {
+                    let made = windows.get(goal).map_or(&[][..], |window| &window.net);
+                    let message = self.missing(check, made, world);
+                    compared.goals[goal].errors.push(GradeError::new(ErrorClass::MissingChange, message));
+                }
             }
         }
-        for (check, at) in self.checks.iter().zip(&assigned) {
-            let Some(change) = at.and_then(|at| changes.get(at)) else {
-                compared
-                    .errors
-                    .push(GradeError::new(ErrorClass::MissingChange, self.missing(check, changes, world)));
-                continue;
+        for (goal, window) in (0..).zip(windows) {
+            let is_assigned = |position: usize| {
+                let mut of_goal = self.checks.iter().zip(&assigned).filter(|(check, _)| check.goal == goal);
+                of_goal.any(|(_, at)| *at == Some(position))
             };
-            self.judge(check, change, allowed, world, &mut compared);
-        }
-        for (position, change) in changes.iter().enumerate() {
-            if assigned.contains(&Some(position)) || is_harmless(change, allowed, world) {
-                continue;
+            let mut harm = std::mem::take(&mut compared.goals[goal as usize].damage);
+            for (position, change) in window.net.iter().enumerate() {
+                if is_assigned(position) || is_harmless(change, allowed, world) {
+                    continue;
+                }
+                let what = match kind(change) {
+                    ChangeKind::Created => "was created",
+                    ChangeKind::Updated => "was changed",
+                    ChangeKind::Deleted => "was deleted",
+                };
+                let message =
+                    format!("{} {what}, which was not asked for", named(change.resource, &change.key, world));
+                harm.push(GradeError::new(damage::class_of(change, goal, self), message));
             }
-            let what = match kind(change) {
-                ChangeKind::Created => "was created",
-                ChangeKind::Updated => "was changed",
-                ChangeKind::Deleted => "was deleted",
+            let is_known = |change: &RecordChange| {
+                let same = |(position, known): (usize, &RecordChange)| {
+                    (known.resource, &known.key) == (change.resource, &change.key) && !is_assigned(position)
+                };
+                window.net.iter().enumerate().any(same)
             };
-            compared.damage.push(GradeError::new(
-                ErrorClass::CollateralDamage,
-                format!("{} {what}, which was not asked for", named(change.resource, &change.key, world)),
-            ));
+            harm.extend(damage::judge(goal, window, is_known, self, &compared.keys, allowed, world));
+            compared.goals[goal as usize].damage = harm;
         }
         compared
     }
@@ -364,6 +409,8 @@ impl Expected {
         world: &World,
         compared: &mut Compared,
     ) {
+        let Compared { keys, goals } = compared;
+        let Some(found) = goals.get_mut(check.goal as usize) else { return };
         let Some(resource) = world.resources.get(check.resource.index()) else { return };
         let Some(after) = &change.after else { return };
         for (position, field) in resource.fields.iter().enumerate() {
@@ -376,8 +423,8 @@ impl Expected {
             };
             match check.fields.iter().find(|(of, _)| *of == id) {
                 Some((_, test)) => {
-                    if !test.holds(value, &compared.keys) {
-                        compared.errors.push(GradeError::new(
+                    if !test.holds(value, keys) {
+                        found.errors.push(GradeError::new(
                             ErrorClass::WrongValue,
                             format!(
                                 "{} is {}, expected {}",
@@ -391,7 +438,7 @@ impl Expected {
                 None if field.generated || id == resource.key || allowed.covers(check.resource, id) => {}
                 None => match before {
                     Some(before) if before == value => {}
-                    Some(before) => compared.damage.push(GradeError::new(
+                    Some(before) => found.damage.push(GradeError::new(
                         ErrorClass::CollateralDamage,
                         format!(
                             "{} changed from {} to {}, which was not asked for",
@@ -401,7 +448,7 @@ impl Expected {
                         ),
                     )),
                     None if value.is_missing() || Some(value) == field.default.as_ref() => {}
-                    None => compared.errors.push(GradeError::new(
+                    None => found.errors.push(GradeError::new(
                         ErrorClass::WrongValue,
                         format!("{} is {}, which was not asked for", place(), show(value)),
                     )),
@@ -422,11 +469,6 @@ fn is_set(world: &World, resource: ResourceId, field: FieldId) -> bool {
         )
     };
     references && !world.apis.iter().any(is_ordered)
-}
-
-/// The words of a text without case, accents and marks.
-fn words_of(text: &str) -> Vec<String> {
-    english::words(&english::fold(text)).collect()
 }
 
 pub(crate) fn kind(change: &RecordChange) -> ChangeKind {

@@ -37,6 +37,10 @@ pub enum ErrorClass {
     CollateralDamage,
     /// Something was changed before the user had asked for it.
     PrematureChange,
+    /// Something was changed after the goal that asks for it had ended.
+    LateChange,
+    /// The episode has more calls and replies than can be judged.
+    TooLong,
     /// A goal of the conversation was not reached.
     MissingGoal,
     /// The episode ended in another way.

@@ -68,7 +68,7 @@ fn shown_value(
 }
 
 /// Whether a call was made with all of these arguments.
-fn has_all(entry: &LogEntry, arguments: &[(ParameterId, Value)], world: &World) -> bool {
+pub(crate) fn has_all(entry: &LogEntry, arguments: &[(ParameterId, Value)], world: &World) -> bool {
     arguments.iter().all(|(id, wanted)| has_argument(entry, *id, wanted, world))
 }
 

@@ -11,7 +11,7 @@ use super::evidence::{History, Leaves, NewRecords};
 use super::fact::filled_fact;
 use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
-use super::{Attempt, Ended, Episode, Verdict, structured};
+use super::{Attempt, Ended, Episode, Verdict};
 use diorama_engine::session::LogEntry;
 
 /// A goal as it ended, with what is read of it once.
@@ -62,7 +62,6 @@ impl<'a> Held<'a> {
             return Verdict::NotEvaluated;
         }
         let before = errors.len();
-        let zone = &self.new.world.zone;
         for asked in &self.expected.asked {
             let name = &asked.name;
             let given = self.goal.ended.facts.and_then(|facts| facts.get(name));
@@ -72,7 +71,7 @@ impl<'a> Held<'a> {
             let wanted: Option<Vec<Fact>> = asked.items.iter().map(filled).collect();
             let (class, message) = match (given, wanted) {
                 (None, _) => (ErrorClass::MissingFact, format!("`{name}` was not given")),
-                (Some(given), Some(wanted)) if asked.is_given(&wanted, given, zone) => continue,
+                (Some(given), Some(wanted)) if asked.is_given(&wanted, given, self.new.world) => continue,
                 (Some(given), _) => {
                     let given: String = given.to_string().chars().take(80).collect();
                     (ErrorClass::Contradiction, format!("`{name}` was given as {given}, which it is not"))
@@ -133,9 +132,7 @@ impl<'a> Held<'a> {
             let given = reasons(reason.as_slice());
             return Err(format!("the refusal gives {given}, expected {}", reasons(&expected.refusal)));
         }
-        if expected.asks_subject
-            && !about.is_some_and(|about| structured::is_about(about, &expected.subjects))
-        {
+        if expected.asks_subject && !about.is_some_and(|about| expected.subjects.are_named_in(about)) {
             let given: String = about.unwrap_or("nothing").chars().take(60).collect();
             return Err(format!("the refusal is about {given}, expected the id or name that was asked for"));
         }

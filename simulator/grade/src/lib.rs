@@ -3,35 +3,37 @@
 //! A pure function of world, states, log, checks and structured final answers. The gates, `verify`, `eval` and HTTP all
 //! call it. It must not read words or a clock, or know who the agent is.
 
+mod about;
 mod change;
 mod errors;
 pub mod evidence;
+mod exclusion;
 mod fact;
 mod goal;
 mod prepare;
 mod progress;
 mod structured;
+mod text;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use diorama_seeds::task::{Checks, Fact, Outcome, RefusalClass};
-use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 pub use self::change::ChangeError;
 pub use self::errors::{CheckError, ErrorClass, GradeError};
 pub use self::evidence::EvidenceError;
+pub use self::exclusion::{Cause, NeededCall, exclusion};
 pub use self::fact::{FactError, filled_fact, made_fact};
 pub use self::prepare::Prepared;
 pub use self::progress::Progress;
 
-use self::change::{Compared, Damage};
+use self::change::{Compared, GoalChanges, Window};
 use self::evidence::NewRecords;
 use self::goal::{Goal, Held};
 use diorama_engine::session::LogEntry;
-use diorama_engine::{Base, RecordChange, State, diff};
+use diorama_engine::{Base, State};
 
 /// Version of the grader; a change that alters any verdict makes a new one.
 pub const GRADER_VERSION: &str = "grade/2";
@@ -84,26 +86,34 @@ pub struct Grade {
 }
 
 impl Grade {
-    /// Whether each goal holds by itself: none of its verdicts failed, and something that it asks for was shown: a fact, the
-    /// evidence of its end, or a change, with nothing else changed. All goals of a solved task hold.
-    ///
-    /// Credit for parts of a task, and no proof of anything.
+    /// The grade of an episode that cannot be judged, and so has failed: it has so many goals.
     #[must_use]
-    pub fn credited_goals(&self, checks: &Checks) -> Vec<bool> {
-        if self.success {
-            return vec![true; self.goals.len()];
+    pub fn failed(goals: usize, message: &str) -> Self {
+        let goal = GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() };
+        Self {
+            version: GRADER_VERSION.to_owned(),
+            success: false,
+            reward: 0.0,
+            components: Components { outcome: Verdict::Failed, ..Components::default() },
+            goals: vec![goal; goals],
+            errors: vec![GradeError::new(ErrorClass::TooLong, message.to_owned())],
         }
-        let Components { change, damage, .. } = self.components;
-        let harmed = [change, damage].contains(&Verdict::Failed);
-        let writing: Vec<u32> = checks.changes.iter().map(|change| change.goal).collect();
-        let credited = (0..).zip(&self.goals).map(|(number, goal)| {
-            let writes = writing.contains(&number);
-            let shows = [goal.answer, goal.evidence].contains(&Verdict::Passed)
-                || (writes && change == Verdict::Passed);
-            let fails = [goal.outcome, goal.answer, goal.evidence].contains(&Verdict::Failed);
-            shows && !fails && !(writes && harmed)
-        });
-        credited.collect()
+    }
+
+    /// Whether each goal holds by itself: none of its verdicts failed, and something that had to be shown was. All goals of a
+    /// solved task hold; without a call and an ending none does.
+    #[must_use]
+    pub fn credited_goals(&self) -> Vec<bool> {
+        self.goals.iter().map(|goal| self.success || goal.holds()).collect()
+    }
+}
+
+impl GoalGrade {
+    fn holds(&self) -> bool {
+        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence];
+        !all.contains(&Verdict::Failed)
+            && self.outcome == Verdict::Passed
+            && [self.change, self.answer, self.evidence].contains(&Verdict::Passed)
     }
 }
 
@@ -122,11 +132,15 @@ pub struct Components {
     pub evidence: Verdict,
 }
 
-/// Verdicts on one goal. Changes are judged over the whole episode.
+/// Verdicts on one goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalGrade {
     /// It ended as it should.
     pub outcome: Verdict,
+    /// The changes that it asks for were made before it ended, with the right values.
+    pub change: Verdict,
+    /// Nothing else was changed in it, not even for a while.
+    pub damage: Verdict,
     /// The expected facts were given, with the right values.
     pub answer: Verdict,
     /// What was given, a reply of the episode up to then shows.
@@ -192,25 +206,24 @@ impl Prepared {
     }
 
     fn episode<'a>(&'a self, attempt: &'a Attempt<'a>) -> Episode<'a> {
-        let opened = std::iter::once(0).chain(attempt.goals.iter().map(|goal| goal.calls)).collect();
         let mut seen = self.leaves.none();
         let goals = (0..).zip(attempt.goals);
         let goals = goals.map(|(number, ended)| Goal::new(number, attempt, ended, &self.leaves, &mut seen));
-        Episode {
-            attempt,
-            goals: goals.collect(),
-            changes: diff(attempt.base, attempt.initial, attempt.last),
-            damage: Damage::new(attempt.log, opened),
-        }
+        Episode { attempt, goals: goals.collect(), windows: windows(attempt) }
     }
 
     /// Judges an episode; where it is asked only whether it is solved, the first fault ends it.
     fn judge(&self, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
-        let keys = self.judge_changes(episode, &mut judged);
+        let Compared { keys, goals: changes } =
+            self.changes.compare(&episode.windows, &self.allowed, episode.attempt.base.world());
+        let wrong =
+            changes.iter().flat_map(|goal| &goal.errors).chain(changes.iter().flat_map(|goal| &goal.damage));
+        judged.errors.extend(wrong.cloned());
         if only_whether && !judged.errors.is_empty() {
             return Judgement::default();
         }
+        let changed = |goal: usize| self.judge_changes(goal, &changes[goal..], episode);
         let new =
             NewRecords { world: episode.attempt.base.world(), resources: &self.changes.created, keys: &keys };
         let goals = self.goals.iter().zip(&episode.goals);
@@ -227,7 +240,13 @@ impl Prepared {
             let Some((held, (shown, missing))) = shown.next() else {
                 let message = format!("goal {number} of the conversation was not reached");
                 judged.errors.push(GradeError::new(ErrorClass::MissingGoal, message));
-                judged.goals.push(GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() });
+                let (change, damage) = changed(number);
+                judged.goals.push(GoalGrade {
+                    outcome: Verdict::Failed,
+                    change,
+                    damage,
+                    ..GoalGrade::default()
+                });
                 continue;
             };
             let answer = held.facts(&mut judged.errors);
@@ -240,36 +259,37 @@ impl Prepared {
             // A refusal that no call leads to rests on the reason that is given for it.
             let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
             let evidence = if declines { outcome } else { shown };
-            judged.goals.push(GoalGrade { outcome, answer, evidence });
+            let (change, damage) = changed(number);
+            judged.goals.push(GoalGrade { outcome, change, damage, answer, evidence });
         }
         let over = |of: fn(&GoalGrade) -> Verdict| Verdict::over(judged.goals.iter().map(of));
         judged.components.outcome = over(|goal| goal.outcome);
+        judged.components.change = over(|goal| goal.change);
+        judged.components.damage = over(|goal| goal.damage);
         judged.components.answer = over(|goal| goal.answer);
         judged.components.evidence = over(|goal| goal.evidence);
         judged
     }
 
-    /// What was changed: as expected, when it was asked for, and nothing else. Gives the keys of the new records, by
-    /// number.
-    fn judge_changes(&self, episode: &Episode<'_>, judged: &mut Judgement) -> BTreeMap<u32, Value> {
-        let world = episode.attempt.base.world();
-        let Compared { keys, errors: wrong, damage } =
-            self.changes.compare(&episode.changes, &self.allowed, world);
-        if !self.changes.checks.is_empty() {
-            judged.components.change = Verdict::of(wrong.is_empty());
-        }
-        judged.errors.extend(wrong);
-        let mut harm = damage;
-        for (_, error) in episode.damage.judge(&self.changes, &keys, &self.allowed, world) {
-            if !harm.contains(&error) {
-                harm.push(error);
-            }
-        }
-        if self.writes || !episode.damage.is_empty() || !harm.is_empty() {
-            judged.components.damage = Verdict::of(harm.is_empty());
-        }
-        judged.errors.extend(harm);
-        keys
+    /// The verdicts on what was changed in a goal; `changes` are those of the goal and the ones after it. What was changed after
+    /// the last goal is the last one's damage.
+    fn judge_changes(
+        &self,
+        goal: usize,
+        changes: &[GoalChanges],
+        episode: &Episode<'_>,
+    ) -> (Verdict, Verdict) {
+        let is_last = goal + 1 == self.goals.len();
+        let own = if is_last { changes } else { changes.get(..1).unwrap_or(changes) };
+        let change = match self.changes.asks(goal) {
+            true => Verdict::of(own.iter().all(|goal| goal.errors.is_empty())),
+            false => Verdict::NotEvaluated,
+        };
+        let is_quiet = episode.windows.get(goal).is_none_or(|window| window.steps.is_empty());
+        let harmless = own.iter().all(|goal| goal.damage.is_empty());
+        let damage =
+            if self.writes || !is_quiet || !harmless { Verdict::of(harmless) } else { Verdict::NotEvaluated };
+        (change, damage)
     }
 }
 
@@ -277,15 +297,34 @@ impl Prepared {
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
     goals: Vec<Goal<'a>>,
-    changes: Vec<RecordChange>,
-    damage: Damage<'a>,
+    /// What was changed in each goal; of calls after the last of them, in one more.
+    windows: Vec<Window<'a>>,
+}
+
+/// What was changed in each goal of an attempt.
+fn windows<'a>(attempt: &Attempt<'a>) -> Vec<Window<'a>> {
+    let calls = attempt.log.len();
+    let ends = attempt.goals.iter().map(|goal| goal.calls.min(calls));
+    let mut start = 0;
+    let mut found: Vec<Window<'a>> = Vec::with_capacity(attempt.goals.len() + 1);
+    for end in ends.chain([calls]) {
+        let own = attempt.log.get(start..end).unwrap_or_default();
+        if found.len() < attempt.goals.len() || !own.is_empty() {
+            found.push(Window::of(own));
+        }
+        start = end.max(start);
+    }
+    found
 }
 
 impl Episode<'_> {
     /// What the world made for a field of a new record, as a fact.
     fn made(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
         let (resource, key, field) = new.field(number, field)?;
-        let record = self.attempt.last.get(self.attempt.base, resource, key)?;
+        let changes = self.windows.iter().flat_map(|window| &window.net);
+        let mut created = changes.filter(|change| change.before.is_none());
+        let record =
+            created.find(|change| (change.resource, &change.key) == (resource, key))?.after.as_ref()?;
         let value = record.get(field.index()).filter(|value| !value.is_missing())?;
         Some(made_fact(value, &new.world.zone))
     }

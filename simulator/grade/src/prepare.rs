@@ -2,11 +2,12 @@
 
 use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, GoalCheck, Outcome, RefusalClass};
 
+use super::about::Subjects;
 use super::change::{Allowed, Expected};
 use super::errors::CheckError;
 use super::evidence::{Leaves, Ready};
 use super::fact::check_fact;
-use super::structured::{self, AskedFact};
+use super::structured::AskedFact;
 use diorama_engine::Base;
 
 /// Checks, made ready for a world.
@@ -34,7 +35,7 @@ pub(crate) struct PreparedGoal {
     /// True if a refusal must say what it is about.
     pub(crate) asks_subject: bool,
     /// For refusals: what they may be said to be about.
-    pub(crate) subjects: Vec<String>,
+    pub(crate) subjects: Subjects,
 }
 
 impl Prepared {
@@ -95,12 +96,12 @@ impl PreparedGoal {
         let evidence = ready(&goal.evidence)?;
         goal.answer.iter().try_for_each(|check| check_fact(&check.fact, &world.zone))?;
         let subjects = match goal.outcome {
-            Outcome::Refused => structured::subjects(&goal.evidence, base),
-            _ => Vec::new(),
+            Outcome::Refused => Subjects::of(&goal.evidence, base),
+            _ => Subjects::default(),
         };
         Ok(Self {
             answer: goal.answer.clone(),
-            asked: AskedFact::of_goal(goal),
+            asked: AskedFact::of_goal(goal, base),
             asks_subject: !subjects.is_empty(),
             subjects,
             outcome: goal.outcome,

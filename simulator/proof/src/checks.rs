@@ -3,18 +3,17 @@
 //!
 //! Built from engine facts (the state difference and the provenance of reply leaves), never from the words.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use diorama_engine::session::{LogEntry, Session};
-use diorama_engine::{Body, Origin, RecordChange};
+use diorama_engine::{Body, Origin};
 use diorama_seeds::ending::{Ask, Kind};
 use diorama_seeds::english::WEEKDAYS;
 use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
-    Allowance, AnswerCheck, ArgumentSource, CHECKS_VERSION, ChangeCheck, ChangeKind, Checks, Evidence, Fact,
-    GoalCheck, GoldCall, KeyCheck, Matcher, Outcome,
+    AnswerCheck, ArgumentSource, CHECKS_VERSION, Checks, Evidence, Fact, GoalCheck, GoldCall, Outcome,
 };
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
@@ -26,8 +25,12 @@ use crate::gates::Trial;
 use crate::ground::GroundedGoal;
 use crate::measures::Measures;
 
+mod changes;
 mod items;
 mod ways;
+
+use self::changes::{allowances, new_keys};
+pub use self::changes::{change_checks, changed_by_goal, older_change_checks};
 
 /// Builds the checks of a candidate that was run.
 #[must_use]
@@ -39,61 +42,27 @@ pub fn build(
     gold: &[GoldCall],
     entries: &[Arc<LogEntry>],
 ) -> Checks {
-    let diff = session.diff();
-    let builder = FactBuilder { world: context.base.world(), measures, new: new_keys(&diff), gold };
-    let mut changes = change_checks(builder.world, &diff);
-    for (check, change) in changes.iter_mut().zip(&diff) {
-        check.goal = goal_of(change, goals, entries);
-    }
+    let world = context.base.world();
+    let logs: Vec<&[Arc<LogEntry>]> =
+        goals.iter().map(|goal| entries.get(goal.calls.clone()).unwrap_or_default()).collect();
+    let changed = changed_by_goal(&logs);
+    let builder = FactBuilder { world, measures, new: new_keys(changed.iter().flatten()), gold };
     let goals = goals.iter().map(|goal| builder.goal(goal, entries, session)).collect();
-    Checks { version: CHECKS_VERSION, goals, changes, allowed: allowances(builder.world, entries) }
-}
-
-/// Fields that the reference solution itself changes and changes back, at the user's wish.
-fn allowances(world: &World, entries: &[Arc<LogEntry>]) -> Vec<Allowance> {
-    let mut history: HashMap<(ResourceId, Value, usize), Vec<Value>> = HashMap::new();
-    let mut found: Vec<Allowance> = Vec::new();
-    for change in entries.iter().flat_map(|entry| &entry.changes) {
-        let (Some(before), Some(after)) = (&change.before, &change.after) else { continue };
-        for (index, (old, new)) in
-            before.iter().zip(after.iter()).enumerate().filter(|(_, (old, new))| old != new)
-        {
-            let values = history.entry((change.resource, change.key.clone(), index)).or_default();
-            if values.is_empty() {
-                values.push(old.clone());
-            }
-            if values.contains(new) {
-                let resource = world.resource(change.resource);
-                let Some(field) = resource.fields.get(index).map(|field| field.name.to_string()) else {
-                    continue;
-                };
-                let allowance = Allowance { resource: resource.qualified.to_string(), field };
-                if !found.contains(&allowance) {
-                    found.push(allowance);
-                }
-            }
-            values.push(new.clone());
-        }
-    }
-    found
+    let (changes, allowed) = (change_checks(world, &changed), allowances(world, &logs));
+    Checks { version: CHECKS_VERSION, goals, changes, allowed }
 }
 
 /// The arguments of a reference call without which its reply would say something else.
 pub(crate) fn binding_arguments(trial: &Trial<'_>, call: usize) -> serde_json::Map<String, Json> {
     let grounded = trial.grounded;
     let (world, measures) = (trial.world(), Measures::default());
-    let builder =
-        FactBuilder { world, measures: &measures, new: new_keys(&trial.expected), gold: &grounded.gold };
-    grounded.entries.get(call).map(|entry| builder.arguments(call, entry)).unwrap_or_default()
-}
-
-/// The goal in which the reference solution first changes a record.
-fn goal_of(change: &RecordChange, goals: &[GroundedGoal], entries: &[Arc<LogEntry>]) -> u32 {
-    let touches = |entry: &Arc<LogEntry>| {
-        entry.changes.iter().any(|other| (other.resource, &other.key) == (change.resource, &change.key))
+    let builder = FactBuilder {
+        world,
+        measures: &measures,
+        new: new_keys(trial.expected.iter()),
+        gold: &grounded.gold,
     };
-    let call = entries.iter().position(touches).unwrap_or(0);
-    goals.iter().position(|goal| goal.calls.contains(&call)).unwrap_or(0) as u32
+    grounded.entries.get(call).map(|entry| builder.arguments(call, entry)).unwrap_or_default()
 }
 
 /// Builds facts and their evidence from replies, with the measures that are visible.
@@ -103,12 +72,6 @@ struct FactBuilder<'a> {
     /// The numbers of new records.
     new: HashMap<(ResourceId, Value), u32>,
     gold: &'a [GoldCall],
-}
-
-/// The numbers of new records, in the order of the difference.
-fn new_keys(changes: &[RecordChange]) -> HashMap<(ResourceId, Value), u32> {
-    let created = changes.iter().filter(|change| change.before.is_none());
-    created.zip(0..).map(|(change, number)| ((change.resource, change.key.clone()), number)).collect()
 }
 
 impl FactBuilder<'_> {
@@ -153,6 +116,7 @@ impl FactBuilder<'_> {
             let value = api.parameters[id.index()].schema.parse_json(json, &self.world.zone);
             let chosen = self.gold.get(call).and_then(|gold| gold.sources.get(name));
             api.token != Some(id)
+                && !api.parameters[id.index()].free_text
                 && !matches!(
                     chosen,
                     Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default)
@@ -374,72 +338,4 @@ fn sized(mut fact: Fact, is_magnitude: bool) -> Fact {
         *magnitude = is_magnitude;
     }
     fact
-}
-
-/// The expected changes, with new keys as numbers.
-#[must_use]
-pub fn change_checks(world: &World, changes: &[RecordChange]) -> Vec<ChangeCheck> {
-    let new_keys = new_keys(changes);
-    changes
-        .iter()
-        .map(|change| {
-            let resource = world.resource(change.resource);
-            let key = match new_keys.get(&(change.resource, change.key.clone())) {
-                Some(number) => KeyCheck::New(*number),
-                None => KeyCheck::Key(change.key.to_json(&world.zone)),
-            };
-            let kind = match (&change.before, &change.after) {
-                (None, _) => ChangeKind::Created,
-                (_, None) => ChangeKind::Deleted,
-                _ => ChangeKind::Updated,
-            };
-            let mut fields = BTreeMap::new();
-            if let Some(after) = &change.after {
-                for (index, field) in resource.fields.iter().enumerate() {
-                    let before = change.before.as_ref().and_then(|before| before.get(index));
-                    let Some(value) = after.get(index) else { continue };
-                    if index == resource.key.index() || field.generated || before == Some(value) {
-                        continue;
-                    }
-                    let matcher = field_matcher(world, &field.schema.kind, field.free_text, value, &new_keys);
-                    fields.insert(field.name.to_string(), matcher);
-                }
-            }
-            ChangeCheck { resource: resource.qualified.to_string(), kind, key, fields, goal: 0 }
-        })
-        .collect()
-}
-
-fn field_matcher(
-    world: &World,
-    kind: &Type,
-    free_text: bool,
-    value: &Value,
-    new_keys: &HashMap<(ResourceId, Value), u32>,
-) -> Matcher {
-    let new = |kind: &Type, value: &Value| match kind {
-        Type::Reference { resource, .. } => new_keys.get(&(*resource, value.clone())).copied(),
-        _ => None,
-    };
-    if let Some(number) = new(kind, value) {
-        return Matcher::New(number);
-    }
-    match (value, kind) {
-        (Value::Absent, _) => Matcher::Absent,
-        (Value::String(text), _) if free_text => Matcher::Text(text.to_string()),
-        (Value::List(items), Type::List(item))
-            if items.iter().any(|value| new(&item.kind, value).is_some()) =>
-        {
-            Matcher::ListWithNew(
-                items
-                    .iter()
-                    .map(|value| match new(&item.kind, value) {
-                        Some(number) => serde_json::json!({ "new": number }),
-                        None => value.to_json(&world.zone),
-                    })
-                    .collect(),
-            )
-        }
-        _ => Matcher::Equals(value.to_json(&world.zone)),
-    }
 }

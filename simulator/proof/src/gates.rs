@@ -7,6 +7,7 @@ mod alternatives;
 mod finish;
 mod mutation;
 mod nontrivial;
+mod texts;
 mod trial;
 mod unambiguous;
 

@@ -220,6 +220,8 @@ pub enum Mutation {
     OtherApi,
     /// A write that nobody asked for is added.
     AddWrite,
+    /// A write is made only after its goal has ended.
+    Late,
 }
 
 impl Mutation {
@@ -231,6 +233,7 @@ impl Mutation {
             Self::ChangeArgument => "change_argument",
             Self::OtherApi => "other_api",
             Self::AddWrite => "add_write",
+            Self::Late => "late",
         }
     }
 }
@@ -244,6 +247,8 @@ pub enum Way {
     RedundantRead,
     /// Another spelling of a value.
     Spelling,
+    /// A free text in other words.
+    Paraphrase,
     /// A default written out.
     Default,
     /// Independent calls in another order.
@@ -260,6 +265,7 @@ impl Way {
             Self::OtherSeed => "other_seed",
             Self::RedundantRead => "redundant_read",
             Self::Spelling => "spelling",
+            Self::Paraphrase => "paraphrase",
             Self::Default => "default",
             Self::Reordered => "reordered",
             Self::OtherRoute => "other_route",

@@ -20,7 +20,7 @@ use super::store::Event;
 use super::tasks::TaskSpec;
 use crate::conversation::Given;
 use diorama_engine::session::LogEntry;
-use diorama_grade::{Attempt, Grade, Prepared, Progress};
+use diorama_grade::{Attempt, Cause, Grade, Prepared, Progress, exclusion};
 
 /// Calls after which progress is judged, at most.
 const MAX_PROGRESS: usize = 200;
@@ -62,7 +62,11 @@ impl App {
             Problem::new(500, format!("the checks of task {} do not fit its world: {error}", task.id))
         };
         let prepared = Prepared::new(&task.checks, &live.world.base).map_err(unfit)?;
-        let log = self.whole_log(live)?;
+        let Some(log) = self.judged_log(live)? else {
+            let outgrown = Grade::failed(task.checks.goals.len(), self.outgrown().detail());
+            let shown = grade_reply(outgrown, &vec![false; task.checks.goals.len()], &[], Vec::new(), None);
+            return self.keep_grade(live, shown, false);
+        };
         let goals = live.said.endings(log.len());
         let attempt = Attempt {
             base: &live.world.base,
@@ -73,8 +77,19 @@ impl App {
         };
         let grade = prepared.grade(&attempt);
         let success = grade.success;
-        let credited = grade.credited_goals(&task.checks);
-        let shown = grade_reply(grade, &credited, &log, progress(&prepared, &attempt));
+        let credited = grade.credited_goals();
+        let cause = exclusion(&task.needed, &log, live.world.world()).filter(|_| !success);
+        let shown = grade_reply(grade, &credited, &log, progress(&prepared, &attempt), cause);
+        self.keep_grade(live, shown, success)
+    }
+
+    /// Keeps the grade of an episode, which has ended with it.
+    fn keep_grade(
+        &self,
+        live: &mut Live,
+        shown: GradeReply,
+        success: bool,
+    ) -> Result<(Json, After), Problem> {
         let shown = serde_json::to_value(shown).map_err(|error| Problem::new(500, error.to_string()))?;
         let saved = self.note(live, &Event::Graded(shown.clone()))?;
         self.metrics.graded(success);
@@ -114,9 +129,11 @@ impl App {
 
     fn end(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
         let task = task_of(live)?;
-        let goal = live.said.progress().goal as usize;
-        ending::check(&end.facts, &task.checks, goal)
-            .map_err(|error| Problem::new(422, error.to_string()).with("parameter", "facts"))?;
+        live.takes_calls(&self.settings, &self.scale)?;
+        let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
+        live.said
+            .check_finish(&end, &task.checks, &task.script, &log, &live.world.base)
+            .map_err(|error| Problem::new(422, error.to_string()).with("parameter", error.member()))?;
         let (message, given) = Given::of(end);
         self.hear(live, &message, given)
     }
@@ -124,14 +141,11 @@ impl App {
     fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<(MessageReply, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = task_of(live)?;
-        if live.said.is_over() {
-            return Ok((MessageReply { content: None, done: true, finish: None }, After::default()));
-        }
         if live.said.exchanges().len() >= MAX_EXCHANGES {
             let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
             return Err(Problem::new(429, detail).with("limit", MAX_EXCHANGES as u64));
         }
-        let log = self.whole_log(live)?;
+        let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
         let exchange = live.said.hear(&task.script, said, given, &log, &live.world.base);
         let done = exchange.progress.over;
         // Another goal has opened, which asks for other facts.
@@ -204,23 +218,25 @@ fn progress(prepared: &Prepared, attempt: &Attempt<'_>) -> Vec<Json> {
     shown.collect()
 }
 
-fn grade_reply(grade: Grade, credited: &[bool], log: &[Arc<LogEntry>], progress: Vec<Json>) -> GradeReply {
-    // A world that could not compute a reply, and a fault that was injected, have not given the agent a fair chance:
-    // such an episode is excluded.
+/// The reply of a graded episode; `cause` is what excludes it.
+fn grade_reply(
+    grade: Grade,
+    credited: &[bool],
+    log: &[Arc<LogEntry>],
+    progress: Vec<Json>,
+    cause: Option<Cause>,
+) -> GradeReply {
     let hindering = log.iter().enumerate().flat_map(|(call, entry)| {
         let hinders = entry.faults.iter().filter(|fault| fault.kind.hinders());
         hinders.map(move |fault| Hindrance { call, kind: fault.kind })
     });
     let faults: Vec<Hindrance> = hindering.collect();
-    let faulty = log.iter().any(|entry| entry.faults.is_empty() && entry.reply.status >= 500);
     let Grade { version, success, reward, components, goals, errors } = grade;
-    let attribution = match (success, faulty, faults.is_empty()) {
-        (true, _, _) => None,
-        (false, true, _) => Some("world"),
-        (false, false, false) => Some("fault"),
-        (false, false, true) => Some("agent"),
-    };
-    let excluded = !success && log.iter().any(|entry| entry.is_environments_fault());
+    let attribution = (!success).then_some(match cause {
+        Some(Cause::World) => "world",
+        Some(Cause::Fault) => "fault",
+        None => "agent",
+    });
     GradeReply {
         version,
         success,
@@ -231,7 +247,7 @@ fn grade_reply(grade: Grade, credited: &[bool], log: &[Arc<LogEntry>], progress:
         errors,
         progress,
         attribution,
-        excluded,
+        excluded: cause.is_some(),
         faults,
     }
 }

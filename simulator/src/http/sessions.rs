@@ -165,7 +165,16 @@ impl Live {
             return Err(Problem::new(
                 409,
                 "the episode has been graded and has ended; reset the session or create another",
-            ));
+            )
+            .with("done", true));
+        }
+        if self.said.is_over() {
+            return Err(Problem::new(
+                409,
+                "the user has nothing more to say, so the episode has ended and nothing more is done; grade it, reset \
+                 the session or create another",
+            )
+            .with("done", true));
         }
         let (bytes, most) = (self.weight.bytes(), settings.max_session_bytes);
         if bytes >= most {

@@ -72,6 +72,25 @@ impl App {
             .collect()
     }
 
+    /// The calls of an episode, to go on with it or to judge it; none where they are more than may be looked at together.
+    pub(super) fn judged_log(&self, live: &mut Live) -> Result<Option<Vec<Arc<LogEntry>>>, Problem> {
+        match self.whole_log(live) {
+            Ok(log) => Ok(Some(log)),
+            Err(problem) if problem.status() == 422 => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// The problem of an episode that has outgrown what can be judged.
+    pub(super) fn outgrown(&self) -> Problem {
+        let most = self.settings.max_reply_bytes;
+        let detail = format!(
+            "the session's calls and replies come to more than {most} bytes (--max-reply-bytes), so the episode has failed; \
+             grade it, reset the session or create another"
+        );
+        Problem::new(409, detail).with("limit", most).with("done", true)
+    }
+
     /// Room for as many bytes as one reply may have.
     pub(super) const fn room(&self, of: &'static str) -> Room {
         let most = self.settings.max_reply_bytes;

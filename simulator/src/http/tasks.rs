@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use diorama_engine::Base;
 use diorama_engine::tools::SearchVersion;
+use diorama_grade::NeededCall;
 
 /// A task in a list: nothing that gives its solution away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -44,6 +45,8 @@ pub struct TaskSpec {
     pub visible: Vec<ApiId>,
     /// The conditions that must hold at the end.
     pub checks: Checks,
+    /// The calls that the reference solution needs. They decide which failed episodes are excluded, and are never shown.
+    pub needed: Vec<NeededCall>,
     /// The clock at the start.
     pub clock: Instant,
     /// What the first calls of APIs meet.

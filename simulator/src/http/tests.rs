@@ -128,6 +128,7 @@ impl TaskSource for OneTask {
                 changes: vec![change],
                 allowed: vec![],
             },
+            needed: needed(),
             clock: Instant(1_772_442_000),
             seed: 7,
             outages: Vec::new(),
@@ -135,6 +136,15 @@ impl TaskSource for OneTask {
             base,
         }))
     }
+}
+
+/// The one call that the reference solution of the task makes.
+fn needed() -> Vec<diorama_grade::NeededCall> {
+    let call = json!({
+        "api": "DeleteProduct", "arguments": {"product_id": 14},
+        "sources": {"product_id": {"from": "user", "turn": 1, "start": 7, "end": 9}},
+    });
+    diorama_grade::NeededCall::of(&[serde_json::from_value(call).unwrap()])
 }
 
 /// A customer who holds back which product it is.

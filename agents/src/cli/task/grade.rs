@@ -44,11 +44,12 @@ impl Grade {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut tasks: HashMap<String, (Task, String)> = HashMap::new();
         let folder = open_dataset(&self.tasks)?;
+        let worlds = Worlds::new(folder.storage().clone());
         for row in folder.rows() {
             let row = row?;
-            tasks.insert(row.id.clone(), (Task::of(&row)?, row.world_id.clone()));
+            let task = Task::of(&row)?.with_changes_by_goal(&*worlds.get(&row.world_id)?)?;
+            tasks.insert(row.id.clone(), (task, row.world_id.clone()));
         }
-        let worlds = Worlds::new(folder.storage().clone());
         let mut agreement = Agreement::default();
         let mut shown = 0;
         for file in &self.episodes {

@@ -25,15 +25,6 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// Returns true if the agent was not given a fair chance: a fault hindered the call, or the world could not compute a
-    /// reply.
-    #[must_use]
-    pub fn is_environments_fault(&self) -> bool {
-        // Outages that a task has (503) are the agent's to deal with.
-        let failed = self.faults.is_empty() && self.reply.status == 500;
-        failed || self.faults.iter().any(|fault| fault.kind.hinders())
-    }
-
     /// Returns true if it changed a record that another call changed too.
     #[must_use]
     pub fn touches(&self, other: &Self) -> bool {

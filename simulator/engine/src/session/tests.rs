@@ -145,7 +145,7 @@ fn an_outage_is_met_once_and_goes_with_the_state() {
     let mut fork = session.fork();
     let mut memo = Memo::new();
     let first = session.call_again(&get, &mut memo);
-    assert_eq!((first.reply.status, first.is_environments_fault(), first.changes.len()), (503, false, 0));
+    assert_eq!((first.reply.status, first.faults.len(), first.changes.len()), (503, 0, 0));
     let mut resumed = fork.resumed(&session.kept()).unwrap();
     for session in [&mut session, &mut resumed] {
         assert_eq!(session.call_again(&get, &mut memo).reply.status, 200);

@@ -3,58 +3,107 @@
 use std::collections::BTreeMap;
 
 use diorama_seeds::model::World;
+use diorama_seeds::task::ChangeKind;
 use diorama_seeds::value::Value;
 
-use super::{Check, Expected, Key, kind};
+use super::{Check, Expected, Key, Window, kind};
 use diorama_engine::RecordChange;
 
 /// Assignments tried before the best so far is taken.
 const MAX_STEPS: usize = 20_000;
+/// The cost of a change that is not there, which weighs more than a record with wrong fields.
+const MISSING: usize = 100;
 
-/// For each check the position of its change, if there is one. New records are assigned so that as few fields as
-/// possible differ, references between new records included.
-pub(super) fn assign(expected: &Expected, changes: &[RecordChange], world: &World) -> Vec<Option<usize>> {
+/// For each check the position of its change among the changes of its goal, if there is one. New records are assigned so that
+/// as few fields as possible differ, references between new records and what later goals change of them included.
+pub(super) fn assign(expected: &Expected, windows: &[Window<'_>], world: &World) -> Vec<Option<usize>> {
     let mut assigned: Vec<Option<usize>> = vec![None; expected.checks.len()];
     let mut open: Vec<usize> = Vec::new();
     for (position, check) in expected.checks.iter().enumerate() {
-        match &check.key {
-            Key::Is(key) => {
-                assigned[position] = changes.iter().position(|change| {
-                    change.resource == check.resource && change.key == *key && kind(change) == check.kind
-                });
-            }
-            Key::New(_) => open.push(position),
+        match (&check.key, check.kind) {
+            (Key::Is(key), _) => assigned[position] = place(check, key, windows),
+            (Key::New(_), ChangeKind::Created) => open.push(position),
+            // Known once the record is.
+            (Key::New(_), _) => {}
         }
     }
-    if open.is_empty() {
-        return assigned;
+    if !open.is_empty() {
+        let candidates: Vec<Vec<(usize, usize)>> =
+            open.iter().map(|position| candidates(expected, *position, windows, world)).collect();
+        let mut search =
+            Search { expected, windows, open: &open, candidates: &candidates, best: None, steps: 0 };
+        search.go(&mut assigned.clone(), 0, 0);
+        assigned = search.best.map_or(assigned, |(_, best)| best);
+        let keys = keys(expected, windows, &assigned);
+        for (position, check) in expected.checks.iter().enumerate() {
+            if let (Key::New(number), true) = (&check.key, check.kind != ChangeKind::Created) {
+                assigned[position] = keys.get(number).and_then(|key| place(check, key, windows));
+            }
+        }
     }
-    let candidates: Vec<Vec<(usize, usize)>> = open
-        .iter()
-        .map(|position| {
-            let check = &expected.checks[*position];
-            let mut found: Vec<(usize, usize)> = changes
-                .iter()
-                .enumerate()
-                .filter(|(at, change)| {
-                    change.resource == check.resource
-                        && change.before.is_none()
-                        && !assigned.contains(&Some(*at))
-                })
-                .map(|(at, change)| (wrong_fields(check, change, world), at))
-                .collect();
-            found.sort_unstable();
-            found
-        })
-        .collect();
-    let mut search = Search { expected, changes, open: &open, candidates: &candidates, best: None, steps: 0 };
-    search.go(&mut assigned.clone(), 0, 0);
-    search.best.map_or(assigned, |(_, best)| best)
+    assigned
+}
+
+/// The keys of the new records that were assigned, by number.
+pub(super) fn keys(
+    expected: &Expected,
+    windows: &[Window<'_>],
+    assigned: &[Option<usize>],
+) -> BTreeMap<u32, Value> {
+    let created = expected.checks.iter().zip(assigned).filter(|(check, _)| check.kind == ChangeKind::Created);
+    let key = |(check, at): (&Check, &Option<usize>)| {
+        let Key::New(number) = &check.key else { return None };
+        Some((*number, change_of(check, *at, windows)?.key.clone()))
+    };
+    created.filter_map(key).collect()
+}
+
+/// The change that a check was assigned.
+pub(super) fn change_of<'a>(
+    check: &Check,
+    at: Option<usize>,
+    windows: &'a [Window<'_>],
+) -> Option<&'a RecordChange> {
+    windows.get(check.goal as usize)?.net.get(at?)
+}
+
+/// Where the goal of a check changes a record as the check says.
+fn place(check: &Check, key: &Value, windows: &[Window<'_>]) -> Option<usize> {
+    let fits = |change: &RecordChange| {
+        change.resource == check.resource && change.key == *key && kind(change) == check.kind
+    };
+    windows.get(check.goal as usize)?.net.iter().position(fits)
+}
+
+/// The new records that may be the one that a check expects, each with how much differs.
+fn candidates(
+    expected: &Expected,
+    position: usize,
+    windows: &[Window<'_>],
+    world: &World,
+) -> Vec<(usize, usize)> {
+    let check = &expected.checks[position];
+    let later =
+        expected.checks.iter().filter(|other| other.key == check.key && other.kind != ChangeKind::Created);
+    let later: Vec<&Check> = later.collect();
+    let new = windows.get(check.goal as usize).into_iter().flat_map(|window| window.net.iter().enumerate());
+    let new = new.filter(|(_, change)| change.resource == check.resource && change.before.is_none());
+    let cost = |change: &RecordChange| {
+        let changed_later = later.iter().map(|other| match place(other, &change.key, windows) {
+            Some(at) => change_of(other, Some(at), windows)
+                .map_or(MISSING, |change| wrong_fields(other, change, world)),
+            None => MISSING,
+        });
+        wrong_fields(check, change, world) + changed_later.sum::<usize>()
+    };
+    let mut found: Vec<(usize, usize)> = new.map(|(at, change)| (cost(change), at)).collect();
+    found.sort_unstable();
+    found
 }
 
 struct Search<'a> {
     expected: &'a Expected,
-    changes: &'a [RecordChange],
+    windows: &'a [Window<'a>],
     open: &'a [usize],
     candidates: &'a [Vec<(usize, usize)>],
     best: Option<(usize, Vec<Option<usize>>)>,
@@ -77,8 +126,13 @@ impl Search<'_> {
             return;
         };
         let mut free = false;
+        let goal = self.expected.checks[position].goal;
+        let is_taken = |assigned: &[Option<usize>], at: usize| {
+            let of_goal = self.expected.checks.iter().zip(assigned).filter(|(check, _)| check.goal == goal);
+            of_goal.into_iter().any(|(_, known)| *known == Some(at))
+        };
         for (wrong, at) in &self.candidates[depth] {
-            if assigned.contains(&Some(*at)) {
+            if is_taken(assigned, *at) {
                 continue;
             }
             free = true;
@@ -90,22 +144,15 @@ impl Search<'_> {
             }
         }
         let open = &self.open[depth..];
-        let scarce = open.len()
-            > self.candidates[depth].iter().filter(|(_, at)| !assigned.contains(&Some(*at))).count();
-        if !free || scarce {
-            // It is missing, which weighs more than a record with wrong fields.
-            self.go(assigned, depth + 1, cost + 100);
+        let left = self.candidates[depth].iter().filter(|(_, at)| !is_taken(assigned, *at)).count();
+        if !free || open.len() > left {
+            self.go(assigned, depth + 1, cost + MISSING);
         }
     }
 
     /// References to new records that do not hold under an assignment.
     fn broken_references(&self, assigned: &[Option<usize>]) -> usize {
-        let mut keys: BTreeMap<u32, Value> = BTreeMap::new();
-        for (check, at) in self.expected.checks.iter().zip(assigned) {
-            if let (Key::New(number), Some(change)) = (&check.key, at.and_then(|at| self.changes.get(at))) {
-                keys.insert(*number, change.key.clone());
-            }
-        }
+        let keys = keys(self.expected, self.windows, assigned);
         let broken = |check: &Check, change: &RecordChange| {
             let Some(after) = &change.after else { return 0 };
             check
@@ -121,9 +168,7 @@ impl Search<'_> {
             .checks
             .iter()
             .zip(assigned)
-            .filter_map(|(check, at)| {
-                at.and_then(|at| self.changes.get(at)).map(|change| broken(check, change))
-            })
+            .filter_map(|(check, at)| change_of(check, *at, self.windows).map(|change| broken(check, change)))
             .sum()
     }
 }

@@ -31,6 +31,8 @@ struct ItemValue<'a> {
 /// The texts that may name an item.
 #[derive(Default)]
 struct Names {
+    /// The name and the id of its own record, folded. They always name it, and no other item.
+    own: Vec<String>,
     all: Vec<String>,
     /// Those that stand in the reply or in the call, folded. An answer can give no other name of its own accord.
     visible: Vec<String>,
@@ -92,6 +94,7 @@ impl FactBuilder<'_> {
             && !self.new.contains_key(&(*resource, key.clone()))
         {
             self.add_record(*resource, key, &mut names.all);
+            names.own = names.all.iter().map(|name| fold(name)).collect();
         }
         let mut above = path;
         loop {
@@ -122,7 +125,8 @@ impl FactBuilder<'_> {
         names
     }
 
-    /// Adds the text of a leaf, where it can name something: no amount, no yes or no, nothing that another session makes anew.
+    /// Adds the text of a leaf, where it can name something: no amount, no yes or no, nothing that another session makes anew. The
+    /// item of a record is named by texts alone, and not by a day, a time or a number that stands beside its value.
     fn add_leaf(&self, leaf: &Body, names: &mut Names) {
         let Body::Leaf(value, origin) = leaf else { return };
         if self.made(origin).is_some() {
@@ -130,7 +134,9 @@ impl FactBuilder<'_> {
         }
         let kind = leaf_schema(origin, self.world).kind;
         let is_key = matches!(origin, Origin::Field { resource, field, .. } if self.world.resource(*resource).key == *field);
-        if is_key || !matches!(value, Value::Integer(_)) || matches!(kind, Type::Reference { .. }) {
+        let is_reference = matches!(kind, Type::Reference { .. });
+        let may_name = is_reference || names.own.is_empty() || matches!(value, Value::String(_));
+        if is_key || (may_name && (is_reference || !matches!(value, Value::Integer(_)))) {
             self.add_value(value, &kind, names);
         }
     }
@@ -184,7 +190,8 @@ impl FactBuilder<'_> {
     }
 }
 
-/// Keeps of each item the names that no other item has, those that are visible first; none where none is visible.
+/// Keeps of each item its own names and those that no other item has; none where none is visible. The first is visible, and no
+/// other item's where there is such a one.
 fn keep_telling_names(values: &mut [ItemValue<'_>]) {
     let mut owners: HashMap<String, usize> = HashMap::new();
     for Names { all, .. } in values.iter_mut().map(|value| &mut value.names) {
@@ -200,9 +207,20 @@ fn keep_telling_names(values: &mut [ItemValue<'_>]) {
         });
         known.into_iter().for_each(|name| *owners.entry(name).or_default() += 1);
     }
-    for Names { all, visible } in values.iter_mut().map(|value| &mut value.names) {
-        all.retain(|name| owners.get(&fold(name)) == Some(&1));
-        all.sort_by_key(|name| !visible.contains(&fold(name)));
+    let mut own_of: HashMap<String, usize> = HashMap::new();
+    for name in values.iter().flat_map(|value| &value.names.own) {
+        *own_of.entry(name.clone()).or_default() += 1;
+    }
+    for Names { own, all, visible } in values.iter_mut().map(|value| &mut value.names) {
+        let is_shared = |name: &String| {
+            let others = if own.contains(name) { own_of.get(name) } else { owners.get(name) };
+            others != Some(&1)
+        };
+        all.retain(|name| {
+            let folded = fold(name);
+            own.contains(&folded) || (!is_shared(&folded) && !own_of.contains_key(&folded))
+        });
+        all.sort_by_key(|name| (!visible.contains(&fold(name)), is_shared(&fold(name))));
         if all.first().is_none_or(|name| !visible.contains(&fold(name))) {
             all.clear();
         }

@@ -7,15 +7,15 @@ use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId, Place, ResourceId};
-use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
+use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Matcher};
 use diorama_seeds::value::Value;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
+use super::texts::paraphrase;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
-use crate::checks::change_checks;
 use crate::ground::places;
 use crate::reason::{Code, Reason, Way};
 use crate::survey::reads;
@@ -28,6 +28,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
     other_seed(trial, report)?;
     redundant_read(trial, report, rng)?;
     spellings(trial, report)?;
+    paraphrased(trial, report)?;
     defaults(trial, report)?;
     reordered(trial, report)?;
     side_by_side(trial)?;
@@ -150,6 +151,41 @@ fn spellings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     accept(trial, report, Way::Spelling, &run)
 }
 
+/// Free texts that the user dictated, in other words.
+fn paraphrased(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
+    let world = trial.world();
+    // What the checks compare by its content: other texts, such as addresses, are taken as they stand.
+    let matchers = trial.grounded.checks.changes.iter().flat_map(|change| change.fields.values());
+    let texts: Vec<&str> = matchers
+        .filter_map(|matcher| if let Matcher::Text(text) = matcher { Some(&**text) } else { None })
+        .collect();
+    let is_free_text = |text: &str| texts.contains(&text);
+    let mut changed = 0;
+    let run = trial.rerun(|_, call| {
+        let Some(id) = world.api_named(&call.api) else { return };
+        let api = world.api(id);
+        // A read finds by the words that are given.
+        if !api.writes() {
+            return;
+        }
+        for (name, json) in call.arguments.iter_mut() {
+            let parameter = api.parameter_named(name).map(|id| &api.parameters[id.index()]);
+            let text = json.as_str().filter(|text| is_free_text(text));
+            let (Some(parameter), Some(other)) = (parameter, text.and_then(paraphrase)) else { continue };
+            let other = Json::from(other);
+            if parameter.schema.parse_json(&other, &world.zone).is_ok() {
+                *json = other;
+                changed += 1;
+            }
+        }
+    });
+    let run = run.ok_or_else(|| fails(Way::Paraphrase, UNBOUND))?;
+    if changed == 0 {
+        return Ok(());
+    }
+    accept(trial, report, Way::Paraphrase, &run)
+}
+
 /// Defaults written out where they were left out.
 fn defaults(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
@@ -176,7 +212,6 @@ fn defaults(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
 /// Neighbouring calls that do not need each other, the other way round, where that leads to the same state.
 fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let gold = &trial.grounded.gold;
-    let world = trial.world();
     for at in (1..gold.len()).take_while(|_| !trial.is_stopped()) {
         let same_goal = trial
             .grounded
@@ -189,7 +224,7 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
         }
         let order: Vec<usize> = (0..at - 1).chain([at, at - 1]).chain(at + 1..gold.len()).collect();
         let Some(run) = trial.in_order(&order) else { continue };
-        let commutes = same_changes(&change_checks(world, &run.session.diff()), &trial.expected_checks)
+        let commutes = same_changes(&trial.changes_of(&run), &trial.grounded.checks.changes)
             && run.replies.iter().zip(&trial.grounded.entries).all(|(ours, theirs)| {
                 ours.as_ref().is_some_and(|ours| ours.reply.status == theirs.reply.status)
             });
@@ -215,8 +250,7 @@ fn side_by_side(trial: &Trial<'_>) -> Result<(), Reason> {
                 ours.reply.status == theirs.reply.status && same_words(ours, theirs, trial)
             })
         });
-        if !same || !same_changes(&change_checks(trial.world(), &run.session.diff()), &trial.expected_checks)
-        {
+        if !same || !same_changes(&trial.changes_of(&run), &trial.grounded.checks.changes) {
             return Err(fails(
                 Way::Reordered,
                 "calls of one message do not come to the same in another order",
@@ -248,7 +282,7 @@ fn same_changes(ours: &[ChangeCheck], theirs: &[ChangeCheck]) -> bool {
     let kinds = |checks: &[ChangeCheck]| {
         let mut kinds: Vec<String> = checks
             .iter()
-            .map(|check| format!("{} {:?} {:?}", check.resource, check.kind, check.fields))
+            .map(|check| format!("{} {} {:?} {:?}", check.goal, check.resource, check.kind, check.fields))
             .collect();
         kinds.sort_unstable();
         kinds

@@ -19,9 +19,9 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
 use self::reach::Reached;
+use super::texts::contradictions;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
-use crate::checks::change_checks;
 use crate::reason::{Code, Mutation, Reason};
 use crate::survey::refers_to;
 
@@ -54,7 +54,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         // A call that may be left out, or made with other arguments, without a difference proves nothing.
         let mut counted = judge(Mutation::DropCall, &Put::Drop)?;
         for name in call.arguments.keys() {
-            if let Some(value) = another_value(trial, call, name) {
+            for value in other_values(trial, call, name) {
                 counted |= judge(Mutation::ChangeArgument, &Put::Argument { name: name.clone(), value })?;
             }
         }
@@ -66,6 +66,9 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         }
         let call = bind_what_is_there(call, &before.replies, world);
         trial.call(&mut before, &call);
+    }
+    for (goal, run) in late_writes(trial, &before) {
+        judge(trial, report, goal, Mutation::Late, &run)?;
     }
     let writes = if gold.is_empty() { usize::MAX } else { 1 };
     for run in stray_writes(trial, &before, writes, rng) {
@@ -118,6 +121,21 @@ fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
         .map(|(_, entry)| Arc::clone(entry))
         .collect();
     entries.get(refusing).is_some_and(|entry| Reached::new(trial, &others).refuses(entry))
+}
+
+/// For each goal but the last that changes something: the reference solution, whose last write of the goal is made only after the
+/// goal has ended. After the last goal nothing can be called. Each with the position of the write.
+fn late_writes(trial: &Trial<'_>, gold: &Run) -> Vec<(usize, Run)> {
+    let Some((_, goals)) = trial.grounded.goals.split_last() else { return Vec::new() };
+    let changes =
+        |call: &usize| trial.grounded.entries.get(*call).is_some_and(|entry| !entry.changes.is_empty());
+    let late = goals.iter().enumerate().filter_map(|(number, goal)| {
+        let write = goal.calls.clone().rev().find(changes)?;
+        let mut run = gold.clone();
+        run.end_early(number, write);
+        Some((write, run))
+    });
+    late.collect()
 }
 
 /// A search that found the tools in another try is no call of the solution that has to prove itself.
@@ -209,11 +227,8 @@ fn judge(
 /// Same final state, apart from the names of new keys, and all evidence reached.
 fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
     let grounded = trial.grounded;
-    let base = trial.context.base;
-    let ours = run.session.diff();
-    let same_state =
-        ours.len() == trial.expected.len() && change_checks(base.world(), &ours) == trial.expected_checks;
-    if !same_state || run.session.log().any(|entry| stray(trial, &entry)) {
+    if trial.changes_of(run) != grounded.checks.changes || run.session.log().any(|entry| stray(trial, &entry))
+    {
         return false;
     }
     let log: Vec<Arc<LogEntry>> = run.session.log().collect();
@@ -233,6 +248,20 @@ fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
                 .iter()
                 .any(|other| other.resource == change.resource && other.key == change.key)
     })
+}
+
+/// Other values for an argument: of a free text, texts that say something else.
+fn other_values(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Vec<Json> {
+    let api = trial.world().api_named(&call.api).map(|id| trial.world().api(id));
+    let parameter = api.and_then(|api| Some(&api.parameters[api.parameter_named(name)?.index()]));
+    match (parameter, call.arguments.get(name)) {
+        (Some(parameter), Some(Json::String(text))) if parameter.free_text => {
+            let said =
+                trial.grounded.user_turns.get(..=call.turn as usize).unwrap_or(&trial.grounded.user_turns);
+            contradictions(text, said).into_iter().map(Json::from).collect()
+        }
+        _ => another_value(trial, call, name).into_iter().collect(),
+    }
 }
 
 /// Another value that fits an argument's type; for references and names, another record's.

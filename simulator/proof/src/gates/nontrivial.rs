@@ -3,7 +3,7 @@
 
 use diorama_seeds::model::{Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::{Call, Outcome, RefusalClass};
+use diorama_seeds::task::{Call, GoalCheck, Outcome, RefusalClass};
 use diorama_seeds::value::{Instant, Value};
 use diorama_simulator::conversation::Given;
 use rustc_hash::FxHashSet;
@@ -28,8 +28,12 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     // Where nothing is called, to refuse for the right reason is all that is asked for.
     let only_refuses = trial.grounded.gold.is_empty()
         && trial.grounded.goals.iter().all(|goal| goal.outcome == Outcome::Refused);
+    let gives_reason = |(given, check): (&Given, &GoalCheck)| {
+        given.outcome == Some(Outcome::Refused)
+            && given.reason.is_some_and(|reason| check.refusal.contains(&reason))
+    };
     for (name, given) in idle_answers(&right) {
-        if only_refuses && given == right {
+        if only_refuses && given.iter().zip(&trial.grounded.checks.goals).all(gives_reason) {
             continue;
         }
         if trial.passes(&idle, &given) {

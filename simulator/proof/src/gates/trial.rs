@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
-use diorama_engine::{Digest, RecordChange, diff};
+use diorama_engine::{Digest, RecordChange};
 use diorama_grade::{Attempt, Ended, Grade, Prepared, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
@@ -16,7 +16,7 @@ use super::GateReport;
 use super::finish::FinalAnswers;
 use crate::WorldContext;
 use crate::binding::bind;
-use crate::checks::change_checks;
+use crate::checks::{change_checks, changed_by_goal};
 use crate::ground::Grounded;
 use crate::reason::{Code, Reason};
 
@@ -28,10 +28,8 @@ pub struct Trial<'a> {
     pub grounded: &'a Grounded,
     /// Its checks, ready.
     pub prepared: Prepared,
-    /// What the reference solution changes.
+    /// What the goals of the reference solution change, one after the other.
     pub expected: Vec<RecordChange>,
-    /// The same, as checks: new keys by number.
-    pub expected_checks: Vec<ChangeCheck>,
     /// The digest of the state that it leads to.
     pub(super) last: Digest,
     /// The calls of mutants and other right ways, most of which are the reference solution's.
@@ -59,14 +57,15 @@ impl<'a> Trial<'a> {
         let Ok(prepared) = Prepared::new(&grounded.checks, context.base) else {
             return Err(Reason::new(Code::NoChecks));
         };
-        let expected = diff(context.base, &grounded.initial, &grounded.last);
-        let expected_checks = change_checks(context.base.world(), &expected);
+        let logs: Vec<&[Arc<LogEntry>]> = (grounded.goals.iter())
+            .map(|goal| grounded.entries.get(goal.calls.clone()).unwrap_or_default())
+            .collect();
+        let expected = changed_by_goal(&logs).into_iter().flatten().collect();
         Ok(Self {
             context,
             grounded,
             prepared,
             expected,
-            expected_checks,
             last: grounded.last.digest(),
             memo: RefCell::default(),
             answers: FinalAnswers::new(grounded),
@@ -181,6 +180,20 @@ impl<'a> Trial<'a> {
         Some(run)
     }
 
+    /// What each goal of a run changed, as checks: new keys by number. Those of the reference solution are the candidate's.
+    pub(super) fn changes_of(&self, run: &Run) -> Vec<ChangeCheck> {
+        let log: Vec<Arc<LogEntry>> = run.session.log().collect();
+        let mut start = 0;
+        let last = run.ends.len().saturating_sub(1);
+        let goals = run.ends.iter().enumerate().map(|(goal, end)| {
+            let end = if goal == last { log.len() } else { *end };
+            let own = log.get(start..end).unwrap_or_default();
+            start = end;
+            own
+        });
+        change_checks(self.world(), &changed_by_goal(&goals.collect::<Vec<_>>()))
+    }
+
     /// The facts that goals ask for, by name.
     pub(super) const fn answers(&self) -> &FinalAnswers {
         &self.answers
@@ -231,6 +244,13 @@ impl Run {
     /// For each goal that has ended, how many calls the session had by then.
     pub(super) fn ends(&self) -> &[usize] {
         &self.ends
+    }
+
+    /// Makes a goal end after so many calls.
+    pub(super) fn end_early(&mut self, goal: usize, calls: usize) {
+        if let Some(end) = self.ends.get_mut(goal) {
+            *end = calls;
+        }
     }
 
     /// Makes all goals end where the run stands.

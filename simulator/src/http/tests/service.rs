@@ -151,8 +151,8 @@ fn faults_are_seen_logged_and_excused() {
     let graded = post(&app, &format!("/v1/sessions/{id}/grade"), json!({}));
     assert_eq!(
         (&graded["success"], &graded["attribution"], &graded["excluded"]),
-        (&json!(false), &json!("fault"), &json!(true)),
-        "{graded}"
+        (&json!(false), &json!("agent"), &json!(false)),
+        "the call that the task needs was never tried: {graded}"
     );
     assert_eq!(
         graded["faults"],
@@ -166,6 +166,76 @@ fn faults_are_seen_logged_and_excused() {
     check(json!([{"kind": "drop"}, {"kind": "explode"}]), "`faults[1]`");
     check(json!([{"kind": "drop", "apis": ["NoSuchApi"]}]), "faults[0].apis");
     check(json!([{"kind": "error", "status": 200}]), "`faults[0].status`");
+}
+
+/// A failed episode is excluded where a call that the task needs was tried three times and met a fault each time.
+#[test]
+fn only_faults_at_needed_calls_exclude() {
+    let app = app(&["shop"], |_| ());
+    let excluded = |faults: Json, calls: &[&str]| {
+        let id = session(&app, json!({"task": "t1", "faults": faults}));
+        for call in calls {
+            let (api, product) = call.split_once(' ').unwrap();
+            let arguments = json!({"product_id": product.parse::<u32>().unwrap()});
+            post(&app, &format!("/v1/sessions/{id}/call"), json!({"api": api, "arguments": arguments}));
+        }
+        let graded = post(&app, &format!("/v1/sessions/{id}/grade"), json!({}));
+        graded["excluded"].as_bool().unwrap()
+    };
+    let delete = "DeleteProduct 14";
+    let always = json!([{"kind": "error", "status": 503}]);
+    assert!(excluded(always.clone(), &[delete, delete, delete]));
+    assert!(!excluded(always.clone(), &[delete, delete]), "it was given up too soon");
+    assert!(!excluded(always.clone(), &["DeleteProduct 11", "GetProduct 14", "GetProduct 14", delete]));
+    // Reads that are repeated until they fail excuse nothing, nor does a fault at another product.
+    assert!(!excluded(always, &["GetProduct 14", "GetProduct 14", "GetProduct 14", "GetProduct 14"]));
+    let first_two = json!([{"kind": "error", "status": 503, "until": 2}]);
+    assert!(!excluded(first_two, &[delete, delete, delete]), "the third try was answered");
+}
+
+/// Nothing is done after the last goal has ended: each way of calling is refused alike, and the grade is that of the end.
+#[test]
+fn an_end_is_final() {
+    let app = app(&["shop"], |_| ());
+    let id = session(&app, json!({"task": "t1"}));
+    let at = |path: &str| format!("POST /v1/sessions/{id}/{path}");
+    let ended = ask(&app, &at("finish"), json!({"outcome": "done", "message": "It is deleted."}));
+    assert_eq!((ended.0, &ended.1["done"]), (200, &json!(true)), "{}", ended.1);
+    let refused = [
+        ask(&app, &at("call"), json!({"api": "DeleteProduct", "arguments": {"product_id": 14}})),
+        ask(&app, &at("messages"), json!({"content": "And now?"})),
+        ask(&app, &at("finish"), json!({"outcome": "done"})),
+        ask(&app, &format!("DELETE /s/{id}/products/14"), Json::Null),
+    ];
+    for (status, problem) in &refused {
+        assert_eq!(*status, 409, "{problem}");
+        assert_eq!(problem["detail"], refused[0].1["detail"], "{problem}");
+    }
+    let batch = json!({"calls": [{"session": id, "api": "DeleteProduct", "arguments": {"product_id": 14}}]});
+    let batch = post(&app, "/v1/calls", batch);
+    assert_eq!(
+        (&batch["results"][0]["status"], &batch["results"][0]["refused"]),
+        (&json!(409), &json!(true))
+    );
+    let graded = post(&app, &format!("/v1/sessions/{id}/grade"), json!({}));
+    assert_eq!((&graded["success"], &graded["components"]["change"]), (&json!(false), &json!("failed")));
+}
+
+/// An episode whose replies are more than can be judged has failed, and says so.
+#[test]
+fn an_episode_that_outgrew_what_can_be_judged_has_failed() {
+    let app = app(&["shop"], |settings| settings.max_reply_bytes = 2_000);
+    let id = session(&app, json!({"task": "t1"}));
+    let at = |path: &str| format!("POST /v1/sessions/{id}/{path}");
+    for _ in 0..60 {
+        ask(&app, &at("call"), json!({"api": "GetProduct", "arguments": {"product_id": 14}}));
+    }
+    let (status, problem) = ask(&app, &at("finish"), json!({"outcome": "done"}));
+    assert_eq!((status, &problem["done"]), (409, &json!(true)), "{problem}");
+    let (status, graded) = ask(&app, &at("grade"), json!({}));
+    assert_eq!((status, &graded["success"], &graded["excluded"]), (200, &json!(false), &json!(false)));
+    assert_eq!(graded["errors"][0]["class"], "too_long");
+    assert_eq!(ask(&app, &at("grade"), json!({})).1, graded);
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! What a refusal is about: the id, the name or the value that its `about` may give.
+
+use std::collections::BTreeSet;
+
+use diorama_answers::lexicon::Role;
+use diorama_answers::text::Text;
+use diorama_seeds::english::{MONTHS, fold, spaced, stem};
+use diorama_seeds::model::{ParameterId, Record, ResourceId};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::Evidence;
+use diorama_seeds::value::{Date, Value};
+
+use super::evidence::parsed;
+use diorama_engine::Base;
+
+/// An `about` of more characters is no id or name.
+const MAX_ABOUT_CHARS: usize = 120;
+/// References that are followed from a record to the names of what it is about: a loan's copy, and the copy's book.
+const MAX_REFERENCES: u8 = 2;
+
+/// The texts that name what a refusal is about.
+#[derive(Debug, Default)]
+pub(super) struct Subjects {
+    /// Values of the refused arguments, names of the records that they are keys of, and names of the arguments.
+    texts: BTreeSet<String>,
+    /// For each text, the stems of the words that it cannot be named without.
+    needed: Vec<BTreeSet<String>>,
+    /// The stems of all words of the texts.
+    words: BTreeSet<String>,
+}
+
+impl Subjects {
+    /// What a refusal that rests on this evidence may be said to be about. Empty where it rests on no argument.
+    pub(super) fn of(evidence: &[Evidence], base: &Base) -> Self {
+        let mut subjects = Self::default();
+        evidence.iter().for_each(|evidence| subjects.add_evidence(evidence, base));
+        for text in &subjects.texts {
+            let words = words(text);
+            let telling = words.iter().filter(|(_, tells)| *tells);
+            let needed: BTreeSet<String> = telling.map(|(word, _)| word.clone()).collect();
+            if !needed.is_empty() {
+                subjects.needed.push(needed);
+            }
+            subjects.words.extend(words.into_iter().map(|(word, _)| word));
+        }
+        subjects
+    }
+
+    /// Returns true if nothing is known that the refusal is about.
+    pub(super) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Returns true if an `about` names one of the subjects and says nothing else.
+    pub(super) fn are_named_in(&self, given: &str) -> bool {
+        if given.chars().count() > MAX_ABOUT_CHARS {
+            return false;
+        }
+        let words = words(&fold(given));
+        let has = |needed: &String| words.iter().any(|(word, _)| word == needed);
+        self.needed.iter().any(|needed| needed.iter().all(has))
+            && words.iter().all(|(word, tells)| !tells || self.words.contains(word))
+    }
+
+    fn add_evidence(&mut self, evidence: &Evidence, base: &Base) {
+        let world = base.world();
+        match evidence {
+            Evidence::Refused { api, arguments, .. } | Evidence::Empty { api, arguments } => {
+                let Some(declared) = world.api_named(api).map(|id| world.api(id)) else { return };
+                for (id, value) in parsed(api, arguments, world) {
+                    self.add_value(&value, &declared.parameters[id.index()].schema.kind, base);
+                    self.add_label(declared, id, base);
+                }
+            }
+            Evidence::Leaf { resource, key, .. } => {
+                let Some(resource) = world.resource_named(resource) else { return };
+                self.texts.insert(fold(key));
+                let declared = world.resource(resource);
+                let key = declared.field(declared.key).schema.parse_text(key, &world.zone);
+                if let Ok(key) = key {
+                    self.add_names(resource, &key, base, MAX_REFERENCES);
+                }
+            }
+            Evidence::All { of } => of.iter().for_each(|part| self.add_evidence(part, base)),
+            Evidence::New { .. } | Evidence::Computed { .. } => {}
+        }
+    }
+
+    /// Adds what people call an argument: its own name, and that of the field that it is about.
+    fn add_label(&mut self, api: &diorama_seeds::model::Api, id: ParameterId, base: &Base) {
+        let parameter = &api.parameters[id.index()];
+        self.add_text(&spaced(&parameter.name));
+        if let Some((resource, field)) = parameter.field {
+            self.add_text(&base.world().resource(resource).about(field));
+        }
+    }
+
+    fn add_value(&mut self, value: &Value, kind: &Type, base: &Base) {
+        if let (Value::List(items), Type::List(of)) = (value, kind) {
+            items.iter().for_each(|item| self.add_value(item, &of.kind, base));
+            return;
+        }
+        self.add_text(&value.to_text(&base.world().zone));
+        match value {
+            Value::Date(date) => self.texts.extend(spoken(*date)),
+            Value::DateTime(instant) => self.texts.extend(spoken(base.world().zone.date_of(*instant))),
+            _ => {}
+        }
+        if let Type::Reference { resource, .. } = kind {
+            self.add_names(*resource, value, base, MAX_REFERENCES);
+        }
+    }
+
+    /// Adds the texts of a record, one of which is its name, and those of the records that it refers to: the book of a loan.
+    fn add_names(&mut self, resource: ResourceId, key: &Value, base: &Base, references: u8) {
+        let declared = base.world().resource(resource);
+        let own = |record: &&Record| record.get(declared.key.index()) == Some(key);
+        let Some(record) = declared.records.iter().find(own) else { return };
+        for (field, value) in declared.fields.iter().zip(record.iter()) {
+            match &field.schema.kind {
+                Type::String => value.as_str().into_iter().for_each(|text| self.add_text(text)),
+                Type::Reference { resource, .. } if references > 0 => {
+                    self.add_names(*resource, value, base, references - 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        let folded = fold(text.trim());
+        if !folded.is_empty() {
+            self.texts.insert(folded);
+        }
+    }
+}
+
+/// A day as people name it.
+fn spoken(date: Date) -> [String; 2] {
+    let civil = date.civil();
+    let month = fold(MONTHS[(civil.month() as usize - 1) % 12]);
+    [format!("{} {month}", civil.day()), format!("{month} {}", civil.day())]
+}
+
+/// The stems of the words and figures of a text, each with whether it tells something: titles and function words do not, and
+/// denials do.
+fn words(text: &str) -> Vec<(String, bool)> {
+    let text = Text::of_value(text);
+    let shown = text.tokens.iter().map(|token| (token, text.word(token)));
+    let shown = shown.filter(|(_, word)| word.chars().any(char::is_alphanumeric));
+    shown
+        .map(|(token, word)| {
+            let is_empty = token.is(Role::Function) || token.is(Role::Title);
+            (stem(word), !is_empty || token.is(Role::Negator))
+        })
+        .collect()
+}

@@ -1,0 +1,82 @@
+//! Whether an episode says nothing of its agent, because a call that the task needs could not be made in it.
+//!
+//! Reads the log alone. No agent can exclude itself: a call that was answered once, in whatever way, excludes nothing.
+
+use std::sync::Arc;
+
+use diorama_engine::session::LogEntry;
+use diorama_engine::tools::is_of_solution;
+use diorama_seeds::model::{ParameterId, World};
+use diorama_seeds::task::{ArgumentSource, GoldCall};
+use diorama_seeds::value::Value;
+use serde_json::{Map, Value as Json};
+
+use crate::evidence::{has_all, parsed};
+
+/// Tries of a needed call that must all have failed.
+const MIN_TRIES: usize = 3;
+
+/// A call that the reference solution needs: its API, and those of its arguments that are the same in every session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NeededCall {
+    api: String,
+    arguments: Map<String, Json>,
+}
+
+/// What kept an agent from making a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Injected faults.
+    Fault,
+    /// The world could not compute a reply.
+    World,
+}
+
+impl NeededCall {
+    /// The calls that a reference solution needs: its calls of the world's APIs but for its avoidable errors.
+    #[must_use]
+    pub fn of(gold: &[GoldCall]) -> Vec<Self> {
+        let lasting = |call: &GoldCall, name: &str| {
+            let is_reply = |source: &ArgumentSource| {
+                matches!(source, ArgumentSource::Reply { .. } | ArgumentSource::Replies { .. })
+            };
+            call.sources.get(name).is_some_and(|source| !is_reply(source))
+        };
+        let needed = gold.iter().filter(|call| is_of_solution(call)).map(|call| Self {
+            api: call.api.clone(),
+            arguments: (call.arguments.iter())
+                .filter(|(name, _)| lasting(call, name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        });
+        needed.collect()
+    }
+
+    /// The cause for which every try of the call failed, of which there were at least three.
+    fn hindered(&self, log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
+        let arguments: Vec<(ParameterId, Value)> = parsed(&self.api, &self.arguments, world);
+        let tries =
+            log.iter().filter(|entry| entry.call.api == self.api && has_all(entry, &arguments, world));
+        let causes: Option<Vec<Cause>> = tries.map(|entry| Cause::of(entry)).collect();
+        let causes = causes.filter(|causes| causes.len() >= MIN_TRIES)?;
+        Some(if causes.contains(&Cause::World) { Cause::World } else { Cause::Fault })
+    }
+}
+
+impl Cause {
+    /// What kept a call from being answered; none where it was answered. Outages that a task has are the agent's to deal
+    /// with.
+    fn of(entry: &LogEntry) -> Option<Self> {
+        if entry.faults.iter().any(|fault| fault.kind.hinders()) {
+            return Some(Self::Fault);
+        }
+        (entry.faults.is_empty() && entry.reply.status == 500).then_some(Self::World)
+    }
+}
+
+/// Returns the cause for which a failed episode is excluded: one of the needed calls was tried three times at least, and
+/// each try met an injected fault or an error of the world.
+#[must_use]
+pub fn exclusion(needed: &[NeededCall], log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
+    needed.iter().find_map(|call| call.hindered(log, world))
+}

@@ -1,0 +1,91 @@
+//! Whether two short texts are the same name, title or code.
+
+use diorama_seeds::english::{fold, split_identifier, stem};
+
+/// Digits that a telephone number has at least.
+const MIN_PHONE_DIGITS: usize = 7;
+
+/// Returns true if a given text is the expected one: apart from case, accents, space and marks around it, articles before it
+/// and the nouns of what it is about (`the album Copper Moon` for the title of an album). Codes are compared without spaces
+/// and dashes, telephone numbers by their digits.
+pub(super) fn is_same(expected: &str, given: &str, about: &str) -> bool {
+    let (wanted, found) = (plain(expected), plain(given));
+    if wanted == found || without_articles(&wanted) == without_articles(&found) {
+        return true;
+    }
+    if is_code(expected) && letters_and_digits(expected) == letters_and_digits(given) {
+        return true;
+    }
+    let nouns: Vec<String> = split_identifier(about).iter().map(|word| stem(word)).collect();
+    let is_noun = |word: &&str| nouns.contains(&stem(word)) || ARTICLES.contains(word);
+    let mut words: &[&str] = &found.split(' ').collect::<Vec<_>>();
+    while let [first, rest @ ..] = words
+        && is_noun(first)
+    {
+        words = rest;
+    }
+    while let [rest @ .., last] = words
+        && is_noun(last)
+    {
+        words = rest;
+    }
+    !words.is_empty() && words.join(" ") == without_articles(&wanted)
+}
+
+const ARTICLES: [&str; 3] = ["the", "a", "an"];
+
+/// The text without case, accents, underscores, and marks at its ends.
+fn plain(text: &str) -> String {
+    let folded = fold(&text.replace('_', " "));
+    let words: Vec<&str> = folded.split_whitespace().collect();
+    let is_mark = |c: char| {
+        matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '“' | '”' | '‘' | '’' | '`' | '*')
+    };
+    words.join(" ").trim_matches(is_mark).to_owned()
+}
+
+fn without_articles(text: &str) -> &str {
+    let rest = ARTICLES.iter().find_map(|article| text.strip_prefix(article)?.strip_prefix(' '));
+    rest.unwrap_or(text)
+}
+
+/// Returns true if a text is a code, such as `GB-115514-00`, or a telephone number: digits, capitals and separators.
+fn is_code(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let is_phone = digits >= MIN_PHONE_DIGITS;
+    let fits = |c: char| {
+        c.is_ascii_digit()
+            || c.is_ascii_uppercase()
+            || matches!(c, ' ' | '-')
+            || (is_phone && matches!(c, '+' | '(' | ')' | '.' | '/'))
+    };
+    digits > 0 && text.chars().all(fits)
+}
+
+fn letters_and_digits(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_in_other_spellings_alone() {
+        let check = |expected: &str, given: &str, about: &str, same: bool| {
+            assert_eq!(is_same(expected, given, about), same, "{expected} / {given} ({about})");
+        };
+        check("Copper Moon", "the album Copper Moon", "title of the album", true);
+        check("Copper Moon", "Copper Moon album.", "title of the album", true);
+        check("The Old Mill", "old mill", "name of the venue", true);
+        check("Zoë Łukasz", "zoe lukasz ", "name of the guest", true);
+        check("in_review", "In review", "status of the application", true);
+        check("+61730814286", "+61 730 814-286", "phone of the guest", true);
+        check("GB-115514-00", "GB 115514 00", "id of the account", true);
+        check("1.5", "15", "rate of the plan", false);
+        check("Copper Moon", "Copper Moon or Silver Moon", "title of the album", false);
+        check("Copper Moon", "Copper", "title of the album", false);
+        check("Copper Moon", "the album", "title of the album", false);
+        check("Moon", "not Moon", "title of the album", false);
+    }
+}
