@@ -223,7 +223,8 @@ impl Prepared {
         if only_whether && !judged.errors.is_empty() {
             return Judgement::default();
         }
-        let changed = |goal: usize| self.judge_changes(goal, &changes[goal..], episode);
+        let changed =
+            |goal: usize| self.judge_changes(goal, changes.get(goal..).unwrap_or_default(), episode);
         let new =
             NewRecords { world: episode.attempt.base.world(), resources: &self.changes.created, keys: &keys };
         let goals = self.goals.iter().zip(&episode.goals);

@@ -91,6 +91,21 @@ fn doing_nothing_earns_nothing() {
     }
 }
 
+/// Goals that nothing was reached of fail, also where none of them asks for a change.
+#[test]
+fn goals_that_are_not_reached_fail() {
+    let base = clinic();
+    let session = Session::new(base.clone(), SessionOptions::default());
+    let mut checks = checks();
+    checks.changes.clear();
+    checks.goals[1] = checks.goals[0].clone();
+    let attempt =
+        Attempt { base: &base, initial: session.initial(), last: session.state(), log: &[], goals: &[] };
+    let graded = grade(&checks, &attempt).unwrap();
+    assert_eq!(graded.goals.iter().map(|goal| goal.outcome).collect::<Vec<_>>(), [Verdict::Failed; 2]);
+    assert_eq!(graded.credited_goals(), [false; 2]);
+}
+
 #[test]
 fn progress_follows_the_changes() {
     let base = clinic();
