@@ -282,8 +282,9 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
             },
             "about": {
                 "type": "string",
-                "description": "Of a refusal, but for no_tool: what it is about, and nothing else: the id or the name that was asked \
-                                for (LN-52823, Elio Dupond), or the name of the value that cannot be (daily limit).",
+                "description": "Of a refusal: what it is about, and nothing else: the id or the name that was asked for (LN-52823, \
+                                Elio Dupond), or the name of the value that cannot be (daily limit). Needed with not_found, \
+                                conflict and invalid.",
             },
             "facts": {
                 "type": "object",
@@ -381,7 +382,7 @@ pub fn check(end: &Finish, checks: &Checks, goal: usize, zone: &Zone) -> Result<
     let asks = asks(checks, goal);
     let done = end.outcome == Outcome::Done;
     let about = end.about.as_deref().is_some_and(|about| !about.trim().is_empty());
-    let needs_about = !matches!(end.reason, None | Some(RefusalClass::NoTool));
+    let needs_about = end.reason.is_some_and(RefusalClass::needs_subject);
     match end.outcome {
         Outcome::Refused if end.reason.is_none() => {
             return Err(FinishError::Missing {

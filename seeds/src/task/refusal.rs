@@ -20,6 +20,13 @@ pub enum RefusalClass {
 }
 
 impl RefusalClass {
+    /// Returns true if a refusal for this reason says what it is about. A rule, and what no tool does, may be about nothing that has
+    /// a name.
+    #[must_use]
+    pub const fn needs_subject(self) -> bool {
+        matches!(self, Self::NotFound | Self::Conflict | Self::Invalid)
+    }
+
     /// The class that a status stands for; none for statuses that refuse nothing.
     #[must_use]
     pub const fn of_status(status: u16) -> Option<Self> {

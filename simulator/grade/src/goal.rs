@@ -132,7 +132,12 @@ impl<'a> Held<'a> {
             let given = reasons(reason.as_slice());
             return Err(format!("the refusal gives {given}, expected {}", reasons(&expected.refusal)));
         }
-        if expected.asks_subject && !about.is_some_and(|about| expected.subjects.are_named_in(about)) {
+        let about = about.filter(|about| !about.trim().is_empty());
+        let is_named = match about {
+            Some(about) => expected.subjects.are_named_in(about),
+            None => !reason.is_some_and(RefusalClass::needs_subject),
+        };
+        if expected.asks_subject && !is_named {
             let given: String = about.unwrap_or("nothing").chars().take(60).collect();
             return Err(format!("the refusal is about {given}, expected the id or name that was asked for"));
         }
