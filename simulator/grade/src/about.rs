@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use diorama_answers::lexicon::Role;
 use diorama_answers::text::Text;
-use diorama_seeds::english::{MONTHS, fold, spaced, stem};
+use diorama_seeds::english::{MONTHS, fold, spaced, stem, weekday};
 use diorama_seeds::model::{ParameterId, Record, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Evidence;
@@ -25,7 +25,7 @@ pub(super) struct Subjects {
     texts: BTreeSet<String>,
     /// For each text, the stems of the words that it cannot be named without.
     needed: Vec<BTreeSet<String>>,
-    /// The stems of all words of the texts.
+    /// The stems of all words of the texts, of the API's name and of what it says of the arguments.
     words: BTreeSet<String>,
 }
 
@@ -90,6 +90,9 @@ impl Subjects {
     fn add_label(&mut self, api: &diorama_seeds::model::Api, id: ParameterId, base: &Base) {
         let parameter = &api.parameters[id.index()];
         self.add_text(&spaced(&parameter.name));
+        for text in [&*spaced(&api.name), &*parameter.description] {
+            self.words.extend(words(text).into_iter().map(|(word, _)| word));
+        }
         if let Some((resource, field)) = parameter.field {
             self.add_text(&base.world().resource(resource).about(field));
         }
@@ -139,7 +142,7 @@ impl Subjects {
 fn spoken(date: Date) -> [String; 2] {
     let civil = date.civil();
     let month = fold(MONTHS[(civil.month() as usize - 1) % 12]);
-    [format!("{} {month}", civil.day()), format!("{month} {}", civil.day())]
+    [format!("{} {month}", civil.day()), fold(weekday(date))]
 }
 
 /// The stems of the words and figures of a text, each with whether it tells something: titles and function words do not, and

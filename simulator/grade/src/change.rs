@@ -13,7 +13,7 @@ use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher}
 use diorama_seeds::value::{Value, Zone};
 use serde_json::Value as Json;
 
-use super::{ErrorClass, GradeError};
+use super::{ErrorClass, GradeError, text};
 use diorama_engine::session::LogEntry;
 use diorama_engine::{RecordChange, net};
 
@@ -234,7 +234,10 @@ impl Test {
         };
         match self {
             Self::Equals(expected) => {
-                expected == value || (!expected.is_missing() && expected.loosely_equals(value))
+                let is_code = |(expected, value): (&str, &str)| text::is_same_code(expected, value);
+                expected == value
+                    || (!expected.is_missing() && expected.loosely_equals(value))
+                    || expected.as_str().zip(value.as_str()).is_some_and(is_code)
             }
             Self::Set(expected) => matches!(value, Value::List(items) if {
                 let mut items = items.to_vec();

@@ -3,7 +3,7 @@
 //! Values are compared by type; prose is not read.
 
 use diorama_seeds::ending::{self, ItemValue, Kind};
-use diorama_seeds::english::{fold, has_words};
+use diorama_seeds::english::has_words;
 use diorama_seeds::model::{Record, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{AnswerCheck, Evidence, Fact, GoalCheck};
@@ -119,7 +119,7 @@ impl AskedFact {
             let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
             let value = |(item, evidence): (ItemValue<'_>, Option<&Evidence>)| {
                 let own = evidence.map(|evidence| own_names(evidence, base)).unwrap_or_default();
-                let names = own.into_iter().chain(item.names.iter().map(|name| fold(name)));
+                let names = own.iter().chain(item.names).map(|name| text::name(name));
                 AskedValue { fact: item.fact.clone(), names: names.collect() }
             };
             let items = checks.flat_map(|check| ending::item_values(check).zip(evidence_of_items(check)));
@@ -160,7 +160,7 @@ impl AskedFact {
         if key.chars().count() > MAX_KEY_CHARS {
             return Vec::new();
         }
-        let key = fold(key.trim());
+        let key = text::name(key);
         let named = |is_named: &dyn Fn(&String) -> bool| -> Vec<usize> {
             (0..self.items.len()).filter(|at| self.items[*at].names.iter().any(is_named)).collect()
         };
@@ -195,7 +195,7 @@ fn own_names(evidence: &Evidence, base: &Base) -> Vec<String> {
     };
     let record = resource.display.and_then(|display| Some((resource.records.iter().find(own)?, display)));
     let name = record.and_then(|(record, display)| record.get(display.index())?.as_str());
-    name.into_iter().chain([&**key]).map(fold).collect()
+    name.into_iter().chain([&**key]).map(str::to_owned).collect()
 }
 
 /// Equal, within the tolerance, or equal after rounding to the decimals given, of which there are two at least.

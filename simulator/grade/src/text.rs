@@ -1,6 +1,6 @@
 //! Whether two short texts are the same name, title or code.
 
-use diorama_seeds::english::{fold, split_identifier, stem};
+use diorama_seeds::english::{fold, split_identifier, stem, words};
 
 /// Digits that a telephone number has at least.
 const MIN_PHONE_DIGITS: usize = 7;
@@ -10,10 +10,10 @@ const MIN_PHONE_DIGITS: usize = 7;
 /// and dashes, telephone numbers by their digits.
 pub(super) fn is_same(expected: &str, given: &str, about: &str) -> bool {
     let (wanted, found) = (plain(expected), plain(given));
-    if wanted == found || without_articles(&wanted) == without_articles(&found) {
-        return true;
-    }
-    if is_code(expected) && letters_and_digits(expected) == letters_and_digits(given) {
+    if wanted == found
+        || without_articles(&wanted) == without_articles(&found)
+        || is_same_code(expected, given)
+    {
         return true;
     }
     let nouns: Vec<String> = split_identifier(about).iter().map(|word| stem(word)).collect();
@@ -47,6 +47,17 @@ fn plain(text: &str) -> String {
 fn without_articles(text: &str) -> &str {
     let rest = ARTICLES.iter().find_map(|article| text.strip_prefix(article)?.strip_prefix(' '));
     rest.unwrap_or(text)
+}
+
+/// Returns true if two texts are one code or telephone number, apart from spaces and dashes.
+pub(super) fn is_same_code(expected: &str, given: &str) -> bool {
+    is_code(expected) && letters_and_digits(expected) == letters_and_digits(given)
+}
+
+/// A name as it is compared: its words without case, accents and marks.
+pub(super) fn name(text: &str) -> String {
+    let words: Vec<String> = words(&fold(text)).collect();
+    words.join(" ")
 }
 
 /// Returns true if a text is a code, such as `GB-115514-00`, or a telephone number: digits, capitals and separators.
