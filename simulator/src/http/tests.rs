@@ -337,7 +337,7 @@ fn a_task_is_shown_without_its_solution_and_graded_once() {
     };
     assert_eq!(
         call(&id, "ListProducts", json!({})).1["status"],
-        403,
+        404,
         "what is not visible may not be called"
     );
     let say =
