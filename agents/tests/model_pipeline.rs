@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use diorama_agents::episode::Task;
 use diorama_agents::synthesis::domain::{ScenarioApis, ScenarioDomain};
 use diorama_agents::synthesis::model::prompts::PromptSet;
 use diorama_agents::synthesis::model::quality::Quality;
@@ -404,6 +405,36 @@ fn rows(folder: &Path) -> Vec<diorama_output::row::Dialogue> {
 }
 
 /// What the assistant of the row with this opening said or called next.
+/// The ending that an assistant's message of a row stands for, by the position of the message among the assistant's.
+fn end_of_goal(row: &diorama_output::row::Dialogue, message: usize) -> Option<Json> {
+    let task = Task::of(row).unwrap();
+    let opens = |at: usize| {
+        let next = row.messages.get(at + 1);
+        next.is_none_or(|next| {
+            task.script.goals.iter().skip(1).any(|goal| next.content.as_ref() == Some(&goal.user))
+        })
+    };
+    let assistants = row.messages.iter().enumerate().filter(|(_, said)| said.role.as_str() == "assistant");
+    let ends: Vec<usize> = assistants
+        .enumerate()
+        .filter(|(_, (at, said))| said.tool_calls.is_empty() && opens(*at))
+        .map(|(number, _)| number)
+        .collect();
+    let goal = ends.iter().position(|end| *end == message)?;
+    let (check, gold) = (task.checks.goals.get(goal)?, task.goals.get(goal)?);
+    let words =
+        row.messages.iter().filter(|said| said.role.as_str() == "assistant").nth(message)?.content.clone();
+    let mut end = json!({"outcome": gold.outcome, "message": words});
+    match gold.reason {
+        Some(reason) => {
+            end["reason"] = json!(reason);
+            end["about"] = json!(diorama_seeds::ending::subject(check));
+        }
+        None => end["facts"] = json!(diorama_seeds::ending::facts(check, |_, _| None).unwrap_or_default()),
+    }
+    Some(end)
+}
+
 fn next_move(gold: &[diorama_output::row::Dialogue], request: &ChatRequest) -> ChatReply {
     let said = |wanted: &Message| matches!(wanted, Message::User { .. });
     let opening = request.messages.iter().find(|message| said(message));
@@ -417,6 +448,12 @@ fn next_move(gold: &[diorama_output::row::Dialogue], request: &ChatRequest) -> C
     let Some(next) = assistants.get(made) else { return ChatReply::text("Anything else?") };
     let mut reply = ChatReply::text(next.content.clone().unwrap_or_default());
     reply.reasoning_content = Some("hm".to_owned());
+    if let Some(end) = end_of_goal(row, made) {
+        let arguments = end.to_string();
+        reply.content = String::new();
+        reply.tool_calls = vec![ToolCall { id: "end".to_owned(), name: "finish".to_owned(), arguments }];
+        return reply;
+    }
     reply.tool_calls = next
         .tool_calls
         .iter()

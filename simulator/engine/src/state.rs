@@ -369,17 +369,13 @@ pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
 /// The difference that changes made together, in their order, sorted by resource and key: what was changed back is none.
 #[must_use]
 pub fn net<'a>(changes: impl IntoIterator<Item = &'a RecordChange>) -> Vec<RecordChange> {
-    let mut found: BTreeMap<(ResourceId, &Value), (&Option<Record>, &Option<Record>)> = BTreeMap::new();
+    // The first and the last change of each record.
+    let mut found: BTreeMap<(ResourceId, &Value), (&RecordChange, &RecordChange)> = BTreeMap::new();
     for change in changes {
-        let ends = found.entry((change.resource, &change.key)).or_insert((&change.before, &change.after));
-        ends.1 = &change.after;
+        found.entry((change.resource, &change.key)).or_insert((change, change)).1 = change;
     }
-    let differs = found.into_iter().filter(|(_, (before, after))| before != after);
-    let change =
-        |((resource, key), (before, after)): ((ResourceId, &Value), (&Option<Record>, &Option<Record>))| {
-            RecordChange { resource, key: key.clone(), before: before.clone(), after: after.clone() }
-        };
-    differs.map(change).collect()
+    let differs = found.into_values().filter(|(first, last)| first.before != last.after);
+    differs.map(|(first, last)| RecordChange { before: first.before.clone(), ..last.clone() }).collect()
 }
 
 /// A state as expressions read it outside a call.
