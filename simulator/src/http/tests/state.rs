@@ -136,6 +136,6 @@ fn what_cannot_be_continued_is_refused_by_name() {
     let error = refused(&["shop"]);
     assert!(error.contains("world `shop` of hash 0"), "{error}");
     meddle("\"world_hash\":\"0", "\"world_hash\":\"");
-    meddle("\"format\":2", "\"form\":1");
+    meddle("\"format\":3", "\"form\":1");
     assert!(refused(&["shop"]).contains("cannot be read"));
 }
