@@ -314,7 +314,7 @@ impl Task {
     ///
     /// # Errors
     /// When the world does not fit the episode.
-    pub fn with_changes_by_goal(mut self, world: &World) -> Result<Self, EpisodeError> {
+    pub fn tell_changes_by_goal(&mut self, world: &World) -> Result<(), EpisodeError> {
         if !self.checks.has_changes_by_goal() {
             let mut session = self.session(world, self.episode.session_seed)?;
             let made = |gold: &GoldCall| Call { api: gold.api.clone(), arguments: gold.arguments.clone() };
@@ -325,7 +325,7 @@ impl Task {
             let changes = older_change_checks(world.base.world(), &changed, &session.diff());
             self.checks.set_changes_by_goal(changes);
         }
-        Ok(self)
+        Ok(())
     }
 
     /// The APIs that are visible at the start.

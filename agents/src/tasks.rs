@@ -70,7 +70,7 @@ impl DatasetTasks {
 
     fn spec(&self, row: &Dialogue) -> Result<TaskSpec, TaskError> {
         let fail = |error: crate::episode::EpisodeError| TaskError(error.to_string());
-        let task = Task::of(row).map_err(fail)?;
+        let mut task = Task::of(row).map_err(fail)?;
         let world = self.worlds.get(&row.world_id).map_err(fail)?;
         if world.hash != row.world_hash {
             return Err(TaskError(format!(
@@ -78,7 +78,7 @@ impl DatasetTasks {
                 world.hash, row.world_hash
             )));
         }
-        let task = task.with_changes_by_goal(&world).map_err(fail)?;
+        task.tell_changes_by_goal(&world).map_err(fail)?;
         let session = task.session(&world, task.episode.session_seed).map_err(fail)?;
         Ok(TaskSpec {
             id: row.id.clone(),
@@ -92,7 +92,7 @@ impl DatasetTasks {
             outages: task.episode.outages.clone(),
             system: task.system,
             script: task.script,
-            needed: NeededCall::of(&task.gold),
+            needed: NeededCall::collect(&task.gold),
             checks: task.checks,
         })
     }

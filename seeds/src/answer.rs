@@ -48,12 +48,7 @@ pub struct End {
     /// The outcome.
     pub outcome: Outcome,
     /// For refusals: the class of the reason, or those that fit; those of the refusing reply when left out.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "refusal::read",
-        serialize_with = "refusal::write"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "refusal")]
     #[schemars(with = "refusal::OneOrSeveral")]
     pub reason: Vec<RefusalClass>,
     /// The facts asked for that the last message states, each by its place.

@@ -380,7 +380,7 @@ fn a_model_transcribes_the_messages_of_agents_without_finish() {
         let prompt = messages[1]["content"].as_str().unwrap();
         let message = prompt.split_once("The assistant's message:\n").unwrap().1;
         match ends.get(message.trim_end_matches("JSON:").trim()) {
-            // What cannot be read is asked for once more.
+            // A reply that cannot be read is asked for once more.
             Some(_) if messages.len() == 2 => Answer::text("It is done."),
             Some(end) => Answer::text(end.to_string()),
             None => Answer::text("null"),

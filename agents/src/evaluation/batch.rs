@@ -35,7 +35,7 @@ pub struct Episode {
     pub agent: String,
     /// The model, where it asks one.
     pub model: Option<String>,
-    /// Who filled in `finish`.
+    /// The author of each `finish`.
     pub answers: Answers,
     /// The verdict.
     pub grade: Grade,

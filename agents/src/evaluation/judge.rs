@@ -63,8 +63,8 @@ impl Judge {
     ///
     /// # Errors
     /// When the task's checks do not fit its world.
-    pub fn new(task: Task, world: Arc<World>) -> Result<Self, EpisodeError> {
-        let task = task.with_changes_by_goal(&world)?;
+    pub fn new(mut task: Task, world: Arc<World>) -> Result<Self, EpisodeError> {
+        task.tell_changes_by_goal(&world)?;
         let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {
             row: task.id.clone(),
             column: "checks",
@@ -191,7 +191,7 @@ impl LocalEnvironment<'_> {
             return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });
         }
         let (message, given) = Given::of(end.clone());
-        self.hear(&message, given)
+        self.hear(&message, given, &log)
     }
 
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
@@ -205,11 +205,10 @@ impl LocalEnvironment<'_> {
         Ok(reply)
     }
 
-    fn hear(&mut self, words: &str, given: Given) -> Result<Answer, EnvironmentError> {
+    fn hear(&mut self, words: &str, given: Given, log: &[Arc<LogEntry>]) -> Result<Answer, EnvironmentError> {
         self.meter.take(&self.view, false)?;
-        let log: Vec<Arc<LogEntry>> = self.session.log().collect();
         let script = &self.judge.task.script;
-        let exchange = self.conversation.hear(script, words, given, &log, &self.judge.world.base);
+        let exchange = self.conversation.hear(script, words, given, log, &self.judge.world.base);
         let answer = Answer { words: exchange.answer.clone(), over: exchange.progress.over };
         self.view.add_message(words, &answer);
         let ends = exchange.ends;
@@ -235,7 +234,8 @@ impl Environment for LocalEnvironment<'_> {
     }
 
     fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
-        Box::pin(std::future::ready(self.hear(words, Given::default())))
+        let log: Vec<Arc<LogEntry>> = self.session.log().collect();
+        Box::pin(std::future::ready(self.hear(words, Given::default(), &log)))
     }
 
     fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {

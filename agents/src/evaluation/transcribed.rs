@@ -24,7 +24,7 @@ const ROLE: &str = "transcriber";
 /// Replies that are asked for until one can be used.
 const MAX_REPLIES: usize = 2;
 
-/// Who fills in `finish`.
+/// The author of `finish`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {

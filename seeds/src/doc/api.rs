@@ -235,12 +235,7 @@ pub struct RefusalDoc {
     /// HTTP status, 400 to 499.
     pub status: u16,
     /// Why, by meaning: a class of refusal, or those that fit. That of the status is right besides, and alone when left out.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "refusal::read",
-        serialize_with = "refusal::write"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "refusal")]
     #[schemars(with = "refusal::OneOrSeveral")]
     pub reason: Vec<RefusalClass>,
     /// Lower-case sentence for the caller.

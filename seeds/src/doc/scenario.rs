@@ -180,12 +180,7 @@ pub struct ScenarioGoalDoc {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,
     /// The goal ends with a refusal of this class, or of one of these.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "refusal::read",
-        serialize_with = "refusal::write"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "refusal")]
     #[schemars(with = "refusal::OneOrSeveral")]
     pub refused: Vec<RefusalClass>,
     /// With `refused`: the fields asked for in vain, `resource.field`.

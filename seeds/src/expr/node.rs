@@ -129,7 +129,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// What the node does to its operands, for messages.
+    /// The operation on the operands, for messages.
     pub(super) const fn operation(&self) -> &'static str {
         match self {
             Self::Binary(operator, ..) => operator.sign(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalClass {
-    /// What the request names does not exist.
+    /// The request names something that does not exist.
     NotFound,
     /// The present state of the records prevents it: taken, full, already done, too late, not enough.
     Conflict,
@@ -20,6 +20,21 @@ pub enum RefusalClass {
 }
 
 impl RefusalClass {
+    /// All of them, in the order in which schemas list them.
+    pub const ALL: [Self; 5] = [Self::NotFound, Self::Conflict, Self::Forbidden, Self::Invalid, Self::NoTool];
+
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::Forbidden => "forbidden",
+            Self::Invalid => "invalid",
+            Self::NoTool => "no_tool",
+        }
+    }
+
     /// Returns true if a refusal for this reason says what it is about. A rule, and what no tool does, may be about nothing that has
     /// a name.
     #[must_use]
@@ -57,7 +72,7 @@ pub(crate) enum OneOrSeveral {
 }
 
 /// Reads one class or several.
-pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RefusalClass>, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RefusalClass>, D::Error> {
     Ok(match Option::deserialize(deserializer)? {
         None => Vec::new(),
         Some(OneOrSeveral::One(class)) => vec![class],
@@ -66,7 +81,7 @@ pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ref
 }
 
 /// Writes one class by itself.
-pub(crate) fn write<S: Serializer>(classes: &[RefusalClass], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(classes: &[RefusalClass], serializer: S) -> Result<S::Ok, S::Error> {
     match classes {
         [class] => class.serialize(serializer),
         classes => classes.serialize(serializer),

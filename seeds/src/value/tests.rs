@@ -55,7 +55,7 @@ fn the_ends_of_the_calendar_are_days_like_others() {
                 let local = format!("{day}T{time}");
                 let instant = zone.parse_instant(&local).unwrap();
                 assert!(Value::DateTime(instant).to_text(&zone).starts_with(&local), "{name} {local}");
-                // What an offset puts beyond the end is the end.
+                // An offset that leads beyond the end gives the end.
                 for offset in ["Z", "-12:00", "+14:00"] {
                     let instant = zone.parse_instant(&format!("{local}{offset}")).unwrap();
                     let text = Value::DateTime(instant).to_text(&zone);

@@ -1,4 +1,4 @@
-//! What a short text says: its words with meaning, its numbers and its denials, without their order and form.
+//! The content of a short text: its words with meaning, its numbers and its denials, without their order and form.
 
 use crate::lexicon::Role;
 use crate::text::{Kind, Text};
@@ -8,7 +8,7 @@ const MAX_LENGTH_RATIO: usize = 2;
 
 /// The content of a short text, such as a note or a choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Content {
+pub struct TextContent {
     /// Hashes of the stems of its words with meaning, sorted.
     stems: Vec<u64>,
     /// Its figures and number words as they are folded, sorted.
@@ -19,10 +19,10 @@ pub struct Content {
     words: usize,
 }
 
-impl Content {
+impl TextContent {
     /// Reads a text.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub fn read(text: &str) -> Self {
         let text = Text::of_value(&text.replace('_', " "));
         let mut content = Self::default();
         for token in &text.tokens {
@@ -75,7 +75,11 @@ mod tests {
     #[test]
     fn a_note_is_said_in_other_words_and_not_in_other_content() {
         let check = |expected: &str, given: &str, says: bool| {
-            assert_eq!(Content::of(expected).is_said_by(&Content::of(given)), says, "{expected} / {given}");
+            assert_eq!(
+                TextContent::read(expected).is_said_by(&TextContent::read(given)),
+                says,
+                "{expected} / {given}"
+            );
         };
         check("allergic to nuts", "Guest is allergic to nuts.", true);
         check("please ring the bell twice", "The bell: ring it twice, please", true);
@@ -99,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_choice_is_named_in_other_function_words() {
-        let same = |one: &str, other: &str| Content::of(one).is_same(&Content::of(other));
+        let same = |one: &str, other: &str| TextContent::read(one).is_same(&TextContent::read(other));
         assert!(same("in_review", "under review"));
         assert!(same("to_let", "for let"));
         assert!(!same("in_review", "reviewed and accepted"));

@@ -19,7 +19,7 @@ pub mod text;
 mod times;
 pub mod units;
 
-pub use self::content::Content;
+pub use self::content::TextContent;
 pub use self::mention::{Clock, Clocktime, Day, DayForm, Mention, Money, Number, NumberRole, What};
 pub use self::span::Span;
 pub use self::stance::Stance;

@@ -117,6 +117,11 @@ impl Text {
         self.folded.get(token.folded.0 as usize..token.folded.1 as usize).unwrap_or_default()
     }
 
+    /// The words and figures, in order; no marks.
+    pub fn words_and_figures(&self) -> impl Iterator<Item = &Token> {
+        self.tokens.iter().filter(|token| self.word(token).chars().any(char::is_alphanumeric))
+    }
+
     /// The word at a position, when it follows in the same line and cell as the token before.
     pub(crate) fn next_word(&self, at: usize) -> &str {
         self.next(at).filter(|token| token.is_word()).map_or("", |token| self.word(token))

@@ -15,7 +15,7 @@ pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcom
     if let Some(name) = given.keys().find(|name| api.parameter_named(name).is_none()).filter(|_| !held) {
         return Err(unknown(api, name));
     }
-    // What a schema of a document lets pass, a record must be able to keep.
+    // Records must be able to keep whatever a document's schema accepts.
     if let Some((name, _)) = given.iter().find(|(_, json)| held && is_deeper(json, MAX_DEPTH - 1)) {
         let expected = format!("at most {MAX_DEPTH} levels of lists and objects");
         let shown: Str = name.chars().take(60).collect::<String>().into();

@@ -208,7 +208,9 @@ impl Base {
         self.resources.get(resource.index())
     }
 
-    pub(super) fn find(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
+    /// The frozen record with this key.
+    #[must_use]
+    pub fn find(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
         let position = *self.resources.get(resource.index())?.by_key.get(key)?;
         self.records(resource).get(position as usize)
     }

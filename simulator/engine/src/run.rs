@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
     /// The refusal of a call that cannot be computed: 422 where that reads a given argument, 409 where it reads records
     /// that the session has changed, and else 500.
     pub(super) fn blaming(&self, error: impl Display, reads: impl Fn(ParameterId) -> bool) -> Refusal {
-        // What a call writes comes from its arguments.
+        // A call writes what its arguments say.
         let written = self.draft.has_changes();
         let caused = |(position, parameter): &(usize, &'a Parameter)| {
             let id = ParameterId(*position as u16);

@@ -1,11 +1,11 @@
-//! What a refusal is about: the id, the name or the value that its `about` may give.
+//! The subjects of a refusal: the ids, names and values that its `about` may give.
 
 use std::collections::BTreeSet;
 
 use diorama_answers::lexicon::Role;
-use diorama_answers::text::Text;
+use diorama_answers::text::{Text, Token};
 use diorama_seeds::english::{MONTHS, fold, spaced, stem, weekday};
-use diorama_seeds::model::{ParameterId, Record, ResourceId};
+use diorama_seeds::model::{Api, ParameterId, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Date, Value};
@@ -30,8 +30,8 @@ pub(super) struct Subjects {
 }
 
 impl Subjects {
-    /// What a refusal that rests on this evidence may be said to be about. Empty where it rests on no argument.
-    pub(super) fn of(evidence: &[Evidence], base: &Base) -> Self {
+    /// Collects the subjects of a refusal that rests on this evidence: none where it rests on no argument.
+    pub(super) fn collect(evidence: &[Evidence], base: &Base) -> Self {
         let mut subjects = Self::default();
         evidence.iter().for_each(|evidence| subjects.add_evidence(evidence, base));
         for text in &subjects.texts {
@@ -67,7 +67,11 @@ impl Subjects {
         match evidence {
             Evidence::Refused { api, arguments, .. } | Evidence::Empty { api, arguments } => {
                 let Some(declared) = world.api_named(api).map(|id| world.api(id)) else { return };
-                for (id, value) in parsed(api, arguments, world) {
+                let arguments = parsed(api, arguments, world);
+                if !arguments.is_empty() {
+                    self.add_words(&spaced(&declared.name));
+                }
+                for (id, value) in arguments {
                     self.add_value(&value, &declared.parameters[id.index()].schema.kind, base);
                     self.add_label(declared, id, base);
                 }
@@ -87,12 +91,10 @@ impl Subjects {
     }
 
     /// Adds what people call an argument: its own name, and that of the field that it is about.
-    fn add_label(&mut self, api: &diorama_seeds::model::Api, id: ParameterId, base: &Base) {
+    fn add_label(&mut self, api: &Api, id: ParameterId, base: &Base) {
         let parameter = &api.parameters[id.index()];
         self.add_text(&spaced(&parameter.name));
-        for text in [&*spaced(&api.name), &*parameter.description] {
-            self.words.extend(words(text).into_iter().map(|(word, _)| word));
-        }
+        self.add_words(&parameter.description);
         if let Some((resource, field)) = parameter.field {
             self.add_text(&base.world().resource(resource).about(field));
         }
@@ -117,8 +119,7 @@ impl Subjects {
     /// Adds the texts of a record, one of which is its name, and those of the records that it refers to: the book of a loan.
     fn add_names(&mut self, resource: ResourceId, key: &Value, base: &Base, references: u8) {
         let declared = base.world().resource(resource);
-        let own = |record: &&Record| record.get(declared.key.index()) == Some(key);
-        let Some(record) = declared.records.iter().find(own) else { return };
+        let Some(record) = base.find(resource, key) else { return };
         for (field, value) in declared.fields.iter().zip(record.iter()) {
             match &field.schema.kind {
                 Type::String => value.as_str().into_iter().for_each(|text| self.add_text(text)),
@@ -128,6 +129,11 @@ impl Subjects {
                 _ => {}
             }
         }
+    }
+
+    /// Adds words that an `about` may have beside a subject.
+    fn add_words(&mut self, text: &str) {
+        self.words.extend(words(text).into_iter().map(|(word, _)| word));
     }
 
     fn add_text(&mut self, text: &str) {
@@ -149,12 +155,9 @@ fn spoken(date: Date) -> [String; 2] {
 /// denials do.
 fn words(text: &str) -> Vec<(String, bool)> {
     let text = Text::of_value(text);
-    let shown = text.tokens.iter().map(|token| (token, text.word(token)));
-    let shown = shown.filter(|(_, word)| word.chars().any(char::is_alphanumeric));
-    shown
-        .map(|(token, word)| {
-            let is_empty = token.is(Role::Function) || token.is(Role::Title);
-            (stem(word), !is_empty || token.is(Role::Negator))
-        })
-        .collect()
+    let word = |token: &Token| {
+        let is_empty = token.is(Role::Function) || token.is(Role::Title);
+        (stem(text.word(token)), !is_empty || token.is(Role::Negator))
+    };
+    text.words_and_figures().map(word).collect()
 }

@@ -1,19 +1,18 @@
 //! Changes: the difference an episode made against the one that was expected, and every change on the way.
 
 mod damage;
+mod field;
 mod matching;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use diorama_answers::Content;
-use diorama_seeds::model::{Api, BehaviourKind, FieldId, Record, ResourceId, World};
-use diorama_seeds::schema::Type;
-use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher};
-use diorama_seeds::value::{Value, Zone};
-use serde_json::Value as Json;
+use diorama_seeds::model::{FieldId, Record, ResourceId, World};
+use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck};
+use diorama_seeds::value::Value;
 
-use super::{ErrorClass, GradeError, text};
+use self::field::Test;
+use super::{ErrorClass, GradeError};
 use diorama_engine::session::LogEntry;
 use diorama_engine::{RecordChange, net};
 
@@ -39,25 +38,6 @@ pub(crate) struct Check {
 /// Which record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Key {
-    Is(Value),
-    New(u32),
-}
-
-/// How a field is compared.
-#[derive(Debug)]
-pub(crate) enum Test {
-    Equals(Value),
-    /// These items in any order, sorted.
-    Set(Vec<Value>),
-    Absent,
-    New(u32),
-    List(Vec<Item>),
-    Text(Content),
-}
-
-/// An item of a list.
-#[derive(Debug)]
-pub(crate) enum Item {
     Is(Value),
     New(u32),
 }
@@ -153,128 +133,6 @@ impl Expected {
     }
 }
 
-impl Test {
-    fn new(
-        matcher: &Matcher,
-        check: &ChangeCheck,
-        name: &str,
-        world: &World,
-        resource: ResourceId,
-        field: FieldId,
-    ) -> Result<Self, ChangeError> {
-        let declared = world.resource(resource).field(field);
-        let schema = &declared.schema;
-        let wrong = |json: &Json, why: String| {
-            ChangeError::Value(check.resource.clone(), name.to_owned(), json.to_string(), why)
-        };
-        Ok(match matcher {
-            Matcher::Equals(Json::Null) => Self::Equals(Value::Null),
-            // A limit that has changed since does not matter: what is there is compared as it is.
-            Matcher::Equals(json) => {
-                let mut open = schema.clone();
-                open.limits = diorama_seeds::schema::Limits::default();
-                let value =
-                    open.parse_json(json, &world.zone).map_err(|error| wrong(json, error.to_string()))?;
-                match value {
-                    Value::List(items) if is_set(world, resource, field) => {
-                        let mut items = items.to_vec();
-                        items.sort_unstable();
-                        Self::Set(items)
-                    }
-                    value => Self::Equals(value),
-                }
-            }
-            Matcher::Absent => Self::Absent,
-            Matcher::New(number) => Self::New(*number),
-            Matcher::ListWithNew(items) => {
-                let diorama_seeds::schema::Type::List(item) = &schema.kind else {
-                    return Err(ChangeError::Kind("list_with_new is for list fields"));
-                };
-                let mut ready = Vec::with_capacity(items.len());
-                for json in items {
-                    let number = json
-                        .as_object()
-                        .filter(|object| object.len() == 1)
-                        .and_then(|object| object.get("new"))
-                        .and_then(Json::as_u64);
-                    ready.push(match number.and_then(|number| u32::try_from(number).ok()) {
-                        Some(number) => Item::New(number),
-                        None => Item::Is(
-                            item.parse_json(json, &world.zone)
-                                .map_err(|error| wrong(json, error.to_string()))?,
-                        ),
-                    });
-                }
-                Self::List(ready)
-            }
-            Matcher::Text(text) => Self::Text(Content::of(text)),
-        })
-    }
-
-    fn references(&self) -> Vec<u32> {
-        match self {
-            Self::New(number) => vec![*number],
-            Self::List(items) => items
-                .iter()
-                .filter_map(|item| if let Item::New(number) = item { Some(*number) } else { None })
-                .collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Whether a value passes, apart from new keys, which pass here and are compared when they are known.
-    fn may_hold(&self, value: &Value) -> bool {
-        self.holds(value, &BTreeMap::new())
-    }
-
-    /// Whether a value passes; new records without a known key pass.
-    pub(crate) fn holds(&self, value: &Value, keys: &BTreeMap<u32, Value>) -> bool {
-        let is_new = |number: &u32, value: &Value| {
-            keys.get(number).is_none_or(|key| key == value) && !value.is_missing()
-        };
-        match self {
-            Self::Equals(expected) => {
-                let is_code = |(expected, value): (&str, &str)| text::is_same_code(expected, value);
-                expected == value
-                    || (!expected.is_missing() && expected.loosely_equals(value))
-                    || expected.as_str().zip(value.as_str()).is_some_and(is_code)
-            }
-            Self::Set(expected) => matches!(value, Value::List(items) if {
-                let mut items = items.to_vec();
-                items.sort_unstable();
-                items == *expected
-            }),
-            Self::Absent => matches!(value, Value::Absent),
-            Self::New(number) => is_new(number, value),
-            Self::List(items) => match value {
-                Value::List(found) => {
-                    found.len() == items.len()
-                        && items.iter().zip(found.iter()).all(|(item, value)| match item {
-                            Item::Is(expected) => expected.loosely_equals(value),
-                            Item::New(number) => is_new(number, value),
-                        })
-                }
-                _ => false,
-            },
-            Self::Text(content) => value.as_str().is_some_and(|text| content.is_said_by(&Content::of(text))),
-        }
-    }
-
-    fn describe(&self, zone: &Zone) -> String {
-        let text =
-            |value: &Value| if value.is_missing() { value.kind().to_owned() } else { value.to_text(zone) };
-        match self {
-            Self::Equals(value) => text(value),
-            Self::Absent => "nothing".to_owned(),
-            Self::New(number) => format!("the key of new record {number}"),
-            Self::Set(_) | Self::List(_) => "another list".to_owned(),
-            Self::Text(_) => {
-                "a text with the content of the user's, in at most twice as many words".to_owned()
-            }
-        }
-    }
-}
-
 impl Allowed {
     pub(crate) fn new(allowed: &[Allowance], world: &World) -> Result<Self, ChangeError> {
         let ready = allowed.iter().map(|allowance| {
@@ -296,24 +154,24 @@ impl Allowed {
     }
 }
 
-/// What the calls of one goal changed.
+/// The changes that the calls of one goal made.
 #[derive(Debug, Default)]
 pub(crate) struct Window<'a> {
     /// Each change on the way, in order.
     pub(crate) steps: Vec<&'a RecordChange>,
-    /// What they come to, sorted by resource and key.
+    /// Their sum, sorted by resource and key.
     pub(crate) net: Vec<RecordChange>,
 }
 
 impl<'a> Window<'a> {
-    pub(crate) fn of(log: &'a [Arc<LogEntry>]) -> Self {
+    pub(crate) fn new(log: &'a [Arc<LogEntry>]) -> Self {
         let steps: Vec<&RecordChange> = log.iter().flat_map(|entry| &entry.changes).collect();
         let net = net(steps.iter().copied());
         Self { steps, net }
     }
 }
 
-/// What came of comparing the changes of each goal with the expected ones.
+/// The result of comparing the changes of each goal with the expected ones.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
     /// Keys of new records.
@@ -322,7 +180,7 @@ pub(crate) struct Compared {
     pub(crate) goals: Vec<GoalChanges>,
 }
 
-/// What is wrong with the changes of one goal.
+/// The faults of the changes of one goal.
 #[derive(Debug, Default)]
 pub(crate) struct GoalChanges {
     pub(crate) errors: Vec<GradeError>,
@@ -459,19 +317,6 @@ impl Expected {
             }
         }
     }
-}
-
-/// Returns true if a list of references has no order: no API shows or places its members in one.
-fn is_set(world: &World, resource: ResourceId, field: FieldId) -> bool {
-    let references = matches!(&world.resource(resource).field(field).schema.kind, Type::List(item) if matches!(item.kind, Type::Reference { .. }));
-    let is_ordered = |api: &Api| {
-        matches!(
-            &api.behaviour.kind,
-            BehaviourKind::Members { resource: of, field: list, .. }
-            | BehaviourKind::AddMembers { resource: of, field: list, .. } if (*of, *list) == (resource, field)
-        )
-    };
-    references && !world.apis.iter().any(is_ordered)
 }
 
 pub(crate) fn kind(change: &RecordChange) -> ChangeKind {

@@ -23,7 +23,7 @@ pub struct NeededCall {
     arguments: Map<String, Json>,
 }
 
-/// What kept an agent from making a call.
+/// The reason for which a call could not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Injected faults.
@@ -33,9 +33,9 @@ pub enum Cause {
 }
 
 impl NeededCall {
-    /// The calls that a reference solution needs: its calls of the world's APIs but for its avoidable errors.
+    /// Collects the calls that a reference solution needs: its calls of the world's APIs but for its avoidable errors.
     #[must_use]
-    pub fn of(gold: &[GoldCall]) -> Vec<Self> {
+    pub fn collect(gold: &[GoldCall]) -> Vec<Self> {
         let lasting = |call: &GoldCall, name: &str| {
             let is_reply = |source: &ArgumentSource| {
                 matches!(source, ArgumentSource::Reply { .. } | ArgumentSource::Replies { .. })
@@ -57,16 +57,15 @@ impl NeededCall {
         let arguments: Vec<(ParameterId, Value)> = parsed(&self.api, &self.arguments, world);
         let tries =
             log.iter().filter(|entry| entry.call.api == self.api && has_all(entry, &arguments, world));
-        let causes: Option<Vec<Cause>> = tries.map(|entry| Cause::of(entry)).collect();
+        let causes: Option<Vec<Cause>> = tries.map(|entry| Cause::find(entry)).collect();
         let causes = causes.filter(|causes| causes.len() >= MIN_TRIES)?;
         Some(if causes.contains(&Cause::World) { Cause::World } else { Cause::Fault })
     }
 }
 
 impl Cause {
-    /// What kept a call from being answered; none where it was answered. Outages that a task has are the agent's to deal
-    /// with.
-    fn of(entry: &LogEntry) -> Option<Self> {
+    /// Returns the reason for which a call was not answered; none where it was. Outages of the task are the agent's to deal with.
+    fn find(entry: &LogEntry) -> Option<Self> {
         if entry.faults.iter().any(|fault| fault.kind.hinders()) {
             return Some(Self::Fault);
         }

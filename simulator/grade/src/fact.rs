@@ -29,9 +29,7 @@ pub enum FactError {
 pub(crate) fn check_fact(fact: &Fact, zone: &Zone) -> Result<(), FactError> {
     let malformed = |found: &str, expected| FactError::Malformed { found: found.to_owned(), expected };
     match fact {
-        Fact::Number { value, tolerance, .. } if !value.is_finite() => {
-            Err(FactError::Number(if value.is_finite() { *tolerance } else { *value }))
-        }
+        Fact::Number { value, .. } if !value.is_finite() => Err(FactError::Number(*value)),
         Fact::Number { tolerance, .. } if !tolerance.is_finite() || *tolerance < 0.0 => {
             Err(FactError::Number(*tolerance))
         }

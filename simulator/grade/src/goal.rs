@@ -11,7 +11,7 @@ use super::evidence::{History, Leaves, NewRecords};
 use super::fact::filled_fact;
 use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
-use super::{Attempt, Ended, Episode, Verdict};
+use super::{Ended, Episode, Verdict};
 use diorama_engine::session::LogEntry;
 
 /// A goal as it ended, with what is read of it once.
@@ -24,33 +24,30 @@ pub(super) struct Goal<'a> {
 }
 
 impl<'a> Goal<'a> {
-    /// `seen` are the leaves that replies of the goals before show.
+    /// A goal with the calls up to its end, of which `own` are those since the goal before. `seen` are the leaves that replies of the
+    /// goals before show.
     pub(super) fn new(
-        number: usize,
-        attempt: &Attempt<'a>,
         ended: &'a Ended<'a>,
+        log: &'a [Arc<LogEntry>],
+        own: &'a [Arc<LogEntry>],
         leaves: &Leaves,
         seen: &mut [bool],
     ) -> Self {
-        let before = number.checked_sub(1).and_then(|before| attempt.goals.get(before));
-        let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
-        let opened = before.map_or(0, |before| before.calls).min(attempt.log.len());
-        let own = log.get(opened..).unwrap_or_default();
         leaves.see(own.iter().map(|entry| &**entry), seen);
         Self { ended, log, seen: seen.to_vec() }
     }
 }
 
-/// A goal, held against what is expected of it.
+/// A goal beside its expectations.
 #[derive(Clone, Copy)]
-pub(super) struct Held<'a> {
+pub(super) struct JudgedGoal<'a> {
     pub(super) expected: &'a PreparedGoal,
     pub(super) goal: &'a Goal<'a>,
     pub(super) episode: &'a Episode<'a>,
     pub(super) new: &'a NewRecords<'a>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> JudgedGoal<'a> {
     /// What the world made for a field of a new record, as a fact.
     pub(super) fn made(&self, number: u32, field: &str) -> Option<Fact> {
         self.episode.made(self.new, number, field)
@@ -137,7 +134,7 @@ impl<'a> Held<'a> {
             Some(about) => expected.subjects.are_named_in(about),
             None => !reason.is_some_and(RefusalClass::needs_subject),
         };
-        if expected.asks_subject && !is_named {
+        if !expected.subjects.is_empty() && !is_named {
             let given: String = about.unwrap_or("nothing").chars().take(60).collect();
             return Err(format!("the refusal is about {given}, expected the id or name that was asked for"));
         }
@@ -154,15 +151,6 @@ fn another_outcome(given: Outcome, expected: Outcome) -> String {
 }
 
 fn reasons(classes: &[RefusalClass]) -> String {
-    let names: Vec<&str> = classes
-        .iter()
-        .map(|class| match class {
-            RefusalClass::NotFound => "not_found",
-            RefusalClass::Conflict => "conflict",
-            RefusalClass::Forbidden => "forbidden",
-            RefusalClass::Invalid => "invalid",
-            RefusalClass::NoTool => "no_tool",
-        })
-        .collect();
+    let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
     if names.is_empty() { "no reason".to_owned() } else { format!("the reason {}", names.join(" or ")) }
 }

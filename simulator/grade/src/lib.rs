@@ -31,7 +31,7 @@ pub use self::progress::Progress;
 
 use self::change::{Compared, GoalChanges, Window};
 use self::evidence::NewRecords;
-use self::goal::{Goal, Held};
+use self::goal::{Goal, JudgedGoal};
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, State};
 
@@ -81,7 +81,7 @@ pub struct Grade {
     pub components: Components,
     /// Verdicts of each expected goal.
     pub goals: Vec<GoalGrade>,
-    /// What is wrong. Empty for success.
+    /// The faults found. Empty for success.
     pub errors: Vec<GradeError>,
 }
 
@@ -128,7 +128,7 @@ pub struct Components {
     pub damage: Verdict,
     /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// What was given, a reply of the episode shows.
+    /// A reply of the episode shows what was given.
     pub evidence: Verdict,
 }
 
@@ -143,7 +143,7 @@ pub struct GoalGrade {
     pub damage: Verdict,
     /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// What was given, a reply of the episode up to then shows.
+    /// A reply of the episode up to then shows what was given.
     pub evidence: Verdict,
 }
 
@@ -168,7 +168,7 @@ pub fn grade(checks: &Checks, attempt: &Attempt<'_>) -> Result<Grade, CheckError
     Ok(Prepared::new(checks, attempt.base)?.grade(attempt))
 }
 
-/// What an attempt comes to.
+/// The verdicts on an attempt.
 #[derive(Default)]
 struct Judgement {
     components: Components,
@@ -207,9 +207,14 @@ impl Prepared {
 
     fn episode<'a>(&'a self, attempt: &'a Attempt<'a>) -> Episode<'a> {
         let mut seen = self.leaves.none();
-        let goals = (0..).zip(attempt.goals);
-        let goals = goals.map(|(number, ended)| Goal::new(number, attempt, ended, &self.leaves, &mut seen));
-        Episode { attempt, goals: goals.collect(), windows: windows(attempt) }
+        let own = own_calls(attempt);
+        let goals = attempt.goals.iter().zip(&own);
+        let goals = goals.map(|(ended, own)| {
+            let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
+            Goal::new(ended, log, own, &self.leaves, &mut seen)
+        });
+        let goals = goals.collect();
+        Episode { attempt, goals, windows: own.into_iter().map(Window::new).collect() }
     }
 
     /// Judges an episode; where it is asked only whether it is solved, the first fault ends it.
@@ -228,7 +233,7 @@ impl Prepared {
         let new =
             NewRecords { world: episode.attempt.base.world(), resources: &self.changes.created, keys: &keys };
         let goals = self.goals.iter().zip(&episode.goals);
-        let goals = goals.map(|(expected, goal)| Held { expected, goal, episode, new: &new });
+        let goals = goals.map(|(expected, goal)| JudgedGoal { expected, goal, episode, new: &new });
         let shown: Vec<_> = goals.map(|held| (held, held.evidence())).collect();
         let reached = shown.len() == self.goals.len();
         // What was done and what replies show decides without a look at the answers.
@@ -298,24 +303,24 @@ impl Prepared {
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
     goals: Vec<Goal<'a>>,
-    /// What was changed in each goal; of calls after the last of them, in one more.
+    /// The changes of each goal, and those of calls after the last.
     windows: Vec<Window<'a>>,
 }
 
-/// What was changed in each goal of an attempt.
-fn windows<'a>(attempt: &Attempt<'a>) -> Vec<Window<'a>> {
-    let calls = attempt.log.len();
-    let ends = attempt.goals.iter().map(|goal| goal.calls.min(calls));
+/// The calls of each goal; those after the end of the last, where there are any, in one slice more.
+fn own_calls<'a>(attempt: &Attempt<'a>) -> Vec<&'a [Arc<LogEntry>]> {
+    let mut rest = attempt.log;
     let mut start = 0;
-    let mut found: Vec<Window<'a>> = Vec::with_capacity(attempt.goals.len() + 1);
-    for end in ends.chain([calls]) {
-        let own = attempt.log.get(start..end).unwrap_or_default();
-        if found.len() < attempt.goals.len() || !own.is_empty() {
-            found.push(Window::of(own));
-        }
-        start = end.max(start);
+    let mut own: Vec<&[Arc<LogEntry>]> = Vec::with_capacity(attempt.goals.len() + 1);
+    for ended in attempt.goals {
+        let calls = ended.calls.saturating_sub(start).min(rest.len());
+        let (first, after) = rest.split_at(calls);
+        own.push(first);
+        rest = after;
+        start += calls;
     }
-    found
+    own.extend((!rest.is_empty()).then_some(rest));
+    own
 }
 
 impl Episode<'_> {

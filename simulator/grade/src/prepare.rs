@@ -32,9 +32,7 @@ pub(crate) struct PreparedGoal {
     pub(crate) evidence: Vec<Ready>,
     /// The facts asked for, as structured endings give them.
     pub(crate) asked: Vec<AskedFact>,
-    /// True if a refusal must say what it is about.
-    pub(crate) asks_subject: bool,
-    /// For refusals: what they may be said to be about.
+    /// For refusals: what they may be said to be about. Where it is empty, nothing is asked.
     pub(crate) subjects: Subjects,
 }
 
@@ -96,13 +94,12 @@ impl PreparedGoal {
         let evidence = ready(&goal.evidence)?;
         goal.answer.iter().try_for_each(|check| check_fact(&check.fact, &world.zone))?;
         let subjects = match goal.outcome {
-            Outcome::Refused => Subjects::of(&goal.evidence, base),
+            Outcome::Refused => Subjects::collect(&goal.evidence, base),
             _ => Subjects::default(),
         };
         Ok(Self {
             answer: goal.answer.clone(),
             asked: AskedFact::of_goal(goal, base),
-            asks_subject: !subjects.is_empty(),
             subjects,
             outcome: goal.outcome,
             refusal: goal.refusal.clone(),

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::change::Compared;
-use super::{Attempt, Prepared, Verdict, windows};
+use super::change::{Compared, Window};
+use super::{Attempt, Prepared, Verdict, own_calls};
 
 /// The verdicts on the records after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,8 +22,11 @@ impl Prepared {
         let world = attempt.base.world();
         let compare = |calls: usize| {
             let log = attempt.log.get(..calls).unwrap_or(attempt.log);
-            let Compared { goals, .. } =
-                self.changes.compare(&windows(&Attempt { log, ..*attempt }), &self.allowed, world);
+            let Compared { goals, .. } = self.changes.compare(
+                &own_calls(&Attempt { log, ..*attempt }).into_iter().map(Window::new).collect::<Vec<_>>(),
+                &self.allowed,
+                world,
+            );
             let errors = goals.iter().any(|goal| !goal.errors.is_empty());
             (errors, goals.iter().any(|goal| !goal.damage.is_empty()))
         };

@@ -4,14 +4,14 @@
 
 use diorama_seeds::ending::{self, ItemValue, Kind};
 use diorama_seeds::english::has_words;
-use diorama_seeds::model::{Record, World};
+use diorama_seeds::model::World;
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{AnswerCheck, Evidence, Fact, GoalCheck};
 use diorama_seeds::value::{Date, Time};
 use serde_json::Value as Json;
 
 use super::text;
-use diorama_answers::Content;
+use diorama_answers::TextContent;
 use diorama_engine::Base;
 
 /// Decimal places from which a given number may be the rounded one.
@@ -63,7 +63,7 @@ pub(super) fn states(fact: &Fact, given: &Json, about: &str, world: &World) -> b
             let is_choice = field.is_some_and(|field| matches!(field.schema.kind, Type::Enum(_)));
             forms.into_iter().any(|form| {
                 text::is_same(form, &given, about)
-                    || (is_choice && Content::of(form).is_same(&Content::of(&given)))
+                    || (is_choice && TextContent::read(form).is_same(&TextContent::read(&given)))
             })
         }
         // Resolved before it is compared.
@@ -90,7 +90,7 @@ fn states_all(items: &[&Fact], given: &[Json], about: &str, world: &World) -> bo
 pub(crate) struct AskedFact {
     /// The name that it is given by.
     pub(super) name: String,
-    /// What it is about.
+    /// The subject of the question.
     about: String,
     form: Form,
     /// Its values.
@@ -183,18 +183,15 @@ fn evidence_of_items(check: &AnswerCheck) -> impl Iterator<Item = Option<&Eviden
     parts.iter().map(Some).chain(std::iter::repeat(None))
 }
 
-/// What always names the item of a value: the id of its record, and what people call it.
+/// The names that the item of a value always has: the id of its record, and its display name.
 fn own_names(evidence: &Evidence, base: &Base) -> Vec<String> {
     let Evidence::Leaf { resource, key, .. } = evidence else { return Vec::new() };
     let world = base.world();
-    let Some(resource) = world.resource_named(resource).map(|id| world.resource(id)) else {
-        return Vec::new();
-    };
-    let own = |record: &&Record| {
-        record.get(resource.key.index()).is_some_and(|own| own.to_text(&world.zone) == *key)
-    };
-    let record = resource.display.and_then(|display| Some((resource.records.iter().find(own)?, display)));
-    let name = record.and_then(|(record, display)| record.get(display.index())?.as_str());
+    let Some(id) = world.resource_named(resource) else { return Vec::new() };
+    let declared = world.resource(id);
+    let record = declared.field(declared.key).schema.parse_text(key, &world.zone).ok();
+    let record = record.and_then(|key| base.find(id, &key));
+    let name = record.zip(declared.display).and_then(|(record, field)| record.get(field.index())?.as_str());
     name.into_iter().chain([&**key]).map(str::to_owned).collect()
 }
 

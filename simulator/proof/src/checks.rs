@@ -199,7 +199,7 @@ impl FactBuilder<'_> {
         Ask { about: described.about(field), sign: self.meaning_of_sign(resource, field), kind }
     }
 
-    /// What the sign of a leaf means, as its field's description says it.
+    /// The meaning of a leaf's sign, in the words of its field's description.
     fn sign_of(&self, leaf: &Body, magnitude: bool) -> Option<String> {
         match leaf {
             Body::Leaf(_, Origin::Field { resource, field, .. }) if !magnitude => {

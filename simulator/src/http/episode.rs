@@ -64,8 +64,7 @@ impl App {
         let prepared = Prepared::new(&task.checks, &live.world.base).map_err(unfit)?;
         let Some(log) = self.judged_log(live)? else {
             let outgrown = Grade::failed(task.checks.goals.len(), self.outgrown().detail());
-            let shown = grade_reply(outgrown, &vec![false; task.checks.goals.len()], &[], Vec::new(), None);
-            return self.keep_grade(live, shown, false);
+            return self.keep_grade(live, grade_reply(outgrown, &[], Vec::new(), None));
         };
         let goals = live.said.endings(log.len());
         let attempt = Attempt {
@@ -76,20 +75,14 @@ impl App {
             goals: &goals,
         };
         let grade = prepared.grade(&attempt);
-        let success = grade.success;
-        let credited = grade.credited_goals();
-        let cause = exclusion(&task.needed, &log, live.world.world()).filter(|_| !success);
-        let shown = grade_reply(grade, &credited, &log, progress(&prepared, &attempt), cause);
-        self.keep_grade(live, shown, success)
+        let cause = exclusion(&task.needed, &log, live.world.world()).filter(|_| !grade.success);
+        let shown = grade_reply(grade, &log, progress(&prepared, &attempt), cause);
+        self.keep_grade(live, shown)
     }
 
     /// Keeps the grade of an episode, which has ended with it.
-    fn keep_grade(
-        &self,
-        live: &mut Live,
-        shown: GradeReply,
-        success: bool,
-    ) -> Result<(Json, After), Problem> {
+    fn keep_grade(&self, live: &mut Live, shown: GradeReply) -> Result<(Json, After), Problem> {
+        let success = shown.success;
         let shown = serde_json::to_value(shown).map_err(|error| Problem::new(500, error.to_string()))?;
         let saved = self.note(live, &Event::Graded(shown.clone()))?;
         self.metrics.graded(success);
@@ -100,7 +93,7 @@ impl App {
     /// The user's reply to a message; null when they have nothing more to say.
     pub(super) fn message(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
         let request: MessageRequest = request.json()?;
-        let (shown, after) = self.hear(&mut lock(slot), &request.content, Given::default())?;
+        let (shown, after) = self.hear(&mut lock(slot), &request.content)?;
         Ok(after.on(reply(200, &shown)))
     }
 
@@ -117,7 +110,7 @@ impl App {
             FINISH if live.finishes() => read_arguments(call).and_then(|end| self.end(live, end)),
             ASK_USER if live.takes_questions() => {
                 let asked: Result<AskUser, Problem> = read_arguments(call);
-                asked.and_then(|asked| self.hear(live, &asked.question, Given::default()))
+                asked.and_then(|asked| self.hear(live, &asked.question))
             }
             _ => return None,
         };
@@ -135,18 +128,29 @@ impl App {
             .check_finish(&end, &task.checks, &task.script, &log, &live.world.base)
             .map_err(|error| Problem::new(422, error.to_string()).with("parameter", error.member()))?;
         let (message, given) = Given::of(end);
-        self.hear(live, &message, given)
+        self.exchange(live, &task, (&message, given), &log)
     }
 
-    fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<(MessageReply, After), Problem> {
+    fn hear(&self, live: &mut Live, said: &str) -> Result<(MessageReply, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = task_of(live)?;
+        let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
+        self.exchange(live, &task, (said, Given::default()), &log)
+    }
+
+    /// Has the user answer a message, which may end the open goal.
+    fn exchange(
+        &self,
+        live: &mut Live,
+        task: &TaskSpec,
+        (said, given): (&str, Given),
+        log: &[Arc<LogEntry>],
+    ) -> Result<(MessageReply, After), Problem> {
         if live.said.exchanges().len() >= MAX_EXCHANGES {
             let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
             return Err(Problem::new(429, detail).with("limit", MAX_EXCHANGES as u64));
         }
-        let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
-        let exchange = live.said.hear(&task.script, said, given, &log, &live.world.base);
+        let exchange = live.said.hear(&task.script, said, given, log, &live.world.base);
         let done = exchange.progress.over;
         // Another goal has opened, which asks for other facts.
         let opened = exchange.ends && !done && live.finishes();
@@ -219,18 +223,13 @@ fn progress(prepared: &Prepared, attempt: &Attempt<'_>) -> Vec<Json> {
 }
 
 /// The reply of a graded episode; `cause` is what excludes it.
-fn grade_reply(
-    grade: Grade,
-    credited: &[bool],
-    log: &[Arc<LogEntry>],
-    progress: Vec<Json>,
-    cause: Option<Cause>,
-) -> GradeReply {
+fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>, cause: Option<Cause>) -> GradeReply {
     let hindering = log.iter().enumerate().flat_map(|(call, entry)| {
         let hinders = entry.faults.iter().filter(|fault| fault.kind.hinders());
         hinders.map(move |fault| Hindrance { call, kind: fault.kind })
     });
     let faults: Vec<Hindrance> = hindering.collect();
+    let credited = grade.credited_goals();
     let Grade { version, success, reward, components, goals, errors } = grade;
     let attribution = (!success).then_some(match cause {
         Some(Cause::World) => "world",

@@ -144,7 +144,7 @@ fn needed() -> Vec<diorama_grade::NeededCall> {
         "api": "DeleteProduct", "arguments": {"product_id": 14},
         "sources": {"product_id": {"from": "user", "turn": 1, "start": 7, "end": 9}},
     });
-    diorama_grade::NeededCall::of(&[serde_json::from_value(call).unwrap()])
+    diorama_grade::NeededCall::collect(&[serde_json::from_value(call).unwrap()])
 }
 
 /// A customer who holds back which product it is.

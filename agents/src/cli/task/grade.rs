@@ -47,19 +47,20 @@ impl Grade {
         let worlds = Worlds::new(folder.storage().clone());
         for row in folder.rows() {
             let row = row?;
-            let task = Task::of(&row)?.with_changes_by_goal(&*worlds.get(&row.world_id)?)?;
-            tasks.insert(row.id.clone(), (task, row.world_id.clone()));
+            tasks.insert(row.id.clone(), (Task::of(&row)?, row.world_id.clone()));
         }
         let mut agreement = Agreement::default();
         let mut shown = 0;
         for file in &self.episodes {
             for labelled in labelled::read(file).map_err(|error| CliError::Usage(error.to_string()))? {
-                let Some((task, world)) = tasks.get(&labelled.task) else {
+                let Some((task, world)) = tasks.get_mut(&labelled.task) else {
                     let (file, tasks) = (file.display(), &self.tasks);
                     let what = format!("{file}: found the task {}, expected a row of {tasks}", labelled.task);
                     return Err(CliError::Usage(what));
                 };
-                let grade = labelled.grade(task, &worlds.get(world)?)?;
+                let world = worlds.get(world)?;
+                task.tell_changes_by_goal(&world)?;
+                let grade = labelled.grade(task, &world)?;
                 agreement.add(&labelled, grade.success);
                 if grade.success != (labelled.label == Label::Right) && shown < self.show {
                     shown += 1;

@@ -19,15 +19,6 @@ const LONG: usize = 500;
 /// How often a read is repeated until a fault strikes.
 const MAX_REPEATS: usize = 8;
 
-/// Every reason, in the order in which goals are refused.
-const REASONS: [RefusalClass; 5] = [
-    RefusalClass::NotFound,
-    RefusalClass::Forbidden,
-    RefusalClass::Conflict,
-    RefusalClass::Invalid,
-    RefusalClass::NoTool,
-];
-
 /// Ends each goal as the reference does, and makes all of its writes after the last end. A task without writes is left alone:
 /// there, nothing is late.
 pub(super) async fn write_late(
@@ -84,11 +75,11 @@ pub(super) async fn refuse_first(
     let answers = privileged.task.final_answers(privileged.world, &played(privileged));
     // The reason of the first goal follows from the request, so that each is the first somewhere.
     let words: usize = environment.view().user_turns().map(str::len).sum();
-    let mut reasons = REASONS.into_iter().cycle().skip(words % REASONS.len());
+    let mut reasons = RefusalClass::ALL.into_iter().cycle().skip(words % RefusalClass::ALL.len());
     for goal in 0..MAX_GOALS {
         let about = answers.get(goal).and_then(|answer| answer.about.clone());
         // An end that is not taken may be tried again.
-        for reason in reasons.by_ref().take(REASONS.len()) {
+        for reason in reasons.by_ref().take(RefusalClass::ALL.len()) {
             let finish = Finish {
                 outcome: Outcome::Refused,
                 reason: Some(reason),

@@ -50,8 +50,8 @@ fn with(call: &Call, name: &str, value: Json) -> Call {
     call
 }
 
-/// What the problems of all worlds have in common: where and what.
-fn told(world: &str, call: &Call, reply: &Reply, zone: &Zone) -> String {
+/// Describes a call and its reply, for messages.
+fn describe(world: &str, call: &Call, reply: &Reply, zone: &Zone) -> String {
     let shown: String = Json::from(call.arguments.clone()).to_string().chars().take(200).collect();
     format!("{world}: {} {shown} -> {} {}", call.api, reply.status, reply.to_json(zone))
 }
@@ -68,13 +68,13 @@ fn no_argument_makes_a_world_fail_now_or_later() {
                     let call = with(call, &parameter.name, value);
                     let Applied { reply, state, changes } = apply(base, state, &call);
                     if reply.status >= 500 {
-                        problems.insert(told(world, &call, &reply, zone));
+                        problems.insert(describe(world, &call, &reply, zone));
                     }
-                    // What is stored now is computed with later.
+                    // Later calls compute with the value that is stored here.
                     for (_, _, call) in working.iter().filter(|_| !changes.is_empty()) {
                         let reply = apply(base, &state, call).reply;
                         if reply.status >= 500 {
-                            problems.insert(told(world, call, &reply, zone));
+                            problems.insert(describe(world, call, &reply, zone));
                         }
                     }
                 }
@@ -87,7 +87,7 @@ fn no_argument_makes_a_world_fail_now_or_later() {
 }
 
 /// The status of a reply, and the records that it shows.
-fn shown<'a>(reply: &'a Reply) -> (u16, BTreeSet<(ResourceId, &'a Value)>) {
+fn status_and_keys<'a>(reply: &'a Reply) -> (u16, BTreeSet<(ResourceId, &'a Value)>) {
     let key = |(_, origin): (&'a Value, &'a Origin)| match origin {
         Origin::Field { resource, key, .. } => Some((*resource, key)),
         _ => None,
@@ -113,11 +113,11 @@ fn the_ends_of_the_calendar_are_days_like_others() {
                     let Some((far, nearer)) = value(end).zip(value(near)) else { continue };
                     let [far, nearer] = [far, nearer].map(|value| with(&call, &parameter.name, value));
                     let (one, other) = (apply(base, &state, &far).reply, apply(base, &state, &nearer).reply);
-                    // What lies behind the end can be no result.
+                    // No result lies behind the end.
                     let beyond = one.status == 422 && one.to_json(zone).contains("out of range");
-                    if shown(&one) != shown(&other) && !beyond {
-                        problems.push(told(world, &far, &one, zone));
-                        problems.push(told(world, &nearer, &other, zone));
+                    if status_and_keys(&one) != status_and_keys(&other) && !beyond {
+                        problems.push(describe(world, &far, &one, zone));
+                        problems.push(describe(world, &nearer, &other, zone));
                     }
                 }
             }
@@ -165,7 +165,7 @@ fn far_bounds_select_what_no_bound_does() {
                 let (found, expected) =
                     (apply(&base, &state, &bound).reply, apply(&base, &state, &open).reply);
                 if found != expected {
-                    problems.push(told(world, &bound, &found, zone));
+                    problems.push(describe(world, &bound, &found, zone));
                 }
             }
         }

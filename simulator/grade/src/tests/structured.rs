@@ -168,7 +168,7 @@ fn a_refusal_is_about_what_was_asked_for() {
         "arguments": {"dentist_id": 11, "patient": "Élio Dupond", "starts_at": "2026-03-10T09:00"},
     }]))
     .unwrap();
-    let subjects = Subjects::of(&evidence, &clinic());
+    let subjects = Subjects::collect(&evidence, &clinic());
     for right in
         ["11", "dentist 11", "Elio Dupond", "the patient Élio Dupond", "Ana Silva", "starts at", "10 March"]
     {

@@ -10,7 +10,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher};
 use diorama_seeds::value::Value;
 
-/// What the calls of each goal changed together.
+/// The changes that the calls of each goal made together.
 #[must_use]
 pub fn changed_by_goal(goals: &[&[Arc<LogEntry>]]) -> Vec<Vec<RecordChange>> {
     goals.iter().map(|log| net(log.iter().flat_map(|entry| &entry.changes))).collect()

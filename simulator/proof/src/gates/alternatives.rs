@@ -154,7 +154,7 @@ fn spellings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
 /// Free texts that the user dictated, in other words.
 fn paraphrased(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
-    // What the checks compare by its content: other texts, such as addresses, are taken as they stand.
+    // The checks compare these texts by content; other texts, such as addresses, as they stand.
     let matchers = trial.grounded.checks.changes.iter().flat_map(|change| change.fields.values());
     let texts: Vec<&str> = matchers
         .filter_map(|matcher| if let Matcher::Text(text) = matcher { Some(&**text) } else { None })

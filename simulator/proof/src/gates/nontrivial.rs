@@ -56,7 +56,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
 }
 
 /// Final answers that say nothing of what was asked: none, done, asking back, and each reason for a refusal.
-fn idle_answers(right: &[Given]) -> Vec<(&'static str, Vec<Given>)> {
+fn idle_answers(right: &[Given]) -> Vec<(String, Vec<Given>)> {
     let all = |outcome: Option<Outcome>, reason: Option<RefusalClass>| -> Vec<Given> {
         let given = right.iter().map(|right| Given {
             outcome,
@@ -67,15 +67,12 @@ fn idle_answers(right: &[Given]) -> Vec<(&'static str, Vec<Given>)> {
         given.collect()
     };
     let refused = |reason| all(Some(Outcome::Refused), Some(reason));
-    vec![
-        ("nothing", all(None, None)),
-        ("done", all(Some(Outcome::Done), None)),
-        ("refused: not_found", refused(RefusalClass::NotFound)),
-        ("refused: conflict", refused(RefusalClass::Conflict)),
-        ("refused: forbidden", refused(RefusalClass::Forbidden)),
-        ("refused: invalid", refused(RefusalClass::Invalid)),
-        ("refused: no_tool", refused(RefusalClass::NoTool)),
-    ]
+    let refusals =
+        RefusalClass::ALL.into_iter().map(|reason| (format!("refused: {}", reason.name()), refused(reason)));
+    [("nothing".to_owned(), all(None, None)), ("done".to_owned(), all(Some(Outcome::Done), None))]
+        .into_iter()
+        .chain(refusals)
+        .collect()
 }
 
 /// The call that was refused, or came back empty, with other values: one of them must work.

@@ -1,13 +1,14 @@
 //! Free texts in other words, and free texts that say something else.
 
-use diorama_answers::Content;
+use diorama_answers::TextContent;
 use diorama_answers::lexicon::Role;
 use diorama_answers::text::{Text, Token};
 
 /// The text in other words: its words with meaning alone, the second half of them first. None where that is no other text.
 pub(super) fn paraphrase(text: &str) -> Option<String> {
     let parsed = Text::of_value(text);
-    let told: Vec<&str> = words(&parsed)
+    let told: Vec<&str> = parsed
+        .words_and_figures()
         .filter(|token| !token.is(Role::Function) || token.is(Role::Negator))
         .filter_map(|token| slice(text, token))
         .collect();
@@ -24,21 +25,18 @@ pub(super) fn contradictions(text: &str, said: &[String]) -> Vec<String> {
         let (start, end) = (token.start as usize, token.end as usize);
         Some(format!("{}{by}{}", text.get(..start)?, text.get(end..)?))
     };
-    let denial = words(&parsed).find(|token| token.is(Role::Negator));
+    let denial = parsed.words_and_figures().find(|token| token.is(Role::Negator));
     let flipped = denial.map_or_else(|| Some(format!("not {text}")), |token| replaced(token, ""));
-    let number = words(&parsed)
+    let number = parsed
+        .words_and_figures()
         .filter_map(|token| Some((token, slice(text, token)?.parse::<u32>().ok()?)))
         .find_map(|(token, number)| replaced(token, &number.saturating_add(1).to_string()));
-    let content = words(&parsed).find(|token| token.has_content());
+    let content = parsed.words_and_figures().find(|token| token.has_content());
     let word = content.and_then(|token| replaced(token, "something"));
     let pasted = Some(said.join(" "));
-    let meant = Content::of(text);
+    let meant = TextContent::read(text);
     let others = [flipped, number, word, pasted].into_iter().flatten();
-    others.filter(|other| !meant.is_said_by(&Content::of(other))).collect()
-}
-
-fn words(text: &Text) -> impl Iterator<Item = &Token> {
-    text.tokens.iter().filter(|token| text.word(token).chars().any(char::is_alphanumeric))
+    others.filter(|other| !meant.is_said_by(&TextContent::read(other))).collect()
 }
 
 fn slice<'a>(text: &'a str, token: &Token) -> Option<&'a str> {
@@ -55,9 +53,9 @@ mod tests {
             ["Please write that I will not come before 10, and that the dog is in the garden all day long."
                 .to_owned()];
         for text in ["not before 10", "leave it with the neighbour", "ring twice, the bell is quiet"] {
-            let meant = Content::of(text);
+            let meant = TextContent::read(text);
             let other = paraphrase(text).unwrap();
-            assert!(meant.is_said_by(&Content::of(&other)), "{text} / {other}");
+            assert!(meant.is_said_by(&TextContent::read(&other)), "{text} / {other}");
             let wrong = contradictions(text, &said);
             assert!(wrong.len() >= 2, "{text}: {wrong:?}");
         }

@@ -28,7 +28,7 @@ pub struct Trial<'a> {
     pub grounded: &'a Grounded,
     /// Its checks, ready.
     pub prepared: Prepared,
-    /// What the goals of the reference solution change, one after the other.
+    /// The changes of the reference solution, goal by goal.
     pub expected: Vec<RecordChange>,
     /// The digest of the state that it leads to.
     pub(super) last: Digest,
@@ -180,7 +180,7 @@ impl<'a> Trial<'a> {
         Some(run)
     }
 
-    /// What each goal of a run changed, as checks: new keys by number. Those of the reference solution are the candidate's.
+    /// The changes of each goal of a run, as checks: new keys by number. The candidate's checks hold those of the reference solution.
     pub(super) fn changes_of(&self, run: &Run) -> Vec<ChangeCheck> {
         let log: Vec<Arc<LogEntry>> = run.session.log().collect();
         let mut start = 0;
