@@ -92,7 +92,7 @@ impl DatasetTasks {
             outages: task.episode.outages.clone(),
             system: task.system,
             script: task.script,
-            needed: NeededCall::collect(&task.gold),
+            needed: NeededCall::collect(&task.gold, world.base.world()),
             checks: task.checks,
         })
     }

@@ -64,6 +64,8 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, VerifyError> {
     let derived = derive::compare(row, &task, &world)?;
     labels(row, &task, base.world(), !derived)?;
     let log: Vec<_> = session.log().collect();
+    let mut task = task;
+    task.tell_changes_by_goal(&world).map_err(|error| VerifyError::Checks(error.to_string()))?;
     let prepared =
         Prepared::new(&task.checks, &world.base).map_err(|error| VerifyError::Checks(error.to_string()))?;
     let given = task.final_answers(&world, &log);

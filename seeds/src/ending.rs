@@ -10,9 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-mod check;
-
-pub use self::check::{FinishError, check, items};
 pub use crate::ask::{Ask, Kind};
 use crate::english;
 use crate::task::{AnswerCheck, Checks, Evidence, Fact, GoalCheck, Outcome, RefusalClass};
@@ -112,7 +109,7 @@ impl Kind {
     }
 
     /// Returns `None` if the value can be read as this kind, otherwise a description of the expected value.
-    fn expects(&self, given: &Json, zone: &Zone) -> Option<&'static str> {
+    pub(crate) fn expects(&self, given: &Json, zone: &Zone) -> Option<&'static str> {
         let is_text = |reads: &dyn Fn(&str) -> bool| given.as_str().is_some_and(reads);
         let (fits, expected) = match self {
             Self::Number { .. } | Self::Money { .. } => (given.is_number(), "a number"),
@@ -323,18 +320,19 @@ pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Opti
     given.collect()
 }
 
-/// What a refusal is about, as its reference would say it: an argument of the call that it rests on.
+/// What a refusal is about, as its reference would say it: an argument of the call that it rests on, or the value that was read.
 #[must_use]
 pub fn subject(goal: &GoalCheck) -> Option<String> {
     let argument = goal.evidence.iter().find_map(|evidence| match evidence {
         Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),
         _ => None,
     });
-    match (argument, goal.evidence.first()) {
+    match (argument, goal.evidence.first()?) {
         (Some(Json::String(text)), _) => Some(text.clone()),
         (Some(other), _) => Some(other.to_string()),
-        (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
-        _ => None,
+        (None, Evidence::Leaf { key, .. }) => Some(key.clone()),
+        (None, Evidence::Computed { path, .. }) => Some(english::spaced(path)),
+        (None, _) => None,
     }
 }
 

@@ -15,6 +15,7 @@ pub mod ending;
 pub mod english;
 pub mod entities;
 pub mod expr;
+pub mod finish;
 pub mod keys;
 pub mod materialise;
 pub mod model;

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
-use diorama_seeds::ending::{self, Finish, FinishError};
+use diorama_seeds::ending::Finish;
 use diorama_seeds::english::{fold, has_words};
+use diorama_seeds::finish::{self, FinishError};
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, Outcome, RefusalClass};
 use diorama_seeds::value::Zone;
@@ -135,9 +136,9 @@ impl Conversation {
         base: &Base,
     ) -> Result<(), FinishError> {
         let (goal, zone) = (self.progress().goal as usize, &base.world().zone);
-        ending::check(end, checks, goal, zone)?;
+        finish::check(end, checks, goal, zone)?;
         let mut visible: Option<Vec<String>> = None;
-        for (name, item) in ending::items(end, checks, goal) {
+        for (name, item) in finish::items(end, checks, goal) {
             let texts = visible.get_or_insert_with(|| visible_texts(self.user_turns(script), log, zone));
             let item_name = fold(item.trim());
             if !texts.iter().any(|text| has_words(text, &item_name) || has_words(&item_name, text)) {

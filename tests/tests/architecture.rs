@@ -22,7 +22,7 @@ const INSIDE: [(&str, &[&str]); 14] = [
     ("diorama-openapi", &["diorama-seeds"]),
     ("diorama-engine", &[]),
     ("diorama-answers", &[]),
-    ("diorama-grade", &["diorama-engine"]),
+    ("diorama-grade", &["diorama-engine", "diorama-answers"]),
     ("diorama-simulator", &["diorama-engine", "diorama-answers", "diorama-grade"]),
     ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-simulator"]),
     ("diorama-gym", &["diorama-grade", "diorama-simulator"]),

@@ -17,7 +17,7 @@ const ALLOWED: [(&str, usize); 16] = [
     ("simulator", 0),
     ("simulator/answers", 0),
     ("simulator/engine", 0),
-    ("simulator/grade", 2),
+    ("simulator/grade", 1),
     ("simulator/gym", 0),
     ("simulator/proof", 1),
     ("tests", 0),

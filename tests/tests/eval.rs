@@ -269,8 +269,8 @@ fn faults_cost_what_the_report_says() {
     assert_eq!(passing["faults"]["drop"]["difference"], 0.0);
     // The oracle makes the reference calls, with the tokens and the new keys of its own sessions.
     assert_eq!(passing["call_accuracy"], 1.0);
-    // Lists that are cut short are not: those episodes say nothing of the agent, and are counted apart.
-    let cut = run("partial=1");
+    // Faults that do not pass are not: those episodes say nothing of the agent, and are counted apart.
+    let cut = run("503=1");
     let excluded = cut["excluded"].as_u64().unwrap();
     let faults = &cut["faults"];
     assert!(excluded > 0 && cut["success"] == 1.0, "{cut}");
@@ -281,8 +281,7 @@ fn faults_cost_what_the_report_says() {
         (&json!(excluded), &json!(0))
     );
     // pass^k is over the tasks that have so many of the other trials.
-    let trials =
-        eval(&["--agent", "oracle", "--tasks", &dataset, "--faults", "partial=0.3", "--trials", "3"]);
+    let trials = eval(&["--agent", "oracle", "--tasks", &dataset, "--faults", "503=0.9", "--trials", "3"]);
     let tasks = ["1", "2", "3"].map(|k| {
         assert_eq!(trials["pass_k"][k]["share"], 1.0, "{k}: {:#}", trials["pass_k"]);
         trials["pass_k"][k]["tasks"].as_u64().unwrap()

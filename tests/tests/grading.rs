@@ -28,7 +28,7 @@ const SETS: [Set; 4] = [
         file: "scenarios/episodes-held.jsonl",
         dataset: "scenarios/dataset",
         all: (51, 54),
-        misjudged: (1, Some(5)),
+        misjudged: (1, Some(6)),
     },
 ];
 

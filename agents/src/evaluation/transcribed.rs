@@ -12,12 +12,10 @@ use diorama_baselines::environment::{
 use diorama_baselines::prompts::render;
 use diorama_baselines::toolbox::finish_schema;
 use diorama_baselines::trace::Note;
-use diorama_llm::{ChatRequest, Message, RequestOrigin, Sampling, json_in};
+use diorama_llm::{ChatModel, ChatRequest, Message, RequestOrigin, Sampling, json_in};
 use diorama_seeds::task::Call;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-
-use super::batch::SharedModel;
 
 /// The role in notes and recordings.
 const ROLE: &str = "transcriber";
@@ -38,7 +36,7 @@ pub enum Answers {
 /// A model that transcribes.
 pub struct Transcriber {
     /// The model.
-    pub model: SharedModel,
+    pub model: Arc<dyn ChatModel>,
     /// Length of its replies, and temperature.
     pub sampling: Sampling,
 }

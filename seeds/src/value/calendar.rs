@@ -9,8 +9,6 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 
-use super::Str;
-
 /// A calendar day, as days since 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(pub i32);
@@ -26,7 +24,7 @@ pub struct Instant(pub i64);
 /// The one time zone of a world.
 #[derive(Clone, Debug)]
 pub struct Zone {
-    name: Str,
+    name: Arc<str>,
     rules: TimeZone,
 }
 

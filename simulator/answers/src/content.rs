@@ -83,6 +83,8 @@ mod tests {
         };
         check("allergic to nuts", "Guest is allergic to nuts.", true);
         check("please ring the bell twice", "The bell: ring it twice, please", true);
+        check("owners visit today", "owners visit tomorrow", false);
+        check("ring after 10", "ring before 10", false);
         check("leave it with the neighbour at number 12", "Leave with neighbour, number 12", true);
         check("two bags of flour", "2 bags of flour", true);
         // A denial is added, taken away, or moved to another number of them.

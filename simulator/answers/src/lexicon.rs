@@ -131,12 +131,12 @@ const ROLES: &[(Role, &str)] = &[
         Role::Function,
         "a an the this that these those of in on at by for to from with and or as is are was were be been being am do \
          does did has have had having it its he she they them his her their theirs i me my we us our you your yours \
-         which who whom whose what when where why how there here so if then than too also just only about into over \
-         under after before until till between during through per via within without up down out off not no nor but \
-         while whereas because since although though will would shall should can could may might must 's 're 've 'll \
+         which who whom whose what when where why how there here so if then than too also just about into over under \
+         between during through per via within without up down out off not no nor but while whereas because since \
+         although though will would shall should can could may might must 's 're 've 'll \
          'd 'm let's can't won't don't doesn't didn't isn't aren't wasn't weren't hasn't haven't hadn't couldn't \
-         wouldn't shouldn't both each all every any some more most less least other another same such own please \
-         sorry unfortunately however therefore thus yes no ok okay now today e g etc",
+         wouldn't shouldn't both each all every any some other another same such own please sorry unfortunately \
+         however therefore thus yes no ok okay e g etc",
     ),
     (
         Role::Negator,

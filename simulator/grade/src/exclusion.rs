@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
-use diorama_engine::tools::is_of_solution;
+use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{ParameterId, World};
+use diorama_seeds::schema::Type;
 use diorama_seeds::task::{ArgumentSource, GoldCall};
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
@@ -33,19 +34,19 @@ pub enum Cause {
 }
 
 impl NeededCall {
-    /// Collects the calls that a reference solution needs: its calls of the world's APIs but for its avoidable errors.
+    /// Collects the calls that a reference solution needs: all but its avoidable errors, and any search where it searches.
     #[must_use]
-    pub fn collect(gold: &[GoldCall]) -> Vec<Self> {
+    pub fn collect(gold: &[GoldCall], world: &World) -> Vec<Self> {
         let lasting = |call: &GoldCall, name: &str| {
             let is_reply = |source: &ArgumentSource| {
                 matches!(source, ArgumentSource::Reply { .. } | ArgumentSource::Replies { .. })
             };
-            call.sources.get(name).is_some_and(|source| !is_reply(source))
+            call.sources.get(name).is_some_and(|source| !is_reply(source) || is_frozen_key(call, name, world))
         };
-        let needed = gold.iter().filter(|call| is_of_solution(call)).map(|call| Self {
+        let needed = gold.iter().filter(|call| !call.mistake).map(|call| Self {
             api: call.api.clone(),
             arguments: (call.arguments.iter())
-                .filter(|(name, _)| lasting(call, name))
+                .filter(|(name, _)| call.api != TOOL_SEARCHER && lasting(call, name))
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
         });
@@ -55,16 +56,29 @@ impl NeededCall {
     /// The cause for which every try of the call failed, of which there were at least three.
     fn hindered(&self, log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
         let arguments: Vec<(ParameterId, Value)> = parsed(&self.api, &self.arguments, world);
-        let tries =
-            log.iter().filter(|entry| entry.call.api == self.api && has_all(entry, &arguments, world));
+        // An outage of the task is the agent's to deal with: such a try is no answer and excuses nothing.
+        let is_outage = |entry: &LogEntry| entry.faults.is_empty() && matches!(entry.reply.status, 429 | 503);
+        let tries = log.iter().filter(|entry| {
+            entry.call.api == self.api && !is_outage(entry) && has_all(entry, &arguments, world)
+        });
         let causes: Option<Vec<Cause>> = tries.map(|entry| Cause::find(entry)).collect();
         let causes = causes.filter(|causes| causes.len() >= MIN_TRIES)?;
         Some(if causes.contains(&Cause::World) { Cause::World } else { Cause::Fault })
     }
 }
 
+/// Returns true if an argument is the key of a record that is there in every session.
+fn is_frozen_key(call: &GoldCall, name: &str, world: &World) -> bool {
+    let Some(api) = world.api_named(&call.api).map(|id| world.api(id)) else { return false };
+    let parameter = api.parameter_named(name).and_then(|id| api.parameters.get(id.index()));
+    let (Some(parameter), Some(json)) = (parameter, call.arguments.get(name)) else { return false };
+    let Type::Reference { resource, .. } = parameter.schema.kind else { return false };
+    let (resource, key) = (world.resource(resource), parameter.schema.parse_json(json, &world.zone));
+    key.is_ok_and(|key| resource.records.iter().any(|record| record.get(resource.key.index()) == Some(&key)))
+}
+
 impl Cause {
-    /// Returns the reason for which a call was not answered; none where it was. Outages of the task are the agent's to deal with.
+    /// Returns the reason for which a call was not answered; none where it was.
     fn find(entry: &LogEntry) -> Option<Self> {
         if entry.faults.iter().any(|fault| fault.kind.hinders()) {
             return Some(Self::Fault);

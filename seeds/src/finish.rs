@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use super::{Finish, Kind, NamedFact, asks};
+use crate::ending::{Finish, Kind, NamedFact, asks};
 use crate::task::{Checks, Outcome, RefusalClass};
 use crate::value::Zone;
 
