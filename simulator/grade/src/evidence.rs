@@ -1,40 +1,52 @@
-//! Evidence: whether a reply of the episode holds what a statement rests on.
+//! Evidence: whether the replies of an episode hold what a statement rests on.
 
-mod settled;
+mod alteration;
+mod history;
+mod search;
 
-use diorama_seeds::model::{FieldId, ParameterId, ResourceId, World};
+use diorama_seeds::model::{ApiId, FieldId, ParameterId, ResourceId, World};
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Value, Zone};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin, Reply};
 
-pub use self::settled::{Answer, History};
-use diorama_engine::{Body, Origin};
+pub use self::history::Verdicts;
+pub(crate) use self::history::{History, Standard};
 
 /// Evidence, made ready.
 #[derive(Clone, Debug)]
 pub(crate) enum Ready {
-    /// Position in [`Leaves`].
+    /// Position among the leaves of [`Wanted`].
     Leaf(usize),
     /// A field, by name, of a new record, by number.
     New(u32, String, Option<serde_json::Value>),
-    Computed {
-        api: String,
-        path: String,
-        value: String,
-        arguments: Vec<(ParameterId, Value)>,
-    },
-    Refused {
-        api: String,
-        status: u16,
-        arguments: Vec<(ParameterId, Value)>,
-    },
-    Empty {
-        api: String,
-        arguments: Vec<(ParameterId, Value)>,
-    },
+    Answer(Question),
     All(Vec<Ready>),
+}
+
+/// A call, and the answer that it gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    /// Its position among the questions of [`Wanted`].
+    number: usize,
+    api: ApiId,
+    /// The arguments that the call must have.
+    arguments: Vec<(ParameterId, Value)>,
+    answer: Answer,
+}
+
+/// What a reply says.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// A text at a place of the reply.
+    Value { path: String, text: String },
+    /// A status.
+    Refused(u16),
+    /// A success that matches nothing.
+    Empty,
 }
 
 /// Arguments as values of their parameters; what is none says nothing.
@@ -99,9 +111,13 @@ impl NewRecords<'_> {
     }
 }
 
-/// Leaves that evidence asks for, each once: the log's replies are walked once for all of them.
+/// What evidence asks for. Each leaf is there once: the log's replies are walked once for all of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Leaves(Vec<Leaf>);
+pub(crate) struct Wanted {
+    leaves: Vec<Leaf>,
+    /// How many questions there are.
+    questions: usize,
+}
 
 /// A field of a record, and the value that it must show, where it must show one.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,13 +153,15 @@ impl Ready {
     pub(crate) fn new(
         evidence: &Evidence,
         world: &World,
-        leaves: &mut Leaves,
+        wanted: &mut Wanted,
     ) -> Result<Self, EvidenceError> {
-        let api = |name: &str| match world.api_named(name) {
-            Some(_) => Ok(name.to_owned()),
-            None => Err(EvidenceError::Api(name.to_owned())),
+        let mut answer = |name: &str, arguments, answer| {
+            let api = world.api_named(name).ok_or_else(|| EvidenceError::Api(name.to_owned()))?;
+            wanted.questions += 1;
+            let arguments = parsed(name, arguments, world);
+            Ok(Self::Answer(Question { number: wanted.questions - 1, api, arguments, answer }))
         };
-        Ok(match evidence {
+        match evidence {
             Evidence::Leaf { resource, key, field, value } => {
                 let id = world
                     .resource_named(resource)
@@ -158,101 +176,92 @@ impl Ready {
                     .map_err(|error| EvidenceError::Key(resource.clone(), key.clone(), error.to_string()))?;
                 // A value that the field no longer takes is held against nothing.
                 let value = value.as_ref().and_then(|json| shown_value(declared, field, json, world));
-                Self::Leaf(leaves.position(Leaf { resource: id, key, field, value }))
+                Ok(Self::Leaf(wanted.position(Leaf { resource: id, key, field, value })))
             }
-            Evidence::New { new, field, value } => Self::New(*new, field.clone(), value.clone()),
-            Evidence::Computed { api: name, path, value, arguments } => Self::Computed {
-                api: api(name)?,
-                path: path.clone(),
-                value: value.clone(),
-                arguments: parsed(name, arguments, world),
-            },
-            Evidence::Refused { api: name, status, arguments } => {
-                Self::Refused { api: api(name)?, status: *status, arguments: parsed(name, arguments, world) }
+            Evidence::New { new, field, value } => Ok(Self::New(*new, field.clone(), value.clone())),
+            Evidence::Computed { api, path, value, arguments } => {
+                answer(api, arguments, Answer::Value { path: path.clone(), text: value.clone() })
             }
-            Evidence::Empty { api: name, arguments } => {
-                Self::Empty { api: api(name)?, arguments: parsed(name, arguments, world) }
-            }
-            Evidence::All { of } if of.is_empty() => return Err(EvidenceError::Nothing),
+            Evidence::Refused { api, status, arguments } => answer(api, arguments, Answer::Refused(*status)),
+            Evidence::Empty { api, arguments } => answer(api, arguments, Answer::Empty),
+            Evidence::All { of } if of.is_empty() => Err(EvidenceError::Nothing),
             Evidence::All { of } => {
-                Self::All(of.iter().map(|part| Self::new(part, world, leaves)).collect::<Result<_, _>>()?)
+                let parts = of.iter().map(|part| Self::new(part, world, wanted));
+                Ok(Self::All(parts.collect::<Result<_, _>>()?))
             }
-        })
+        }
     }
 
-    /// Returns true if the log holds it. `seen` comes from [`Leaves::see`], `new` says which record each new one is, and `history`
-    /// gives the same calls with their states: other replies may settle what a call was not made for.
+    /// Returns true if the log holds it. `seen` comes from [`Wanted::see`], `new` says which record each new one is, and `history`
+    /// gives the same calls with their states: other replies may tell, by the standard, what a call was not made for.
     pub(crate) fn holds<'h, 'a: 'h>(
         &self,
-        log: &(impl Iterator<Item = &'a LogEntry> + Clone),
+        log: &[Arc<LogEntry>],
         seen: &[bool],
         new: &NewRecords<'_>,
         history: &impl Fn() -> &'h History<'a>,
+        standard: Standard,
     ) -> bool {
         let world = new.world;
-        let direct = |api: &str, arguments: &[(ParameterId, Value)], shows: &dyn Fn(&LogEntry) -> bool| {
-            log.clone().any(|entry| {
-                entry.call.api == api
-                    && entry.api.is_some()
-                    && shows(entry)
-                    && has_all(entry, arguments, world)
-            })
-        };
-        let settled = |api: &str, arguments: &[(ParameterId, Value)], answer: Answer<'_>| {
-            let api = world.api_named(api).map(|id| world.api(id));
-            api.is_some_and(|api| history().settles(api, arguments, answer))
-        };
         match self {
             Self::Leaf(position) => seen.get(*position).copied().unwrap_or(false),
-            Self::Computed { api, path, value, arguments } => {
-                let shows = |entry: &LogEntry| {
-                    entry.reply.is_success() && shows(&entry.reply.body, path, value, &world.zone)
-                };
-                direct(api, arguments, &shows)
-                    || settled(api, arguments, Answer::Value { path, text: value })
-            }
-            Self::Refused { api, status, arguments } => {
-                direct(api, arguments, &|entry| entry.reply.status == *status)
-                    || settled(api, arguments, Answer::Refused(*status))
-            }
-            Self::Empty { api, arguments } => {
-                let empty = |entry: &LogEntry| entry.reply.is_success() && entry.reply.body.is_empty_result();
-                direct(api, arguments, &empty) || settled(api, arguments, Answer::Empty)
+            Self::Answer(question) => {
+                log.iter().any(|entry| question.is_answered_by(entry, world))
+                    || history().tells(question, standard)
             }
             Self::New(number, field, value) => new.field(*number, field).is_some_and(|(resource, key, field)| {
-                let successes = log.clone().filter(|entry| entry.reply.is_success());
+                let successes = log.iter().filter(|entry| entry.reply.is_success());
                 successes.flat_map(|entry| entry.reply.body.values()).any(|(leaf, origin)| {
                     let same = matches!(origin, Origin::Field { resource: of, key: whose, field: shown } if *of == resource && whose == key && *shown == field);
                     same && value.as_ref().is_none_or(|value| leaf.to_json(&world.zone) == *value)
                 })
             }),
-            Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new, history)),
+            Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new, history, standard)),
         }
     }
 }
 
-impl Leaves {
+impl Question {
+    /// Returns true if an entry is such a call, and its reply gives the answer.
+    fn is_answered_by(&self, entry: &LogEntry, world: &World) -> bool {
+        entry.api == Some(self.api)
+            && self.answer.is_given(&entry.reply, world)
+            && has_all(entry, &self.arguments, world)
+    }
+}
+
+impl Answer {
+    fn is_given(&self, reply: &Reply, world: &World) -> bool {
+        match self {
+            Self::Value { path, text } => reply.is_success() && shows(&reply.body, path, text, &world.zone),
+            Self::Refused(status) => reply.status == *status,
+            Self::Empty => reply.is_success() && reply.body.is_empty_result(),
+        }
+    }
+}
+
+impl Wanted {
     fn position(&mut self, leaf: Leaf) -> usize {
-        self.0.iter().position(|known| *known == leaf).unwrap_or_else(|| {
-            self.0.push(leaf);
-            self.0.len() - 1
+        self.leaves.iter().position(|known| *known == leaf).unwrap_or_else(|| {
+            self.leaves.push(leaf);
+            self.leaves.len() - 1
         })
     }
 
-    /// That none of them is shown.
+    /// That none of the leaves is shown.
     pub(crate) fn none(&self) -> Vec<bool> {
-        vec![false; self.0.len()]
+        vec![false; self.leaves.len()]
     }
 
     /// Marks those of the leaves that successful replies show.
     pub(crate) fn see<'a>(&self, log: impl Iterator<Item = &'a LogEntry>, seen: &mut [bool]) {
-        if self.0.is_empty() {
+        if self.leaves.is_empty() {
             return;
         }
         let successes = log.filter(|entry| entry.reply.is_success());
         for (shown, origin) in successes.flat_map(|entry| entry.reply.body.values()) {
             let Origin::Field { resource, key, field } = origin else { continue };
-            for (position, leaf) in self.0.iter().enumerate() {
+            for (position, leaf) in self.leaves.iter().enumerate() {
                 if leaf.resource == *resource
                     && leaf.field == *field
                     && leaf.key == *key

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
 use super::errors::{ErrorClass, GradeError};
-use super::evidence::{History, Leaves, NewRecords};
+use super::evidence::{History, NewRecords, Ready, Standard, Wanted};
 use super::fact::filled_fact;
 use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
@@ -30,10 +30,10 @@ impl<'a> Goal<'a> {
         ended: &'a Ended<'a>,
         log: &'a [Arc<LogEntry>],
         own: &'a [Arc<LogEntry>],
-        leaves: &Leaves,
+        wanted: &Wanted,
         seen: &mut [bool],
     ) -> Self {
-        leaves.see(own.iter().map(|entry| &**entry), seen);
+        wanted.see(own.iter().map(|entry| &**entry), seen);
         Self { ended, log, seen: seen.to_vec() }
     }
 }
@@ -80,23 +80,22 @@ impl<'a> JudgedGoal<'a> {
     }
 
     /// Whether replies up to the end of the goal hold what is stated and what the ending rests on.
-    pub(super) fn evidence(&self) -> (Verdict, Vec<GradeError>) {
-        let Self { expected, goal, new, .. } = *self;
-        let log = goal.log.iter().map(|entry| &**entry);
+    pub(super) fn evidence(&self, standard: Standard) -> (Verdict, Vec<GradeError>) {
+        let Self { expected, goal, new, episode } = *self;
         let made_again = OnceCell::new();
         let history = || {
-            let attempt = self.episode.attempt;
-            made_again.get_or_init(|| History::new(attempt.base, attempt.initial, log.clone()))
+            let attempt = episode.attempt;
+            made_again.get_or_init(|| History::new(attempt.base, attempt.initial, goal.log, episode.verdicts))
         };
+        let holds =
+            |ways: &[Ready]| ways.iter().any(|way| way.holds(goal.log, &goal.seen, new, &history, standard));
         let mut missing = Vec::new();
         for (check, evidence) in expected.answer.iter().zip(&expected.evidence_of) {
-            if !evidence.iter().any(|one| one.holds(&log, &goal.seen, new, &history)) {
+            if !holds(evidence) {
                 missing.push(format!("no reply shows the {}", check.about));
             }
         }
-        if !expected.evidence.is_empty()
-            && !expected.evidence.iter().any(|one| one.holds(&log, &goal.seen, new, &history))
-        {
+        if !expected.evidence.is_empty() && !holds(&expected.evidence) {
             missing.push("no reply shows what the ending rests on".to_owned());
         }
         if expected.answer.is_empty() && expected.evidence.is_empty() {

@@ -30,7 +30,7 @@ pub use self::prepare::Prepared;
 pub use self::progress::Progress;
 
 use self::change::{Compared, GoalChanges, Window};
-use self::evidence::NewRecords;
+use self::evidence::{NewRecords, Standard, Verdicts};
 use self::goal::{Goal, JudgedGoal};
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, State};
@@ -180,7 +180,7 @@ impl Prepared {
     /// Grades an attempt.
     #[must_use]
     pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {
-        let episode = self.episode(attempt);
+        let episode = self.episode(attempt, None);
         let Judgement { components, goals, mut errors } = self.judge(&episode, false);
         let success = components.solved();
         if success {
@@ -198,23 +198,44 @@ impl Prepared {
         }
     }
 
-    /// Whether an attempt succeeds: [`Grade::success`], without the reasons.
+    /// Whether an attempt succeeds: [`Grade::success`], without the reasons. The verdicts are those of earlier attempts at the same
+    /// task.
     #[must_use]
-    pub fn passes(&self, attempt: &Attempt<'_>) -> bool {
-        let episode = self.episode(attempt);
+    pub fn passes(&self, attempt: &Attempt<'_>, verdicts: &Verdicts) -> bool {
+        let episode = self.episode(attempt, Some(verdicts));
         self.judge(&episode, true).components.solved()
     }
 
-    fn episode<'a>(&'a self, attempt: &'a Attempt<'a>) -> Episode<'a> {
-        let mut seen = self.leaves.none();
+    /// Whether the replies tell all that the goals rest on, by a more thorough search than the one that pays an agent.
+    #[must_use]
+    pub fn tells_all(&self, attempt: &Attempt<'_>, verdicts: &Verdicts) -> bool {
+        let episode = self.episode(attempt, Some(verdicts));
+        let world = attempt.base.world();
+        let Compared { keys, .. } = self.changes.compare(&episode.windows, &self.allowed, world);
+        let new = NewRecords { world, resources: &self.changes.created, keys: &keys };
+        self.judged_goals(&episode, &new).all(|goal| goal.evidence(Standard::Thorough).1.is_empty())
+    }
+
+    /// The goals that the attempt reached, beside what is expected of them.
+    fn judged_goals<'a>(
+        &'a self,
+        episode: &'a Episode<'a>,
+        new: &'a NewRecords<'a>,
+    ) -> impl Iterator<Item = JudgedGoal<'a>> {
+        let goals = self.goals.iter().zip(&episode.goals);
+        goals.map(move |(expected, goal)| JudgedGoal { expected, goal, episode, new })
+    }
+
+    fn episode<'a>(&'a self, attempt: &'a Attempt<'a>, verdicts: Option<&'a Verdicts>) -> Episode<'a> {
+        let mut seen = self.wanted.none();
         let own = own_calls(attempt);
         let goals = attempt.goals.iter().zip(&own);
         let goals = goals.map(|(ended, own)| {
             let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
-            Goal::new(ended, log, own, &self.leaves, &mut seen)
+            Goal::new(ended, log, own, &self.wanted, &mut seen)
         });
         let goals = goals.collect();
-        Episode { attempt, goals, windows: own.into_iter().map(Window::new).collect() }
+        Episode { attempt, goals, windows: own.into_iter().map(Window::new).collect(), verdicts }
     }
 
     /// Judges an episode; where it is asked only whether it is solved, the first fault ends it.
@@ -232,9 +253,8 @@ impl Prepared {
             |goal: usize| self.judge_changes(goal, changes.get(goal..).unwrap_or_default(), episode);
         let new =
             NewRecords { world: episode.attempt.base.world(), resources: &self.changes.created, keys: &keys };
-        let goals = self.goals.iter().zip(&episode.goals);
-        let goals = goals.map(|(expected, goal)| JudgedGoal { expected, goal, episode, new: &new });
-        let shown: Vec<_> = goals.map(|held| (held, held.evidence())).collect();
+        let goals = self.judged_goals(episode, &new);
+        let shown: Vec<_> = goals.map(|held| (held, held.evidence(Standard::Usual))).collect();
         let reached = shown.len() == self.goals.len();
         // What was done and what replies show decides without a look at the answers.
         let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
@@ -305,6 +325,8 @@ struct Episode<'a> {
     goals: Vec<Goal<'a>>,
     /// The changes of each goal, and those of calls after the last.
     windows: Vec<Window<'a>>,
+    /// The verdicts on evidence of earlier attempts at the same task, where they are kept.
+    verdicts: Option<&'a Verdicts>,
 }
 
 /// The calls of each goal; those after the end of the last, where there are any, in one slice more.

@@ -5,7 +5,7 @@ use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, GoalCheck, Outcom
 use super::about::Subjects;
 use super::change::{Allowed, Expected};
 use super::errors::CheckError;
-use super::evidence::{Leaves, Ready};
+use super::evidence::{Ready, Wanted};
 use super::fact::check_fact;
 use super::structured::AskedFact;
 use diorama_engine::Base;
@@ -16,7 +16,7 @@ pub struct Prepared {
     pub(crate) goals: Vec<PreparedGoal>,
     pub(crate) changes: Expected,
     pub(crate) allowed: Allowed,
-    pub(crate) leaves: Leaves,
+    pub(crate) wanted: Wanted,
     /// Whether any API of the world can change a record.
     pub(crate) writes: bool,
 }
@@ -62,26 +62,26 @@ impl Prepared {
             return Err(CheckError::Goal { found: late.goal, goals });
         }
         let world = base.world();
-        let mut leaves = Leaves::default();
-        let goals = checks.goals.iter().map(|goal| PreparedGoal::new(goal, base, &mut leaves));
+        let mut wanted = Wanted::default();
+        let goals = checks.goals.iter().map(|goal| PreparedGoal::new(goal, base, &mut wanted));
         Ok(Self {
             goals: goals.collect::<Result<_, _>>()?,
             changes: Expected::new(&checks.changes, world)?,
             allowed: Allowed::new(&checks.allowed, world).map_err(CheckError::Allowance)?,
-            leaves,
+            wanted,
             writes: world.apis.iter().any(diorama_seeds::model::Api::writes),
         })
     }
 }
 
 impl PreparedGoal {
-    fn new(goal: &GoalCheck, base: &Base, leaves: &mut Leaves) -> Result<Self, CheckError> {
+    fn new(goal: &GoalCheck, base: &Base, wanted: &mut Wanted) -> Result<Self, CheckError> {
         let world = base.world();
         if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
             return Err(CheckError::Refusal);
         }
         let mut ready = |evidence: &[diorama_seeds::task::Evidence]| {
-            let parts = evidence.iter().map(|one| Ready::new(one, world, leaves));
+            let parts = evidence.iter().map(|one| Ready::new(one, world, wanted));
             parts.collect::<Result<Vec<_>, _>>()
         };
         let mut evidence_of = Vec::with_capacity(goal.answer.len());

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use self::shared::{base, call};
 use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, grade};
+use crate::evidence::Verdicts;
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
 
@@ -88,7 +89,7 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     let graded = grade(checks, &attempt)?;
     let prepared = Prepared::new(checks, &base)?;
     assert_eq!(prepared.grade(&attempt), graded, "a second grade differs");
-    assert_eq!(prepared.passes(&attempt), graded.success, "the short verdict differs");
+    assert_eq!(prepared.passes(&attempt, &Verdicts::default()), graded.success, "the short verdict differs");
     Ok(graded)
 }
 

@@ -21,7 +21,6 @@ use serde_json::Value as Json;
 use crate::WorldContext;
 use crate::answer::Asked;
 use crate::binding::each;
-use crate::gates::Trial;
 use crate::ground::GroundedGoal;
 use crate::measures::Measures;
 
@@ -50,19 +49,6 @@ pub fn build(
     let goals = goals.iter().map(|goal| builder.goal(goal, entries, session)).collect();
     let (changes, allowed) = (change_checks(world, &changed), allowances(world, &logs));
     Checks { version: CHECKS_VERSION, goals, changes, allowed }
-}
-
-/// The arguments of a reference call without which its reply would say something else.
-pub(crate) fn binding_arguments(trial: &Trial<'_>, call: usize) -> serde_json::Map<String, Json> {
-    let grounded = trial.grounded;
-    let (world, measures) = (trial.world(), Measures::default());
-    let builder = FactBuilder {
-        world,
-        measures: &measures,
-        new: new_keys(trial.expected.iter()),
-        gold: &grounded.gold,
-    };
-    grounded.entries.get(call).map(|entry| builder.arguments(call, entry)).unwrap_or_default()
 }
 
 /// Builds facts and their evidence from replies, with the measures that are visible.

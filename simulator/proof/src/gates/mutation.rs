@@ -3,8 +3,6 @@
 //! A mutant drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
 //! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
 
-mod reach;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,7 +16,6 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
-use self::reach::Reached;
 use super::texts::contradictions;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
@@ -93,7 +90,6 @@ fn is_attempt(trial: &Trial<'_>, index: usize) -> bool {
 /// Whether the goal of a call is refused for what its reads tell without that call: what need not be tried cannot prove
 /// itself, nor can what it draws its arguments from.
 fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
-    let entries = &trial.grounded.entries;
     let goal = trial.grounded.goals.iter().find(|goal| goal.calls.contains(&index));
     let Some((goal, refusing)) = goal.and_then(|goal| Some((goal, goal.refused_by?))) else {
         return false;
@@ -114,13 +110,16 @@ fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
     if !feeding.contains(&index) {
         return false;
     }
-    let others: Vec<Arc<LogEntry>> = entries
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != index && *other != refusing && *other < goal.calls.end)
-        .map(|(_, entry)| Arc::clone(entry))
-        .collect();
-    entries.get(refusing).is_some_and(|entry| Reached::new(trial, &others).refuses(entry))
+    let mut run = trial.start();
+    for (other, gold) in trial.grounded.gold.iter().enumerate() {
+        if other == index || other == refusing {
+            trial.skip(&mut run);
+        } else {
+            let call = bind_what_is_there(gold, &run.replies, trial.world());
+            trial.call(&mut run, &call);
+        }
+    }
+    trial.tells_all(&run)
 }
 
 /// For each goal but the last that changes something: the reference solution, whose last write of the goal is made only after the
@@ -224,19 +223,11 @@ fn judge(
     Ok(true)
 }
 
-/// Same final state, apart from the names of new keys, and all evidence reached.
+/// Same final state, apart from the names of new keys, and the replies tell all that the goals rest on.
 fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
-    let grounded = trial.grounded;
-    if trial.changes_of(run) != grounded.checks.changes || run.session.log().any(|entry| stray(trial, &entry))
-    {
-        return false;
-    }
-    let log: Vec<Arc<LogEntry>> = run.session.log().collect();
-    grounded
-        .goals
-        .iter()
-        .zip(run.ends())
-        .all(|(goal, end)| Reached::new(trial, log.get(..*end).unwrap_or(&log)).holds(goal))
+    trial.changes_of(run) == trial.grounded.checks.changes
+        && !run.session.log().any(|entry| stray(trial, &entry))
+        && trial.tells_all(run)
 }
 
 /// Whether a call changed something that the reference solution leaves alone, even if it was undone later.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
 use diorama_engine::{Digest, RecordChange};
+use diorama_grade::evidence::Verdicts;
 use diorama_grade::{Attempt, Ended, Grade, Prepared, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
@@ -34,6 +35,8 @@ pub struct Trial<'a> {
     pub(super) last: Digest,
     /// The calls of mutants and other right ways, most of which are the reference solution's.
     memo: RefCell<Memo>,
+    /// What the replies of mutants and other right ways tell, most of which are the reference solution's.
+    verdicts: Verdicts,
     answers: FinalAnswers,
 }
 
@@ -68,6 +71,7 @@ impl<'a> Trial<'a> {
             expected,
             last: grounded.last.digest(),
             memo: RefCell::default(),
+            verdicts: Verdicts::default(),
             answers: FinalAnswers::new(grounded),
         })
     }
@@ -202,7 +206,14 @@ impl<'a> Trial<'a> {
     /// Returns true if a run passes with these final answers.
     #[must_use]
     pub(super) fn passes(&self, run: &Run, given: &[Given]) -> bool {
-        self.attempt(run, given, |attempt| self.prepared.passes(attempt))
+        self.attempt(run, given, |attempt| self.prepared.passes(attempt, &self.verdicts))
+    }
+
+    /// Returns true if the replies of a run tell all that the goals rest on, as a thorough search finds.
+    pub(super) fn tells_all(&self, run: &Run) -> bool {
+        self.attempt(run, &self.answers.right(self, run), |attempt| {
+            self.prepared.tells_all(attempt, &self.verdicts)
+        })
     }
 
     /// What the grader says against a run.
@@ -241,11 +252,6 @@ impl<'a> Trial<'a> {
 }
 
 impl Run {
-    /// For each goal that has ended, how many calls the session had by then.
-    pub(super) fn ends(&self) -> &[usize] {
-        &self.ends
-    }
-
     /// Makes a goal end after so many calls.
     pub(super) fn end_early(&mut self, goal: usize, calls: usize) {
         if let Some(end) = self.ends.get_mut(goal) {

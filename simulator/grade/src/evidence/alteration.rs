@@ -1,0 +1,250 @@
+//! Alterations of a state: a record more, a record less, or another value of a field.
+
+use std::collections::BTreeSet;
+
+use diorama_engine::{Base, State};
+use diorama_seeds::model::{Comparison, FieldId, FilterTest, Record, Resource, ResourceId};
+use diorama_seeds::schema::Type;
+use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
+
+use super::Question;
+use super::history::Standard;
+
+/// Another record in the place of one, a new one, or none.
+pub(super) struct Alteration {
+    pub(super) resource: ResourceId,
+    pub(super) key: Value,
+    pub(super) kind: AlterationKind,
+    record: Option<Record>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum AlterationKind {
+    New,
+    Gone,
+    /// Another value of this field.
+    Field(FieldId),
+}
+
+/// Which of a record's alterations are tried.
+#[derive(Clone, Copy)]
+pub(super) enum Tried<'a> {
+    All,
+    /// These fields, and the whole record gone.
+    Fields(&'a BTreeSet<(ResourceId, FieldId)>),
+}
+
+/// Makes the alterations that may matter to a question.
+#[derive(Clone, Copy)]
+pub(super) struct Alterer<'a> {
+    pub(super) base: &'a Base,
+    pub(super) state: &'a State,
+    pub(super) question: &'a Question,
+    pub(super) standard: Standard,
+}
+
+impl Standard {
+    /// How many other values are tried for a field, and of how many records.
+    const fn max_other_values(self) -> (usize, usize) {
+        match self {
+            Self::Usual => (8, 1),
+            Self::Thorough => (40, 24),
+        }
+    }
+
+    /// How many records new ones are made like.
+    const fn max_models(self) -> usize {
+        match self {
+            Self::Usual => 8,
+            Self::Thorough => 40,
+        }
+    }
+}
+
+impl Alteration {
+    /// The whole record gone.
+    pub(super) const fn removal(resource: ResourceId, key: Value) -> Self {
+        Self { resource, key, kind: AlterationKind::Gone, record: None }
+    }
+
+    /// The field that has another value.
+    pub(super) const fn field(&self) -> Option<(ResourceId, FieldId)> {
+        match self.kind {
+            AlterationKind::Field(field) => Some((self.resource, field)),
+            AlterationKind::New | AlterationKind::Gone => None,
+        }
+    }
+
+    pub(super) fn applied(&self, base: &Base, state: &State) -> State {
+        state.with_record(base, self.resource, &self.key, self.record.clone())
+    }
+}
+
+impl<'a> Alterer<'a> {
+    /// The alterations of a record: the whole record gone, and each field with other values.
+    pub(super) fn alterations(
+        self,
+        resource: ResourceId,
+        record: &'a Record,
+        tried: Tried<'a>,
+    ) -> impl Iterator<Item = Alteration> + 'a {
+        let declared = self.base.world().resource(resource);
+        let key = &record[declared.key.index()];
+        let fields = (0..declared.fields.len()).map(|at| FieldId(at as u16)).filter(move |field| {
+            *field != declared.key
+                && match tried {
+                    Tried::All => true,
+                    Tried::Fields(fields) => fields.contains(&(resource, *field)),
+                }
+        });
+        let changed = fields.flat_map(move |field| {
+            let others = self.other_values(declared, resource, field, &record[field.index()]);
+            others.into_iter().map(move |value| {
+                let mut other: Vec<Value> = record.to_vec();
+                other[field.index()] = value;
+                let kind = AlterationKind::Field(field);
+                Alteration { resource, key: key.clone(), kind, record: Some(other.into()) }
+            })
+        });
+        std::iter::once(Alteration::removal(resource, key.clone())).chain(changed)
+    }
+
+    /// One record more, which has what the question names; like the last record, and like some of the others.
+    pub(super) fn new_records(self, resource: ResourceId) -> impl Iterator<Item = Alteration> + 'a {
+        let declared = self.base.world().resource(resource);
+        let count = self.state.count(self.base, resource);
+        let step = count.div_ceil(self.standard.max_models()).max(1);
+        let mut models: Vec<&Record> = self.state.iter(self.base, resource).step_by(step).collect();
+        let last = self.state.iter(self.base, resource).last();
+        models.extend(last);
+        let key = last.and_then(|record| match &record[declared.key.index()] {
+            Value::Integer(key) => Some(Value::Integer(key.checked_add(1)?)),
+            Value::String(key) => Some(Value::string(&format!("{key}0"))),
+            _ => None,
+        });
+        let made = move |record: Vec<Value>| {
+            let key = record[declared.key.index()].clone();
+            Alteration { resource, key, kind: AlterationKind::New, record: Some(record.into()) }
+        };
+        models.into_iter().rev().flat_map(move |model| {
+            let mut record: Vec<Value> = model.to_vec();
+            let Some(key) = &key else { return Vec::new() };
+            record[declared.key.index()] = key.clone();
+            self.fill(resource, &mut record);
+            let mut records = self.with_arguments(declared, &record);
+            records.insert(0, record);
+            records.into_iter().map(made).collect()
+        })
+    }
+
+    /// A record with each number, day or time of the arguments in each field of its type, where the API does not say which field
+    /// an argument is about.
+    fn with_arguments(self, declared: &Resource, record: &[Value]) -> Vec<Vec<Value>> {
+        if self.base.world().api(self.question.api).query().is_some() {
+            return Vec::new();
+        }
+        let arguments = || self.question.arguments.iter().map(|(_, argument)| argument);
+        let fields = (0..record.len()).filter(|at| *at != declared.key.index());
+        let pairs = fields.flat_map(|at| arguments().map(move |argument| (at, argument)));
+        let fits = |(at, argument): &(usize, &Value)| {
+            record[*at].kind() == argument.kind()
+                && record[*at] != **argument
+                && !matches!(argument, Value::String(_) | Value::List(_) | Value::Object(_))
+        };
+        let changed = |(at, argument): (usize, &Value)| {
+            let mut other = record.to_vec();
+            other[at] = argument.clone();
+            other
+        };
+        pairs.filter(fits).map(changed).collect()
+    }
+
+    /// Gives a record what the question's arguments ask for.
+    fn fill(self, resource: ResourceId, record: &mut [Value]) {
+        let world = self.base.world();
+        let api = world.api(self.question.api);
+        for (id, argument) in &self.question.arguments {
+            let named = api.parameters.get(id.index()).and_then(|parameter| parameter.field);
+            if let Some((of, field)) = named
+                && of == resource
+                && record[field.index()].kind() == argument.kind()
+            {
+                record[field.index()] = argument.clone();
+            }
+            let query = api.query().filter(|query| query.resource == resource);
+            let tests = query.into_iter().flat_map(|query| &query.filters);
+            for filter in tests.filter(|filter| filter.parameter == *id) {
+                let FilterTest::Compare(field, comparison) = &filter.test else { continue };
+                let schema = &world.resource(resource).field(*field).schema.kind;
+                if let Some(value) = self.passing(*comparison, argument, schema) {
+                    record[field.index()] = value;
+                }
+            }
+        }
+    }
+
+    /// A value of a field that passes a filter.
+    fn passing(self, comparison: Comparison, argument: &Value, kind: &Type) -> Option<Value> {
+        let value = match (comparison, argument) {
+            (Comparison::NotEqual, _) => return None,
+            (Comparison::Has, item) => Value::List([item.clone()].into()),
+            (Comparison::In, Value::List(items)) => items.first()?.clone(),
+            (Comparison::Less, Value::Date(date)) => Value::Date(Date(date.0.checked_sub(1)?)),
+            (Comparison::Greater, Value::Date(date)) => Value::Date(Date(date.0.checked_add(1)?)),
+            (Comparison::Less, Value::Integer(number)) => Value::Integer(number.checked_sub(1)?),
+            (Comparison::Greater, Value::Integer(number)) => Value::Integer(number.checked_add(1)?),
+            (_, argument) => argument.clone(),
+        };
+        match (kind, value) {
+            // Noon of the day.
+            (Type::DateTime, Value::Date(date)) => {
+                Some(Value::DateTime(self.base.world().zone.instant(date, Time(12 * 3_600))))
+            }
+            (_, value) => Some(value),
+        }
+    }
+
+    /// Other values of a field: those that the question names, those of other records, and values next to it.
+    fn other_values(
+        self,
+        declared: &Resource,
+        resource: ResourceId,
+        field: FieldId,
+        value: &Value,
+    ) -> Vec<Value> {
+        let mut found: Vec<Value> = Vec::new();
+        let kind = &declared.field(field).schema.kind;
+        let arguments = self.question.arguments.iter().map(|(_, value)| value);
+        found.extend(arguments.filter(|named| named.kind() == value.kind()).cloned());
+        match (kind, value) {
+            (Type::Enum(values), _) => found.extend(values.iter().cloned().map(Value::String)),
+            (_, Value::Bool(flag)) => found.push(Value::Bool(!flag)),
+            (_, Value::Integer(number)) => {
+                found.extend([0, number.saturating_add(1_000_000)].map(Value::Integer));
+            }
+            (_, Value::Number(number)) => found.extend(Value::number(number + 1.0)),
+            (_, Value::Decimal(decimal)) => {
+                for minor in [0, decimal.minor.saturating_add(100_000_000)] {
+                    found.push(Value::Decimal(Decimal { minor, ..*decimal }));
+                }
+            }
+            (_, Value::Date(date)) => found.extend([-400, 400].map(|days| Value::Date(Date(date.0 + days)))),
+            (_, Value::Time(time)) => found.push(Value::Time(Time((time.0 + 3_600) % 86_400))),
+            (_, Value::DateTime(instant)) => {
+                let seconds = [-400 * 86_400, 400 * 86_400];
+                found.extend(seconds.map(|seconds| Value::DateTime(Instant(instant.0 + seconds))));
+            }
+            _ => {}
+        }
+        let (most, of_records) = self.standard.max_other_values();
+        let records = self.state.iter(self.base, resource).filter_map(|record| record.get(field.index()));
+        found.extend(records.filter(|other| *other != value).take(of_records).cloned());
+        if declared.field(field).optional && !value.is_missing() {
+            found.push(Value::Absent);
+        }
+        found.dedup();
+        found.retain(|other| other != value);
+        found.truncate(most);
+        found
+    }
+}

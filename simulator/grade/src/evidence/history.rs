@@ -1,0 +1,189 @@
+//! The history of an episode: its calls with the state before each, and what their replies tell of calls that were not made.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Base, Reply, State, apply};
+use diorama_seeds::expr::{Node, Operator};
+use diorama_seeds::model::{Api, BehaviourKind, ResourceId};
+use diorama_seeds::task::Call;
+use serde_json::Map;
+
+use super::search::Search;
+use super::{Answer, Question};
+
+/// Worlds with more records than this in the resources of a call are not searched.
+const MAX_RECORDS: usize = 5_000;
+
+/// How thoroughly a world is sought that fits the replies of an episode and contradicts an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Standard {
+    /// As an agent is paid.
+    Usual,
+    /// With more values, in all fields of all records: as a mutant is excused.
+    Thorough,
+}
+
+/// Verdicts on questions, by the replies that they rest on. Attempts at one task share most of their replies.
+#[derive(Debug, Default)]
+pub struct Verdicts(RefCell<HashMap<VerdictKey, Known>>);
+
+/// A question by number, the standard, and the addresses of the replies.
+type VerdictKey = (usize, Standard, Vec<usize>);
+
+#[derive(Debug)]
+struct Known {
+    holds: bool,
+    /// Holds the replies, so that no other one gets an address of theirs.
+    _replies: Vec<Arc<LogEntry>>,
+}
+
+/// A call of an episode.
+pub(super) struct Made<'a> {
+    pub(super) entry: &'a Arc<LogEntry>,
+    pub(super) before: State,
+    /// The resources that its API reads or writes.
+    pub(super) resources: BTreeSet<ResourceId>,
+}
+
+/// The calls of an episode up to a point, with the state before each.
+pub(crate) struct History<'a> {
+    pub(super) base: &'a Base,
+    made: Vec<Made<'a>>,
+    last: State,
+    verdicts: Option<&'a Verdicts>,
+}
+
+impl<'a> History<'a> {
+    /// Makes the calls of a log again.
+    pub(crate) fn new(
+        base: &'a Base,
+        initial: &State,
+        log: &'a [Arc<LogEntry>],
+        verdicts: Option<&'a Verdicts>,
+    ) -> Self {
+        let world = base.world();
+        let mut state = initial.clone();
+        let mut made = Vec::new();
+        for entry in log {
+            state.set_clock(entry.clock);
+            let before = state.clone();
+            let moves = !entry.changes.is_empty() || entry.api.is_some_and(|id| signs(world.api(id)));
+            let mut honest = entry.faults.is_empty();
+            // A reply that a fault or a hidden tool changed tells nothing of the records.
+            if moves || !entry.reply.is_success() {
+                let applied = apply(base, &state, &entry.call);
+                honest = applied.reply == entry.reply;
+                state = applied.state;
+            }
+            if let (true, Some(api)) = (honest, entry.api) {
+                made.push(Made { entry, before, resources: world.api(api).resources() });
+            }
+        }
+        Self { base, made, last: state, verdicts }
+    }
+
+    /// Returns true if the replies tell, by a standard, that a call gives an answer.
+    pub(crate) fn tells(&self, question: &Question, standard: Standard) -> bool {
+        let world = self.base.world();
+        let api = world.api(question.api);
+        // Nobody knows the formula of a calculation without asking for it, unless it only counts, adds and subtracts.
+        if matches!(question.answer, Answer::Value { .. }) && has_formula(api) {
+            return false;
+        }
+        let resources = api.resources();
+        let records: usize = resources.iter().map(|id| world.resource(*id).records.len()).sum();
+        // Only replies about the same records can tell anything.
+        let replies: Vec<&Made<'_>> =
+            self.made.iter().filter(|made| !made.resources.is_disjoint(&resources)).collect();
+        if replies.is_empty() || records > MAX_RECORDS {
+            return false;
+        }
+        let search = || self.search(question, &resources, &replies, standard);
+        let Some(Verdicts(verdicts)) = self.verdicts else { return search() };
+        let addresses = replies.iter().map(|made| Arc::as_ptr(made.entry).addr()).collect();
+        let key = (question.number, standard, addresses);
+        if let Some(known) = verdicts.borrow().get(&key) {
+            return known.holds;
+        }
+        let holds = search();
+        let _replies = replies.iter().map(|made| Arc::clone(made.entry)).collect();
+        verdicts.borrow_mut().insert(key, Known { holds, _replies });
+        holds
+    }
+
+    fn search(
+        &self,
+        question: &Question,
+        resources: &BTreeSet<ResourceId>,
+        replies: &[&Made<'a>],
+        standard: Standard,
+    ) -> bool {
+        let Some(call) = self.call(question) else { return false };
+        let states = std::iter::once(&self.last).chain(self.made.iter().rev().map(|made| &made.before));
+        let mut replied = states.map(|state| (state, self.reply(state, &call)));
+        let world = self.base.world();
+        let Some((state, reply)) = replied.find(|(_, reply)| question.answer.is_given(reply, world)) else {
+            return false;
+        };
+        Search { history: self, call: &call, question, standard, resources, state, reply, replies }.holds()
+    }
+
+    pub(super) fn reply(&self, state: &State, call: &Call) -> Reply {
+        apply(self.base, state, call).reply
+    }
+
+    /// The call with the token that the episode has for its domain.
+    fn call(&self, question: &Question) -> Option<Call> {
+        let world = self.base.world();
+        let api = world.api(question.api);
+        let mut given = Map::new();
+        for (id, value) in &question.arguments {
+            given.insert(api.parameters.get(id.index())?.name.to_string(), value.to_json(&world.zone));
+        }
+        if let Some(token) = api.token.and_then(|token| api.parameters.get(token.index())) {
+            let known = self.made.iter().rev().find_map(|made| {
+                let entry = made.entry;
+                let called = world.api(entry.api.filter(|id| world.api(*id).domain == api.domain)?);
+                if signs(called) {
+                    let issued = entry.reply.body.parts().find_map(|part| part.member("token")?.value());
+                    return issued.map(|token| token.to_json(&world.zone));
+                }
+                entry.call.arguments.get(&*called.parameters.get(called.token?.index())?.name).cloned()
+            })?;
+            given.insert(token.name.to_string(), known);
+        }
+        Some(Call { api: api.name.to_string(), arguments: given })
+    }
+}
+
+/// Returns true if an API gives out or takes back tokens.
+const fn signs(api: &Api) -> bool {
+    matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
+}
+
+/// Returns true if an API calculates by more than counting, adding up and differences.
+fn has_formula(api: &Api) -> bool {
+    let BehaviourKind::Compute(members) = &api.behaviour.kind else { return false };
+    let bindings = api.behaviour.bindings.iter().map(|(_, expr)| expr);
+    members.iter().map(|(_, expr)| expr).chain(bindings).any(|expr| is_formula(&expr.node))
+}
+
+fn is_formula(node: &Node) -> bool {
+    match node {
+        Node::Call(..) => true,
+        Node::Binary(operator, left, right) => {
+            matches!(operator, Operator::Multiply | Operator::Divide | Operator::Remainder)
+                || is_formula(left)
+                || is_formula(right)
+        }
+        Node::Fold(fold) => fold.value.iter().any(is_formula),
+        Node::Field(inner, _) | Node::Get(_, inner) | Node::Negate(inner) | Node::Cast(inner, _) => {
+            is_formula(inner)
+        }
+        Node::Conditional(_, yes, no) => is_formula(yes) || is_formula(no),
+        _ => false,
+    }
+}

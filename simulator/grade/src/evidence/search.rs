@@ -1,0 +1,195 @@
+//! The search for a world that fits the replies of an episode and contradicts an answer.
+//!
+//! An answer is known from replies when no world that fits them contradicts it. So records are altered one at a time: an
+//! alteration that alters the answer must also alter a reply that the agent got. The engine makes all calls again, so no rule
+//! of an API is interpreted here.
+
+use std::collections::BTreeSet;
+
+use diorama_engine::{Origin, Reply, State};
+use diorama_seeds::model::{FieldId, Record, ResourceId};
+use diorama_seeds::task::Call;
+use diorama_seeds::value::Value;
+
+use super::alteration::{Alteration, Alterer, Tried};
+use super::history::{History, Made, Standard};
+use super::{Answer, Question};
+
+/// A search for an alteration that alters the answer to a call, and that no reply tells.
+pub(super) struct Search<'a> {
+    pub(super) history: &'a History<'a>,
+    pub(super) call: &'a Call,
+    pub(super) question: &'a Question,
+    pub(super) standard: Standard,
+    pub(super) resources: &'a BTreeSet<ResourceId>,
+    /// The state in which the call gives the answer.
+    pub(super) state: &'a State,
+    /// The reply to the call in that state.
+    pub(super) reply: Reply,
+    /// The calls about the same resources.
+    pub(super) replies: &'a [&'a Made<'a>],
+}
+
+/// Whether something was found to alter the answer, and the fields that do.
+#[derive(Default)]
+struct Findings {
+    any: bool,
+    fields: BTreeSet<(ResourceId, FieldId)>,
+}
+
+impl Search<'_> {
+    /// Returns true if the replies tell the answer.
+    pub(super) fn holds(&self) -> bool {
+        match self.question.answer {
+            Answer::Refused(status) if status != 404 => self.tells_refusal(),
+            _ => self.tells_answer(),
+        }
+    }
+
+    /// Returns true if the replies tell of each alteration that alters the answer, and there is one.
+    fn tells_answer(&self) -> bool {
+        let alterer = self.alterer();
+        let mut findings = Findings::default();
+        let new = self.resources.iter().flat_map(|id| alterer.new_records(*id));
+        if !self.tells_of_each(new, &mut findings) {
+            return false;
+        }
+        let shown = self.shown_records();
+        for (resource, record) in shown.iter().filter(|(id, record)| self.matters(*id, record)) {
+            if !self.tells_of_each(alterer.alterations(*resource, record, Tried::All), &mut findings) {
+                return false;
+            }
+        }
+        // Records that are not shown: fields by which shown ones count, and all where no shown one does.
+        let fields = std::mem::take(&mut findings.fields);
+        let all = self.standard == Standard::Thorough || fields.is_empty();
+        self.other_records(&shown).all(|(resource, record)| {
+            let tried = if all { Tried::All } else { Tried::Fields(&fields) };
+            self.tells_of_each(alterer.alterations(resource, record, tried), &mut findings)
+        }) && findings.any
+    }
+
+    /// Returns true if the replies tell of each of these alterations that alters the answer.
+    fn tells_of_each(
+        &self,
+        mut alterations: impl Iterator<Item = Alteration>,
+        findings: &mut Findings,
+    ) -> bool {
+        alterations.all(|alteration| {
+            if !self.alters_answer(&alteration) {
+                return true;
+            }
+            findings.any = true;
+            findings.fields.extend(alteration.field());
+            self.is_told(&alteration)
+        })
+    }
+
+    /// Returns true if the reason of a refusal was shown: for each record of which an alteration would let the call succeed, the
+    /// replies tell of one such alteration. Where several rules fail, an alteration that meets the first of them counts.
+    fn tells_refusal(&self) -> bool {
+        let rule = self.failed_rule(&self.reply);
+        let shown = self.shown_records();
+        self.tells_cause(&shown, Reply::is_success).or_else(|| {
+            let meets = |reply: &Reply| reply.is_success() || self.failed_rule(reply) > rule;
+            rule.and_then(|_| self.tells_cause(&shown, meets))
+        }) == Some(true)
+    }
+
+    /// Whether, for each record with an alteration after which the reply is as wanted, the replies tell of such an alteration;
+    /// none where no record has one.
+    fn tells_cause(&self, shown: &[(ResourceId, &Record)], wanted: impl Fn(&Reply) -> bool) -> Option<bool> {
+        let alterer = self.alterer();
+        let fits = |alteration: &Alteration| wanted(&self.reply_after(alteration));
+        let mut fields = BTreeSet::new();
+        let mut found = false;
+        for (resource, record) in shown.iter().filter(|(id, record)| self.matters(*id, record)) {
+            let causes: Vec<Alteration> =
+                alterer.alterations(*resource, record, Tried::All).filter(fits).collect();
+            found |= !causes.is_empty();
+            if !causes.is_empty() && !causes.iter().any(|alteration| self.is_told(alteration)) {
+                return Some(false);
+            }
+            fields.extend(causes.iter().filter_map(Alteration::field));
+        }
+        // Where no shown record is in the way, one that a list leaves out may be: a seat that is not among the free ones.
+        let tried = if found { Tried::Fields(&fields) } else { Tried::All };
+        for (resource, record) in self.other_records(shown) {
+            let causes: Vec<Alteration> = alterer.alterations(resource, record, tried).filter(fits).collect();
+            found |= !causes.is_empty();
+            if !causes.is_empty() && !causes.iter().any(|alteration| self.is_told(alteration)) {
+                return Some(false);
+            }
+        }
+        found.then_some(true)
+    }
+
+    const fn alterer(&self) -> Alterer<'_> {
+        Alterer {
+            base: self.history.base,
+            state: self.state,
+            question: self.question,
+            standard: self.standard,
+        }
+    }
+
+    fn reply_after(&self, alteration: &Alteration) -> Reply {
+        self.history.reply(&alteration.applied(self.history.base, self.state), self.call)
+    }
+
+    /// Returns true if the reply to the call would be another one without a record.
+    fn matters(&self, resource: ResourceId, record: &Record) -> bool {
+        let key = record[self.history.base.world().resource(resource).key.index()].clone();
+        self.reply_after(&Alteration::removal(resource, key)) != self.reply
+    }
+
+    fn alters_answer(&self, alteration: &Alteration) -> bool {
+        !self.question.answer.is_given(&self.reply_after(alteration), self.history.base.world())
+    }
+
+    /// Returns true if the replies tell of an alteration. A refusal of another request tells nothing of this one.
+    fn is_told(&self, alteration: &Alteration) -> bool {
+        self.replies.iter().any(|made| {
+            made.entry.reply.is_success() && made.resources.contains(&alteration.resource) && {
+                let other = alteration.applied(self.history.base, &made.before);
+                self.history.reply(&other, &made.entry.call) != made.entry.reply
+            }
+        })
+    }
+
+    /// The records that the replies show a field of.
+    fn shown_records(&self) -> Vec<(ResourceId, &Record)> {
+        let leaves = self.replies.iter().flat_map(|made| made.entry.reply.body.values());
+        let keys: BTreeSet<(ResourceId, &Value)> = leaves
+            .filter_map(|(_, origin)| match origin {
+                Origin::Field { resource, key, .. } if self.resources.contains(resource) => {
+                    Some((*resource, key))
+                }
+                _ => None,
+            })
+            .collect();
+        let record = |(resource, key)| Some((resource, self.state.get(self.history.base, resource, key)?));
+        keys.into_iter().filter_map(record).collect()
+    }
+
+    /// The records that the replies do not show and that matter for the reply to the call.
+    fn other_records<'r>(
+        &'r self,
+        shown: &'r [(ResourceId, &'r Record)],
+    ) -> impl Iterator<Item = (ResourceId, &'r Record)> {
+        let all = self
+            .resources
+            .iter()
+            .flat_map(|id| self.state.iter(self.history.base, *id).map(|record| (*id, record)));
+        all.filter(|(id, record)| {
+            !shown.iter().any(|(of, known)| of == id && known == record) && self.matters(*id, record)
+        })
+    }
+
+    /// The position of the rule that a refusal states.
+    fn failed_rule(&self, reply: &Reply) -> Option<usize> {
+        let detail = reply.body.member("detail")?.value()?.as_str()?;
+        let api = self.history.base.world().api(self.question.api);
+        api.behaviour.require.iter().position(|rule| &*rule.message == detail)
+    }
+}
