@@ -170,10 +170,26 @@ impl State {
         record: Option<Record>,
     ) -> Self {
         let mut other = self.clone();
-        if let Some(table) = Arc::make_mut(&mut other.tables).get_mut(resource.index()) {
+        other.set_record(base, resource, key, record);
+        other
+    }
+
+    /// Returns the state without some records. Whatever refers to them refers to nothing.
+    #[must_use]
+    pub fn without<'a>(
+        &self,
+        base: &Base,
+        records: impl IntoIterator<Item = (ResourceId, &'a Value)>,
+    ) -> Self {
+        let mut other = self.clone();
+        records.into_iter().for_each(|(resource, key)| other.set_record(base, resource, key, None));
+        other
+    }
+
+    fn set_record(&mut self, base: &Base, resource: ResourceId, key: &Value, record: Option<Record>) {
+        if let Some(table) = Arc::make_mut(&mut self.tables).get_mut(resource.index()) {
             table.put(key, record, base.find(resource, key), |record| base.found_by(resource, record));
         }
-        other
     }
 
     /// How many records a resource has.

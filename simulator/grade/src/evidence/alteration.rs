@@ -48,7 +48,7 @@ impl Standard {
     const fn max_other_values(self) -> (usize, usize) {
         match self {
             Self::Usual => (8, 1),
-            Self::Thorough => (40, 24),
+            Self::Thorough => (16, 8),
         }
     }
 
@@ -56,17 +56,12 @@ impl Standard {
     const fn max_models(self) -> usize {
         match self {
             Self::Usual => 8,
-            Self::Thorough => 40,
+            Self::Thorough => 16,
         }
     }
 }
 
 impl Alteration {
-    /// The whole record gone.
-    pub(super) const fn removal(resource: ResourceId, key: Value) -> Self {
-        Self { resource, key, kind: AlterationKind::Gone, record: None }
-    }
-
     /// The field that has another value.
     pub(super) const fn field(&self) -> Option<(ResourceId, FieldId)> {
         match self.kind {
@@ -106,7 +101,8 @@ impl<'a> Alterer<'a> {
                 Alteration { resource, key: key.clone(), kind, record: Some(other.into()) }
             })
         });
-        std::iter::once(Alteration::removal(resource, key.clone())).chain(changed)
+        let gone = Alteration { resource, key: key.clone(), kind: AlterationKind::Gone, record: None };
+        std::iter::once(gone).chain(changed)
     }
 
     /// One record more, which has what the question names; like the last record, and like some of the others.

@@ -30,6 +30,9 @@ pub(super) struct Search<'a> {
     pub(super) replies: &'a [&'a Made<'a>],
 }
 
+/// Records, each with its resource.
+type Records<'a> = Vec<(ResourceId, &'a Record)>;
+
 /// Whether something was found to alter the answer, and the fields that do.
 #[derive(Default)]
 struct Findings {
@@ -54,17 +57,18 @@ impl Search<'_> {
         if !self.tells_of_each(new, &mut findings) {
             return false;
         }
-        let shown = self.shown_records();
-        for (resource, record) in shown.iter().filter(|(id, record)| self.matters(*id, record)) {
-            if !self.tells_of_each(alterer.alterations(*resource, record, Tried::All), &mut findings) {
-                return false;
-            }
+        let (shown, others) = self.records_that_matter();
+        let all = shown.into_iter().all(|(resource, record)| {
+            self.tells_of_each(alterer.alterations(resource, record, Tried::All), &mut findings)
+        });
+        if !all {
+            return false;
         }
         // Records that are not shown: fields by which shown ones count, and all where no shown one does.
         let fields = std::mem::take(&mut findings.fields);
         let all = self.standard == Standard::Thorough || fields.is_empty();
-        self.other_records(&shown).all(|(resource, record)| {
-            let tried = if all { Tried::All } else { Tried::Fields(&fields) };
+        let tried = if all { Tried::All } else { Tried::Fields(&fields) };
+        others.into_iter().all(|(resource, record)| {
             self.tells_of_each(alterer.alterations(resource, record, tried), &mut findings)
         }) && findings.any
     }
@@ -89,21 +93,25 @@ impl Search<'_> {
     /// replies tell of one such alteration. Where several rules fail, an alteration that meets the first of them counts.
     fn tells_refusal(&self) -> bool {
         let rule = self.failed_rule(&self.reply);
-        let shown = self.shown_records();
-        self.tells_cause(&shown, Reply::is_success).or_else(|| {
+        let records = self.records_that_matter();
+        self.tells_cause(&records, Reply::is_success).or_else(|| {
             let meets = |reply: &Reply| reply.is_success() || self.failed_rule(reply) > rule;
-            rule.and_then(|_| self.tells_cause(&shown, meets))
+            rule.and_then(|_| self.tells_cause(&records, meets))
         }) == Some(true)
     }
 
     /// Whether, for each record with an alteration after which the reply is as wanted, the replies tell of such an alteration;
     /// none where no record has one.
-    fn tells_cause(&self, shown: &[(ResourceId, &Record)], wanted: impl Fn(&Reply) -> bool) -> Option<bool> {
+    fn tells_cause(
+        &self,
+        (shown, others): &(Records<'_>, Records<'_>),
+        wanted: impl Fn(&Reply) -> bool,
+    ) -> Option<bool> {
         let alterer = self.alterer();
         let fits = |alteration: &Alteration| wanted(&self.reply_after(alteration));
         let mut fields = BTreeSet::new();
         let mut found = false;
-        for (resource, record) in shown.iter().filter(|(id, record)| self.matters(*id, record)) {
+        for (resource, record) in shown {
             let causes: Vec<Alteration> =
                 alterer.alterations(*resource, record, Tried::All).filter(fits).collect();
             found |= !causes.is_empty();
@@ -114,8 +122,9 @@ impl Search<'_> {
         }
         // Where no shown record is in the way, one that a list leaves out may be: a seat that is not among the free ones.
         let tried = if found { Tried::Fields(&fields) } else { Tried::All };
-        for (resource, record) in self.other_records(shown) {
-            let causes: Vec<Alteration> = alterer.alterations(resource, record, tried).filter(fits).collect();
+        for (resource, record) in others {
+            let causes: Vec<Alteration> =
+                alterer.alterations(*resource, record, tried).filter(fits).collect();
             found |= !causes.is_empty();
             if !causes.is_empty() && !causes.iter().any(|alteration| self.is_told(alteration)) {
                 return Some(false);
@@ -137,12 +146,6 @@ impl Search<'_> {
         self.history.reply(&alteration.applied(self.history.base, self.state), self.call)
     }
 
-    /// Returns true if the reply to the call would be another one without a record.
-    fn matters(&self, resource: ResourceId, record: &Record) -> bool {
-        let key = record[self.history.base.world().resource(resource).key.index()].clone();
-        self.reply_after(&Alteration::removal(resource, key)) != self.reply
-    }
-
     fn alters_answer(&self, alteration: &Alteration) -> bool {
         !self.question.answer.is_given(&self.reply_after(alteration), self.history.base.world())
     }
@@ -157,33 +160,49 @@ impl Search<'_> {
         })
     }
 
-    /// The records that the replies show a field of.
-    fn shown_records(&self) -> Vec<(ResourceId, &Record)> {
+    /// The records without which the reply to the call would be another one: those that the replies show a field of, and the
+    /// others.
+    fn records_that_matter(&self) -> (Records<'_>, Records<'_>) {
+        let base = self.history.base;
         let leaves = self.replies.iter().flat_map(|made| made.entry.reply.body.values());
-        let keys: BTreeSet<(ResourceId, &Value)> = leaves
+        let shown: BTreeSet<(ResourceId, &Value)> = leaves
             .filter_map(|(_, origin)| match origin {
-                Origin::Field { resource, key, .. } if self.resources.contains(resource) => {
-                    Some((*resource, key))
-                }
+                Origin::Field { resource, key, .. } => Some((*resource, key)),
                 _ => None,
             })
             .collect();
-        let record = |(resource, key)| Some((resource, self.state.get(self.history.base, resource, key)?));
-        keys.into_iter().filter_map(record).collect()
+        let records = |id: &ResourceId| {
+            let id = *id;
+            self.state.iter(base, id).map(move |record| (id, record))
+        };
+        let all = self.resources.iter().flat_map(records);
+        let (shown, others): (Records<'_>, Records<'_>) =
+            all.partition(|(id, record)| shown.contains(&(*id, self.key(*id, record))));
+        (self.that_matter(&shown), self.that_matter(&others))
     }
 
-    /// The records that the replies do not show and that matter for the reply to the call.
-    fn other_records<'r>(
-        &'r self,
-        shown: &'r [(ResourceId, &'r Record)],
-    ) -> impl Iterator<Item = (ResourceId, &'r Record)> {
-        let all = self
-            .resources
-            .iter()
-            .flat_map(|id| self.state.iter(self.history.base, *id).map(|record| (*id, record)));
-        all.filter(|(id, record)| {
-            !shown.iter().any(|(of, known)| of == id && known == record) && self.matters(*id, record)
-        })
+    /// Those of some records that matter, found by halves: where the reply is the same without all of a half, none of it matters.
+    fn that_matter<'r>(&self, records: &[(ResourceId, &'r Record)]) -> Records<'r> {
+        let mut found = Vec::new();
+        let mut open = vec![records];
+        while let Some(part) = open.pop() {
+            let keys = part.iter().map(|(id, record)| (*id, self.key(*id, record)));
+            let without = self.state.without(self.history.base, keys);
+            if part.is_empty() || self.history.reply(&without, self.call) == self.reply {
+                continue;
+            }
+            if let [only] = part {
+                found.push(*only);
+                continue;
+            }
+            let (first, second) = part.split_at(part.len() / 2);
+            open.extend([second, first]);
+        }
+        found
+    }
+
+    fn key<'r>(&self, resource: ResourceId, record: &'r Record) -> &'r Value {
+        &record[self.history.base.world().resource(resource).key.index()]
     }
 
     /// The position of the rule that a refusal states.
