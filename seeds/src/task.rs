@@ -380,6 +380,11 @@ pub enum Evidence {
         #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
         arguments: serde_json::Map<String, Json>,
     },
+    /// A search for tools that shows one of these: it would have shown what does not exist, too.
+    Searched {
+        /// The names of the tools that the reference's search shows.
+        tools: Vec<String>,
+    },
     /// All of these together.
     All {
         /// The parts.

@@ -24,6 +24,8 @@ pub(crate) enum Ready {
     /// A field, by name, of a new record, by number.
     New(u32, String, Option<serde_json::Value>),
     Answer(Question),
+    /// Tools, one of which a search shows.
+    Searched(Vec<String>),
     All(Vec<Ready>),
 }
 
@@ -184,6 +186,8 @@ impl Ready {
             }
             Evidence::Refused { api, status, arguments } => answer(api, arguments, Answer::Refused(*status)),
             Evidence::Empty { api, arguments } => answer(api, arguments, Answer::Empty),
+            Evidence::Searched { tools } if tools.is_empty() => Err(EvidenceError::Nothing),
+            Evidence::Searched { tools } => Ok(Self::Searched(tools.clone())),
             Evidence::All { of } if of.is_empty() => Err(EvidenceError::Nothing),
             Evidence::All { of } => {
                 let parts = of.iter().map(|part| Self::new(part, world, wanted));
@@ -215,6 +219,9 @@ impl Ready {
                     let same = matches!(origin, Origin::Field { resource: of, key: whose, field: shown } if *of == resource && whose == key && *shown == field);
                     same && value.as_ref().is_none_or(|value| leaf.to_json(&world.zone) == *value)
                 })
+            }),
+            Self::Searched(tools) => log.iter().flat_map(|entry| entry.tools_found()).any(|name| {
+                tools.iter().any(|tool| tool == name)
             }),
             Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new, history, standard)),
         }

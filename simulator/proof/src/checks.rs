@@ -14,6 +14,7 @@ use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
     AnswerCheck, ArgumentSource, CHECKS_VERSION, Checks, Evidence, Fact, GoalCheck, GoldCall, Outcome,
+    RefusalClass,
 };
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
@@ -74,6 +75,13 @@ impl FactBuilder<'_> {
             } else {
                 Evidence::Refused { api, status: entry.reply.status, arguments }
             });
+        }
+        // That there is no tool for something rests on the searches, where there are any.
+        if goal.refusal.first() == Some(&RefusalClass::NoTool) {
+            let own = entries.get(goal.calls.clone()).unwrap_or_default();
+            let tools: Vec<String> =
+                own.iter().flat_map(|entry| entry.tools_found()).map(str::to_owned).collect();
+            evidence.extend((!tools.is_empty()).then_some(Evidence::Searched { tools }));
         }
         // A refusal that was learned by a read rests on the facts that it states.
         let (answer, of_refusal) = match goal.outcome {

@@ -13,7 +13,7 @@ use super::log::{Log, Mark};
 use crate::fault::Faults;
 use crate::refusal::Refusal;
 use crate::tools::{SearchVersion, TOOL_SEARCHER};
-use crate::{Applied, Base, Body, Digest, RecordChange, Reply, State, apply, diff, unknown_api};
+use crate::{Applied, Base, Digest, RecordChange, State, apply, diff, unknown_api};
 
 /// How a session starts.
 #[derive(Clone, Debug, Default)]
@@ -140,9 +140,7 @@ impl Session {
         if !entry.changes.is_empty() {
             self.before = before;
         }
-        if entry.api.is_none() && entry.call.api == TOOL_SEARCHER && entry.reply.is_success() {
-            self.show_tools(&entry.reply);
-        }
+        self.show_tools(&entry);
         entry
     }
 
@@ -272,12 +270,10 @@ impl Session {
         }
     }
 
-    /// Makes the APIs visible whose schemas a reply of `ToolSearcher` shows.
-    fn show_tools(&mut self, reply: &Reply) {
+    /// Makes the APIs visible whose schemas a search shows.
+    fn show_tools(&mut self, entry: &LogEntry) {
         let Some(visible) = &mut self.visible else { return };
-        let Some(Body::List(tools)) = reply.body.member("tools") else { return };
-        let names = tools.iter().filter_map(|tool| tool.member("name")?.value()?.as_str());
-        for api in names.filter_map(|name| self.base.api_named(name)) {
+        for api in entry.tools_found().filter_map(|name| self.base.api_named(name)) {
             visible.insert_mut(api);
         }
     }

@@ -5,7 +5,8 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 
 use crate::fault::Fired;
-use crate::{RecordChange, Reply};
+use crate::tools::TOOL_SEARCHER;
+use crate::{Body, RecordChange, Reply};
 
 /// One call of a session, with its reply and changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,14 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
+    /// Returns the names of the tools that it found, where it is a search for tools.
+    pub fn tools_found(&self) -> impl Iterator<Item = &str> {
+        let is_search = self.api.is_none() && self.call.api == TOOL_SEARCHER && self.reply.is_success();
+        let tools = self.reply.body.member("tools").filter(|_| is_search);
+        let tools = tools.and_then(|tools| if let Body::List(tools) = tools { Some(tools) } else { None });
+        tools.into_iter().flatten().filter_map(|tool| tool.member("name")?.value()?.as_str())
+    }
+
     /// Returns true if it changed a record that another call changed too.
     #[must_use]
     pub fn touches(&self, other: &Self) -> bool {
