@@ -33,6 +33,8 @@ pub const REPEATS: &str = "near-duplicate of an earlier request in the same worl
 
 /// Attempts at a row before it is given up.
 pub(super) const ATTEMPTS: u32 = 400;
+/// Share of the rows that may be declined without a call: to decline whatever is asked is right in half of these.
+const DECLINED_SHARE: f64 = 0.4;
 /// Attempts at a conversation that joins several matters before a single one will do.
 const JOINED_ATTEMPTS: u32 = 24;
 /// Attempts at a conversation with a detour before one without will do.
@@ -143,6 +145,7 @@ impl<'a> RowMaker<'a> {
         let mut detour = scenario_set.draw_detour(&mut stream);
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
+        let takes_declined = self.streams.stream("declined", row_index).random_bool(DECLINED_SHARE);
         for attempt in 0..self.attempts {
             if attempt > 0 && attempt % SAME_SCENARIO == 0 {
                 drawn.place = match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1))
@@ -175,6 +178,10 @@ impl<'a> RowMaker<'a> {
                 }
             };
             self.funnel.propose();
+            if !takes_declined && candidate.calls().next().is_none() {
+                self.funnel.drop_at("query", "is declined without a call");
+                continue;
+            }
             let opening = shingles(&words(candidate.goals.first().map_or("", |goal| &goal.user)));
             if self.requests.iter().any(|other| similar(other, &opening)) {
                 self.funnel.drop_at("duplicate", REPEATS);
