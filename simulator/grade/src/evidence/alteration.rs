@@ -105,14 +105,20 @@ impl<'a> Alterer<'a> {
         std::iter::once(gone).chain(changed)
     }
 
-    /// One record more, which has what the question names; like the last record, and like some of the others.
-    pub(super) fn new_records(self, resource: ResourceId) -> impl Iterator<Item = Alteration> + 'a {
+    /// One record more, which has what the question names: like some of the records that replies show, like some others, and like
+    /// the last one.
+    pub(super) fn new_records<'k>(
+        self,
+        resource: ResourceId,
+        shown: impl Iterator<Item = &'k Value>,
+    ) -> impl Iterator<Item = Alteration> {
         let declared = self.base.world().resource(resource);
-        let count = self.state.count(self.base, resource);
-        let step = count.div_ceil(self.standard.max_models()).max(1);
-        let mut models: Vec<&Record> = self.state.iter(self.base, resource).step_by(step).collect();
+        let most = self.standard.max_models();
+        let step = self.state.count(self.base, resource).div_ceil(most).max(1);
         let last = self.state.iter(self.base, resource).last();
-        models.extend(last);
+        let mut models: Vec<&Record> = last.into_iter().collect();
+        models.extend(shown.filter_map(|key| self.state.get(self.base, resource, key)).take(most));
+        models.extend(self.state.iter(self.base, resource).step_by(step));
         let key = last.and_then(|record| match &record[declared.key.index()] {
             Value::Integer(key) => Some(Value::Integer(key.checked_add(1)?)),
             Value::String(key) => Some(Value::string(&format!("{key}0"))),
@@ -122,43 +128,23 @@ impl<'a> Alterer<'a> {
             let key = record[declared.key.index()].clone();
             Alteration { resource, key, kind: AlterationKind::New, record: Some(record.into()) }
         };
-        models.into_iter().rev().flat_map(move |model| {
+        models.into_iter().flat_map(move |model| {
             let mut record: Vec<Value> = model.to_vec();
             let Some(key) = &key else { return Vec::new() };
             record[declared.key.index()] = key.clone();
-            self.fill(resource, &mut record);
-            let mut records = self.with_arguments(declared, &record);
+            let others = self.fill(resource, &mut record);
+            let mut records = with_each(declared, &record, &others);
             records.insert(0, record);
             records.into_iter().map(made).collect()
         })
     }
 
-    /// A record with each number, day or time of the arguments in each field of its type, where the API does not say which field
-    /// an argument is about.
-    fn with_arguments(self, declared: &Resource, record: &[Value]) -> Vec<Vec<Value>> {
-        if self.base.world().api(self.question.api).query().is_some() {
-            return Vec::new();
-        }
-        let arguments = || self.question.arguments.iter().map(|(_, argument)| argument);
-        let fields = (0..record.len()).filter(|at| *at != declared.key.index());
-        let pairs = fields.flat_map(|at| arguments().map(move |argument| (at, argument)));
-        let fits = |(at, argument): &(usize, &Value)| {
-            record[*at].kind() == argument.kind()
-                && record[*at] != **argument
-                && !matches!(argument, Value::String(_) | Value::List(_) | Value::Object(_))
-        };
-        let changed = |(at, argument): (usize, &Value)| {
-            let mut other = record.to_vec();
-            other[at] = argument.clone();
-            other
-        };
-        pairs.filter(fits).map(changed).collect()
-    }
-
-    /// Gives a record what the question's arguments ask for.
-    fn fill(self, resource: ResourceId, record: &mut [Value]) {
+    /// Gives a record what the question's arguments ask for. Returns the values of which the API does not say what field they are
+    /// about.
+    fn fill(self, resource: ResourceId, record: &mut [Value]) -> Vec<&'a Value> {
         let world = self.base.world();
         let api = world.api(self.question.api);
+        let mut others = Vec::new();
         for (id, argument) in &self.question.arguments {
             let named = api.parameters.get(id.index()).and_then(|parameter| parameter.field);
             if let Some((of, field)) = named
@@ -168,15 +154,21 @@ impl<'a> Alterer<'a> {
                 record[field.index()] = argument.clone();
             }
             let query = api.query().filter(|query| query.resource == resource);
-            let tests = query.into_iter().flat_map(|query| &query.filters);
-            for filter in tests.filter(|filter| filter.parameter == *id) {
+            let filters = query.into_iter().flat_map(|query| &query.filters);
+            let mut is_filter = false;
+            for filter in filters.filter(|filter| filter.parameter == *id) {
+                is_filter = true;
                 let FilterTest::Compare(field, comparison) = &filter.test else { continue };
                 let schema = &world.resource(resource).field(*field).schema.kind;
                 if let Some(value) = self.passing(*comparison, argument, schema) {
                     record[field.index()] = value;
                 }
             }
+            if named.is_none() && !is_filter {
+                add_parts(argument, &mut others);
+            }
         }
+        others
     }
 
     /// A value of a field that passes a filter.
@@ -243,4 +235,27 @@ impl<'a> Alterer<'a> {
         found.truncate(most);
         found
     }
+}
+
+/// Adds the numbers, days and times of a value: of an object or a list, those of its parts.
+fn add_parts<'a>(value: &'a Value, parts: &mut Vec<&'a Value>) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(_, member)| add_parts(member, parts)),
+        Value::List(items) => items.iter().for_each(|item| add_parts(item, parts)),
+        Value::String(_) | Value::Absent | Value::Null => {}
+        value => parts.push(value),
+    }
+}
+
+/// A record with each of some values in each field of its type.
+fn with_each(declared: &Resource, record: &[Value], values: &[&Value]) -> Vec<Vec<Value>> {
+    let fields = (0..record.len()).filter(|at| *at != declared.key.index());
+    let pairs = fields.flat_map(|at| values.iter().map(move |value| (at, *value)));
+    let fits = |(at, value): &(usize, &Value)| record[*at].kind() == value.kind() && record[*at] != **value;
+    let changed = |(at, value): (usize, &Value)| {
+        let mut other = record.to_vec();
+        other[at] = value.clone();
+        other
+    };
+    pairs.filter(fits).map(changed).collect()
 }

@@ -53,7 +53,11 @@ impl Search<'_> {
     fn tells_answer(&self) -> bool {
         let alterer = self.alterer();
         let mut findings = Findings::default();
-        let new = self.resources.iter().flat_map(|id| alterer.new_records(*id));
+        let shown = self.shown_keys();
+        let new = self.resources.iter().flat_map(|id| {
+            let own = shown.range((*id, &Value::Absent)..).take_while(move |(of, _)| of == id);
+            alterer.new_records(*id, own.map(|(_, key)| *key))
+        });
         if !self.tells_of_each(new, &mut findings) {
             return false;
         }
@@ -164,13 +168,7 @@ impl Search<'_> {
     /// others.
     fn records_that_matter(&self) -> (Records<'_>, Records<'_>) {
         let base = self.history.base;
-        let leaves = self.replies.iter().flat_map(|made| made.entry.reply.body.values());
-        let shown: BTreeSet<(ResourceId, &Value)> = leaves
-            .filter_map(|(_, origin)| match origin {
-                Origin::Field { resource, key, .. } => Some((*resource, key)),
-                _ => None,
-            })
-            .collect();
+        let shown = self.shown_keys();
         let records = |id: &ResourceId| {
             let id = *id;
             self.state.iter(base, id).map(move |record| (id, record))
@@ -179,6 +177,16 @@ impl Search<'_> {
         let (shown, others): (Records<'_>, Records<'_>) =
             all.partition(|(id, record)| shown.contains(&(*id, self.key(*id, record))));
         (self.that_matter(&shown), self.that_matter(&others))
+    }
+
+    /// The keys of the records that the replies show a field of.
+    fn shown_keys(&self) -> BTreeSet<(ResourceId, &Value)> {
+        let leaves = self.replies.iter().flat_map(|made| made.entry.reply.body.values());
+        let keys = leaves.filter_map(|(_, origin)| match origin {
+            Origin::Field { resource, key, .. } => Some((*resource, key)),
+            _ => None,
+        });
+        keys.collect()
     }
 
     /// Those of some records that matter, found by halves: where the reply is the same without all of a half, none of it matters.
