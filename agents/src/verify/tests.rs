@@ -257,7 +257,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 28] = [
     (
         "a call of the solution taken for a mistake",
         |row| edit(&mut row.gold_calls, |calls| put(&mut calls[0]["mistake"], json!(true))),
-        "gold_plan",
+        "messages[",
     ),
     (
         "another outcome",

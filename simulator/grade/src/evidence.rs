@@ -2,19 +2,22 @@
 
 mod alteration;
 mod history;
+mod question;
 mod search;
 
-use diorama_seeds::model::{ApiId, FieldId, ParameterId, ResourceId, World};
+use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::task::Evidence;
-use diorama_seeds::value::{Value, Zone};
+use diorama_seeds::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
-use diorama_engine::{Body, Origin, Reply};
 
+pub(crate) use self::history::History;
 pub use self::history::Verdicts;
-pub(crate) use self::history::{History, Standard};
+use self::question::{Answer, Question};
+pub(crate) use self::question::{Standard, has_all, parsed};
 
 /// Evidence, made ready.
 #[derive(Clone, Debug)]
@@ -29,44 +32,6 @@ pub(crate) enum Ready {
     All(Vec<Ready>),
 }
 
-/// A call, and the answer that it gives.
-#[derive(Clone, Debug)]
-pub(crate) struct Question {
-    /// Its position among the questions of [`Wanted`].
-    number: usize,
-    api: ApiId,
-    /// The arguments that the call must have.
-    arguments: Vec<(ParameterId, Value)>,
-    answer: Answer,
-}
-
-/// What a reply says.
-#[derive(Clone, Debug)]
-pub(crate) enum Answer {
-    /// A text at a place of the reply.
-    Value { path: String, text: String },
-    /// A status.
-    Refused(u16),
-    /// A success that matches nothing.
-    Empty,
-}
-
-/// Arguments as values of their parameters; what is none says nothing.
-#[must_use]
-pub fn parsed(
-    api: &str,
-    arguments: &serde_json::Map<String, serde_json::Value>,
-    world: &World,
-) -> Vec<(ParameterId, Value)> {
-    let Some(api) = world.api_named(api).map(|id| world.api(id)) else { return Vec::new() };
-    let value = |(name, json): (&String, &serde_json::Value)| {
-        let id = api.parameter_named(name)?;
-        let parameter = api.parameters.get(id.index())?;
-        Some((id, parameter.schema.parse_json(json, &world.zone).ok()?))
-    };
-    arguments.iter().filter_map(value).collect()
-}
-
 /// The value of a field as JSON spells it; of a list, one item.
 fn shown_value(
     resource: &diorama_seeds::model::Resource,
@@ -79,21 +44,6 @@ fn shown_value(
         schema = item;
     }
     schema.parse_json(json, &world.zone).ok()
-}
-
-/// Whether a call was made with all of these arguments.
-pub(crate) fn has_all(entry: &LogEntry, arguments: &[(ParameterId, Value)], world: &World) -> bool {
-    arguments.iter().all(|(id, wanted)| has_argument(entry, *id, wanted, world))
-}
-
-/// Whether a call was made with an argument, strings in any case.
-fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World) -> bool {
-    let Some(parameter) = entry.api.and_then(|api| world.api(api).parameters.get(id.index())) else {
-        return false;
-    };
-    let given = entry.call.arguments.get(&*parameter.name);
-    let value = given.and_then(|json| parameter.schema.parse_json(json, &world.zone).ok());
-    value.is_some_and(|value| alike(&value, wanted))
 }
 
 /// Which record each new one is in an episode.
@@ -228,25 +178,6 @@ impl Ready {
     }
 }
 
-impl Question {
-    /// Returns true if an entry is such a call, and its reply gives the answer.
-    fn is_answered_by(&self, entry: &LogEntry, world: &World) -> bool {
-        entry.api == Some(self.api)
-            && self.answer.is_given(&entry.reply, world)
-            && has_all(entry, &self.arguments, world)
-    }
-}
-
-impl Answer {
-    fn is_given(&self, reply: &Reply, world: &World) -> bool {
-        match self {
-            Self::Value { path, text } => reply.is_success() && shows(&reply.body, path, text, &world.zone),
-            Self::Refused(status) => reply.status == *status,
-            Self::Empty => reply.is_success() && reply.body.is_empty_result(),
-        }
-    }
-}
-
 impl Wanted {
     fn position(&mut self, leaf: Leaf) -> usize {
         self.leaves.iter().position(|known| *known == leaf).unwrap_or_else(|| {
@@ -278,22 +209,5 @@ impl Wanted {
                 }
             }
         }
-    }
-}
-
-/// Whether two values are one, strings in any case.
-fn alike(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::String(a), Value::String(b)) => a.to_lowercase() == b.to_lowercase(),
-        _ => a == b,
-    }
-}
-
-/// Whether the place of a reply shows a value that says something about the records.
-fn shows(body: &Body, path: &str, value: &str, zone: &Zone) -> bool {
-    match body.at(path) {
-        Some(Body::Leaf(_, Origin::Constant)) | None => false,
-        Some(Body::Leaf(found, _)) => found.to_text(zone) == value,
-        Some(other) => other.to_json(zone) == value,
     }
 }

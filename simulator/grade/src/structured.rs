@@ -85,6 +85,13 @@ fn states_all(items: &[&Fact], given: &[Json], about: &str, world: &World) -> bo
         })
 }
 
+/// A text without the name or id of its item, where it begins or ends with that: `flush kit (P-7453)`.
+pub(super) fn without_name(given: &Json, names: &[String]) -> Option<Json> {
+    let given = text::name(given.as_str()?);
+    let rest = |name: &String| given.strip_suffix(&**name).or_else(|| given.strip_prefix(&**name));
+    names.iter().filter_map(rest).map(str::trim).find(|rest| !rest.is_empty()).map(Json::from)
+}
+
 /// A fact that is asked for, and how its values are given.
 #[derive(Debug)]
 pub(crate) struct AskedFact {
@@ -136,9 +143,14 @@ impl AskedFact {
 
     /// Returns true if the agent gave this fact. `wanted` are its values, with the values that the world made put in.
     pub(super) fn is_given(&self, wanted: &[Fact], given: &Json, world: &World) -> bool {
-        let states = |fact: &Fact, given: &Json| states(fact, given, &self.about, world);
+        let states = |at: usize, given: &Json| {
+            let is_stated =
+                |given: &Json| wanted.get(at).is_some_and(|fact| states(fact, given, &self.about, world));
+            let names = self.items.get(at).map_or(&[][..], |item| &item.names);
+            is_stated(given) || without_name(given, names).is_some_and(|given| is_stated(&given))
+        };
         match (self.form, given) {
-            (Form::One, given) => wanted.first().is_some_and(|fact| states(fact, given)),
+            (Form::One, given) => states(0, given),
             (Form::List, Json::Array(given)) => {
                 states_all(&wanted.iter().collect::<Vec<_>>(), given, &self.about, world)
             }
@@ -147,7 +159,7 @@ impl AskedFact {
                 given.len() == wanted.len()
                     && given.iter().all(|(key, given)| {
                         let mut named = self.items_named(key).into_iter();
-                        let at = named.find(|at| open[*at] && states(&wanted[*at], given));
+                        let at = named.find(|at| open[*at] && states(*at, given));
                         at.is_some_and(|at| std::mem::take(&mut open[at]))
                     })
             }

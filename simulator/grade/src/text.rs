@@ -51,6 +51,9 @@ fn without_articles(text: &str) -> &str {
 
 /// Returns true if two texts are one code or telephone number, apart from spaces and dashes.
 pub(super) fn is_same_code(expected: &str, given: &str) -> bool {
+    // `00` is a way to write the plus of a telephone number.
+    let given = given.trim();
+    let given = given.strip_prefix("00").filter(|_| expected.starts_with('+')).unwrap_or(given);
     is_code(expected) && letters_and_digits(expected) == letters_and_digits(given)
 }
 
@@ -92,6 +95,7 @@ mod tests {
         check("Zoë Łukasz", "zoe lukasz ", "name of the guest", true);
         check("in_review", "In review", "status of the application", true);
         check("+61730814286", "+61 730 814-286", "phone of the guest", true);
+        check("+61730814286", "0061 730 814-286", "phone of the guest", true);
         check("GB-115514-00", "GB 115514 00", "id of the account", true);
         check("1.5", "15", "rate of the plan", false);
         check("Copper Moon", "Copper Moon or Silver Moon", "title of the album", false);

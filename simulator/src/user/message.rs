@@ -195,8 +195,12 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         return if asks_for(words) { Form::Request } else { Form::Question };
     }
     let has_choice = words.iter().any(|word| word.text == "or");
-    if is_offer(lead) && !asks_word {
-        let is_extra = words.iter().any(|word| word.is_one_of(&EXTRAS));
+    // `Xuan Ly, who is the cheapest` asks nothing.
+    let asks = |word: &Word| word.is_one_of(&QUESTION_WORDS) && !word.after_comma;
+    if is_offer(lead) && !words.iter().any(asks) {
+        // `Nikos instead of David` is one thing, not more.
+        let replaces = |pair: &[Word]| pair[0].text == "instead" && pair[1].text == "of";
+        let is_extra = words.iter().any(|word| word.is_one_of(&EXTRAS)) && !words.windows(2).any(replaces);
         return match (has_choice, is_extra) {
             (true, _) => Form::Question,
             (false, true) => Form::Extra,

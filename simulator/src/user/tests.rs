@@ -139,6 +139,8 @@ fn consent_is_given_to_offers_alone() {
         ("Could you confirm that I should pay her now?", true),
         ("Let me know if you'd like me to go on.", true),
         ("Is everything correct?", true),
+        ("Shall I pay Emilia Diaz instead of Nikos Theodorou?", true),
+        ("Shall I pay 50 pounds to Emilia Diaz, who is the first of them?", true),
         ("Could you confirm which account you mean?", false),
         ("Please confirm your passcode.", false),
         ("How much would you like to transfer?", false),

@@ -7,8 +7,7 @@ use diorama_seeds::model::{Comparison, FieldId, FilterTest, Record, Resource, Re
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 
-use super::Question;
-use super::history::Standard;
+use super::question::{Question, Standard};
 
 /// Another record in the place of one, a new one, or none.
 pub(super) struct Alteration {
@@ -41,24 +40,6 @@ pub(super) struct Alterer<'a> {
     pub(super) state: &'a State,
     pub(super) question: &'a Question,
     pub(super) standard: Standard,
-}
-
-impl Standard {
-    /// How many other values are tried for a field, and of how many records.
-    const fn max_other_values(self) -> (usize, usize) {
-        match self {
-            Self::Usual => (8, 1),
-            Self::Thorough => (16, 8),
-        }
-    }
-
-    /// How many records new ones are made like.
-    const fn max_models(self) -> usize {
-        match self {
-            Self::Usual => 8,
-            Self::Thorough => 16,
-        }
-    }
 }
 
 impl Alteration {

@@ -11,20 +11,11 @@ use diorama_seeds::model::{Api, BehaviourKind, ResourceId};
 use diorama_seeds::task::Call;
 use serde_json::Map;
 
-use super::search::Search;
-use super::{Answer, Question};
+use super::question::{Answer, Question, Standard};
+use super::search::{Made, Search};
 
 /// Worlds with more records than this in the resources of a call are not searched.
 const MAX_RECORDS: usize = 5_000;
-
-/// How thoroughly a world is sought that fits the replies of an episode and contradicts an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Standard {
-    /// As an agent is paid.
-    Usual,
-    /// With more values, in all fields of all records: as a mutant is excused.
-    Thorough,
-}
 
 /// Verdicts on questions, by the replies that they rest on. Attempts at one task share most of their replies.
 #[derive(Debug, Default)]
@@ -40,17 +31,9 @@ struct Known {
     _replies: Vec<Arc<LogEntry>>,
 }
 
-/// A call of an episode.
-pub(super) struct Made<'a> {
-    pub(super) entry: &'a Arc<LogEntry>,
-    pub(super) before: State,
-    /// The resources that its API reads or writes.
-    pub(super) resources: BTreeSet<ResourceId>,
-}
-
 /// The calls of an episode up to a point, with the state before each.
 pub(crate) struct History<'a> {
-    pub(super) base: &'a Base,
+    base: &'a Base,
     made: Vec<Made<'a>>,
     last: State,
     verdicts: Option<&'a Verdicts>,
@@ -128,10 +111,10 @@ impl<'a> History<'a> {
         let Some((state, reply)) = replied.find(|(_, reply)| question.answer.is_given(reply, world)) else {
             return false;
         };
-        Search { history: self, call: &call, question, standard, resources, state, reply, replies }.holds()
+        Search { base: self.base, call: &call, question, standard, resources, state, reply, replies }.holds()
     }
 
-    pub(super) fn reply(&self, state: &State, call: &Call) -> Reply {
+    fn reply(&self, state: &State, call: &Call) -> Reply {
         apply(self.base, state, call).reply
     }
 

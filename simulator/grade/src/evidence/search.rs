@@ -5,19 +5,28 @@
 //! of an API is interpreted here.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use diorama_engine::{Origin, Reply, State};
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Base, Origin, Reply, State, apply};
 use diorama_seeds::model::{FieldId, Record, ResourceId};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Value;
 
 use super::alteration::{Alteration, Alterer, Tried};
-use super::history::{History, Made, Standard};
-use super::{Answer, Question};
+use super::question::{Answer, Question, Standard};
+
+/// A call of an episode.
+pub(super) struct Made<'a> {
+    pub(super) entry: &'a Arc<LogEntry>,
+    pub(super) before: State,
+    /// The resources that its API reads or writes.
+    pub(super) resources: BTreeSet<ResourceId>,
+}
 
 /// A search for an alteration that alters the answer to a call, and that no reply tells.
 pub(super) struct Search<'a> {
-    pub(super) history: &'a History<'a>,
+    pub(super) base: &'a Base,
     pub(super) call: &'a Call,
     pub(super) question: &'a Question,
     pub(super) standard: Standard,
@@ -138,28 +147,27 @@ impl Search<'_> {
     }
 
     const fn alterer(&self) -> Alterer<'_> {
-        Alterer {
-            base: self.history.base,
-            state: self.state,
-            question: self.question,
-            standard: self.standard,
-        }
+        Alterer { base: self.base, state: self.state, question: self.question, standard: self.standard }
+    }
+
+    fn reply_of(&self, state: &State, call: &Call) -> Reply {
+        apply(self.base, state, call).reply
     }
 
     fn reply_after(&self, alteration: &Alteration) -> Reply {
-        self.history.reply(&alteration.applied(self.history.base, self.state), self.call)
+        self.reply_of(&alteration.applied(self.base, self.state), self.call)
     }
 
     fn alters_answer(&self, alteration: &Alteration) -> bool {
-        !self.question.answer.is_given(&self.reply_after(alteration), self.history.base.world())
+        !self.question.answer.is_given(&self.reply_after(alteration), self.base.world())
     }
 
     /// Returns true if the replies tell of an alteration. A refusal of another request tells nothing of this one.
     fn is_told(&self, alteration: &Alteration) -> bool {
         self.replies.iter().any(|made| {
             made.entry.reply.is_success() && made.resources.contains(&alteration.resource) && {
-                let other = alteration.applied(self.history.base, &made.before);
-                self.history.reply(&other, &made.entry.call) != made.entry.reply
+                let other = alteration.applied(self.base, &made.before);
+                self.reply_of(&other, &made.entry.call) != made.entry.reply
             }
         })
     }
@@ -167,7 +175,7 @@ impl Search<'_> {
     /// The records without which the reply to the call would be another one: those that the replies show a field of, and the
     /// others.
     fn records_that_matter(&self) -> (Records<'_>, Records<'_>) {
-        let base = self.history.base;
+        let base = self.base;
         let shown = self.shown_keys();
         let records = |id: &ResourceId| {
             let id = *id;
@@ -195,8 +203,8 @@ impl Search<'_> {
         let mut open = vec![records];
         while let Some(part) = open.pop() {
             let keys = part.iter().map(|(id, record)| (*id, self.key(*id, record)));
-            let without = self.state.without(self.history.base, keys);
-            if part.is_empty() || self.history.reply(&without, self.call) == self.reply {
+            let without = self.state.without(self.base, keys);
+            if part.is_empty() || self.reply_of(&without, self.call) == self.reply {
                 continue;
             }
             if let [only] = part {
@@ -210,13 +218,13 @@ impl Search<'_> {
     }
 
     fn key<'r>(&self, resource: ResourceId, record: &'r Record) -> &'r Value {
-        &record[self.history.base.world().resource(resource).key.index()]
+        &record[self.base.world().resource(resource).key.index()]
     }
 
     /// The position of the rule that a refusal states.
     fn failed_rule(&self, reply: &Reply) -> Option<usize> {
         let detail = reply.body.member("detail")?.value()?.as_str()?;
-        let api = self.history.base.world().api(self.question.api);
+        let api = self.base.world().api(self.question.api);
         api.behaviour.require.iter().position(|rule| &*rule.message == detail)
     }
 }

@@ -1,0 +1,121 @@
+//! Questions: a call that was not made, and the answer that it would give.
+
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin, Reply};
+use diorama_seeds::model::{ApiId, ParameterId, World};
+use diorama_seeds::value::{Value, Zone};
+
+/// A call, and the answer that it gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    /// Its position among the questions of a task.
+    pub(super) number: usize,
+    pub(super) api: ApiId,
+    /// The arguments that the call must have.
+    pub(super) arguments: Vec<(ParameterId, Value)>,
+    pub(super) answer: Answer,
+}
+
+/// What a reply says.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// A text at a place of the reply.
+    Value { path: String, text: String },
+    /// A status.
+    Refused(u16),
+    /// A success that matches nothing.
+    Empty,
+}
+
+/// How thoroughly a world is sought that fits the replies of an episode and contradicts an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Standard {
+    /// As an agent is paid.
+    Usual,
+    /// With more values, in all fields of all records: as a mutant is excused.
+    Thorough,
+}
+
+/// Arguments as values of their parameters; what is none says nothing.
+pub(crate) fn parsed(
+    api: &str,
+    arguments: &serde_json::Map<String, serde_json::Value>,
+    world: &World,
+) -> Vec<(ParameterId, Value)> {
+    let Some(api) = world.api_named(api).map(|id| world.api(id)) else { return Vec::new() };
+    let value = |(name, json): (&String, &serde_json::Value)| {
+        let id = api.parameter_named(name)?;
+        let parameter = api.parameters.get(id.index())?;
+        Some((id, parameter.schema.parse_json(json, &world.zone).ok()?))
+    };
+    arguments.iter().filter_map(value).collect()
+}
+
+/// Whether a call was made with all of these arguments.
+pub(crate) fn has_all(entry: &LogEntry, arguments: &[(ParameterId, Value)], world: &World) -> bool {
+    arguments.iter().all(|(id, wanted)| has_argument(entry, *id, wanted, world))
+}
+
+/// Whether a call was made with an argument, strings in any case.
+fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World) -> bool {
+    let Some(parameter) = entry.api.and_then(|api| world.api(api).parameters.get(id.index())) else {
+        return false;
+    };
+    let given = entry.call.arguments.get(&*parameter.name);
+    let value = given.and_then(|json| parameter.schema.parse_json(json, &world.zone).ok());
+    value.is_some_and(|value| alike(&value, wanted))
+}
+
+impl Question {
+    /// Returns true if an entry is such a call, and its reply gives the answer.
+    pub(super) fn is_answered_by(&self, entry: &LogEntry, world: &World) -> bool {
+        entry.api == Some(self.api)
+            && self.answer.is_given(&entry.reply, world)
+            && has_all(entry, &self.arguments, world)
+    }
+}
+
+impl Answer {
+    pub(super) fn is_given(&self, reply: &Reply, world: &World) -> bool {
+        match self {
+            Self::Value { path, text } => reply.is_success() && shows(&reply.body, path, text, &world.zone),
+            Self::Refused(status) => reply.status == *status,
+            Self::Empty => reply.is_success() && reply.body.is_empty_result(),
+        }
+    }
+}
+
+impl Standard {
+    /// How many other values are tried for a field, and of how many records.
+    pub(super) const fn max_other_values(self) -> (usize, usize) {
+        match self {
+            Self::Usual => (8, 1),
+            Self::Thorough => (16, 8),
+        }
+    }
+
+    /// How many records new ones are made like.
+    pub(super) const fn max_models(self) -> usize {
+        match self {
+            Self::Usual => 8,
+            Self::Thorough => 16,
+        }
+    }
+}
+
+/// Whether two values are one, strings in any case.
+fn alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => a.to_lowercase() == b.to_lowercase(),
+        _ => a == b,
+    }
+}
+
+/// Whether the place of a reply shows a value that says something about the records.
+fn shows(body: &Body, path: &str, value: &str, zone: &Zone) -> bool {
+    match body.at(path) {
+        Some(Body::Leaf(_, Origin::Constant)) | None => false,
+        Some(Body::Leaf(found, _)) => found.to_text(zone) == value,
+        Some(other) => other.to_json(zone) == value,
+    }
+}
