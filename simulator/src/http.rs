@@ -29,6 +29,7 @@ mod kinds;
 mod mcp;
 mod metrics;
 mod misread;
+mod named_call;
 mod negotiate;
 mod node;
 pub mod openapi;

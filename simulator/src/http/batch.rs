@@ -10,10 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use super::after::After;
 use super::app::App;
 use super::incoming::Incoming;
+use super::named_call::NamedCall;
 use super::problem::{Answer, Problem, text};
 use super::request_types::{BatchCall, BatchRequest, MAX_BATCH_CALLS};
 use super::sessions::lock;
 use diorama_seeds::task::Call;
+use diorama_seeds::value::Zone;
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
@@ -109,24 +111,26 @@ impl App {
     fn make(&self, one: BatchCall) -> Result<(String, After), Problem> {
         let BatchCall { session, api, arguments } = one;
         let slot = self.sessions.get(&session, self.now_ms())?;
-        let mut live = lock(&slot);
-        let (entry, mut after) = self.step(&mut live, &Call { api, arguments })?;
-        if after.dropped {
-            after.dropped = false;
-            return Ok(("{\"dropped\":true}".to_owned(), after));
+        let mut made = self.call_by_name(&mut lock(&slot), &Call { api, arguments })?;
+        if made.after.dropped {
+            made.after.dropped = false;
+            return Ok(("{\"dropped\":true}".to_owned(), made.after));
         }
-        let mut text =
-            called(entry.reply.status, |out| entry.reply.body.write_json(out, &live.world.world().zone));
-        if let Some(seconds) = after.retry_after() {
+        let mut text = called(&made, &slot.world.world().zone);
+        if let Some(seconds) = made.after.retry_after() {
             text.pop();
             let _ = write!(text, ",\"retry_after\":{seconds}}}");
         }
-        Ok((text, after))
+        Ok((text, made.after))
     }
 }
 
 /// The result of a call by name.
-pub(super) fn called(status: u16, body: impl FnOnce(&mut String)) -> String {
+pub(super) fn called(call: &NamedCall, zone: &Zone) -> String {
+    result(call.status(), |out| call.write_body(zone, out))
+}
+
+fn result(status: u16, body: impl FnOnce(&mut String)) -> String {
     let mut out = String::with_capacity(512);
     let _ = write!(out, "{{\"status\":{status},\"body\":");
     body(&mut out);
@@ -143,7 +147,7 @@ fn refused(problem: &Problem) -> String {
 
 /// A problem as a result that is still open.
 fn text_of(problem: &Problem) -> String {
-    let mut text = called(problem.status(), |out| out.push_str(&problem.body().to_string()));
+    let mut text = result(problem.status(), |out| out.push_str(&problem.body().to_string()));
     text.pop();
     text
 }

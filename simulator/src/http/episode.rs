@@ -32,16 +32,9 @@ impl App {
     pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
         let CallRequest { api, arguments } = request.json()?;
         let call = Call { api, arguments };
-        let mut live = lock(slot);
-        if let Some((status, body, after)) = self.converse(&mut live, &call) {
-            let body = called(status, |out| out.push_str(&body.to_string()));
-            return Ok(after.on(text(200, "application/json", body)));
-        }
-        let (entry, after) = self.step(&mut live, &call)?;
-        let body =
-            called(entry.reply.status, |out| entry.reply.body.write_json(out, &live.world.world().zone));
-        drop(live);
-        Ok(after.on(text(200, "application/json", body)))
+        let made = self.call_by_name(&mut lock(slot), &call)?;
+        let body = called(&made, &slot.world.world().zone);
+        Ok(made.after.on(text(200, "application/json", body)))
     }
 
     /// Ends the episode; a second call repeats the result.

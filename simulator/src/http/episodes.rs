@@ -28,7 +28,7 @@ use super::episode::task_of;
 use super::mcp;
 use super::problem::Problem;
 use super::request_types::{CreateRequest, ForkRequest};
-use super::sessions::{Live, Slot, held, lock};
+use super::sessions::{Slot, held, lock};
 use super::tasks::TaskSource;
 use diorama_engine::tools::TOOL_SEARCHER;
 
@@ -241,10 +241,10 @@ impl Episodes {
         // A call takes microseconds; where another is at the session, or the user is to answer, another thread waits.
         let quick = slot.is_free() && !slot.speaks(name);
         let (called, after) = if quick {
-            self.app.call_by_name(&slot, &call)?
+            self.app.step_by_name(&slot, &call)?
         } else {
             let app = Arc::clone(&self.app);
-            finished(spawn_blocking(move || app.call_by_name(&slot, &call)).await)?
+            finished(spawn_blocking(move || app.step_by_name(&slot, &call)).await)?
         };
         settle(after).await?;
         Ok(called)
@@ -350,15 +350,13 @@ impl Slot {
 
 impl App {
     /// Makes a call of an API or of a tool of the conversation.
-    fn call_by_name(&self, slot: &Slot, call: &Call) -> Result<(Called, After), Problem> {
+    fn step_by_name(&self, slot: &Slot, call: &Call) -> Result<(Called, After), Problem> {
         let mut live = held(slot)?;
-        let called = |live: &Live, status, body| Called { status, body, over: live.said.is_over() };
-        if let Some((status, body, after)) = self.converse(&mut live, call) {
-            return Ok((called(&live, status, body.to_string()), after));
-        }
-        let (entry, after) = self.step(&mut live, call)?;
-        let body = entry.reply.to_json(&live.world.world().zone);
-        Ok((called(&live, entry.reply.status, body), after))
+        let made = self.call_by_name(&mut live, call)?;
+        let over = live.said.is_over();
+        drop(live);
+        let body = made.body_text(&slot.world.world().zone);
+        Ok((Called { status: made.status(), body, over }, made.after))
     }
 }
 

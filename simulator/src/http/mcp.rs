@@ -184,31 +184,16 @@ impl ServerHandler for Mcp {
             Ok(call) => call,
             Err(problem) => return Ok(failed(&problem).into()),
         };
-        let (result, after) = {
-            let mut live = lock(slot);
-            if let Some((status, body, after)) = app.converse(&mut live, &call) {
-                let text = vec![ContentBlock::text(body.to_string())];
-                let result =
-                    if status < 300 { CallToolResult::success(text) } else { CallToolResult::error(text) };
-                (result, after)
-            } else {
-                let (entry, after) = match app.step(&mut live, &call) {
-                    Ok(stepped) => stepped,
-                    Err(problem) => return Ok(failed(&problem).into()),
-                };
-                let zone = &live.world.world().zone;
-                let text = entry.reply.to_json(zone);
-                let mut result = if entry.reply.is_success() {
-                    CallToolResult::success(vec![ContentBlock::text(text)])
-                } else {
-                    CallToolResult::error(vec![ContentBlock::text(text)])
-                };
-                // Structured content is an object; replies that are lists are in the text alone.
-                result.structured_content = Some(entry.reply.json_tree(zone)).filter(Json::is_object);
-                (result, after)
-            }
+        let called = match app.call_by_name(&mut lock(slot), &call) {
+            Ok(called) => called,
+            Err(problem) => return Ok(failed(&problem).into()),
         };
-        *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;
+        let zone = &slot.world.world().zone;
+        let text = vec![ContentBlock::text(called.body_text(zone))];
+        let mut result =
+            if called.is_success() { CallToolResult::success(text) } else { CallToolResult::error(text) };
+        result.structured_content = called.object(zone);
+        *to_do.lock().unwrap_or_else(PoisonError::into_inner) = called.after;
         Ok(result.into())
     }
 

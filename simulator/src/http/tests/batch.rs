@@ -56,6 +56,38 @@ fn sessions_stepped_at_once_answer_as_if_each_were_alone() {
 }
 
 #[test]
+fn the_tools_of_the_conversation_do_in_a_batch_what_they_do_alone() {
+    let app = app(&["shop"], |_| {});
+    let (together, alone) = (session(&app, json!({"task": "t1"})), session(&app, json!({"task": "t1"})));
+    let calls = [
+        json!({"api": "ask_user", "arguments": {"question": "Which product?"}}),
+        json!({"api": "ask_user", "arguments": {"words": 1}}),
+        json!({"api": "DeleteProduct", "arguments": {"product_id": 14}}),
+        json!({"api": "finish", "arguments": {"outcome": "done"}}),
+    ];
+    let by_itself = |call: &Json| ask(&app, &format!("POST /v1/sessions/{alone}/call"), call.clone()).1;
+    let expected: Vec<Json> = calls.iter().map(by_itself).collect();
+    let in_session = |call: &Json| {
+        let mut call = call.clone();
+        call["session"] = json!(together);
+        call
+    };
+    let results = batch(&app, calls.iter().map(in_session).collect());
+    assert_eq!(results, expected);
+    assert_eq!(results[0], json!({"status": 200, "body": {"content": "Number 14.", "done": false}}));
+    assert_eq!((&results[1]["status"], &results[3]["body"]["done"]), (&json!(422), &json!(true)));
+    for id in [together, alone] {
+        assert_eq!(
+            ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null).1["total"],
+            1,
+            "one of an API"
+        );
+        let (_, graded) = ask(&app, &format!("POST /v1/sessions/{id}/grade"), json!({}));
+        assert_eq!(graded["success"], true, "{graded}");
+    }
+}
+
+#[test]
 fn each_call_of_a_batch_has_its_own_refusals_and_faults() {
     let app = app(&["shop"], |settings| settings.max_calls = 2);
     let ids = sessions(&app, 2, json!({}));
