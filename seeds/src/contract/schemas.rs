@@ -21,8 +21,15 @@ impl Schemas {
         self.0.iter()
     }
 
+    /// The schema of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0.get(name)
+    }
+
     /// The schema behind references, at most 32 in a row.
-    pub(crate) fn resolve<'s>(&'s self, mut schema: &'s Json) -> &'s Json {
+    #[must_use]
+    pub fn resolve<'s>(&'s self, mut schema: &'s Json) -> &'s Json {
         for _ in 0..32 {
             let Some(target) = self.target(schema) else { return schema };
             schema = target;

@@ -4,6 +4,9 @@
 //! thousand sessions cost no more than their worlds, and a client goes on after the server was started again. Of a pool too large
 //! to list, clients see the search and a tool that calls what it found.
 
+mod origin;
+mod output;
+
 use std::convert::Infallible;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -31,11 +34,11 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
+use self::output::output_schema;
 use super::after::After;
 use super::app::App;
 use super::body::{MAX_LINE, read_whole};
 use super::incoming::media_type;
-use super::openapi::reply_schema;
 use super::problem::{Problem, reply};
 use super::sessions::{Slot, lock};
 use diorama_engine::Base;
@@ -95,7 +98,7 @@ impl Endpoint {
         } else if response.status().is_client_error() && !is_json(&response) {
             response = problem_of(response).await;
         }
-        if from_page {
+        if from_page && response.status() != StatusCode::FORBIDDEN {
             response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
         }
         after.before(response)
@@ -105,11 +108,12 @@ impl Endpoint {
 /// The service of a server.
 fn service(app: &Arc<App>) -> Service {
     let mcp = Mcp(Arc::downgrade(app));
-    // The host is not looked at: the unguessable id in the path is what lets a client in.
+    let public_url = &app.settings.public_url;
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .disable_allowed_hosts()
+        .with_allowed_hosts(origin::allowed_hosts(public_url))
+        .with_allowed_origins(origin::allowed_origins(public_url))
         .with_max_request_body_bytes(app.settings.max_body_bytes);
     StreamableHttpService::new(move || Ok(mcp.clone()), Arc::new(NeverSessionManager::default()), config)
 }
@@ -192,7 +196,7 @@ impl ServerHandler for Mcp {
         let text = vec![ContentBlock::text(called.body_text(zone))];
         let mut result =
             if called.is_success() { CallToolResult::success(text) } else { CallToolResult::error(text) };
-        result.structured_content = called.object(zone);
+        result.structured_content = called.object(zone).filter(|_| called.is_success());
         *to_do.lock().unwrap_or_else(PoisonError::into_inner) = called.after;
         Ok(result.into())
     }
@@ -308,21 +312,16 @@ fn named(request: CallToolRequestParams, base: &Base) -> Result<Call, Problem> {
     Ok(Call { api, arguments })
 }
 
-/// A call that was not made.
+/// A call that was not made. Clients hold structured content against the output schema, also that of an error, so it has none.
 fn failed(problem: &Problem) -> CallToolResult {
-    let body = problem.body();
-    let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
-    result.structured_content = Some(body);
-    result
+    CallToolResult::error(vec![ContentBlock::text(problem.body().to_string())])
 }
 
 fn tool(base: &Base, id: ApiId, shaped: bool) -> Option<Tool> {
     let api: &Api = base.world().api(id);
     let mut tool = function(base.tool_schema(id)?)?;
-    // Structured content is an object; a reply that is a list has no schema that MCP could carry.
-    let reply = reply_schema(base.world(), api);
-    if shaped && reply["type"] == "object" {
-        tool.output_schema = reply.as_object().cloned().map(Arc::new);
+    if shaped {
+        tool.output_schema = output_schema(base.world(), api).map(Arc::new);
     }
     tool.annotations = Some(ToolAnnotations::new().read_only(!api.writes()).open_world(false));
     Some(tool)
