@@ -60,15 +60,18 @@ impl App {
     fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let world = &slot.world;
         let method = request.method.as_str();
+        let live = lock(slot);
+        let sees = |api| live.session.is_visible(api);
         let has = |name: &str, value: &str| has(request, name, value);
-        let mut found = world.routes.find(method, path, has);
+        let mut found = world.routes.find(method, path, sees, has);
         // The server path of an imported document stands before the paths of callers that keep it.
         if let (Found::Nothing(_), Some(below)) = (&found, path.strip_prefix(&*world.server_path))
             && !world.server_path.is_empty()
             && below.starts_with('/')
         {
-            found = world.routes.find(method, below, has);
+            found = world.routes.find(method, below, sees, has);
         }
+        drop(live);
         let (api, values) = match found {
             Found::Api(api, values) => (api, values),
             Found::Methods(methods) => {
@@ -130,7 +133,7 @@ impl App {
         let world = slot.world.world();
         let (domain, scheme) = auth::issuer(world, path).or_else(|| auth::issuer(world, below))?;
         if let Found::Api(api, _) =
-            slot.world.routes.find("POST", path, |name, value| has(request, name, value))
+            slot.world.routes.find("POST", path, |_| true, |name, value| has(request, name, value))
             && matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. })
         {
             return None;

@@ -81,22 +81,29 @@ impl Routes {
         Self { routes, by_length }
     }
 
-    /// Finds the API of a request. The path is as it stands in the request, still encoded; `has` says whether the request has a query
-    /// parameter or header of a name, with a value where that is not empty.
-    pub(super) fn find(&self, method: &str, path: &str, has: impl Fn(&str, &str) -> bool) -> Found {
+    /// Finds the API of a request, among those that its session sees. The path is as it stands in the request, still encoded; `has` says
+    /// whether the request has a query parameter or header of a name, with a value where that is not empty.
+    pub(super) fn find(
+        &self,
+        method: &str,
+        path: &str,
+        sees: impl Fn(ApiId) -> bool,
+        has: impl Fn(&str, &str) -> bool,
+    ) -> Found {
         let Some(given) = split(path).map(decode).collect::<Option<Vec<Cow<'_, str>>>>() else {
             return Found::Nothing(Vec::new());
         };
         let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
         let as_long = as_long.iter().filter_map(|position| self.routes.get(*position));
         let chosen = |route: &&Route| route.chosen_by.iter().all(|(name, value)| has(name, value));
-        let mut fitting: Vec<&Route> = as_long.filter(|route| route.fits(&given)).filter(chosen).collect();
+        let fitting = as_long.filter(|route| route.fits(&given)).filter(chosen);
+        let mut fitting: Vec<&Route> = fitting.filter(|route| sees(route.api)).collect();
         // OpenAPI: a path without parameters is matched before its templated counterparts, whatever the method.
         if fitting.iter().any(|route| route.is_literal()) {
             fitting.retain(|route| route.is_literal());
         }
         if fitting.is_empty() {
-            return Found::Nothing(self.near(path));
+            return Found::Nothing(self.near(path, sees));
         }
         // HEAD is GET without the body.
         let wanted = if method == "HEAD" { "GET" } else { method };
@@ -115,12 +122,14 @@ impl Routes {
         }
     }
 
-    fn near(&self, path: &str) -> Vec<String> {
+    /// The routes that a session sees whose paths are near a path.
+    fn near(&self, path: &str, sees: impl Fn(ApiId) -> bool) -> Vec<String> {
         let shown: String = path.chars().take(200).collect();
-        let templates: BTreeSet<&str> = self.routes.iter().map(|route| &*route.template).collect();
+        let seen: Vec<&Route> = self.routes.iter().filter(|route| sees(route.api)).collect();
+        let templates: BTreeSet<&str> = seen.iter().map(|route| &*route.template).collect();
         let near = nearest(&shown, templates.into_iter());
         let named = |template: &str| {
-            let of = self.routes.iter().filter(|route| route.template == template);
+            let of = seen.iter().filter(|route| route.template == template);
             of.map(|route| format!("{} {}", route.method.as_str(), route.template)).collect::<Vec<_>>()
         };
         near.into_iter().flat_map(named).collect()
@@ -267,7 +276,7 @@ apis:
         let base = base(WORLD);
         let routes = Routes::new(base.world());
         let check = |method: &str, path: &str, expect: &str| {
-            let found = match routes.find(method, path, |_, _| false) {
+            let found = match routes.find(method, path, |_| true, |_, _| false) {
                 Found::Api(api, values) => format!("{} {values:?}", base.world().api(api).name),
                 other => format!("{other:?}"),
             };
@@ -298,5 +307,24 @@ apis:
             "/inn/rooms//",
             "Nothing([\"GET /inn/rooms\", \"GET /inn/rooms/first\", \"GET /inn/rooms/{room_id}\", \"DELETE /inn/rooms/{room_id}\"])",
         );
+    }
+
+    #[test]
+    fn routes_that_a_session_does_not_see_are_not_there() {
+        let base = base(WORLD);
+        let routes = Routes::new(base.world());
+        let seen = ["GetRoom"].map(|name| base.api_named(name).unwrap());
+        let check = |method: &str, path: &str, expect: Found| {
+            assert_eq!(
+                routes.find(method, path, |api| seen.contains(&api), |_, _| false),
+                expect,
+                "{method} {path}"
+            );
+        };
+        let get = |id: &str| Found::Api(seen[0], vec![("room_id".to_owned(), id.to_owned())]);
+        check("GET", "/inn/rooms/1", get("1"));
+        check("GET", "/inn/rooms/first", get("first"));
+        check("DELETE", "/inn/rooms/1", Found::Methods(["GET", "HEAD", "OPTIONS"].into()));
+        check("GET", "/inn/rooms", Found::Nothing(vec!["GET /inn/rooms/{room_id}".to_owned()]));
     }
 }

@@ -221,6 +221,34 @@ fn an_end_is_final() {
     assert_eq!((&graded["success"], &graded["components"]["change"]), (&json!(false), &json!("failed")));
 }
 
+/// No refusal names what the session's task does not show: neither APIs nor their paths.
+#[test]
+fn refusals_name_what_the_task_shows_and_no_more() {
+    let app = app(&["shop"], |_| ());
+    let id = session(&app, json!({"task": "t1"}));
+    let base = crate::shared::shop();
+    let shown = ["DeleteProduct", "GetProduct"];
+    let hidden: Vec<&Api> = base.world().apis.iter().filter(|api| !shown.contains(&&*api.name)).collect();
+    let prefix = &base.world().domains[0].base_path;
+    assert!(hidden.len() > 3);
+    for api in &hidden {
+        let path = format!("{prefix}{}", api.path).replace(['{', '}'], "");
+        for line in [format!("{} /s/{id}{path}", api.method.as_str()), format!("GET /s/{id}{path}s")] {
+            let (status, problem) = ask(&app, &line, Json::Null);
+            let text = problem.to_string();
+            assert!(matches!(status, 400 | 404 | 405), "{line}: {problem}");
+            for other in &hidden {
+                assert!(
+                    !text.contains(&format!("\"{} {prefix}{}\"", other.method.as_str(), other.path)),
+                    "{line}: {text}"
+                );
+                assert!(!text.contains(&format!("`{}`", other.name)), "{line}: {text}");
+            }
+        }
+    }
+    assert_eq!(ask(&app, &format!("GET /s/{id}{prefix}/products/14"), Json::Null).0, 200);
+}
+
 /// An episode whose replies are more than can be judged has failed, and says so.
 #[test]
 fn an_episode_that_outgrew_what_can_be_judged_has_failed() {
