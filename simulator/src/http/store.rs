@@ -16,6 +16,7 @@ mod error;
 mod health;
 mod opened;
 mod owner;
+mod private;
 pub(super) mod restore;
 mod snapshot;
 
@@ -54,12 +55,13 @@ impl Store {
     pub(super) fn open(folder: &StateFolder, node: Option<&str>) -> Result<Self, StoreError> {
         let StateFolder { path, fsync, accept_loss } = folder.clone();
         let health = Arc::new(Health::default());
-        std::fs::create_dir_all(&path).map_err(|error| StoreError::opening(&path, &error))?;
+        private::make(&path).map_err(|error| StoreError::opening(&path, &error))?;
         let is_new = !Opened::is_at(&path);
         owner::check(&path, is_new, node)?;
         let counts = Counts::open(&path, is_new, fsync, node::prefix(node));
         let counts = counts.map_err(|error| StoreError::opening(&path, &error))?;
         let opened = Opened::new(&path, fsync.then_some(&health))?;
+        private::close(&path);
         let opened = RwLock::new(Some(opened));
         Ok(Self { path, fsync, accept_loss, opened, counts, health, recovering: Mutex::default() })
     }

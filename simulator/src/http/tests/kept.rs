@@ -37,6 +37,37 @@ fn calls(app: &App, id: &str) -> u64 {
     ask(app, &format!("GET /v1/sessions/{id}"), Json::Null).1["calls"].as_u64().unwrap()
 }
 
+#[cfg(unix)]
+#[test]
+fn the_folder_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn modes(path: &Path, found: &mut Vec<(bool, u32)>) {
+        let metadata = std::fs::metadata(path).unwrap();
+        found.push((metadata.is_dir(), metadata.permissions().mode() & 0o777));
+        if metadata.is_dir() {
+            std::fs::read_dir(path).unwrap().for_each(|entry| modes(&entry.unwrap().path(), found));
+        }
+    }
+
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("made/here");
+    for _ in 0..2 {
+        let app = stored(&folder, false).unwrap();
+        make(&app, &session(&app, json!({})), "Lamp");
+        let mut found = Vec::new();
+        modes(&folder, &mut found);
+        assert!(found.len() > 5, "{found:?}");
+        let expected = |is_folder| if is_folder { 0o700 } else { 0o600 };
+        assert!(found.iter().all(|(is_folder, mode)| *mode == expected(*is_folder)), "{found:?}");
+        drop(app);
+        // A folder that an earlier version made, or that was copied.
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(folder.join("events.count"), std::fs::Permissions::from_mode(0o644))
+            .unwrap();
+    }
+}
+
 #[test]
 fn what_forks_share_is_shared_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
