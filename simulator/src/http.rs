@@ -75,6 +75,7 @@ pub use self::settings::{
 };
 pub use self::start::{StartError, check_exposure};
 pub use self::store::StoreError;
+pub use self::store::restore::LeftOut;
 pub use self::worlds::{Ready, SameName, WorldSource};
 
 #[cfg(test)]

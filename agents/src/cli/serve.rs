@@ -1,6 +1,7 @@
 //! `diorama serve`
 
 mod gym;
+mod state;
 
 use std::collections::HashMap;
 use std::future::{Future, pending};
@@ -16,7 +17,7 @@ use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_simulator::http::tasks::TaskSource;
-use diorama_simulator::http::{self, App, Auth, Node, Settings, StateFolder, WorldSource, check_exposure};
+use diorama_simulator::http::{self, App, Auth, Node, Settings, WorldSource, check_exposure};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -127,6 +128,10 @@ pub struct Serve {
     /// With --state: accept a damaged folder and use what is left of it.
     #[arg(long, requires = "state")]
     pub accept_loss: bool,
+    /// With --state: say which sessions of the folder can be continued with these worlds and tasks, and end. Exits 3 if some cannot;
+    /// --accept-loss takes those out.
+    #[arg(long, requires = "state")]
+    pub check: bool,
     /// Credentials that APIs with `security` in their document ask for [default: any key or password, and OAuth2 tokens that the
     /// session issued].
     #[arg(long, value_name = "HOW", value_enum)]
@@ -184,6 +189,9 @@ impl Serve {
         streams: &mut Streams<'_>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Done, CliError> {
+        if self.check {
+            return self.check_state(streams);
+        }
         let given = self.control_token.clone().filter(|token| !token.is_empty());
         let address = self.address()?;
         check_exposure(address.ip(), given.as_deref())?;
@@ -216,30 +224,26 @@ impl Serve {
         settings.max_connections = self.max_connections;
         settings.max_connections_per_address = self.max_connections_per_address;
         settings.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
-        settings.state = self.state.clone().map(|path| StateFolder {
-            path,
-            fsync: self.fsync,
-            accept_loss: self.accept_loss,
-        });
+        settings.state = self.state_folder();
         settings.auth = match self.auth {
             None => Auth::Shown,
             Some(AuthChoice::Enforce) => Auth::Enforced,
             Some(AuthChoice::Off) => Auth::Off,
         };
         start_log(self.log);
-        let tasks = self.tasks.as_ref().map(|place| DatasetTasks::open(open_dataset(place)?)).transpose()?;
+        let tasks = self.open_tasks()?;
         let (worlds, refused) = self.worlds(streams)?;
         let mut listening = json!({
             "listening": bound,
             "worlds": worlds.iter().map(|world| &world.id).collect::<Vec<_>>(),
-            "tasks": tasks.as_ref().map_or(0, TaskSource::count),
+            "tasks": tasks.as_ref().map_or(0, |tasks| tasks.count()),
             "refused": refused,
         });
-        let tasks = tasks.map(|tasks| Box::new(tasks) as Box<dyn TaskSource>);
         let app = App::new(worlds, tasks, settings)?;
         app.prove_with(Box::new(Gates));
         if let Some(listening) = listening.as_object_mut() {
             listening.insert("sessions".to_owned(), json!(app.sessions()));
+            listening.insert("left_out".to_owned(), json!(app.left_out()));
             if let Some(node) = &self.node {
                 listening.insert("node".to_owned(), json!(node.to_string()));
             }
@@ -261,7 +265,7 @@ impl Serve {
         if let Some((_, bound)) = &checked {
             terminal::note(streams, &format!("agent checks are answered on {bound}"));
         }
-        for note in gyms.notes() {
+        for note in gyms.notes().into_iter().chain(state::notes(app.left_out())) {
             terminal::note(streams, &note);
         }
         streams.print(&listening, || format!("listening on {bound}\n"))?;
@@ -300,6 +304,11 @@ impl Serve {
         })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(Done::Met)
+    }
+
+    fn open_tasks(&self) -> Result<Option<Box<dyn TaskSource>>, CliError> {
+        let open = |place| Ok(Box::new(DatasetTasks::open(open_dataset(place)?)?) as Box<dyn TaskSource>);
+        self.tasks.as_ref().map(open).transpose()
     }
 
     fn address(&self) -> Result<SocketAddr, CliError> {

@@ -9,8 +9,8 @@ use super::metrics::Metrics;
 use super::sessions::{Sessions, lock};
 use super::settings::Settings;
 use super::start::StartError;
-use super::store::Store;
-use super::store::restore::restored;
+use super::store::restore::{LeftOut, Restored, restored};
+use super::store::{Store, StoreError};
 use super::tasks::TaskSource;
 use super::weight::Scale;
 use super::worlds::{WorldSource, Worlds};
@@ -27,6 +27,7 @@ pub struct App {
     /// Bytes that the sessions hold.
     pub(super) scale: Arc<Scale>,
     pub(super) store: Option<Store>,
+    left_out: Vec<LeftOut>,
     pub(super) metrics: Metrics,
     pub(super) settings: Settings,
     pub(super) started: Instant,
@@ -41,7 +42,7 @@ impl App {
     /// A server of these worlds, and of tasks where there are any, with the sessions of its state folder.
     ///
     /// # Errors
-    /// [`StartError`] when two worlds have one name, or sessions of the state folder cannot be continued.
+    /// [`StartError`] when two worlds have one name, or the state folder cannot be read or lacks what was written to it.
     pub fn new(
         worlds: Vec<WorldSource>,
         tasks: Option<Box<dyn TaskSource>>,
@@ -52,9 +53,10 @@ impl App {
         let worlds = Worlds::new(worlds)?;
         let store = settings.state.as_ref().map(|state| Store::open(state, settings.node())).transpose()?;
         let scale = Arc::new(Scale::default());
-        let earlier = match &store {
-            Some(store) => restored(store, &worlds, tasks.as_deref(), &scale)?,
-            None => Vec::new(),
+        let restored = store.as_ref().map(|store| restored(store, &worlds, tasks.as_deref(), &scale));
+        let (earlier, left_out) = match restored.transpose()? {
+            Some(Restored { live, left_out }) => (live, left_out),
+            None => (Vec::new(), Vec::new()),
         };
         // Sessions that were there before are kept, also when fewer are allowed now.
         let most = settings.max_sessions.max(earlier.len());
@@ -67,6 +69,7 @@ impl App {
             sessions,
             scale,
             store,
+            left_out,
             metrics: Metrics::default(),
             settings,
             started: Instant::now(),
@@ -80,6 +83,20 @@ impl App {
     #[must_use]
     pub fn sessions(&self) -> usize {
         self.sessions.count()
+    }
+
+    /// The sessions of the state folder that this server cannot continue. They stay in the folder.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// Takes those sessions out of the state folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to.
+    pub fn remove_left_out(&self) -> Result<(), StoreError> {
+        self.store.as_ref().map_or(Ok(()), |store| store.remove(&self.left_out))
     }
 
     /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.

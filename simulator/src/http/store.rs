@@ -14,6 +14,7 @@ mod counts;
 mod entry;
 mod error;
 mod health;
+mod losses;
 mod opened;
 mod owner;
 mod private;
@@ -281,17 +282,16 @@ impl Store {
 
     /// Takes out all that happened to a session since it began.
     pub(super) fn reset(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
-        self.without(live, Some(&Head { prefix: None, ..Head::of(live) }))
+        self.without(&live.id, live.next_event, Some(&Head { prefix: None, ..Head::of(live) }))
     }
 
     /// Takes a session out.
     pub(super) fn forget(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
-        self.without(live, None)
+        self.without(&live.id, live.next_event, None)
     }
 
     /// Takes a session's events out, and puts this head in the place of its own.
-    fn without(&self, live: &Live, head: Option<&Head>) -> Result<Option<Saved>, StoreError> {
-        let id = live.id.as_str();
+    fn without(&self, id: &str, events: u64, head: Option<&Head>) -> Result<Option<Saved>, StoreError> {
         let done = self.write(
             |opened| {
                 let mut touched = vec![(Space::Heads, id.as_bytes().to_vec()), snapshot_of(id)];
@@ -322,7 +322,7 @@ impl Store {
             },
         );
         if done.is_err() {
-            self.counts.set(id, live.next_event);
+            self.counts.set(id, events);
         }
         done
     }

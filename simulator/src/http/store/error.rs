@@ -68,7 +68,7 @@ pub enum StoreError {
         what: String,
     },
     /// An entry that is not what this version writes.
-    #[error("the state folder: {what} cannot be read: {found}; start with another --state folder")]
+    #[error("{what} of the state folder cannot be read: {found}")]
     Damaged {
         /// Which entry.
         what: String,

@@ -2,15 +2,16 @@
 //! end as it did.
 
 use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
+use serde::Serialize;
 
 use super::Store;
 use super::entry::{Event, FORMAT, Head};
 use super::error::{StoreError, damaged, json, parse, short};
+use super::losses::{check_counted, events_of, guarded};
 use super::opened::Opened;
 use crate::http::sessions::Live;
 use crate::http::tasks::{TaskSource, TaskSpec};
@@ -21,95 +22,91 @@ use diorama_engine::fault::Faults;
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
 
-/// All sessions of a store, in the order of their ids.
+/// A session of the state folder that this server cannot continue. It stays in the folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The start of its id.
+    pub id: String,
+    /// Why it cannot be continued.
+    pub why: String,
+    #[serde(skip)]
+    key: String,
+    /// The events that it has of its own.
+    #[serde(skip)]
+    events: u64,
+}
+
+/// The sessions of a store.
+pub(in crate::http) struct Restored {
+    /// Those that go on, in the order of their ids.
+    pub(in crate::http) live: Vec<Live>,
+    /// Those that this server cannot continue.
+    pub(in crate::http) left_out: Vec<LeftOut>,
+}
+
+/// All sessions of a store. One that was recorded with something else than what is here, or that cannot be read, is left out and stays
+/// in the store.
 ///
 /// # Errors
-/// Also when something is missing that was written once.
+/// When the store cannot be read at all, and when something is missing that was written once.
 pub(in crate::http) fn restored(
     store: &Store,
     worlds: &Worlds,
     tasks: Option<&dyn TaskSource>,
     scale: &Arc<Scale>,
-) -> Result<Vec<Live>, StoreError> {
-    // A damaged file makes the database's own reader panic at places.
-    let all = catch_unwind(AssertUnwindSafe(|| {
-        store.read(|opened| {
-            let mut heads = Vec::new();
-            for entry in opened.heads.iter() {
-                let (id, text) = entry.into_inner()?;
-                let id = String::from_utf8_lossy(&id).into_owned();
-                heads.push((parse::<Head>(&text, &id)?, id));
-            }
-            if !store.accept_loss {
-                complete(store, opened, &heads)?;
-            }
-            let mut roots = Roots { opened, worlds, tasks, scale, known: HashMap::new() };
-            let mut all = Vec::with_capacity(heads.len());
-            for (head, id) in heads {
-                all.push(restore(&mut roots, &id, head)?);
-            }
-            tidy(opened, &all)?;
-            Ok(all)
-        })
-    }));
-    let broken = || StoreError::opening(&store.path, &"a file of it is damaged");
-    let all = all.unwrap_or_else(|_| Err(broken())).map_err(|error| match error {
+) -> Result<Restored, StoreError> {
+    let all = guarded(|| store.read(|opened| restore_all(store, opened, worlds, tasks, scale)));
+    let all = all.map_err(|error| match error {
         StoreError::Store(error) => StoreError::of_opening(&store.path, &error),
         other => other,
     })?;
-    let counted = store.counts.restart(all.iter().map(|live| (live.id.as_str(), live.next_event)));
+    let live = all.live.iter().map(|live| (live.id.as_str(), live.next_event));
+    let left_out = all.left_out.iter().map(|session| (session.key.as_str(), session.events));
+    let counted = store.counts.restart(live.chain(left_out));
     counted.map_err(|error| StoreError::opening(&store.path, &error))?;
     Ok(all)
 }
 
-/// How many sessions that lack something are named.
-const NAMED: usize = 3;
-
-/// Refuses a store that has fewer sessions or events than were counted.
-fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<(), StoreError> {
-    let counted = store.counts.read().map_err(|error| StoreError::opening(&store.path, &error))?;
-    let (places, counted) = (counted.places, counted.sessions);
-    if places <= heads.len() {
-        let expected = heads.len() + 1;
-        let what = format!(
-            "the counts of its {} sessions' events (places for {expected} or more, found {places}), without which no \
-             loss would be noticed",
-            heads.len()
-        );
-        return Err(StoreError::Missing { path: store.path.clone(), what });
+fn restore_all(
+    store: &Store,
+    opened: &Opened,
+    worlds: &Worlds,
+    tasks: Option<&dyn TaskSource>,
+    scale: &Arc<Scale>,
+) -> Result<Restored, StoreError> {
+    let mut heads = Vec::new();
+    for entry in opened.heads.iter() {
+        let (id, text) = entry.into_inner()?;
+        let id = String::from_utf8_lossy(&id).into_owned();
+        heads.push((parse::<Head>(&text, &id), id));
     }
-    let known: HashSet<&str> = heads.iter().map(|(_, id)| id.as_str()).collect();
-    let (mut events, mut lacking) = (0, 0);
-    let mut named = Vec::new();
-    for (id, expected) in &counted {
-        events += expected;
-        let mut found = 0;
-        for entry in opened.events.prefix(id.as_str()) {
-            found += u64::from(number(&entry.key()?, id)? == found);
-        }
-        let gone = !known.contains(id.as_str());
-        if gone || found < *expected {
-            lacking += if gone { *expected } else { expected - found };
-            let short = short(id);
-            let left = if gone { "is gone".to_owned() } else { format!("has {found} of {expected} events") };
-            named.push(format!("{short} {left}"));
+    if !store.accept_loss {
+        let known = heads.iter().map(|(_, id)| id.as_str()).collect();
+        check_counted(&store.path, &store.counts, opened, &known)?;
+    }
+    let mut roots = Roots { opened, worlds, tasks, scale, known: HashMap::new() };
+    let mut all = Restored { live: Vec::with_capacity(heads.len()), left_out: Vec::new() };
+    for (head, id) in heads {
+        match head.and_then(|head| guarded(|| restore(&mut roots, &id, head))) {
+            Ok(live) => all.live.push(live),
+            Err(error) => {
+                let events = guarded(|| events_of(opened, &id)).unwrap_or(0);
+                all.left_out.push(LeftOut { id: short(&id), why: error.to_string(), key: id, events });
+            }
         }
     }
-    if named.is_empty() {
-        return Ok(());
-    }
-    let (sessions, all) = (named.len(), counted.len());
-    let more = if sessions > NAMED { ", ..." } else { "" };
-    named.truncate(NAMED);
-    let what =
-        format!("{lacking} of {events} events, of {sessions} of {all} sessions ({}{more})", named.join(", "));
-    Err(StoreError::Missing { path: store.path.clone(), what })
+    tidy(opened, &all)?;
+    Ok(all)
 }
 
 /// Takes out what no session needs any more: prefixes, and snapshots of sessions that are gone.
-fn tidy(opened: &Opened, all: &[Live]) -> Result<(), StoreError> {
+fn tidy(opened: &Opened, all: &Restored) -> Result<(), StoreError> {
+    // Which prefixes sessions need that are left out may not be known.
+    if !all.left_out.is_empty() {
+        return Ok(());
+    }
     let mut needed = HashSet::new();
-    for live in all {
+    for live in &all.live {
         let mut next = live.prefix.clone();
         while let Some(name) = next.filter(|name| !needed.contains(name)) {
             next = opened.prefix(&name, &live.id)?.parent;
@@ -301,12 +298,13 @@ fn other(id: &str, expected: String, found: &str) -> StoreError {
         id: short(id),
         expected,
         found: found.to_owned(),
-        hint: "serve what it was recorded with, or start with another --state folder",
+        hint: "serve what it was recorded with to continue it",
     }
 }
 
-/// The number of an event, from its key.
-fn number(key: &[u8], id: &str) -> Result<u64, StoreError> {
-    let bytes = key.get(id.len()..).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
-    bytes.map(u64::from_be_bytes).ok_or_else(|| damaged(id, "an event has no number"))
+impl Store {
+    /// Takes the sessions out of the store that are left out.
+    pub(in crate::http) fn remove(&self, left_out: &[LeftOut]) -> Result<(), StoreError> {
+        left_out.iter().try_for_each(|session| self.without(&session.key, session.events, None).map(drop))
+    }
 }

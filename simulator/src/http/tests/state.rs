@@ -109,33 +109,59 @@ fn sessions_that_were_refused_do_not_come_back() {
 }
 
 #[test]
-fn what_cannot_be_continued_is_refused_by_name() {
+fn a_session_that_cannot_be_continued_is_left_out_and_costs_no_other() {
     let folder = tempfile::tempdir().unwrap();
-    let app = stored(folder.path(), false, &["shop"]).unwrap();
-    let id = session(&app, json!({}));
-    ask(&app, &format!("GET /s/{id}/products/11"), Json::Null);
+    let both = ["shop", "hotel_rooms"];
+    let start = |worlds: &[&str]| stored(folder.path(), false, worlds).unwrap();
+    let app = start(&both);
+    let made = |world: &str| session(&app, json!({"world": world}));
+    let call = |id: &str, api: &str, arguments: Json| {
+        ask(&app, &format!("POST /v1/sessions/{id}/call"), json!({"api": api, "arguments": arguments}))
+    };
+    let (id, fork_of, other) = (made("shop"), made("shop"), made("hotel_rooms"));
+    for id in [&id, &fork_of] {
+        call(id, "DeleteProduct", json!({"product_id": 14}));
+    }
+    ask(&app, &format!("POST /v1/sessions/{fork_of}/fork"), Json::Null);
+    call(&id, "GetProduct", json!({"product_id": 11}));
+    let before = seen(&app, &id);
     drop(app);
-    let refused = |worlds: &[&str]| match stored(folder.path(), false, worlds) {
-        Ok(_) => panic!("it should not start"),
-        Err(error) => error.to_string(),
+    let left_out = |worlds: &[&str], count: usize, expected: &str| {
+        let app = start(worlds);
+        assert_eq!((app.sessions(), app.left_out().len()), (4 - count, count), "{:?}", app.left_out());
+        for session in app.left_out() {
+            assert!(session.why.contains(expected) && !session.why.contains(&id), "{session:?}");
+        }
+        assert_eq!(ask(&app, &format!("GET /v1/sessions/{other}"), Json::Null).0, 200);
+        assert_eq!(ask(&app, &format!("GET /v1/sessions/{id}"), Json::Null).0, 404);
     };
-    let error = refused(&["hotel_rooms"]);
-    assert!(error.contains("world `shop`") && error.contains("--state"), "{error}");
-    let meddle = |from: &str, to: &str| {
+    left_out(&["hotel_rooms"], 3, "recorded with world `shop`, found no world of this name");
+    let meddle = |space: &str, key: &[u8], from: &str, to: &str| {
         let database = fjall::Database::builder(folder.path()).open().unwrap();
-        let heads = database.keyspace("heads", fjall::KeyspaceCreateOptions::default).unwrap();
-        let head = String::from_utf8(heads.get(&id).unwrap().unwrap().to_vec()).unwrap();
-        assert!(head.contains(from), "{head}");
-        heads.insert(&*id, head.replace(from, to)).unwrap();
+        let space = database.keyspace(space, fjall::KeyspaceCreateOptions::default).unwrap();
+        let text = String::from_utf8(space.get(key).unwrap().unwrap().to_vec()).unwrap();
+        assert!(text.contains(from), "{text}");
+        space.insert(key, text.replace(from, to)).unwrap();
     };
-    meddle("\"engine\":\"engine/1\"", "\"engine\":\"engine/0\"");
-    let error = refused(&["shop"]);
-    assert!(error.contains("engine version engine/0, found engine/1"), "{error}");
-    meddle("\"engine\":\"engine/0\"", "\"engine\":\"engine/1\"");
-    meddle("\"world_hash\":\"", "\"world_hash\":\"0");
-    let error = refused(&["shop"]);
-    assert!(error.contains("world `shop` of hash 0"), "{error}");
-    meddle("\"world_hash\":\"0", "\"world_hash\":\"");
-    meddle("\"format\":3", "\"form\":1");
-    assert!(refused(&["shop"]).contains("cannot be read"));
+    let check = |space: &str, key: &[u8], from: &str, to: &str, expected: &str| {
+        meddle(space, key, from, to);
+        left_out(&both, 1, expected);
+        meddle(space, key, to, from);
+    };
+    let (head, event) = (id.as_bytes(), [id.as_bytes(), &0_u64.to_be_bytes()].concat());
+    let engine = "engine version engine/0, found engine/1";
+    check("heads", head, "\"engine\":\"engine/1\"", "\"engine\":\"engine/0\"", engine);
+    check("heads", head, "\"world_hash\":\"", "\"world_hash\":\"0", "world `shop` of hash 0");
+    check("heads", head, "\"format\":3", "\"form\":1", "cannot be read");
+    check("events", &event, "DeleteProduct", "DeletProduct", "of status 200, found 404");
+    check("events", &event, "\"call\"", "\"cal\"", "cannot be read");
+    // Nothing of it was lost meanwhile.
+    let app = start(&both);
+    assert_eq!((app.sessions(), seen(&app, &id)), (4, before));
+    drop(app);
+    let app = start(&["hotel_rooms"]);
+    app.remove_left_out().unwrap();
+    drop(app);
+    let app = start(&both);
+    assert_eq!((app.sessions(), app.left_out()), (1, &[][..]));
 }

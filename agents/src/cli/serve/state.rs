@@ -1,0 +1,58 @@
+//! `--state`: the sessions of a folder that go on, and those that are left out.
+
+use diorama_simulator::http::{App, LeftOut, Settings, StartError, StateFolder};
+use serde_json::json;
+
+use super::Serve;
+use crate::cli::error::CliError;
+use crate::cli::{Done, Streams};
+
+/// Sessions that are left out whose reasons a note gives.
+const NAMED: usize = 5;
+
+impl Serve {
+    /// The folder that keeps sessions.
+    pub(super) fn state_folder(&self) -> Option<StateFolder> {
+        let (fsync, accept_loss) = (self.fsync, self.accept_loss);
+        self.state.clone().map(|path| StateFolder { path, fsync, accept_loss })
+    }
+
+    /// Says which sessions of the state folder go on with these worlds and tasks, and ends. With --accept-loss the others are taken out.
+    pub(super) fn check_state(&self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let mut settings = Settings::new("http://127.0.0.1");
+        settings.node.clone_from(&self.node);
+        settings.state = self.state_folder();
+        let (tasks, (worlds, _)) = (self.open_tasks()?, self.worlds(streams)?);
+        let app = App::new(worlds, tasks, settings)?;
+        let (left_out, removed) = (app.left_out(), self.accept_loss);
+        if removed {
+            app.remove_left_out().map_err(StartError::from)?;
+        }
+        let report = json!({"sessions": app.sessions(), "left_out": left_out, "removed": removed});
+        streams.print(&report, || {
+            let mut text = format!("{} sessions go on\n", app.sessions());
+            for session in left_out {
+                let what = if removed { "taken out" } else { "left out" };
+                text.push_str(&format!("{what}: session {}: {}\n", session.id, session.why));
+            }
+            text
+        })?;
+        Ok(if left_out.is_empty() || removed { Done::Met } else { Done::NotMet })
+    }
+}
+
+/// What a person is told of sessions that are left out.
+pub(super) fn notes(left_out: &[LeftOut]) -> Vec<String> {
+    let mut notes: Vec<String> = left_out
+        .iter()
+        .take(NAMED)
+        .map(|session| format!("session {} of the state folder is left out: {}", session.id, session.why))
+        .collect();
+    if !left_out.is_empty() {
+        notes.push(format!(
+            "{} sessions of the state folder are left out and stay in it; --check lists them, and takes them out with --accept-loss",
+            left_out.len()
+        ));
+    }
+    notes
+}

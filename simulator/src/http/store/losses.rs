@@ -1,0 +1,77 @@
+//! What a state folder lacks of what was written to it.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use super::counts::Counts;
+use super::error::{StoreError, damaged, short};
+use super::opened::Opened;
+
+/// How many sessions that lack something are named.
+const NAMED: usize = 3;
+
+/// Refuses a store that has fewer sessions or events than were counted.
+pub(super) fn check_counted(
+    path: &Path,
+    counts: &Counts,
+    opened: &Opened,
+    known: &HashSet<&str>,
+) -> Result<(), StoreError> {
+    let counted = counts.read().map_err(|error| StoreError::opening(path, &error))?;
+    let (places, counted) = (counted.places, counted.sessions);
+    if places <= known.len() {
+        let expected = known.len() + 1;
+        let what = format!(
+            "the counts of its {} sessions' events (places for {expected} or more, found {places}), without which no \
+             loss would be noticed",
+            known.len()
+        );
+        return Err(StoreError::Missing { path: path.to_owned(), what });
+    }
+    let (mut events, mut lacking) = (0, 0);
+    let mut named = Vec::new();
+    for (id, expected) in &counted {
+        events += expected;
+        // Events that cannot be read cost their session, which is left out.
+        let Ok(found) = guarded(|| events_of(opened, id)) else { continue };
+        let gone = !known.contains(id.as_str());
+        if gone || found < *expected {
+            lacking += if gone { *expected } else { expected - found };
+            let short = short(id);
+            let left = if gone { "is gone".to_owned() } else { format!("has {found} of {expected} events") };
+            named.push(format!("{short} {left}"));
+        }
+    }
+    if named.is_empty() {
+        return Ok(());
+    }
+    let (sessions, all) = (named.len(), counted.len());
+    let more = if sessions > NAMED { ", ..." } else { "" };
+    named.truncate(NAMED);
+    let what =
+        format!("{lacking} of {events} events, of {sessions} of {all} sessions ({}{more})", named.join(", "));
+    Err(StoreError::Missing { path: path.to_owned(), what })
+}
+
+/// Does work that reads the database, whose own reader panics at some damaged files.
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let broken =
+        || StoreError::Damaged { what: "an entry".to_owned(), found: "a file is damaged".to_owned() };
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(broken()))
+}
+
+/// The number of events that a session has of its own, without a gap.
+pub(super) fn events_of(opened: &Opened, id: &str) -> Result<u64, StoreError> {
+    let mut found = 0;
+    for entry in opened.events.prefix(id) {
+        found += u64::from(number(&entry.key()?, id)? == found);
+    }
+    Ok(found)
+}
+
+/// The number of an event, from its key.
+fn number(key: &[u8], id: &str) -> Result<u64, StoreError> {
+    let bytes = key.get(id.len()..).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
+    bytes.map(u64::from_be_bytes).ok_or_else(|| damaged(id, "an event has no number"))
+}
