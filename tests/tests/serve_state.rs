@@ -34,16 +34,37 @@ fn child_that_serves() {
     println!("ended with {code:?}");
 }
 
+/// A library that is loaded before others: flushes fail while the file that DIORAMA_TEST_FAILS names is there.
+const SHIM: &str = r#"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int fails(void) {
+    const char *file = getenv("DIORAMA_TEST_FAILS");
+    if (file == NULL || access(file, F_OK) != 0) return 0;
+    errno = EIO;
+    return 1;
+}
+int fsync(int fd) { return fails() ? -1 : (int)syscall(SYS_fsync, fd); }
+int fdatasync(int fd) { return fails() ? -1 : (int)syscall(SYS_fdatasync, fd); }
+"#;
+
 struct Served {
     child: Child,
     /// Kept open: the child still prints when it ends.
-    _lines: Lines<BufReader<ChildStdout>>,
+    lines: Lines<BufReader<ChildStdout>>,
     url: String,
     http: http::Client,
 }
 
 fn start(folder: &Path, fsync: bool) -> Served {
+    start_with(folder, fsync, |_| {})
+}
+
+fn start_with(folder: &Path, fsync: bool, change: impl FnOnce(&mut Command)) -> Served {
     let mut command = Command::new(std::env::current_exe().unwrap());
+    change(&mut command);
     command
         .args(["--exact", "serve_state::child_that_serves", "--nocapture"])
         .env(STATE, folder)
@@ -61,7 +82,7 @@ fn start(folder: &Path, fsync: bool) -> Served {
         assert!(!line.contains("ended with"), "{line}");
     };
     let http = http::Client::builder().no_proxy().build().unwrap();
-    Served { child, _lines: lines, url, http }
+    Served { child, lines, url, http }
 }
 
 impl Served {
@@ -170,6 +191,55 @@ fn kill_again_and_again(kills: usize, fsync: bool) {
         }
     }
     println!("{kills} kills, {total} answered writes, none lost");
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+}
+
+/// After a flush that failed nothing is acknowledged any more: the process ends, and says why.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_flush_that_fails_ends_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("notes.yaml"), NOTES).unwrap();
+    std::fs::write(at("shim.c"), SHIM).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(at("shim.so")).arg(at("shim.c"));
+    assert!(compiler.status().unwrap().success(), "a C compiler builds the workspace, too");
+    let failing = |command: &mut Command| {
+        command
+            .env("LD_PRELOAD", at("shim.so"))
+            .env("DIORAMA_TEST_FAILS", at("fails"))
+            .stderr(Stdio::piped());
+    };
+    let mut served = start_with(folder.path(), true, failing);
+    let mut client = Client { id: served.create(), notes: Vec::new(), or: None, made: 0 };
+    let add = |served: &Served, client: &Client, title: &str| {
+        let call = json!({"api": "AddNote", "arguments": {"title": title}});
+        served.http.post(format!("{}/v1/sessions/{}/call", served.url, client.id)).json(&call).send()
+    };
+    for number in 0..20 {
+        let title = format!("note {number}");
+        assert_eq!(add(&served, &client, &title).unwrap().status(), 200);
+        client.notes.push(title);
+    }
+    std::fs::write(at("fails"), "").unwrap();
+    client.or = Some([&*client.notes, &["note 20".to_owned()]].concat());
+    for title in ["note 20", "note 21", "note 22"] {
+        // The first is done and not confirmed; of the others nothing is done, or nobody answers.
+        let Ok(reply) = add(&served, &client, title) else { continue };
+        let (status, problem) = (reply.status().as_u16(), reply.json::<Json>().unwrap());
+        assert!(status == 503 || (status == 500 && problem["done"] == true), "{status} {problem}");
+    }
+    let said: Vec<String> = served.lines.by_ref().map_while(Result::ok).collect();
+    served.child.wait().unwrap();
+    let mut why = String::new();
+    std::io::Read::read_to_string(&mut served.child.stderr.take().unwrap(), &mut why).unwrap();
+    assert!(said.iter().any(|line| line.contains("ended with ExitCode(unix_exit_status(1))")), "{said:?}");
+    assert!(why.contains("the disk did not confirm what was written") && why.contains("os error 5"), "{why}");
+    std::fs::remove_file(at("fails")).unwrap();
+    let mut served = start(folder.path(), true);
+    client.check(&served, 0);
     served.child.kill().unwrap();
     served.child.wait().unwrap();
 }

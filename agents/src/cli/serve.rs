@@ -17,7 +17,7 @@ use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_simulator::http::tasks::TaskSource;
-use diorama_simulator::http::{self, App, Auth, Node, Settings, WorldSource, check_exposure};
+use diorama_simulator::http::{self, App, Auth, Node, Settings, StartError, WorldSource, check_exposure};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -269,7 +269,7 @@ impl Serve {
             terminal::note(streams, &note);
         }
         streams.print(&listening, || format!("listening on {bound}\n"))?;
-        runtime.block_on(async move {
+        let ended = runtime.block_on(async move {
             let (tell, told) = watch::channel(());
             let shutdown = async move {
                 shutdown.await;
@@ -294,15 +294,20 @@ impl Serve {
             };
             let served = async {
                 let gyms = gyms.serve(&app, self.gym_lease, || ended(told.clone()));
-                tokio::join!(http::serve(listener, Arc::clone(&app), shutdown), gyms).0
+                let gyms = async {
+                    gyms.await;
+                    Ok(())
+                };
+                tokio::try_join!(http::serve(listener, Arc::clone(&app), shutdown), gyms).map(|_| ())
             };
             tokio::select! {
                 ended = served => ended,
                 never = checks => match never {},
                 () = overdue => Ok(()),
             }
-        })?;
+        });
         runtime.shutdown_timeout(Duration::from_secs(1));
+        ended.map_err(StartError::from)?;
         Ok(Done::Met)
     }
 

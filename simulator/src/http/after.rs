@@ -44,8 +44,7 @@ impl Saved {
         let Some(told) = told else { return Ok(()) };
         let failed = |why: &str| {
             let detail = format!(
-                "what was asked for is done and will be there as long as the server runs, but the disk has not \
-                 confirmed it ({why}): it may be lost with the machine"
+                "what was asked for is done, but the disk has not confirmed it ({why}), so it may be lost"
             );
             Problem::new(500, detail).with("done", true)
         };

@@ -99,6 +99,14 @@ impl App {
         self.store.as_ref().map_or(Ok(()), |store| store.remove(&self.left_out))
     }
 
+    /// Waits until the state folder cannot be relied on any more, and says why: the server has to end.
+    pub(super) async fn lost(&self) -> StoreError {
+        match &self.store {
+            Some(store) => store.lost().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.
     pub(super) fn now_ms(&self) -> u64 {
         let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -28,6 +27,7 @@ use super::mcp;
 use super::outgoing::Outgoing;
 use super::problem::Problem;
 use super::routes::route_of;
+use super::store::StoreError;
 use super::target::{Place, Target};
 
 /// How long the body of a refused request is still read: a sender that is still writing would not read the answer.
@@ -69,12 +69,12 @@ struct Server {
 /// Serves until `shutdown` is done; requests that have begun are finished.
 ///
 /// # Errors
-/// When the listener fails.
+/// When the state folder cannot be relied on any more: the disk did not confirm what was written.
 pub async fn serve(
     listener: TcpListener,
     app: Arc<App>,
     shutdown: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
+) -> Result<(), StoreError> {
     let reading = Semaphore::new(READING_BYTES);
     let most_working = available_parallelism()
         .map_or(0, |cores| cores.get() * LARGE_REPLIES_PER_PROCESSOR)
@@ -92,6 +92,7 @@ pub async fn serve(
     tokio::select! {
         () = accept(listener, Arc::clone(&app), server, ending) => {}
         never = sweep(&app) => match never {},
+        error = app.lost() => return Err(error),
     }
     app.take_snapshots();
     Ok(())

@@ -107,9 +107,13 @@ impl Store {
                     tracing::error!(%error, "what a failed change touches cannot be read");
                     Vec::new()
                 });
-                let why =
-                    probe(&self.path).err().map_or_else(|| error::told(&error), |full| full.to_string());
+                let full = probe(&self.path).err();
+                let why = full.as_ref().map_or_else(|| error::told(&error), ToString::to_string);
                 self.health.break_down(&why, undo);
+                // A thread of the database has failed, and not for want of room: what it wrote may be lost.
+                if matches!(error, fjall::Error::Poisoned) && full.is_none() {
+                    self.health.lose(&why);
+                }
                 Err(StoreError::Unwritable { path: self.path.clone(), why })
             }
             done => done,
@@ -119,7 +123,7 @@ impl Store {
     /// Opens the folder again where it could not be written to and can be now.
     pub(super) fn recover(&self) {
         let Ok(_one) = self.recovering.try_lock() else { return };
-        if self.health.why().is_none() || probe(&self.path).is_err() {
+        if self.health.why().is_none() || self.health.is_lost() || probe(&self.path).is_err() {
             return;
         }
         let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
@@ -127,6 +131,8 @@ impl Store {
         drop(opened.take());
         let again = Opened::new(&self.path, self.fsync.then_some(&self.health)).and_then(|again| {
             self.health.undo(|undo| again.put_back(undo))?;
+            // What was answered has to be there.
+            losses::check_all_counted(&self.path, &self.counts, &again)?;
             Ok(again)
         });
         match again {
@@ -135,8 +141,27 @@ impl Store {
                 self.health.recovered();
                 tracing::warn!("the state folder can be written to again");
             }
+            Err(error @ StoreError::Missing { .. }) => self.health.lose(&error.to_string()),
+            Err(StoreError::Store(error)) if !error::is_full(&error) => {
+                self.health.lose(&error::told(&error))
+            }
             Err(error) => tracing::warn!(%error, "the state folder cannot be opened again yet"),
         }
+    }
+
+    /// Waits until it is not known what the folder holds, and says why: nothing more may be acknowledged.
+    pub(super) async fn lost(&self) -> StoreError {
+        StoreError::Unconfirmed { path: self.path.clone(), why: self.health.lost().await.to_owned() }
+    }
+
+    /// Gives sessions that are about to be written down their places among the counts.
+    fn hold<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<(), StoreError> {
+        self.counts.hold(ids).map_err(fjall::Error::Io)?;
+        self.counts.sync().map_err(|error| {
+            let why = error.to_string();
+            self.health.lose(&why);
+            StoreError::Unwritable { path: self.path.clone(), why }
+        })
     }
 
     /// Writes new sessions down.
@@ -149,7 +174,7 @@ impl Store {
                     let head = json(&Head::of(live), "a head")?;
                     batch.insert(&opened.heads, live.id.as_str(), head.as_str());
                 }
-                self.counts.hold(new.iter().map(|live| live.id.as_str())).map_err(fjall::Error::Io)?;
+                self.hold(new.iter().map(|live| live.id.as_str()))?;
                 batch.commit()?;
                 new.iter().for_each(|live| self.counts.set(&live.id, 0));
                 Ok(opened.saved())
@@ -198,7 +223,7 @@ impl Store {
                 let head = json(&Head::of(live), "a head")?;
                 batch.insert(&opened.heads, live.id.as_str(), head.as_str());
             }
-            self.counts.hold(forks.iter().map(|fork| fork.id.as_str())).map_err(fjall::Error::Io)?;
+            self.hold(forks.iter().map(|fork| fork.id.as_str()))?;
             if rebased {
                 own.iter().for_each(|key| batch.remove(&opened.events, key.as_slice()));
                 batch.remove(&opened.snapshots, live.id.as_str());

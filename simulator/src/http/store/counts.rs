@@ -38,6 +38,8 @@ struct Places {
     prefix: String,
     /// True if places have to be on the disk before their sessions are.
     fsync: bool,
+    /// True if there are places that may not be on the disk and have to be.
+    unsynced: bool,
     of: HashMap<String, u64>,
     free: Vec<u64>,
     end: u64,
@@ -48,7 +50,8 @@ impl Counts {
     pub(super) fn open(folder: &Path, is_new: bool, fsync: bool, prefix: String) -> io::Result<Self> {
         let path = folder.join(FILE);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        let places = Places { file, prefix, fsync, of: HashMap::new(), free: Vec::new(), end: 0 };
+        let (of, free) = (HashMap::new(), Vec::new());
+        let places = Places { file, prefix, fsync, unsynced: false, of, free, end: 0 };
         let counts = Self(Mutex::new(places));
         if is_new {
             counts.restart(std::iter::empty())?;
@@ -105,9 +108,7 @@ impl Counts {
             let end = places.end;
             places.file.seek(SeekFrom::Start(end * PLACE as u64))?;
             places.file.write_all(&vec![0; lacking * PLACE])?;
-            if places.fsync {
-                places.file.sync_all()?;
-            }
+            places.unsynced = places.fsync;
             places.end += lacking as u64;
             places.free.extend(end..end + lacking as u64);
         }
@@ -117,6 +118,15 @@ impl Counts {
             }
         }
         Ok(())
+    }
+
+    /// Has new places reach the disk, where that was asked for.
+    ///
+    /// # Errors
+    /// When the disk does not confirm it: what the file holds is not known then.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut places.unsynced) { places.file.sync_all() } else { Ok(()) }
     }
 
     /// Sets the count of a session.

@@ -1,5 +1,6 @@
 //! Why sessions cannot be written down or read again, in words that say what to do.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -46,6 +47,18 @@ pub enum StoreError {
     /// The folder cannot be written to for the time being.
     #[error("the state folder {} cannot be written to ({why})", path.display())]
     Unwritable {
+        /// The folder.
+        path: PathBuf,
+        /// The operating system's message.
+        why: String,
+    },
+    /// It is not known what the folder holds.
+    #[error(
+        "the disk did not confirm what was written to the state folder {} ({why}). The server has ended, because the disk may lack it, and \
+         answers that build on it would be lost too. Check the disk and start again: the start says if the folder lacks anything",
+        path.display()
+    )]
+    Unconfirmed {
         /// The folder.
         path: PathBuf,
         /// The operating system's message.
@@ -108,6 +121,12 @@ impl StoreError {
             error => Self::opening(path, &told(error)),
         }
     }
+}
+
+/// Returns true if there was no room for a write: nothing of it was taken.
+pub(super) fn is_full(error: &fjall::Error) -> bool {
+    let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded];
+    matches!(error, fjall::Error::Io(error) if kinds.contains(&error.kind()))
 }
 
 /// The message of a database error for people who do not know the database.

@@ -1,9 +1,15 @@
 //! The health of the state folder: if it can be written to, and what is to be put back before it is used again.
+//!
+//! A full disk passes: what could not be written was not answered, and the folder is opened again once there is room. Where the disk fails
+//! to confirm what it took, the kernel may have dropped it, and a second try would succeed without it. Nothing more may be acknowledged
+//! then, so the server ends.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tokio::sync::Notify;
 
 use super::entry::Space;
 use super::error::StoreError;
@@ -23,6 +29,9 @@ pub(super) struct Undo {
 pub(super) struct Health {
     ailing: AtomicBool,
     broken: Mutex<Broken>,
+    /// Why it is not known what the folder holds, if it is not.
+    lost: OnceLock<String>,
+    told: Notify,
 }
 
 #[derive(Default)]
@@ -46,6 +55,28 @@ impl Health {
             why.clone_into(&mut broken.why);
         }
         broken.undo.extend(undo);
+    }
+
+    /// Notes that it is not known what the folder holds: the server has to end.
+    pub(super) fn lose(&self, why: &str) {
+        self.break_down(why, Vec::new());
+        let _ = self.lost.set(why.to_owned());
+        self.told.notify_one();
+    }
+
+    /// Returns true if it is not known what the folder holds.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    /// Waits until it is not known what the folder holds, and says why. One caller waits.
+    pub(super) async fn lost(&self) -> &str {
+        loop {
+            if let Some(why) = self.lost.get() {
+                return why;
+            }
+            self.told.notified().await;
+        }
     }
 
     /// Puts back what failed changes touched.

@@ -8,6 +8,13 @@ use super::counts::Counts;
 use super::error::{StoreError, damaged, short};
 use super::opened::Opened;
 
+/// Refuses a store that has fewer sessions or events than were counted.
+pub(super) fn check_all_counted(path: &Path, counts: &Counts, opened: &Opened) -> Result<(), StoreError> {
+    let ids = opened.heads.iter().map(|entry| Ok(String::from_utf8_lossy(&entry.key()?).into_owned()));
+    let ids = ids.collect::<Result<Vec<String>, fjall::Error>>()?;
+    check_counted(path, counts, opened, &ids.iter().map(String::as_str).collect())
+}
+
 /// How many sessions that lack something are named.
 const NAMED: usize = 3;
 

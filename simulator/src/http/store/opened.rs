@@ -9,7 +9,7 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use tokio::sync::oneshot;
 
 use super::entry::{Event, Prefix, Space, key};
-use super::error::{StoreError, damaged, parse, told};
+use super::error::{StoreError, damaged, is_full, parse, told};
 use super::health::{Health, Undo};
 use crate::http::after::{Persisted, Saved};
 
@@ -146,10 +146,16 @@ impl Drop for Flusher {
 fn flush(database: &Database, health: &Health, asked: &Receiver<Waiting>) {
     while let Ok(first) = asked.recv() {
         let waiting: Vec<_> = std::iter::once(first).chain(asked.try_iter()).collect();
-        let done = database.persist(PersistMode::SyncData).map_err(|error| told(&error));
-        if let Err(why) = &done {
-            health.break_down(why, Vec::new());
-        }
+        let done = database.persist(PersistMode::SyncData).map_err(|error| {
+            let why = told(&error);
+            match &error {
+                // An earlier write failed, for a reason of which its own caller learns.
+                fjall::Error::Poisoned => {}
+                error if is_full(error) => health.break_down(&why, Vec::new()),
+                _ => health.lose(&why),
+            }
+            why
+        });
         for tell in waiting {
             let _ = tell.send(done.clone());
         }
