@@ -34,6 +34,7 @@ mod negotiate;
 mod node;
 pub mod openapi;
 mod outgoing;
+mod pace;
 mod problem;
 mod random;
 mod record;

@@ -107,8 +107,8 @@ impl Gym {
     }
 
     /// The tools that an episode's agent may call now.
-    pub(crate) fn tools(&self, id: &str) -> Result<Vec<Tool>, Problem> {
-        Ok(self.episodes.tools(id)?.iter().filter_map(Tool::of).collect())
+    pub(crate) async fn tools(&self, id: &str) -> Result<Vec<Tool>, Problem> {
+        Ok(self.episodes.tools(id).await?.iter().filter_map(Tool::of).collect())
     }
 
     /// Grades an episode whose user has nothing more to say.

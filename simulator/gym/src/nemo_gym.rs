@@ -118,7 +118,7 @@ async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Resul
         .begin(start, name.as_deref(), request.as_bytes())
         .await
         .map_err(|error| conflict(error, name.as_deref()))?;
-    for tool in gym.tools(&id)? {
+    for tool in gym.tools(&id).await? {
         if let Some(problem) = unfit_name(&tool.name) {
             gym.episodes.close(&id).await?;
             return Err(problem.into());

@@ -268,21 +268,21 @@ async fn task_tools(
     environment: Environment,
     headers: HeaderMap,
 ) -> Response<Body> {
-    let shown = || {
+    let shown = async {
         check_named(&environment)?;
-        Ok(reply::json(&listed(&ors.gym.tools(&ors.episode(&headers)?)?)))
+        Ok(reply::json(&listed(&ors.gym.tools(&ors.episode(&headers)?).await?)))
     };
-    answer(shown())
+    answer(shown.await)
 }
 
 /// What is said before the agent's first turn, as blocks: the system message, and the user's words.
 async fn prompt(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Response<Body> {
-    let shown = || {
+    let shown = async {
         check_named(&environment)?;
-        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?)?;
+        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
         Ok(reply::json(&[TextBlock::new(prompt.system), TextBlock::new(prompt.user)]))
     };
-    answer(shown())
+    answer(shown.await)
 }
 
 /// The same as messages.
@@ -293,12 +293,12 @@ async fn messages(
 ) -> Response<Body> {
     let message =
         |role: &str, text: String| json!({"role": role, "blocks": [TextBlock::new(text)], "detail": null});
-    let shown = || {
+    let shown = async {
         check_named(&environment)?;
-        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?)?;
+        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
         Ok(reply::json(&[message("system", prompt.system), message("user", prompt.user)]))
     };
-    answer(shown())
+    answer(shown.await)
 }
 
 /// Calls a tool. The reply is kept for a while, so that a client whose connection broke asks for it by its `task_id` and the
@@ -333,7 +333,7 @@ async fn call(
 
 async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, Problem> {
     let ToolCall { name, input, .. } = call;
-    if gym.episodes.is_over(id)? {
+    if gym.episodes.is_over(id).await? {
         return Ok(RunToolOutput::error(
             "episode_finished",
             format!("`{name}` was not run: the episode has finished"),
@@ -346,7 +346,8 @@ async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, 
         ));
     }
     let is_changed = input.iter().any(|(name, value)| value.is_null() || may_be_renamed(name));
-    let tool = if is_changed { gym.tools(id)?.into_iter().find(|tool| tool.name == name) } else { None };
+    let tool =
+        if is_changed { gym.tools(id).await?.into_iter().find(|tool| tool.name == name) } else { None };
     let input = match tool {
         Some(tool) => tools::without_nulls(&tool.parameters, from_python(&tool.parameters, input)),
         None => input,

@@ -32,12 +32,14 @@ impl App {
     pub fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
         let target = Target::of(uri.path());
         let (id, access, document) = (&*target.id, target.access(), target.document);
-        let gone = &AtomicBool::new(false);
-        self.answer(target.place, &Incoming { method, uri, headers, body, id, access, document, gone })
+        let (gone, in_haste) = (&AtomicBool::new(false), false);
+        let request = Incoming { method, uri, headers, body, id, access, document, gone, in_haste };
+        let postponed = || Problem::postponed().into_response();
+        self.answer(target.place, &request).unwrap_or_else(postponed)
     }
 
-    /// Answers a request whose body and path have been read.
-    pub(super) fn answer(&self, place: Place, request: &Incoming<'_>) -> Response<Body> {
+    /// Answers a request whose body and path have been read. None where it is postponed: nothing was done.
+    pub(super) fn answer(&self, place: Place, request: &Incoming<'_>) -> Option<Response<Body>> {
         let answered = match place {
             Place::World(from) => self.world_request(from, request),
             Place::Server(routes) => self.server_request(routes, request),
@@ -51,9 +53,12 @@ impl App {
                 ))
             }),
         };
+        if answered.as_ref().is_err_and(Problem::is_postponed) {
+            return None;
+        }
         let response = answered.unwrap_or_else(IntoResponse::into_response);
         self.metrics.answered(response.status().as_u16());
-        finish(request, response, || self.requests.fetch_add(1, Relaxed))
+        Some(finish(request, response, || self.requests.fetch_add(1, Relaxed)))
     }
 
     fn server_request(&self, routes: &'static [Route], request: &Incoming<'_>) -> Answer {

@@ -32,9 +32,17 @@ impl App {
     pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
         let CallRequest { api, arguments } = request.json()?;
         let call = Call { api, arguments };
-        let made = self.call_by_name(&mut lock(slot), &call)?;
-        let body = called(&made, &slot.world.world().zone);
-        Ok(made.after.on(text(200, "application/json", body)))
+        let (world, api) = (&slot.world, slot.world.base.api_named(&call.api));
+        if request.in_haste && (slot.speaks(&call.api) || world.pace.is_slow(api)) {
+            return Err(Problem::postponed());
+        }
+        let mut live = slot.enter(request)?;
+        world.pace.time(api, || {
+            let made = self.call_by_name(&mut live, &call)?;
+            drop(live);
+            let body = called(&made, &world.world().zone);
+            Ok(made.after.on(text(200, "application/json", body)))
+        })
     }
 
     /// Ends the episode; a second call repeats the result.

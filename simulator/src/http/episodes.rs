@@ -4,7 +4,7 @@
 //! Owns which thread does the work and what a caller waits for. What a call does, and whether a task is solved, is decided
 //! where the server's own routes decide it: there is one store of sessions and one grader.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ use super::episode::task_of;
 use super::mcp;
 use super::problem::Problem;
 use super::request_types::{CreateRequest, ForkRequest};
-use super::sessions::{Slot, held, lock};
+use super::sessions::{Live, Slot, held, lock};
 use super::tasks::TaskSource;
 use diorama_engine::tools::TOOL_SEARCHER;
 
@@ -198,9 +198,8 @@ impl Episodes {
     ///
     /// # Errors
     /// 404 without such an episode.
-    pub fn prompt(&self, id: &str) -> Result<Prompt, Problem> {
-        let slot = self.slot(id)?;
-        let task = task_of(&lock(&slot))?;
+    pub async fn prompt(&self, id: &str) -> Result<Prompt, Problem> {
+        let task = self.look(id, task_of).await?;
         let (id, system, user) = (task.id.clone(), task.system.clone(), task.script.opening().to_owned());
         Ok(Prompt { task: id, system, user })
     }
@@ -210,25 +209,8 @@ impl Episodes {
     ///
     /// # Errors
     /// 404 without such an episode.
-    pub fn tools(&self, id: &str) -> Result<Vec<Json>, Problem> {
-        let slot = self.slot(id)?;
-        let live = held(&slot)?;
-        let base = &live.world.base;
-        let visible: Vec<ApiId> = live.session.visible().collect();
-        let mut tools: Vec<Json> = Vec::with_capacity(visible.len() + 4);
-        let searches = live.searches();
-        if searches {
-            tools.push(base.tool_searcher_schema().clone());
-        }
-        tools.extend(visible.iter().filter_map(|api| base.tool_schema(*api)).map(|tool| Json::clone(tool)));
-        if searches && base.api_named(agent_tools::CALL_API).is_none() {
-            tools.push(agent_tools::call_api());
-        }
-        if live.takes_questions() {
-            tools.push(agent_tools::ask_user());
-        }
-        tools.extend(live.finish_tool());
-        Ok(tools)
+    pub async fn tools(&self, id: &str) -> Result<Vec<Json>, Problem> {
+        self.look(id, |live| Ok(tools_of(live))).await
     }
 
     /// Makes a call by name: of an API, of the search, or of a tool of the conversation. What the world refuses is a reply.
@@ -239,12 +221,15 @@ impl Episodes {
         let slot = self.slot(id)?;
         let call = Call { api: name.to_owned(), arguments };
         // A call takes microseconds; where another is at the session, or the user is to answer, another thread waits.
-        let quick = slot.is_free() && !slot.speaks(name);
-        let (called, after) = if quick {
-            self.app.step_by_name(&slot, &call)?
-        } else {
-            let app = Arc::clone(&self.app);
-            finished(spawn_blocking(move || app.step_by_name(&slot, &call)).await)?
+        let slow = slot.speaks(name) || slot.world.pace.is_slow(slot.world.base.api_named(name));
+        let soon = Some(&slot).filter(|_| !slow).and_then(|slot| slot.lock_soon());
+        let done = soon.map(|live| self.app.step_by_name(&slot, live, &call));
+        let (called, after) = match done {
+            Some(done) => done?,
+            None => {
+                let app = Arc::clone(&self.app);
+                finished(spawn_blocking(move || app.step_by_name(&slot, lock(&slot), &call)).await)?
+            }
         };
         settle(after).await?;
         Ok(called)
@@ -264,20 +249,16 @@ impl Episodes {
     ///
     /// # Errors
     /// 404 without such an episode.
-    pub fn steps(&self, id: &str) -> Result<usize, Problem> {
-        let slot = self.slot(id)?;
-        let live = held(&slot)?;
-        Ok(live.session.calls() + live.said.exchanges().len())
+    pub async fn steps(&self, id: &str) -> Result<usize, Problem> {
+        self.look(id, |live| Ok(live.session.calls() + live.said.exchanges().len())).await
     }
 
     /// Returns true if the user has nothing more to say, or the episode is graded.
     ///
     /// # Errors
     /// 404 without such an episode.
-    pub fn is_over(&self, id: &str) -> Result<bool, Problem> {
-        let slot = self.slot(id)?;
-        let live = held(&slot)?;
-        Ok(live.grade.is_some() || live.said.is_over())
+    pub async fn is_over(&self, id: &str) -> Result<bool, Problem> {
+        self.look(id, |live| Ok(live.grade.is_some() || live.said.is_over())).await
     }
 
     /// Ends the episode, and grades it. Once graded, the grade is repeated.
@@ -317,6 +298,20 @@ impl Episodes {
         response
     }
 
+    /// Looks at an episode: at once where nobody else is at its session, else on another thread, which waits.
+    async fn look<T: Send + 'static>(
+        &self,
+        id: &str,
+        look: impl FnOnce(&Live) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let slot = self.slot(id)?;
+        if let Some(live) = slot.lock_soon() {
+            live.check_present()?;
+            return look(&live);
+        }
+        finished(spawn_blocking(move || look(&*held(&slot)?)).await)
+    }
+
     fn slot(&self, id: &str) -> Result<Arc<Slot>, Problem> {
         self.app.sessions.get(id, self.app.now_ms())
     }
@@ -342,7 +337,7 @@ impl Episodes {
 
 impl Slot {
     /// Returns true if a name is that of a tool of the conversation, and of no API of the world.
-    fn speaks(&self, name: &str) -> bool {
+    pub(super) fn speaks(&self, name: &str) -> bool {
         let own = |tool: &str| name == tool && self.world.base.api_named(tool).is_none();
         own(agent_tools::ASK_USER) || own(diorama_seeds::ending::FINISH)
     }
@@ -350,14 +345,42 @@ impl Slot {
 
 impl App {
     /// Makes a call of an API or of a tool of the conversation.
-    fn step_by_name(&self, slot: &Slot, call: &Call) -> Result<(Called, After), Problem> {
-        let mut live = held(slot)?;
-        let made = self.call_by_name(&mut live, call)?;
-        let over = live.said.is_over();
-        drop(live);
-        let body = made.body_text(&slot.world.world().zone);
-        Ok((Called { status: made.status(), body, over }, made.after))
+    fn step_by_name(
+        &self,
+        slot: &Slot,
+        mut live: MutexGuard<'_, Live>,
+        call: &Call,
+    ) -> Result<(Called, After), Problem> {
+        live.check_present()?;
+        let world = &slot.world;
+        world.pace.time(world.base.api_named(&call.api), || {
+            let made = self.call_by_name(&mut live, call)?;
+            let over = live.said.is_over();
+            drop(live);
+            let body = made.body_text(&world.world().zone);
+            Ok((Called { status: made.status(), body, over }, made.after))
+        })
     }
+}
+
+/// The tools that a session's agent may call now.
+fn tools_of(live: &Live) -> Vec<Json> {
+    let base = &live.world.base;
+    let visible: Vec<ApiId> = live.session.visible().collect();
+    let mut tools: Vec<Json> = Vec::with_capacity(visible.len() + 4);
+    let searches = live.searches();
+    if searches {
+        tools.push(base.tool_searcher_schema().clone());
+    }
+    tools.extend(visible.iter().filter_map(|api| base.tool_schema(*api)).map(|tool| Json::clone(tool)));
+    if searches && base.api_named(agent_tools::CALL_API).is_none() {
+        tools.push(agent_tools::call_api());
+    }
+    if live.takes_questions() {
+        tools.push(agent_tools::ask_user());
+    }
+    tools.extend(live.finish_tool());
+    tools
 }
 
 /// The result of work on another thread.

@@ -28,6 +28,9 @@ pub(super) struct Incoming<'a> {
     pub(super) document: Option<Format>,
     /// True once the sender has left.
     pub(super) gone: &'a AtomicBool,
+    /// True on a thread that answers other connections as well: what may take longer, or has to wait, is postponed
+    /// ([`Problem::postponed`]) before anything is done.
+    pub(super) in_haste: bool,
 }
 
 /// The callers that may use a path.

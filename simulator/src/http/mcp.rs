@@ -40,7 +40,7 @@ use super::app::App;
 use super::body::{MAX_LINE, read_whole};
 use super::incoming::media_type;
 use super::problem::{Problem, reply};
-use super::sessions::{Slot, lock};
+use super::sessions::{Live, Slot, lock};
 use diorama_engine::Base;
 use diorama_engine::tools::TOOL_SEARCHER;
 
@@ -125,6 +125,49 @@ impl Mcp {
     }
 }
 
+/// Does work of the engine on a thread of its own: it may take longer than a thread of the runtime may be held.
+async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
+    let failed = |_| ErrorData::internal_error("the server failed to answer this request", None);
+    tokio::task::spawn_blocking(work).await.map_err(failed)
+}
+
+/// The tools of a session.
+fn tools_of(live: &Live) -> Vec<Tool> {
+    let base = &live.world.base;
+    // Faults may change the shape of replies.
+    let shaped = live.session.faults().is_none();
+    let visible: Vec<ApiId> = live.session.visible().collect();
+    let mut tools: Vec<Tool> = function(base.tool_searcher_schema()).into_iter().collect();
+    if visible.len() > LISTED {
+        tools.push(caller());
+    } else {
+        tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
+    }
+    // Clients that keep their first list of tools call through this one what searches show.
+    if live.searches() && base.api_named(agent_tools::CALL_API).is_none() {
+        tools.extend(function(&agent_tools::call_api()));
+    }
+    if live.takes_questions() {
+        tools.extend(function(&agent_tools::ask_user()));
+    }
+    tools.extend(live.finish_tool().as_ref().and_then(function));
+    tools
+}
+
+/// Makes the call that a tool call stands for.
+fn call(app: &App, slot: &Slot, request: CallToolRequestParams) -> Result<(CallToolResult, After), Problem> {
+    let call = named(request, &slot.world.base)?;
+    let called = app.call_by_name(&mut lock(slot), &call)?;
+    let zone = &slot.world.world().zone;
+    let text = vec![ContentBlock::text(called.body_text(zone))];
+    if !called.is_success() {
+        return Ok((CallToolResult::error(text), called.after));
+    }
+    let mut result = CallToolResult::success(text);
+    result.structured_content = called.object(zone);
+    Ok((result, called.after))
+}
+
 /// The session of a request.
 fn reached(context: &RequestContext<RoleServer>) -> Result<&Reached, ErrorData> {
     let parts = context.extensions.get::<Parts>();
@@ -148,31 +191,13 @@ impl ServerHandler for Mcp {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let Reached { slot, .. } = reached(&context)?;
+        let slot = Arc::clone(&reached(&context)?.slot);
         // Many clients never ask for a second page, so there is none.
         if request.is_some_and(|request| request.cursor.is_some()) {
             let detail = "found a cursor, expected none: all tools are on one page";
             return Err(ErrorData::invalid_params(detail, None));
         }
-        let live = lock(slot);
-        let base = &live.world.base;
-        // Faults may change the shape of replies.
-        let shaped = live.session.faults().is_none();
-        let visible: Vec<ApiId> = live.session.visible().collect();
-        let mut tools: Vec<Tool> = function(base.tool_searcher_schema()).into_iter().collect();
-        if visible.len() > LISTED {
-            tools.push(caller());
-        } else {
-            tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
-        }
-        // Clients that keep their first list of tools call through this one what searches show.
-        if live.searches() && base.api_named(agent_tools::CALL_API).is_none() {
-            tools.extend(function(&agent_tools::call_api()));
-        }
-        if live.takes_questions() {
-            tools.extend(function(&agent_tools::ask_user()));
-        }
-        tools.extend(live.finish_tool().as_ref().and_then(function));
+        let tools = on_a_thread(move || tools_of(&lock(&slot))).await?;
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -182,22 +207,11 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let app = self.app()?;
-        let Reached { slot, after: to_do } = reached(&context)?;
+        let Reached { slot, after: to_do } = reached(&context)?.clone();
+        let called = on_a_thread(move || call(&app, &slot, request)).await?;
         // A mistake of the model is a result that the model reads.
-        let call = match named(request, &slot.world.base) {
-            Ok(call) => call,
-            Err(problem) => return Ok(failed(&problem).into()),
-        };
-        let called = match app.call_by_name(&mut lock(slot), &call) {
-            Ok(called) => called,
-            Err(problem) => return Ok(failed(&problem).into()),
-        };
-        let zone = &slot.world.world().zone;
-        let text = vec![ContentBlock::text(called.body_text(zone))];
-        let mut result =
-            if called.is_success() { CallToolResult::success(text) } else { CallToolResult::error(text) };
-        result.structured_content = called.object(zone).filter(|_| called.is_success());
-        *to_do.lock().unwrap_or_else(PoisonError::into_inner) = called.after;
+        let (result, after) = called.unwrap_or_else(|problem| (failed(&problem), After::default()));
+        *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;
         Ok(result.into())
     }
 

@@ -26,13 +26,31 @@ pub struct Problem {
     members: Vec<(&'static str, Json)>,
     allow: Option<String>,
     retry_after: Option<u32>,
+    postponed: bool,
 }
 
 impl Problem {
     /// A problem of this status, with the found value, the expected one, and the remedy.
     #[must_use]
     pub fn new(status: u16, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), members: Vec::new(), allow: None, retry_after: None }
+        Self {
+            status,
+            detail: detail.into(),
+            members: Vec::new(),
+            allow: None,
+            retry_after: None,
+            postponed: false,
+        }
+    }
+
+    /// The request may take longer than a thread of the runtime may be held, or has to wait. Nothing was done; another thread answers it.
+    pub(super) fn postponed() -> Self {
+        Self { postponed: true, ..Self::new(503, "the server is busy; try again") }
+    }
+
+    /// Returns true if another thread is to answer the request.
+    pub(super) const fn is_postponed(&self) -> bool {
+        self.postponed
     }
 
     /// No id can be made.

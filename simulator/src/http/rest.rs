@@ -52,7 +52,7 @@ impl App {
         if *request.method == Method::POST
             && let Some(issued) = self.token(&slot, path, request)
         {
-            return Ok(issued);
+            return issued;
         }
         self.route(&slot, path, request)
     }
@@ -60,7 +60,7 @@ impl App {
     fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let world = &slot.world;
         let method = request.method.as_str();
-        let live = lock(slot);
+        let live = slot.enter(request)?;
         let sees = |api| live.session.is_visible(api);
         let has = |name: &str, value: &str| has(request, name, value);
         let mut found = world.routes.find(method, path, sees, has);
@@ -91,9 +91,14 @@ impl App {
                 return Err(Problem::new(404, detail).with("near", near));
             }
         };
+        if request.in_haste && world.pace.is_slow(Some(api)) {
+            return Err(Problem::postponed());
+        }
         let declared = world.world().api(api);
-        let answered = self.call_by_route(slot, declared, values, request);
-        Ok(answered.unwrap_or_else(|problem| problem_response(declared, problem)))
+        match world.pace.time(Some(api), || self.call_by_route(slot, declared, values, request)) {
+            Err(problem) if !problem.is_postponed() => Ok(problem_response(declared, problem)),
+            answered => answered,
+        }
     }
 
     fn call_by_route(
@@ -107,7 +112,7 @@ impl App {
         let kind = preferred(request, api.contract.as_deref())?;
         let query = request.uri.query().unwrap_or_default();
         if !api.security.is_empty() {
-            auth::check(&lock(slot).holder(), api, self.settings.auth, request.headers, query)?;
+            auth::check(&slot.enter(request)?.holder(), api, self.settings.auth, request.headers, query)?;
         }
         let own = auth::without_keys(world.world(), api, query);
         let query = own.as_deref().unwrap_or(query);
@@ -116,7 +121,7 @@ impl App {
         format::check(api, &arguments)?;
         let call = Call { api: api.name.to_string(), arguments };
         // Only the call itself keeps others from the session.
-        let mut live = lock(slot);
+        let mut live = slot.enter(request)?;
         let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
         let zone = &world.world().zone;
@@ -128,7 +133,12 @@ impl App {
 
     /// A token of the session, where the path is one at which tokens are issued. A document may describe it as an operation,
     /// whose made-up token would let nobody in; an API of the world's own that signs users in goes first.
-    fn token(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Option<Response<Body>> {
+    fn token(
+        &self,
+        slot: &Slot,
+        path: &str,
+        request: &Incoming<'_>,
+    ) -> Option<Result<Response<Body>, Problem>> {
         let below = path.strip_prefix(&*slot.world.server_path).unwrap_or(path);
         let world = slot.world.world();
         let (domain, scheme) = auth::issuer(world, path).or_else(|| auth::issuer(world, below))?;
@@ -139,7 +149,7 @@ impl App {
             return None;
         }
         let asked = Asked { headers: request.headers, body: request.body, mode: self.settings.auth };
-        Some(auth::issue(&lock(slot).holder(), domain, scheme, &asked))
+        Some(slot.enter(request).map(|live| auth::issue(&live.holder(), domain, scheme, &asked)))
     }
 }
 

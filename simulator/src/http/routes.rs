@@ -40,11 +40,13 @@ pub(super) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         get("/healthz", "health", "Says that the server answers", Server(App::health))
             .open_to(Open)
             .gives::<Health>()
+            .cost(Quick)
             .always(),
         get("/readyz", "ready", "Says that the server takes requests", Server(App::readiness))
             .open_to(Open)
             .gives::<Health>()
             .problems(&[503])
+            .cost(Quick)
             .always(),
         get("/openapi.json", "document", "Describes the server's own API", Server(App::describe_server))
             .open_to(Open)
@@ -95,8 +97,7 @@ pub(super) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .status(204)
             .always(),
         post("/v1/sessions/{id}/reset", "reset", "Puts a session back to its start", Session(App::reset))
-            .gives::<SessionView>()
-            .cost(Quick),
+            .gives::<SessionView>(),
         post(
             "/v1/sessions/{id}/fork",
             "fork",
@@ -107,13 +108,11 @@ pub(super) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         .gives::<NewSessions>()
         .status(201)
         .takes_key()
-        .problems(&[429])
-        .cost(Quick),
+        .problems(&[429]),
         post("/v1/sessions/{id}/clock", "clock", "Sets a session's clock", Session(App::set_clock))
             .takes::<ClockRequest>()
             .gives::<SessionView>()
-            .problems(&[409, 429])
-            .cost(Quick),
+            .problems(&[409, 429]),
         post(
             "/v1/sessions/{id}/heartbeat",
             "heartbeat",
@@ -121,8 +120,7 @@ pub(super) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             Session(App::heartbeat),
         )
         .takes::<HeartbeatRequest>()
-        .gives::<SessionView>()
-        .cost(Quick),
+        .gives::<SessionView>(),
         get(
             "/v1/sessions/{id}/export",
             "export",
@@ -175,8 +173,7 @@ pub(super) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .open_to(Agent)
             .takes::<MessageRequest>()
             .gives::<MessageReply>()
-            .problems(&[409, 429])
-            .cost(Quick),
+            .problems(&[409, 429]),
         post(
             "/v1/sessions/{id}/finish",
             "finish",

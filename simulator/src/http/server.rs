@@ -41,6 +41,8 @@ const READING_BYTES: usize = 256 << 20;
 const LARGE_REPLIES_PER_PROCESSOR: usize = 4;
 /// The least of such requests that are answered at a time, whatever the processors.
 const MIN_LARGE_REPLIES: usize = 8;
+/// Bytes of a body that are read in less time than a thread of the runtime may be held.
+const MAX_QUICK_BODY_BYTES: usize = 32 << 10;
 /// How often leases are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 
@@ -226,31 +228,36 @@ impl Server {
             let _permit = self.working.acquire().await;
             return self.mcp.answer(&target.id, parts, body).await;
         }
-        let quick = self.app.is_quick(&target);
+        let quick = target.is_quick() && body.len() <= MAX_QUICK_BODY_BYTES;
         let limited = target.may_be_large();
         let app = Arc::clone(&self.app);
         // Dropped with this future, as when the connection ends while it waits.
         let waiting = Waiting::default();
         let gone = Arc::clone(&waiting.gone);
-        let work = move || {
+        let work = move |in_haste: bool| {
             let Parts { method, uri, headers, .. } = &parts;
             let (id, access, document) = (&*target.id, target.access(), target.document);
             let body = &body;
             app.answer(
                 target.place,
-                &Incoming { method, uri, headers, body, id, access, document, gone: &gone },
+                &Incoming { method, uri, headers, body, id, access, document, gone: &gone, in_haste },
             )
         };
         if quick {
             // A panic here must not take the connection along.
-            return catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| failed());
+            match catch_unwind(AssertUnwindSafe(|| work(true))) {
+                Ok(Some(response)) => return response,
+                Ok(None) => {}
+                Err(_) => return failed(),
+            }
         }
         // The permit goes along: the work goes on when nobody waits for it any more.
         let working = Arc::clone(&self.working);
         let permit = if limited { working.acquire_owned().await.ok() } else { None };
-        let work = move || (work(), permit);
+        let work = move || (work(false), permit);
         // Making a world's records and grading take longer than a thread of the runtime may be held.
-        tokio::task::spawn_blocking(work).await.map_or_else(|_| failed(), |(response, _)| response)
+        let done = tokio::task::spawn_blocking(work).await;
+        done.ok().and_then(|(response, _)| response).unwrap_or_else(failed)
     }
 }
 
@@ -284,11 +291,6 @@ impl App {
         live.is_ok_and(|live| {
             route.access != Access::Admin || self.check_token(&parts.headers, live.as_ref()).is_ok()
         })
-    }
-
-    /// Returns true if a request is answered in microseconds, and nobody else is at its session: a call, above all.
-    fn is_quick(&self, target: &Target) -> bool {
-        target.is_quick() && self.sessions.peek(&target.id).is_none_or(|slot| slot.is_free())
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 
 use super::auth::Holder;
 use super::creation::{Creation, Creations, SessionKey};
+use super::incoming::Incoming;
 use super::node::{Node, new_id, node_of};
 use super::problem::Problem;
 use super::random::unguessable;
@@ -156,11 +157,14 @@ impl Live {
         self.calls_written == self.session.calls()
     }
 
+    /// Refuses a session that was deleted while a request waited for it.
+    pub(super) fn check_present(&self) -> Result<(), Problem> {
+        if self.gone { Err(no_session(&self.id)) } else { Ok(()) }
+    }
+
     /// Refuses what an episode that has ended, or a session with too long a log, does not take.
     pub(super) fn takes_calls(&self, settings: &Settings, scale: &Scale) -> Result<(), Problem> {
-        if self.gone {
-            return Err(no_session(&self.id));
-        }
+        self.check_present()?;
         if self.grade.is_some() {
             return Err(Problem::new(
                 409,
@@ -249,14 +253,13 @@ impl Slot {
         lease > 0 && now_ms.saturating_sub(self.touched_ms.load(Relaxed)) > lease
     }
 
-    /// Returns true if no other request is at the session, or will not be in a moment: a call takes microseconds, and so long it is
-    /// cheaper to look again than to hand the request to another thread.
-    pub(super) fn is_free(&self) -> bool {
-        self.lock_soon().is_some()
+    /// The session behind its lock. A request in haste is postponed where others are at it.
+    pub(super) fn enter(&self, request: &Incoming<'_>) -> Result<MutexGuard<'_, Live>, Problem> {
+        if request.in_haste { self.lock_soon().ok_or_else(Problem::postponed) } else { Ok(lock(self)) }
     }
 
-    /// The session behind its lock, where it is free within some tens of microseconds.
-    fn lock_soon(&self) -> Option<MutexGuard<'_, Live>> {
+    /// The session behind its lock, where it is free within some tens of microseconds: to hand the request to another thread takes longer.
+    pub(super) fn lock_soon(&self) -> Option<MutexGuard<'_, Live>> {
         (0..SPINS).find_map(|_| match self.live.try_lock() {
             Ok(live) => Some(live),
             Err(TryLockError::Poisoned(live)) => Some(live.into_inner()),
@@ -477,7 +480,8 @@ impl Sessions {
 /// When it is gone.
 pub(super) fn held(slot: &Slot) -> Result<MutexGuard<'_, Live>, Problem> {
     let live = lock(slot);
-    if live.gone { Err(no_session(&live.id)) } else { Ok(live) }
+    live.check_present()?;
+    Ok(live)
 }
 
 /// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced

@@ -9,6 +9,7 @@ use diorama_seeds::world::Report;
 use lru::LruCache;
 
 use super::documents::Documents;
+use super::pace::Pace;
 use super::problem::Problem;
 use super::tasks::TaskSpec;
 use super::world_routes::Routes;
@@ -40,12 +41,14 @@ pub struct Ready {
     pub(super) hash: String,
     /// Its documents, as sessions that show all APIs have them.
     pub(super) documents: Documents,
+    pub(super) pace: Pace,
 }
 
 impl Ready {
     fn new(id: &str, base: Arc<Base>, hash: &str, server_path: &str) -> Self {
         let server_path = server_path.trim_end_matches('/').to_owned();
         let routes = Routes::new(base.world());
+        let pace = Pace::new(base.world().apis.len());
         Self {
             id: id.to_owned(),
             base,
@@ -53,6 +56,7 @@ impl Ready {
             server_path,
             hash: hash.to_owned(),
             documents: Documents::default(),
+            pace,
         }
     }
 

@@ -51,7 +51,7 @@ async fn take_step(env: &OpenEnv, request: Request<Body>) -> Result<Outcome, Pro
         return Err(Problem::new(422, "found no `action`, expected an object: see GET /schema"));
     };
     let action = Action::read(action).map_err(|message| Problem::new(422, message))?;
-    match playing(env, episode_id(&body)?)? {
+    match playing(env, episode_id(&body)?).await? {
         Some(mut playing) => playing.step(gym, action).await,
         None => step_without_episode(&action).map_err(|_| {
             Problem::new(409, "found no `episode_id` of a reset, expected one beside `action`: HTTP has no session otherwise; or use /ws")
@@ -63,21 +63,21 @@ pub(super) async fn state(Shared(env): Shared<Arc<OpenEnv>>, uri: Uri) -> Respon
     let query = uri.query().unwrap_or_default();
     let named = query.split('&').find_map(|pair| pair.strip_prefix("episode_id="));
     let name = named.map(|name| percent_decode_str(name).decode_utf8_lossy().into_owned());
-    match playing(&env, name) {
+    match playing(&env, name).await {
         Ok(playing) => reply::json(&playing.map_or_else(State::default, |playing| playing.state())),
         Err(problem) => refuse(&problem),
     }
 }
 
 /// The episode of a name, where one is given.
-fn playing(env: &OpenEnv, name: Option<String>) -> Result<Option<Playing>, Problem> {
+async fn playing(env: &OpenEnv, name: Option<String>) -> Result<Option<Playing>, Problem> {
     let Some(name) = name else { return Ok(None) };
     let gone = || {
         let shown: String = name.chars().take(60).collect();
         Problem::new(404, format!("found no episode `{shown}`, expected one of a reset; or its time is over"))
     };
     let id = env.gym.named(&name).ok_or_else(gone)?;
-    Playing::join(&env.gym, id, Some(name)).map(Some)
+    Playing::join(&env.gym, id, Some(name)).await.map(Some)
 }
 
 pub(super) async fn mcp(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Response<Body> {

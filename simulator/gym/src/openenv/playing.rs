@@ -30,16 +30,16 @@ impl Playing {
         let start = Setup::read(data)?.start(&gym.tasks, AnyTask::BySeed)?;
         let episode_id = episode_id(data)?;
         let id = gym.begin(start, name, &[]).await?;
-        let prompt = gym.episodes.prompt(&id)?;
-        let outcome = Outcome::of_reset(&prompt, &gym.tools(&id)?, episode_id.as_deref());
+        let prompt = gym.episodes.prompt(&id).await?;
+        let outcome = Outcome::of_reset(&prompt, &gym.tools(&id).await?, episode_id.as_deref());
         Ok((Self { id, task: prompt.task, episode_id, steps: 0, done: false }, outcome))
     }
 
     /// The episode of a session that was begun elsewhere.
-    pub(super) fn join(gym: &Gym, id: String, episode_id: Option<String>) -> Result<Self, Problem> {
-        let task = gym.episodes.prompt(&id)?.task;
-        let steps = gym.episodes.steps(&id)? as u64;
-        let done = gym.episodes.is_over(&id)?;
+    pub(super) async fn join(gym: &Gym, id: String, episode_id: Option<String>) -> Result<Self, Problem> {
+        let task = gym.episodes.prompt(&id).await?.task;
+        let steps = gym.episodes.steps(&id).await? as u64;
+        let done = gym.episodes.is_over(&id).await?;
         Ok(Self { id, task, episode_id, steps, done })
     }
 
@@ -54,7 +54,7 @@ impl Playing {
     /// Where the episode is gone, or the server fails.
     pub(super) async fn step(&mut self, gym: &Gym, action: Action) -> Result<Outcome, Problem> {
         let outcome = match action {
-            Action::ListTools { .. } => Outcome::of_tools(&gym.tools(&self.id)?, self.done),
+            Action::ListTools { .. } => Outcome::of_tools(&gym.tools(&self.id).await?, self.done),
             Action::CallTool { tool_name, arguments, .. } => self.call(gym, &tool_name, arguments).await?,
         };
         self.steps += 1;

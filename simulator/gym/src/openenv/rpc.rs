@@ -141,7 +141,7 @@ impl OpenEnv {
         match method {
             "openenv/session/create" => self.create_session(&origin).await,
             "openenv/session/close" => self.close_session(params, &origin).await,
-            "tools/list" => self.list_tools(params, &origin),
+            "tools/list" => self.list_tools(params, &origin).await,
             "tools/call" => self.call_tool(params, &origin).await,
             _ => {
                 let shown: String = method.chars().take(60).collect();
@@ -182,9 +182,9 @@ impl OpenEnv {
         Ok(json!({"session_id": name, "closed": true}))
     }
 
-    fn list_tools(&self, params: &Map<String, Json>, origin: &Origin<'_>) -> Result<Json, RpcError> {
+    async fn list_tools(&self, params: &Map<String, Json>, origin: &Origin<'_>) -> Result<Json, RpcError> {
         let tools = match self.session(params, origin)? {
-            Some(id) => self.gym.tools(&id)?,
+            Some(id) => self.gym.tools(&id).await?,
             None => tools::shared(),
         };
         Ok(json!({"tools": listed(&tools)}))

@@ -33,7 +33,7 @@ pub(super) async fn serve(env: Arc<OpenEnv>, mut socket: WebSocket, session: Opt
         let full = SocketError::full(env.gym.episodes.capacity());
         return refuse(socket, &full.frame()).await;
     };
-    let mut state = match Socket::join(Arc::clone(&env), session) {
+    let mut state = match Socket::join(Arc::clone(&env), session).await {
         Ok(state) => state,
         Err(error) => return refuse(socket, &error.frame()).await,
     };
@@ -101,7 +101,7 @@ async fn close(env: &OpenEnv, id: &str) {
 
 impl Socket {
     /// A socket with no episode yet, or with that of the session it names.
-    fn join(env: Arc<OpenEnv>, session: Option<String>) -> Result<Self, SocketError> {
+    async fn join(env: Arc<OpenEnv>, session: Option<String>) -> Result<Self, SocketError> {
         let Some(name) = session else { return Ok(Self { env, joined: None, playing: None }) };
         let refused = |message: String| SocketError::new(ErrorCode::SessionError, message);
         let shown: String = name.chars().take(60).collect();
@@ -109,7 +109,7 @@ impl Socket {
         if !env.attachments.attach(&name) {
             return Err(refused(format!("Session {shown} already has an attached WebSocket")));
         }
-        let playing = Playing::join(&env.gym, id, None);
+        let playing = Playing::join(&env.gym, id, None).await;
         let mut socket = Self { env, joined: Some(name), playing: None };
         match playing {
             Ok(playing) => socket.playing = Some(playing),

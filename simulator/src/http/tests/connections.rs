@@ -321,3 +321,67 @@ fn a_connection_that_asks_nothing_ends() {
     begun.write_all(b"GET /healthz HTTP/1.1\r\nhost:").unwrap();
     assert_eq!(begun.read(&mut [0]).unwrap(), 0);
 }
+
+/// One thread answers all connections here. Requests that wait for a session, of whichever kind, do not hold it.
+#[test]
+fn requests_that_wait_hold_up_no_others() {
+    let app = app(&["shop"], |_| {});
+    let id = session(&app, json!({"task": "t1"}));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    runtime.spawn(serve(listener, Arc::clone(&app), std::future::pending()));
+    let send = |line: &str, body: &Json| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let head = format!(
+            "{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept: application/json, text/event-stream\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        stream
+    };
+    let status = |mut stream: TcpStream| {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    let arguments = json!({"product_id": 11});
+    let at = |path: &str| format!("POST /v1/sessions/{id}/{path}");
+    let call = json!({"api": "GetProduct", "arguments": arguments});
+    // What is known of an API's pace is not what keeps it from the thread.
+    assert_eq!(ask(&app, &at("call"), call.clone()).0, 200);
+    let mcp =
+        |method: &str, params: Json| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let requests = [
+        (at("call"), call.clone()),
+        (at("call"), json!({"api": "ask_user", "arguments": {"question": "Which product?"}})),
+        (
+            "POST /v1/calls".to_owned(),
+            json!({"calls": [{"session": id, "api": "GetProduct", "arguments": arguments}]}),
+        ),
+        (at("messages"), json!({"content": "Which product?"})),
+        (at("mcp"), mcp("tools/list", json!({}))),
+        (at("mcp"), mcp("tools/call", json!({"name": "GetProduct", "arguments": arguments}))),
+        (at("fork"), json!({})),
+        (at("clock"), json!({"clock": "2026-05-01T10:00"})),
+        (format!("GET /s/{id}/products/11"), Json::Null),
+        (format!("GET /s/{id}/openapi.json"), Json::Null),
+        (format!("GET /v1/sessions/{id}"), Json::Null),
+        (at("grade"), json!({})),
+    ];
+    let slot = app.sessions.peek(&id).unwrap();
+    let held = crate::http::sessions::lock(&slot);
+    let waiting: Vec<(&str, TcpStream)> =
+        requests.iter().map(|(line, body)| (line.as_str(), send(line, body))).collect();
+    for _ in 0..5 {
+        assert_eq!(status(send("GET /healthz", &Json::Null)), 200);
+    }
+    drop(held);
+    for (line, stream) in waiting {
+        let status = status(stream);
+        assert!(status < 300 || status == 409, "{line}: {status}");
+    }
+}

@@ -134,8 +134,9 @@ fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
     let (method, uri, headers) = (&Method::POST, &Uri::from_static("/"), &HeaderMap::new());
     let (id, access, document, gone) = ("", Access::Admin, None, &AtomicBool::new(false));
+    let in_haste = false;
     let body = br#"{"lease_seconds": 7}"#;
-    let request = &Incoming { method, uri, headers, body, id, access, document, gone };
+    let request = &Incoming { method, uri, headers, body, id, access, document, gone, in_haste };
     assert!(app.reset(&slot, request).is_err() && app.heartbeat(&slot, request).is_err());
     let request = &Incoming { body: b"{}", ..*request };
     assert!(app.fork(&slot, request).is_err() && app.grade(&slot, request).is_err());

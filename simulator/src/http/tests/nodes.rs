@@ -164,6 +164,7 @@ fn a_key_of_a_request_that_is_still_being_answered_is_a_conflict() {
         access,
         document: None,
         gone,
+        in_haste: false,
     };
     let creation = creation::Creation::from_request(&request, None).unwrap();
     let Ok(Reserved::Free(places)) = app.sessions.reserve(1, creation.as_ref()) else { panic!() };
