@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import selectors
 import urllib.parse
 from collections.abc import Iterator
 from typing import Any
@@ -57,17 +58,25 @@ class Client:
             parts = urllib.parse.urlsplit(self.server)
             kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
             self._connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
-        try:
-            self._connection.request(method, path, body, headers)
-            return self._connection.getresponse()
-        except ConnectionError:
-            # The server closes connections that do nothing; nothing is sent twice that was answered.
+        if _is_ended(self._connection):
+            # The next request opens it again.
             self._connection.close()
+        try:
+            # No request is sent twice: one whose reply was lost may have been carried out.
             self._connection.request(method, path, body, headers)
             return self._connection.getresponse()
         except (OSError, http.client.HTTPException):
             self._connection.close()
             raise
+
+
+def _is_ended(connection: http.client.HTTPConnection) -> bool:
+    """Whether the server has ended a kept connection, as it does with those that are idle: there is something to read, which is its end."""
+    if connection.sock is None:
+        return False
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 class Session:

@@ -10,7 +10,10 @@ use super::{Tasks, path};
 
 /// The last line that a script of `data/gym` prints.
 fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
-    let python = installed(&format!("{venv}/bin/python"))?;
+    Some(run_with(&installed(&format!("{venv}/bin/python"))?, script, arguments))
+}
+
+fn run_with(python: &Path, script: &str, arguments: &[&str]) -> Json {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/gym").join(script);
     let ran = Command::new(python)
         .arg(script)
@@ -21,7 +24,20 @@ fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let printed = String::from_utf8(ran.stdout).unwrap();
-    Some(serde_json::from_str(printed.lines().last().unwrap()).unwrap())
+    serde_json::from_str(printed.lines().last().unwrap()).unwrap()
+}
+
+/// A request whose reply is lost may have been carried out: it is not sent again.
+#[test]
+fn adapters_send_no_request_twice() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        assert!(!diorama_tests::is_ci(), "python3 is missing");
+        println!("skipped: python3 is not here");
+        return;
+    }
+    let seen = run_with(Path::new("python3"), "connections.py", &[]);
+    assert_eq!(seen["requests"], json!(["/first", "/lost", "/next", "/last", "/after"]));
+    assert_eq!(seen["outcomes"], json!([{}, "lost", {}, {}, {}]));
 }
 
 #[test]
