@@ -17,7 +17,7 @@ use crate::model::{BoxFuture, ChatModel};
 use crate::secret::Secret;
 
 /// Longest body that is read: far above any reply, so that a broken server cannot fill the memory.
-const MAX_BODY_BYTES: usize = 32 << 20;
+const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// Address of a model and settings of its requests.
 #[derive(Clone, Debug)]

@@ -110,6 +110,29 @@ fn a_dataset_as_it_was_written_has_no_failures() {
     check(|path| fs::write(path.join(".gitattributes"), "").unwrap(), &[]);
 }
 
+/// To open a pipe waits for its writer, and some devices have no end.
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_refused() {
+    let pipe = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let device = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+    };
+    let expect = &[("README.md", None, "found a pipe, a socket or a device")];
+    check(|path| pipe(&path.join("README.md")), expect);
+    check(|path| device(&path.join("README.md")), expect);
+    for replace in [pipe, device] {
+        let (_guard, path) = dataset();
+        replace(&path.join("manifest.json"));
+        let error = Folder::open(Storage::local(&path)).err().unwrap().to_string();
+        assert!(error.contains("found a pipe, a socket or a device"), "{error}");
+    }
+}
+
 #[test]
 fn changed_missing_and_added_files_are_found() {
     let write = |name: &'static str, content: &'static str| {

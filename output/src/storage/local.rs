@@ -223,7 +223,19 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StorageError>
 
 /// Opens a file for reading.
 pub(super) fn open(path: &Path) -> Result<File, StorageError> {
-    File::open(path).map_err(at("open", path))
+    open_file(path).map_err(at("open", path))
+}
+
+/// Opens a file or a folder. Pipes and devices are refused: to open one may wait without end, and to read one may find no end.
+fn open_file(path: &Path) -> io::Result<File> {
+    let kind = fs::metadata(path)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "found a pipe, a socket or a device, expected a file",
+        ));
+    }
+    File::open(path)
 }
 
 /// The size of a file; `None` if it is not there, or is a folder.
@@ -256,6 +268,9 @@ pub(super) fn remove_folder(path: &Path) -> Result<(), StorageError> {
     }
 }
 
+/// Entries of a folder that are listed. A dataset has one for each file, and no folder of it comes near.
+const MAX_ENTRIES: usize = 1_000_000;
+
 /// The entries of a folder; none if it is not there.
 pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     let listing = match fs::read_dir(path) {
@@ -265,6 +280,11 @@ pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     };
     let mut entries = Vec::new();
     for entry in listing {
+        if entries.len() == MAX_ENTRIES {
+            return Err(at("list", path)(io::Error::other(format!(
+                "it has more than {MAX_ENTRIES} entries"
+            ))));
+        }
         let entry = entry.map_err(at("list", path))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         // Links count as what they lead to.
@@ -289,7 +309,7 @@ pub(super) fn lock(path: &Path) -> Result<Lock, StorageError> {
 }
 
 fn open_if_there(path: &Path) -> Result<Option<File>, StorageError> {
-    match File::open(path) {
+    match open_file(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(at("open", path)(error)),
