@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use diorama_grade::NeededCall;
-use diorama_output::folder::{Folder, Part};
+use diorama_output::folder::{Failure, Folder, Part};
 use diorama_output::row::Dialogue;
 use diorama_simulator::http::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
 
@@ -40,11 +40,14 @@ struct Entry {
 }
 
 impl DatasetTasks {
-    /// Reads the ids of a dataset's rows.
+    /// Reads the ids of a dataset's rows. What made the rows may be another version than this: only their bytes are compared.
     ///
     /// # Errors
-    /// When a file of it is damaged.
+    /// When a file of it is damaged, or is not the one of which the manifest has the checksum.
     pub fn open(folder: Folder) -> Result<Self, CliError> {
+        if let Some(Failure { file, what, .. }) = folder.check_row_files().into_iter().next() {
+            return Err(CliError::Changed { file: folder.storage().full_name(&file), what });
+        }
         let parts = folder.parts()?;
         let mut index = Vec::new();
         for (part, rows) in parts.iter().enumerate() {

@@ -352,6 +352,27 @@ fn tasks_are_served_behind_a_token_that_is_made_unless_the_surface_is_open() {
 }
 
 #[test]
+fn tasks_are_served_of_the_files_that_the_manifest_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = dataset(folder.path(), 12, 5);
+    let line = ["--open", "--tasks", out.to_str().unwrap()];
+    // Rows of another version than this are served as they are.
+    let manifest = out.join("manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let older = text.replacen("\"engine_version\": \"engine/1\"", "\"engine_version\": \"engine/0\"", 1);
+    assert!(text != older, "the manifest names the engine");
+    std::fs::write(&manifest, older).unwrap();
+    serve(&line).stop();
+    let rows = std::fs::read_dir(out.join("data")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&rows).unwrap();
+    let place = bytes.len() / 2;
+    bytes[place] ^= 1;
+    std::fs::write(&rows, bytes).unwrap();
+    let error = diorama_tests::server::Server::start(&line).err().unwrap();
+    assert!(error.contains("Changed") && error.contains("found checksum"), "{error}");
+}
+
+#[test]
 fn worlds_of_one_name_go_by_the_names_of_their_files() {
     let folder = tempfile::tempdir().unwrap();
     for file in ["here.yaml", "there.yaml"] {

@@ -132,6 +132,16 @@ pub enum CliError {
         /// What ended it.
         reason: String,
     },
+    /// A dataset whose tasks may not be those that were proven.
+    #[error(
+        "{file} is not the file that the manifest names ({what}); restore it from a copy, or generate the dataset again"
+    )]
+    Changed {
+        /// The file.
+        file: String,
+        /// The difference.
+        what: String,
+    },
     /// Anything that has no rows to work on.
     #[error("{0}")]
     Empty(String),
@@ -168,6 +178,7 @@ impl CliError {
             | Self::Others(_)
             | Self::Service(_)
             | Self::Threads(_)
+            | Self::Changed { .. }
             | Self::Stored(_)
             | Self::Server(_)
             | Self::Worker

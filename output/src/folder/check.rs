@@ -269,6 +269,14 @@ impl Folder {
         failures
     }
 
+    /// Compares the files of rows with their checksums.
+    #[must_use]
+    pub fn check_row_files(&self) -> Vec<Failure> {
+        let files =
+            self.row_files().into_iter().filter_map(|name| Some((name, self.manifest().files.get(name)?)));
+        files.filter_map(|(name, entry)| self.check_file(name, entry)).collect()
+    }
+
     fn check_file(&self, name: &str, entry: &FileEntry) -> Option<Failure> {
         // A file of another size need not be read, however long it is.
         let found = match self.storage().open_file(name) {
