@@ -1,6 +1,7 @@
 //! `diorama serve`
 
 mod gym;
+mod memory;
 mod state;
 
 use std::collections::HashMap;
@@ -98,9 +99,10 @@ pub struct Serve {
     /// Maximum bytes per session beside its world: changed records, calls, messages.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_SESSION_BYTES)]
     pub max_session_bytes: u64,
-    /// Maximum bytes of all sessions and of the replies that clients have not read yet.
-    #[arg(long, value_name = "BYTES", default_value_t = http::MAX_BYTES)]
-    pub max_bytes: u64,
+    /// Maximum bytes of all sessions and of the replies that clients have not read yet [default: a quarter of the memory that the machine
+    /// or its control group has, at most 4 GiB].
+    #[arg(long, value_name = "BYTES")]
+    pub max_bytes: Option<u64>,
     /// Maximum bytes per reply to a batch, per page of a log, per export, and of the replies that a grade reads.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_REPLY_BYTES)]
     pub max_reply_bytes: u64,
@@ -219,7 +221,7 @@ impl Serve {
         settings.max_calls_per_s = self.max_calls_per_second;
         settings.max_body_bytes = self.max_body;
         settings.max_session_bytes = self.max_session_bytes;
-        settings.max_bytes = self.max_bytes;
+        settings.max_bytes = self.max_bytes.unwrap_or_else(memory::max_bytes);
         settings.max_reply_bytes = self.max_reply_bytes;
         settings.max_connections = self.max_connections;
         settings.max_connections_per_address = self.max_connections_per_address;

@@ -1,0 +1,71 @@
+//! How much memory the server may use: what the machine has, or less where a control group bounds the process, as in a container.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use diorama_simulator::http::MAX_BYTES;
+
+/// The part of the memory that sessions and unsent replies may take by default: 1 of so many. Answering takes memory, too, which is
+/// counted only once there is a reply.
+const SHARE: u64 = 4;
+
+/// The default of `--max-bytes` on this machine.
+pub(super) fn max_bytes() -> u64 {
+    memory_bytes(Path::new("/")).map_or(MAX_BYTES, |bytes| MAX_BYTES.min(bytes / SHARE))
+}
+
+/// The bytes of memory that a process may use, as the files below `root` tell. None where they do not.
+fn memory_bytes(root: &Path) -> Option<u64> {
+    let machine = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
+    });
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let bounds = groups.lines().filter_map(|line| {
+        // `0::/path` in version 2, `5:memory:/path` in version 1.
+        let mut parts = line.splitn(3, ':').skip(1);
+        match (parts.next()?, parts.next()?) {
+            ("", path) => lowest(&root.join("sys/fs/cgroup"), path, "memory.max"),
+            (names, path) if names.split(',').any(|name| name == "memory") => {
+                lowest(&root.join("sys/fs/cgroup/memory"), path, "memory.limit_in_bytes")
+            }
+            _ => None,
+        }
+    });
+    machine.into_iter().chain(bounds).min()
+}
+
+/// The lowest bound of a group and those above it. A container may see its own group as the root.
+fn lowest(mounted: &Path, group: &str, file: &str) -> Option<u64> {
+    let group = PathBuf::from(group.trim_start_matches('/'));
+    let bound = |group: &Path| fs::read_to_string(mounted.join(group).join(file)).ok()?.trim().parse().ok();
+    group.ancestors().filter_map(bound).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_group_bounds_what_the_machine_has() {
+        let check = |files: &[(&str, &str)], expect: Option<u64>| {
+            let root = tempfile::tempdir().unwrap();
+            for (name, text) in files {
+                let path = root.path().join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            assert_eq!(memory_bytes(root.path()), expect, "{files:?}");
+        };
+        let machine = ("proc/meminfo", "MemTotal:        8000000 kB\nMemFree: 1 kB\n");
+        let group = ("proc/self/cgroup", "0::/a/b\n");
+        check(&[], None);
+        check(&[machine], Some(8_192_000_000));
+        check(&[machine, group, ("sys/fs/cgroup/a/b/memory.max", "max\n")], Some(8_192_000_000));
+        check(&[machine, group, ("sys/fs/cgroup/a/memory.max", "4000\n")], Some(4_000));
+        check(&[machine, group, ("sys/fs/cgroup/memory.max", "5000\n")], Some(5_000));
+        let first = ("proc/self/cgroup", "7:cpu:/x\n5:memory:/a\n");
+        check(&[machine, first, ("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "6000\n")], Some(6_000));
+        check(&[machine, ("proc/self/cgroup", "0::/../../a\n")], Some(8_192_000_000));
+    }
+}
