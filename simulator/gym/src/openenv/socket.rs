@@ -48,7 +48,9 @@ pub(super) async fn serve(env: Arc<OpenEnv>, mut socket: WebSocket, session: Opt
             Answer::Close => break,
         }
     }
-    state.leave().await;
+    if let Err(error) = state.leave().await {
+        let _ = socket.send(Message::Text(error.frame().to_string().into())).await;
+    }
     let _ = socket.send(Message::Close(None)).await;
 }
 
@@ -69,7 +71,10 @@ pub(super) async fn serve_mcp(env: Arc<OpenEnv>, mut socket: WebSocket) {
             break;
         }
     }
-    close(&env, &playing.id).await;
+    if let Err(problem) = env.gym.episodes.close(&playing.id).await {
+        let frame = RpcError::from(problem).reply(&Json::Null);
+        let _ = socket.send(Message::Text(frame.to_string().into())).await;
+    }
     let _ = socket.send(Message::Close(None)).await;
 }
 
@@ -92,11 +97,6 @@ async fn receive(socket: &mut WebSocket, lease_seconds: u64) -> Option<String> {
 async fn refuse(mut socket: WebSocket, frame: &Json) {
     let _ = socket.send(Message::Text(frame.to_string().into())).await;
     let _ = socket.send(Message::Close(None)).await;
-}
-
-async fn close(env: &OpenEnv, id: &str) {
-    // Where that fails, the session's lease ends it.
-    let _ = env.gym.episodes.close(id).await;
 }
 
 impl Socket {
@@ -168,10 +168,12 @@ impl Socket {
         }
     }
 
-    /// Begins another episode. The one before ends first, so that a socket never holds two places.
+    /// Begins another episode. The one before ends first, so that a socket never holds two places, and a name never stands for the
+    /// episode before.
     async fn reset(&mut self, data: &Map<String, Json>) -> Result<Answer, SocketError> {
-        if let Some(before) = self.playing.take() {
-            close(&self.env, &before.id).await;
+        if let Some(before) = &self.playing {
+            self.env.gym.episodes.close(&before.id).await.map_err(NoEpisode::from)?;
+            self.playing = None;
         }
         let (playing, outcome) = Playing::reset(&self.env.gym, data, self.joined.as_deref()).await?;
         self.playing = Some(playing);
@@ -190,13 +192,14 @@ impl Socket {
         stepped.map(|outcome| Answer::Frame(json!({"type": "observation", "data": outcome}))).map_err(failed)
     }
 
-    /// Ends the episode; that of a joined session stays, unless it was closed meanwhile.
-    async fn leave(mut self) {
+    /// Ends the episode; that of a joined session stays, unless it was closed meanwhile. Where it cannot be ended, its lease ends it.
+    async fn leave(mut self) -> Result<(), SocketError> {
         let joined = self.joined.is_some();
         let ends = self.detach() || !joined;
         if let Some(playing) = self.playing.take().filter(|_| ends) {
-            close(&self.env, &playing.id).await;
+            self.env.gym.episodes.close(&playing.id).await.map_err(NoEpisode::from)?;
         }
+        Ok(())
     }
 
     /// Leaves the joined session. True where it is to end now.
