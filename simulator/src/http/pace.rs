@@ -10,24 +10,26 @@ use diorama_seeds::model::ApiId;
 
 /// How long a call may hold a thread that answers others.
 const QUICK: Duration = Duration::from_millis(1);
-/// Quick calls in a row after which an API that was slow is quick again.
-const REPRIEVE: u8 = 64;
+/// Quick calls that make up for a slow one. A single slow call does not make an API slow: its thread may have had to wait for a processor.
+const AMENDS: u8 = 32;
+/// Quick calls that an API can owe.
+const MAX_OWED: u8 = 4 * AMENDS;
 
 /// The pace of a world's APIs.
 pub(super) struct Pace {
-    /// For each API the quick calls that it has to make before it counts as quick; the last is for calls of no API, as searches are.
+    /// For each API the quick calls that it owes for slow ones; the last is for calls of no API, as searches are.
     owed: Box<[AtomicU8]>,
 }
 
 impl Pace {
     /// APIs of which nothing is known: the first call of each counts as slow.
     pub(super) fn new(apis: usize) -> Self {
-        Self { owed: (0..=apis).map(|_| AtomicU8::new(1)).collect() }
+        Self { owed: (0..=apis).map(|_| AtomicU8::new(AMENDS + 1)).collect() }
     }
 
     /// Returns true if a call is to be made on a thread of its own.
     pub(super) fn is_slow(&self, api: Option<ApiId>) -> bool {
-        self.owed(api).is_some_and(|owed| owed.load(Relaxed) > 0)
+        self.owed(api).is_some_and(|owed| owed.load(Relaxed) > AMENDS)
     }
 
     /// Does a call's work, and notes how long it takes.
@@ -41,7 +43,7 @@ impl Pace {
     fn note(&self, api: Option<ApiId>, took: Duration) {
         let Some(owed) = self.owed(api) else { return };
         match owed.load(Relaxed) {
-            _ if took > QUICK => owed.store(REPRIEVE, Relaxed),
+            calls if took > QUICK => owed.store(calls.saturating_add(AMENDS).min(MAX_OWED), Relaxed),
             0 => {}
             calls => owed.store(calls - 1, Relaxed),
         }
@@ -64,8 +66,15 @@ mod tests {
         assert!(pace.is_slow(one) && pace.is_slow(None), "nothing is known of it");
         quick(one, 1);
         assert!(!pace.is_slow(one) && pace.is_slow(other));
-        pace.note(one, Duration::from_millis(2));
-        quick(one, REPRIEVE - 1);
+        quick(one, AMENDS);
+        let slow = || pace.note(one, Duration::from_millis(2));
+        slow();
+        assert!(!pace.is_slow(one), "once may be chance");
+        quick(one, AMENDS - 1);
+        slow();
+        assert!(pace.is_slow(one));
+        (0..10).for_each(|_| slow());
+        quick(one, MAX_OWED - AMENDS - 1);
         assert!(pace.is_slow(one));
         quick(one, 1);
         assert!(!pace.is_slow(one) && pace.is_slow(None));
