@@ -60,8 +60,8 @@ impl App {
     fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let world = &slot.world;
         let method = request.method.as_str();
-        let live = slot.enter(request)?;
-        let sees = |api| live.session.is_visible(api);
+        let live = if slot.shows_all { None } else { Some(slot.enter(request)?) };
+        let sees = |api| live.as_ref().is_none_or(|live| live.session.is_visible(api));
         let has = |name: &str, value: &str| has(request, name, value);
         let mut found = world.routes.find(method, path, sees, has);
         // The server path of an imported document stands before the paths of callers that keep it.

@@ -236,10 +236,11 @@ const SPINS: usize = 1_000;
 /// A session's place among the live ones: what is known of it without its lock.
 pub(super) struct Slot {
     live: Mutex<Live>,
-    /// The session's world, which never changes.
     pub(super) world: Arc<Ready>,
-    /// The session's own token, which never changes either.
+    /// The session's own token.
     pub(super) token: String,
+    /// True if it shows all APIs of its world.
+    pub(super) shows_all: bool,
     /// Sessions are numbered as they are made.
     pub(super) number: u64,
     creation: Option<Arc<Creation>>,
@@ -334,7 +335,6 @@ impl Drop for Places<'_> {
 }
 
 impl Sessions {
-    /// Place for so many sessions, and those that were there before.
     pub(super) fn new(node: Option<Node>, most: usize, earlier: Vec<Live>) -> Self {
         let sessions = Self { known: RwLock::default(), made: AtomicU64::new(0), most, node };
         sessions.insert(&mut sessions.write(), earlier, 0);
@@ -392,6 +392,7 @@ impl Sessions {
                 touched_ms: AtomicU64::new(now_ms),
                 world: Arc::clone(&new.world),
                 token: new.token.clone(),
+                shows_all: new.session.visible_if_limited().is_none(),
                 live: Mutex::new(new),
             });
             if let Some(creation) = &slot.creation {
@@ -484,8 +485,7 @@ pub(super) fn held(slot: &Slot) -> Result<MutexGuard<'_, Live>, Problem> {
     Ok(live)
 }
 
-/// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced
-/// whole.
+/// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced whole.
 pub(super) fn lock(slot: &Slot) -> MutexGuard<'_, Live> {
     slot.lock_soon().unwrap_or_else(|| slot.live.lock().unwrap_or_else(PoisonError::into_inner))
 }
