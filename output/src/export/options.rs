@@ -60,11 +60,10 @@ pub enum Content {
 }
 
 /// The form of an exported row whose APIs are found by searching.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Searched {
-    /// The tools that searches show are listed after those visible at the start, in the order in which they were shown; a
-    /// search's reply names them.
-    #[default]
+    /// The tools that searches have shown before a line's last message follow those visible at the start; a search's reply
+    /// names them. Only for lines that end at one message: a whole dialogue would show all of them at its start.
     Deferred,
     /// The tools are `ToolSearcher` and `call_api`, through which every API is called; a search's reply holds schemas.
     Dispatch,
@@ -125,15 +124,16 @@ impl Options {
         refuse(self.content.is_some(), format.takes_content(), "content")?;
         refuse(self.searched.is_some(), format.takes_searched(), "searched")?;
         refuse(self.answers.is_some(), format.takes_answers(), "answers")?;
+        refuse(self.searched == Some(Searched::Deferred), format.takes_deferred(), "searched deferred")?;
         let openai = format == Format::Openai;
         Ok(Shape {
             format,
             arguments: self.arguments.unwrap_or(if openai { Arguments::String } else { Arguments::Object }),
             content: self.content.unwrap_or(if openai { Content::Null } else { Content::Absent }),
-            searched: self.searched.unwrap_or(if format == Format::NemoGym {
-                Searched::Dispatch
-            } else {
+            searched: self.searched.unwrap_or(if format.takes_deferred() && format != Format::NemoGym {
                 Searched::Deferred
+            } else {
+                Searched::Dispatch
             }),
             answers: self.answers.unwrap_or(if format.is_reward() {
                 Answers::Structured
@@ -200,6 +200,11 @@ impl Format {
 
     const fn takes_searched(self) -> bool {
         !matches!(self, Self::Jsonl | Self::ReverseChain)
+    }
+
+    /// Returns true if a line holds a dialogue up to one message, with the tools visible there.
+    const fn takes_deferred(self) -> bool {
+        self.is_reward() || matches!(self, Self::TrlPromptCompletion | Self::TrlPreference)
     }
 
     const fn takes_answers(self) -> bool {

@@ -33,7 +33,7 @@ pub(super) struct Export {
     /// Content of assistant messages that only call [default: the format's own].
     #[arg(long, value_enum)]
     content: Option<ContentName>,
-    /// How to write rows whose APIs are found by search [default: dispatch for nemo-gym, deferred for others].
+    /// How to write rows whose APIs are found by search [default: deferred where lines end at one message, dispatch for others].
     #[arg(long, value_enum)]
     searched: Option<SearchedName>,
     /// How goals end [default: prose]. Formats whose rows become rewards (prompt-only, nemo-gym, verl) are structured.
@@ -118,7 +118,7 @@ pub(super) enum ContentName {
 /// The form of rows with searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum SearchedName {
-    /// The tools that searches show follow those visible at the start; replies name them.
+    /// The tools that searches have shown follow those visible at the start; not for whole dialogues.
     Deferred,
     /// Every API is called through call_api(name, arguments); replies hold schemas.
     Dispatch,

@@ -47,13 +47,14 @@ fn of_messages(messages: &Json) -> Vec<Calls> {
     calling.map(|calls| calls.iter().map(|made| call(&made["function"])).collect()).collect()
 }
 
-const RENDERINGS: [Searched; 3] = [Searched::Deferred, Searched::Dispatch, Searched::Text];
+/// The renderings of whole dialogues.
+const WHOLE: [Searched; 2] = [Searched::Dispatch, Searched::Text];
 
 #[test]
 fn messages_give_the_same_calls() {
     for row in [row(), searched_row()] {
         for format in [Format::Openai, Format::Trl] {
-            for searched in RENDERINGS {
+            for searched in WHOLE {
                 for arguments in [Arguments::Object, Arguments::String] {
                     let options = Options {
                         searched: Some(searched),
@@ -70,7 +71,7 @@ fn messages_give_the_same_calls() {
 #[test]
 fn completions_give_the_calls_to_learn_from() {
     for row in [row(), searched_row()] {
-        for searched in RENDERINGS {
+        for searched in [Searched::Deferred, Searched::Dispatch, Searched::Text] {
             let options = Options { searched: Some(searched), ..Options::new(Format::TrlPromptCompletion) };
             let lines = read(options, &row);
             let calls: Vec<Calls> = lines.iter().flat_map(|line| of_messages(&line["completion"])).collect();
@@ -98,7 +99,7 @@ fn turns_give_the_same_calls() {
     };
     for row in [row(), searched_row()] {
         for format in [Format::Sharegpt, Format::LlamaFactory] {
-            for searched in RENDERINGS {
+            for searched in WHOLE {
                 let line = one(Options { searched: Some(searched), ..Options::new(format) }, &row);
                 assert_eq!(calls(&line), of_row(&row, false));
             }
@@ -118,7 +119,7 @@ fn answers_of_xlam_and_turns_of_api_bank_give_the_same_calls() {
         let line = one(Options::new(Format::Xlam), &row);
         let answers: Calls = parse(&line["answers"]).as_array().unwrap().iter().map(call).collect();
         assert_eq!(answers, flat(&of_row(&row, false)));
-        let line = one(Options::new(Format::ApiBank), &row);
+        let line = one(Options { searched: Some(Searched::Text), ..Options::new(Format::ApiBank) }, &row);
         let turns = line["dialogue"].as_array().unwrap().iter().filter(|turn| turn["role"] == "API");
         let calls: Calls = turns
             .map(|turn| (turn["api_name"].as_str().unwrap().to_owned(), turn["param_dict"].clone()))
@@ -130,7 +131,7 @@ fn answers_of_xlam_and_turns_of_api_bank_give_the_same_calls() {
 #[test]
 fn ground_truth_and_labels_give_the_same_calls() {
     for row in [row(), searched_row()] {
-        let line = one(Options::new(Format::Bfcl), &row);
+        let line = one(Options { searched: Some(Searched::Text), ..Options::new(Format::Bfcl) }, &row);
         let turns = line["ground_truth"].as_array().unwrap();
         assert_eq!(turns.len(), line["question"].as_array().unwrap().len());
         let said = row.messages.iter().filter(|message| message.role == Role::User).count();

@@ -32,7 +32,7 @@ fn rewards_offer_finish_and_others_do_not() {
     }
     let place = "/responses_create_params/tools";
     assert_eq!(names(Format::NemoGym, place), ["ToolSearcher", "call_api", "ask_user", "finish"]);
-    assert_eq!(names(Format::Trl, "/tools"), ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
+    assert_eq!(names(Format::Trl, "/tools"), ["ToolSearcher", "call_api"]);
 }
 
 #[test]

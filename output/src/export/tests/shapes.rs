@@ -51,12 +51,8 @@ fn rendered(searched: Searched, row: &Dialogue) -> (Vec<String>, Vec<Json>) {
 }
 
 #[test]
-fn searches_are_rendered_in_three_ways() {
+fn whole_dialogues_render_searches_in_two_ways() {
     let schemas = json!(searched_row().messages[2].content);
-    let (tools, messages) = rendered(Searched::Deferred, &searched_row());
-    assert_eq!(tools, ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
-    assert_eq!(messages[2]["content"], r#"{"tools":[{"name":"BookRoom"},{"name":"FindRoom"}]}"#);
-    assert_eq!(messages[3]["tool_calls"][0]["function"]["name"], "BookRoom");
     let (tools, messages) = rendered(Searched::Dispatch, &searched_row());
     assert_eq!(tools, ["ToolSearcher", "call_api"]);
     assert_eq!(messages[2]["content"], schemas);
@@ -67,8 +63,35 @@ fn searches_are_rendered_in_three_ways() {
     assert_eq!(messages[2]["content"], schemas);
     assert_eq!(messages[3]["tool_calls"][0]["function"]["name"], "BookRoom");
     // Rows whose tools are visible from the start stay as they are.
-    for searched in [Searched::Deferred, Searched::Dispatch, Searched::Text] {
-        assert_eq!(rendered(searched, &row()), rendered(Searched::default(), &row()));
+    assert_eq!(rendered(Searched::Text, &row()), rendered(Searched::Dispatch, &row()));
+}
+
+#[test]
+fn lines_that_end_at_one_message_show_the_tools_found_before_it() {
+    let lines = read(Options::new(Format::TrlPromptCompletion), &searched_row());
+    let tools = |line: &Json| -> Vec<String> {
+        let tools = line["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(tools(&lines[0]), ["ToolSearcher"]);
+    assert_eq!(tools(&lines[1]), ["ToolSearcher", "BookRoom", "FindRoom"]);
+    assert_eq!(tools(&lines[5]), ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
+    assert_eq!(lines[1]["prompt"][2]["content"], r#"{"tools":[{"name":"BookRoom"},{"name":"FindRoom"}]}"#);
+    assert_eq!(lines[1]["completion"][0]["tool_calls"][0]["function"]["name"], "BookRoom");
+}
+
+#[test]
+fn no_whole_dialogue_shows_at_its_start_what_a_search_finds() {
+    let takes =
+        |format, searched| Options { searched: Some(searched), ..Options::new(format) }.shape().is_ok();
+    let whole = |format: &Format| takes(*format, Searched::Text) && !takes(*format, Searched::Deferred);
+    let formats: Vec<Format> = Format::ALL.into_iter().filter(whole).collect();
+    assert!(formats.contains(&Format::Trl) && formats.contains(&Format::Openai), "{formats:?}");
+    for format in formats {
+        let line = read(Options::new(format), &searched_row()).remove(0);
+        let tools = ["/tools", "/function", "/apis"];
+        let tools = tools.iter().find_map(|place| line.pointer(place)).unwrap();
+        assert!(!tools.to_string().contains("CancelBooking"), "{format}: {tools}");
     }
 }
 
@@ -129,12 +152,16 @@ fn a_choice_that_a_format_has_no_place_for_is_refused() {
         Options { answers: Some(Answers::Structured), ..Options::new(Format::Xlam) },
         "found --answers, for which xlam has no place; leave it out",
     );
+    check(
+        Options { searched: Some(Searched::Deferred), ..Options::new(Format::Trl) },
+        "found --searched deferred, for which trl has no place; leave it out",
+    );
 }
 
 #[test]
 fn every_prefix_of_a_conversation_is_rendered_to_a_prefix() {
     for row in [row(), searched_row()] {
-        for searched in [Searched::Deferred, Searched::Dispatch, Searched::Text] {
+        for searched in [Searched::Dispatch, Searched::Text] {
             let (tools, messages) = rendered(searched, &row);
             assert_eq!(messages.len(), row.messages.len());
             for end in 0..=row.messages.len() {
