@@ -21,17 +21,20 @@ pub use error::ExportError;
 pub use options::{Answers, Arguments, Content, Format, Options, Searched};
 
 use crate::folder::Folder;
+use crate::row::RowFault;
 use crate::storage::local::{self, PartFile};
 
 /// The counts of an export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Rows read.
     pub rows: u64,
     /// Lines written; some formats have several for a row.
     pub lines: u64,
-    /// Rows that the format has no line for, such as pairs of a row that calls nothing.
+    /// Rows that the format has no line for, such as pairs of a row that calls nothing, and rows with a fault.
     pub left_out: u64,
+    /// The fault of the first row that has one.
+    pub fault: Option<RowFault>,
 }
 
 /// Writes all rows, or those of one split, to a file. The file is there in full or not at all; one that is there already is
@@ -58,7 +61,10 @@ pub fn export(folder: &Folder, options: Options, out: &Path) -> Result<Exported,
         if options.split.is_some_and(|split| split != row.split) {
             continue;
         }
-        let lines = formats::lines(&shape, done.rows, &row)?;
+        let lines = formats::lines(&shape, done.rows, &row).unwrap_or_else(|fault| {
+            done.fault.get_or_insert(fault);
+            Vec::new()
+        });
         done.rows += 1;
         done.lines += lines.len() as u64;
         done.left_out += u64::from(lines.is_empty());

@@ -2,7 +2,7 @@
 
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, FINISH, Finish};
-use diorama_seeds::task::{Checks, Outcome};
+use diorama_seeds::task::{Checks, Fact, Outcome};
 use serde_json::{Map, Value as Json, json};
 
 use super::conversation::{Call, Conversation, Turn, fault, tool_name};
@@ -14,21 +14,65 @@ pub(super) fn checks(row: &Dialogue) -> Result<Checks, RowFault> {
         .map_err(|error| fault(row, "checks", format!("does not hold checks: {error}")))
 }
 
-/// Adds the `finish` tool of the first goal. Those of later goals come with the replies to it, as the server has them. A
-/// world's own API of that name goes before it.
-pub(super) fn offer(conversation: &mut Conversation, checks: &Checks) -> bool {
+/// Adds the `finish` tool of the first goal, as the server offers it. A world's own API of that name goes before it.
+pub(super) fn offer(conversation: &mut Conversation, checks: &Checks) {
+    add(conversation, ending::tool(checks, 0));
+}
+
+/// Adds the tool unless the world has an API of its name.
+fn add(conversation: &mut Conversation, finish: Json) -> bool {
     let own = conversation.tools.iter().any(|tool| tool_name(tool) == FINISH);
     if !own {
-        conversation.tools.push(ending::tool(checks, 0));
+        conversation.tools.push(finish);
     }
     !own
+}
+
+/// The `finish` tool of a whole dialogue. It names the first goal's facts and accepts those of every goal: the replies to
+/// `finish` name the facts of later goals, which the user has not asked for at the start.
+fn dialogue_tool(checks: &Checks) -> Json {
+    const FACTS: &str = "/function/parameters/properties/facts";
+    let mut tool = ending::tool(checks, 0);
+    let later: Vec<Json> = (1..checks.goals.len()).map(|goal| ending::tool(checks, goal)).collect();
+    if later.is_empty() {
+        return tool;
+    }
+    let Some(Json::Object(facts)) = tool.pointer_mut(FACTS) else { return tool };
+    facts.remove("additionalProperties");
+    if let Some(Json::String(description)) = facts.get_mut("description") {
+        description.push_str(" The reply names those of the next request.");
+    }
+    let Some(Json::Object(first)) = facts.get_mut("properties") else { return tool };
+    for (name, schema) in first {
+        let mut kinds = vec![kind(schema)];
+        for other in later.iter().filter_map(|tool| tool.pointer(FACTS)?.get("properties")?.get(name)) {
+            let other = kind(other);
+            if !kinds.contains(&other) {
+                kinds.push(other);
+            }
+        }
+        // A later goal asks for something else under the same name.
+        if kinds.len() > 1 {
+            *schema = json!({"description": schema.get("description"), "anyOf": kinds});
+        }
+    }
+    tool
+}
+
+/// A schema without its description.
+fn kind(schema: &Json) -> Json {
+    let mut kind = schema.clone();
+    if let Json::Object(members) = &mut kind {
+        members.remove("description");
+    }
+    kind
 }
 
 /// Puts calls of `finish` in the place of the messages that end goals. As the server answers, the reply holds what the
 /// user says next, and the tool of the goal that this opens; the last ending is not replied to.
 pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(), RowFault> {
     let checks = checks(row)?;
-    if !offer(conversation, &checks) {
+    if !add(conversation, dialogue_tool(&checks)) {
         return Ok(());
     }
     let ends = ends(row, conversation)?;
@@ -117,24 +161,27 @@ fn finish(
     }
 }
 
-/// Returns the value that the world generated for a field of a new record. The value is read from the position in a
-/// reply that a claimed fact names. New records of one resource are created in the order in which they are
-/// expected.
+/// Returns the value that the world generated for a field of a new record, as a reply shows it. Claims name the places in
+/// replies of the facts of their goal, in order. Any goal's claim about the value will do.
 fn made(row: &Dialogue, conversation: &Conversation, checks: &Checks, new: u32, field: &str) -> Option<Json> {
-    let (_, before) = checks.creation(new)?;
     let answer: GoldAnswer = serde_json::from_str(&row.gold_answer).ok()?;
-    let mut taken: Vec<Json> = Vec::new();
-    for fact in answer.claims.iter().flat_map(|goal| &goal.ends.facts) {
-        let pointer = format!("/{}", fact.path.replace(['.', '['], "/").replace(']', ""));
-        if pointer.rsplit('/').next() != Some(field) {
-            continue;
-        }
-        let call = conversation.calls().nth(fact.call)?;
+    let goals = checks.goals.iter().zip(&answer.claims);
+    let aligned = goals.filter(|(goal, claims)| goal.answer.len() == claims.ends.facts.len());
+    let mut facts = aligned.flat_map(|(goal, claims)| goal.answer.iter().zip(&claims.ends.facts));
+    facts.find_map(|(check, claim)| {
+        let is_made = |fact: &Fact| matches!(fact, Fact::Made { new: number, field: name } if *number == new && name == field);
+        let at = ending::item_values(check).position(|item| is_made(item.fact))?;
+        let call = conversation.calls().nth(claim.call)?;
         let reply: Json = serde_json::from_str(conversation.reply(call)?).ok()?;
-        let value = reply.pointer(&pointer)?.clone();
-        if !taken.contains(&value) {
-            taken.push(value);
-        }
-    }
-    taken.into_iter().nth(before)
+        let (list, member) = claim.path.split_once("[*]").unwrap_or((&claim.path, ""));
+        let place = reply.pointer(&pointer(list))?;
+        let item = if member.is_empty() { place } else { place.get(at)?.pointer(&pointer(member))? };
+        Some(item.clone())
+    })
+}
+
+/// `items[0].name` as the JSON pointer `/items/0/name`.
+fn pointer(path: &str) -> String {
+    let names = path.split(['.', '[', ']']).filter(|name| !name.is_empty());
+    names.map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }

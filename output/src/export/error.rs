@@ -1,6 +1,6 @@
 //! Errors of exports.
 
-use crate::row::{RowFault, Split};
+use crate::row::Split;
 use crate::rows::ReadError;
 use crate::storage::StorageError;
 
@@ -10,9 +10,6 @@ pub enum ExportError {
     /// Rows cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A row holds text that is not the JSON it should be.
-    #[error(transparent)]
-    Row(#[from] RowFault),
     /// The file cannot be written.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -8,7 +8,7 @@ use std::fs;
 use serde_json::{Value as Json, json};
 
 use super::formats::lines;
-use super::{Exported, Format, Options, export};
+use super::{Answers, Exported, Format, Options, export};
 use crate::folder::Folder;
 use crate::folder::tests::dataset;
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
@@ -144,23 +144,43 @@ fn a_dataset_is_exported_whole_or_by_split() {
     let (guard, path) = dataset();
     let folder = Folder::open(Storage::local(&path)).unwrap();
     let out = guard.path().join("rows.jsonl");
-    let whole = Exported { rows: 80, lines: 80, left_out: 0 };
+    let whole = Exported { rows: 80, lines: 80, left_out: 0, fault: None };
     assert_eq!(export(&folder, Options::new(Format::Jsonl), &out).unwrap(), whole);
     let rows: Vec<Dialogue> =
         fs::read_to_string(&out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows, folder.rows().map(Result::unwrap).collect::<Vec<_>>());
     let test = Options { split: Some(Split::Test), ..Options::new(Format::Trl) };
-    assert_eq!(export(&folder, test, &out).unwrap(), Exported { rows: 20, lines: 20, left_out: 0 });
+    assert_eq!(
+        export(&folder, test, &out).unwrap(),
+        Exported { rows: 20, lines: 20, left_out: 0, fault: None }
+    );
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 20);
     let test = Options { split: Some(Split::Test), ..Options::new(Format::TrlPromptCompletion) };
-    assert_eq!(export(&folder, test, &out).unwrap(), Exported { rows: 20, lines: 40, left_out: 0 });
+    assert_eq!(
+        export(&folder, test, &out).unwrap(),
+        Exported { rows: 20, lines: 40, left_out: 0, fault: None }
+    );
     let labels = Options::new(Format::ReverseChain);
-    assert_eq!(export(&folder, labels, &out).unwrap(), Exported { rows: 80, lines: 40, left_out: 40 });
+    assert_eq!(
+        export(&folder, labels, &out).unwrap(),
+        Exported { rows: 80, lines: 40, left_out: 40, fault: None }
+    );
     let error = export(&folder, test, guard.path()).unwrap_err().to_string();
     assert!(error.ends_with("is a folder, expected the name of a file"), "{error}");
     let nowhere = guard.path().join("no/such/folder/x.jsonl");
     let error = export(&folder, test, &nowhere).unwrap_err().to_string();
     assert!(error.starts_with("cannot create ") && error.contains("no/such/folder/x.jsonl"), "{error}");
+}
+
+#[test]
+fn rows_that_cannot_be_written_are_left_out() {
+    let (guard, path) = dataset();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
+    let out = guard.path().join("rows.jsonl");
+    let options = Options { answers: Some(Answers::Structured), ..Options::new(Format::Trl) };
+    let done = export(&folder, options, &out).unwrap();
+    assert_eq!((done.rows, done.lines + done.left_out), (80, 80));
+    assert!(done.left_out > 0 && done.fault.is_some(), "{done:?}");
 }
 
 #[test]

@@ -144,15 +144,18 @@ impl Export {
             export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
             other => CliError::Export(other),
         })?;
-        let export::Exported { rows, lines, left_out } = done;
-        let data = json!({"rows": rows, "lines": lines, "left_out": left_out, "out": self.out.display().to_string()});
+        let export::Exported { rows, lines, left_out, fault } = done;
+        let fault = fault.map(|fault| fault.to_string());
+        let out = self.out.display().to_string();
+        let data = json!({"rows": rows, "lines": lines, "left_out": left_out, "fault": fault, "out": out});
         streams.print(&data, || {
             let lines = if lines == rows { String::new() } else { format!(", {lines} lines") };
             let left_out = match left_out {
                 0 => String::new(),
-                some => format!(", {some} of them left out: they call nothing that the format could show"),
+                some => format!(", {some} of them left out, for which the format has no line"),
             };
-            format!("{rows} rows{lines}{left_out}\n{}\n", self.out.display())
+            let fault = fault.map(|fault| format!("\nThe first with a fault: {fault}")).unwrap_or_default();
+            format!("{rows} rows{lines}{left_out}{fault}\n{out}\n")
         })?;
         Ok(Done::Met)
     }

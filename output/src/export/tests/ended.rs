@@ -80,6 +80,61 @@ fn the_reply_to_finish_holds_what_the_user_says_next_and_the_next_tool() {
     assert_eq!(*finish(&messages[12]), expect);
 }
 
+/// The searched row whose second goal asks for the number that the first goal's record got.
+fn asking_again(path: &str) -> Dialogue {
+    let mut checks: Json = serde_json::from_str(&searched_row().checks).unwrap();
+    checks["goals"][0]["answer"] = json!([]);
+    let made = json!({"kind": "made", "new": 0, "field": "booking_id"});
+    checks["goals"][1] =
+        json!({"outcome": "done", "answer": [{"about": "number", "fact": made, "evidence": []}]});
+    let facts = json!([{"call": 1, "path": path}]);
+    let claims = json!([{"ends": {"outcome": "done"}}, {"ends": {"outcome": "done", "facts": facts}}]);
+    Dialogue {
+        checks: checks.to_string(),
+        gold_answer: json!({ "claims": claims }).to_string(),
+        ..searched_row()
+    }
+}
+
+#[test]
+fn a_made_value_is_read_where_the_claim_names_it() {
+    let check = |path: &str, expect: Json| {
+        let line = structured(&asking_again(path));
+        let messages = line["messages"].as_array().unwrap();
+        assert_eq!(finish(&messages[12])["facts"], json!({ "number": expect }), "{path}");
+    };
+    check("booking_id", json!("B-1"));
+    // The API's own name of the field differs from the record's.
+    check("nights[0].price", json!(80));
+}
+
+/// The facts' schema of the first `finish` tool of a line.
+fn facts(line: &Json) -> &Json {
+    let tools = line["tools"].as_array().unwrap();
+    let finish = tools.iter().find(|tool| tool["function"]["name"] == "finish").unwrap();
+    &finish["function"]["parameters"]["properties"]["facts"]
+}
+
+#[test]
+fn the_tool_of_a_dialogue_takes_the_facts_of_every_goal() {
+    // The first goal asks for nothing; what the second asks for is not told at the start.
+    let line = structured(&asking_again("booking_id"));
+    assert_eq!(facts(&line).get("additionalProperties"), None);
+    assert_eq!(facts(&line)["properties"], json!({}));
+    // A name of both goals takes the values of both.
+    let mut row = searched_row();
+    let mut checks: Json = serde_json::from_str(&row.checks).unwrap();
+    let count = json!({"kind": "count", "value": 2});
+    checks["goals"][1] =
+        json!({"outcome": "done", "answer": [{"about": "id of the booking", "fact": count, "evidence": []}]});
+    row.checks = checks.to_string();
+    let line = structured(&row);
+    let expect = json!([{"type": ["string", "integer"]}, {"type": "integer", "minimum": 0}]);
+    assert_eq!(facts(&line)["properties"]["id_of_the_booking"]["anyOf"], expect);
+    // The tool of a dialogue with one goal is the server's.
+    assert_eq!(facts(&structured(&super::row()))["additionalProperties"], json!(false));
+}
+
 #[test]
 fn a_row_whose_ending_cannot_be_made_is_named() {
     let options = Options { answers: Some(Answers::Structured), ..Options::new(Format::Trl) };
