@@ -1,7 +1,7 @@
 """Fine-tune a model on dialogues with TRL (pip install trl).
 
     diorama generate --out dataset
-    diorama dataset export dataset --split train --format trl --arguments string --answers structured --out rows.jsonl
+    diorama dataset export dataset --split train --format trl --answers structured --out rows.jsonl
     python examples/sft_trl.py rows.jsonl --model Qwen/Qwen3-0.6B --steps 100
 """
 

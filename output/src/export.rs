@@ -18,7 +18,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 pub use error::ExportError;
-pub use options::{Answers, Arguments, Content, Format, Options, Searched};
+pub use options::{Answers, Arguments, Content, Format, Options, Parallel, Searched};
 
 use crate::folder::Folder;
 use crate::row::RowFault;

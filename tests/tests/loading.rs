@@ -1,6 +1,7 @@
 //! The use of a dataset by trainers: load it and its exports with the libraries they use, and put dialogues through the chat
 //! templates of several model families.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -80,7 +81,7 @@ fn calls_come_back_from_the_chat_templates_of_seven_families() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = dataset(folder.path(), ROWS, 5);
     let file = folder.path().join("trl.jsonl");
-    export(&dataset, "trl", &["--arguments", "string", "--content", "empty"], &file);
+    export(&dataset, "trl", &[], &file);
     let seen = run(&python, "templates.py", &[&file]);
     let families = seen.as_object().unwrap();
     assert_eq!(families.len(), 7);
@@ -92,5 +93,52 @@ fn calls_come_back_from_the_chat_templates_of_seven_families() {
         let one_call = matches!(family.as_str(), "llama3_1" | "gptoss_training");
         assert!(one_call || not == 0, "{family}: {not} not written");
         assert!(read["calls"].as_u64().unwrap() > rendered, "{family}");
+    }
+}
+
+/// Renders rows with every template that TRL ships; gives by template why it does not render some of them.
+fn refusals(
+    python: &Path,
+    dataset: &Path,
+    options: &[&str],
+    rows: u64,
+) -> BTreeMap<String, BTreeSet<String>> {
+    let file = dataset.join("trl.jsonl");
+    export(dataset, "trl", options, &file);
+    let seen = run(python, "refusals.py", &[&file]);
+    let templates = seen.as_object().unwrap().iter();
+    let refused = templates.map(|(name, outcomes)| {
+        let not = outcomes["not"].as_object().unwrap();
+        let total =
+            outcomes["rendered"].as_u64().unwrap() + not.values().filter_map(Json::as_u64).sum::<u64>();
+        assert_eq!(total, rows, "{name}");
+        (name.clone(), not.keys().cloned().collect())
+    });
+    refused.collect()
+}
+
+#[test]
+fn every_template_of_trl_renders_dialogues_or_says_why_not() {
+    const ROWS: u32 = 200;
+    let Some(python) = installed("venv-loading/bin/python") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path(), ROWS, 5);
+    let kept = refusals(&python, &dataset, &[], ROWS.into());
+    let refusing = |reasons: &BTreeSet<String>| !reasons.is_empty();
+    let listed: String = kept
+        .iter()
+        .filter(|(_, reasons)| refusing(reasons))
+        .map(|(name, reasons)| {
+            format!("{name}: {}\n", reasons.iter().cloned().collect::<Vec<_>>().join("; "))
+        })
+        .collect();
+    assert_eq!(listed, include_str!("../data/loading/refusals.txt"));
+    // Templates that take one call in a message take all dialogues once calls are split.
+    let split = refusals(&python, &dataset, &["--parallel", "split"], ROWS.into());
+    for (name, reasons) in &split {
+        assert!(!refusing(reasons) || *reasons == kept[name], "{name}: {reasons:?}");
+    }
+    for name in ["llama3_1", "llama3_2", "gptoss", "gptoss_training"] {
+        assert!(refusing(&kept[name]) && !refusing(&split[name]), "{name}: {:?}", split[name]);
     }
 }

@@ -1,5 +1,7 @@
 //! A row read once: its tools and its messages with the arguments of calls parsed.
 
+use std::collections::{HashMap, VecDeque};
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::row::{Dialogue, Message, Role, RowFault, ToolCall};
@@ -50,6 +52,48 @@ impl Conversation {
         };
         let turns = row.messages.iter().map(|message| Turn::of(row, message));
         Ok(Self { tools, visible: Vec::new(), turns: turns.collect::<Result<_, _>>()? })
+    }
+
+    /// Gives every call an id that each chat template accepts: nine letters and digits, which follow from the row's id
+    /// and the number of the call.
+    pub(super) fn number_calls(&mut self, row: &str) {
+        let mut ids: HashMap<String, String> = HashMap::new();
+        let mut number = 0;
+        for turn in &mut self.turns {
+            for call in &mut turn.calls {
+                let id = call_id(row, number);
+                number += 1;
+                ids.insert(std::mem::replace(&mut call.id, id.clone()), id);
+            }
+            if let Some(id) = turn.call_id.as_mut()
+                && let Some(known) = ids.get(id)
+            {
+                id.clone_from(known);
+            }
+        }
+    }
+
+    /// Puts each of several calls made together into a message of its own, with its reply after it.
+    pub(super) fn split_calls(&mut self) {
+        let mut turns: Vec<Turn> = Vec::with_capacity(self.turns.len());
+        // The messages that wait for the replies before them.
+        let mut waiting: VecDeque<Turn> = VecDeque::new();
+        for mut turn in std::mem::take(&mut self.turns) {
+            if turn.role != Role::Tool {
+                turns.extend(waiting.drain(..));
+            }
+            let further: Vec<Call> = turn.calls.split_off(turn.calls.len().min(1));
+            let train = turn.train;
+            let answers = turn.role == Role::Tool;
+            turns.push(turn);
+            if answers {
+                turns.extend(waiting.pop_front());
+            }
+            waiting
+                .extend(further.into_iter().map(|call| Turn { train, ..Turn::assistant(None, vec![call]) }));
+        }
+        turns.extend(waiting);
+        self.turns = turns;
     }
 
     /// Returns true if the assistant finds its APIs by searching.
@@ -145,6 +189,15 @@ impl Call {
         let text = Json::Object(arguments.clone()).to_string();
         Self { id, name, arguments, text }
     }
+}
+
+/// Six digits in base 36 from the row's id, and three from the number of the call.
+fn call_id(row: &str, number: usize) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let hash = blake3::hash(row.as_bytes());
+    let of_row = hash.as_bytes().iter().take(6).map(|byte| usize::from(*byte));
+    let of_call = [number / 1296, number / 36, number];
+    of_row.chain(of_call).map(|digit| char::from(DIGITS[digit % DIGITS.len()])).collect()
 }
 
 /// The function of a tool, without the wrapping that says that it is one.

@@ -8,7 +8,7 @@ mod sharegpt;
 use serde_json::{Map, Value as Json};
 
 use super::conversation::{Call, Conversation, fault};
-use super::options::{Answers, Arguments, Format, Shape};
+use super::options::{Answers, Arguments, Format, Parallel, Shape};
 use super::{damage, endings, searched};
 use crate::row::{Dialogue, RowFault};
 
@@ -28,6 +28,10 @@ pub(super) fn lines(shape: &Shape, number: u64, row: &Dialogue) -> Result<Vec<St
         } else {
             endings::apply(row, &mut conversation)?;
         }
+    }
+    conversation.number_calls(&row.id);
+    if shape.parallel == Parallel::Split {
+        conversation.split_calls();
     }
     let damaged =
         (shape.format == Format::TrlPreference).then(|| damage::damage(&conversation, &row.id)).flatten();

@@ -71,6 +71,16 @@ pub enum Searched {
     Text,
 }
 
+/// The form of calls that are made together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parallel {
+    /// One message has all of them.
+    #[default]
+    Keep,
+    /// Each has a message of its own, with its reply after it.
+    Split,
+}
+
 /// How the goals of an exported row end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
@@ -95,6 +105,8 @@ pub struct Options {
     pub searched: Option<Searched>,
     /// How goals end.
     pub answers: Option<Answers>,
+    /// The form of calls that are made together.
+    pub parallel: Option<Parallel>,
 }
 
 /// The same with every choice made.
@@ -105,13 +117,22 @@ pub(super) struct Shape {
     pub(super) content: Content,
     pub(super) searched: Searched,
     pub(super) answers: Answers,
+    pub(super) parallel: Parallel,
 }
 
 impl Options {
     /// All rows, in this format's own way.
     #[must_use]
     pub const fn new(format: Format) -> Self {
-        Self { format, split: None, arguments: None, content: None, searched: None, answers: None }
+        Self {
+            format,
+            split: None,
+            arguments: None,
+            content: None,
+            searched: None,
+            answers: None,
+            parallel: None,
+        }
     }
 
     pub(super) fn shape(self) -> Result<Shape, ExportError> {
@@ -125,11 +146,12 @@ impl Options {
         refuse(self.searched.is_some(), format.takes_searched(), "searched")?;
         refuse(self.answers.is_some(), format.takes_answers(), "answers")?;
         refuse(self.searched == Some(Searched::Deferred), format.takes_deferred(), "searched deferred")?;
+        refuse(self.parallel.is_some(), format.takes_answers(), "parallel")?;
         let openai = format == Format::Openai;
         Ok(Shape {
             format,
             arguments: self.arguments.unwrap_or(if openai { Arguments::String } else { Arguments::Object }),
-            content: self.content.unwrap_or(if openai { Content::Null } else { Content::Absent }),
+            content: self.content.unwrap_or(if openai { Content::Null } else { Content::Empty }),
             searched: self.searched.unwrap_or(if format.takes_deferred() && format != Format::NemoGym {
                 Searched::Deferred
             } else {
@@ -140,6 +162,7 @@ impl Options {
             } else {
                 Answers::Prose
             }),
+            parallel: self.parallel.unwrap_or_default(),
         })
     }
 }

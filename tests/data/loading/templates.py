@@ -1,6 +1,6 @@
 """Renders dialogues with the chat templates of several model families and reads the calls back.
 
-Usage: templates.py EXPORT [EXPORT ...], each written by `diorama dataset export --format trl --arguments string`. Prints, by family, how many
+Usage: templates.py EXPORT [EXPORT ...], each written by `diorama dataset export --format trl`. Prints, by family, how many
 dialogues were rendered, how many calls were read back, and how many dialogues the family has no way to write.
 
 Each call must come back with its name and its arguments and no others, and what is rendered of the first messages must be the
@@ -134,11 +134,7 @@ def dialogue(row):
     for message in row["messages"]:
         for key in [key for key, value in message.items() if value is None]:
             del message[key]
-    for message in row["messages"]:
-        for call in message.get("tool_calls") or []:
-            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-    tools = json.loads(row["tools"]) if isinstance(row["tools"], str) else row["tools"]
-    return row["id"], row["messages"], tools
+    return row["id"], row["messages"], row["tools"]
 
 
 def check(family, read, rows):
@@ -172,7 +168,8 @@ def check(family, read, rows):
     return {"dialogues": rendered, "calls": calls, "no_way_to_write": without}
 
 
-with tempfile.TemporaryDirectory() as cache:
-    loaded = datasets.load_dataset("json", data_files=sys.argv[1:], split="train", cache_dir=cache)
-    rows = [dialogue(row) for row in loaded]
-print(json.dumps({family: check(family, read, rows) for family, read in FAMILIES.items()}))
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as cache:
+        loaded = datasets.load_dataset("json", data_files=sys.argv[1:], split="train", cache_dir=cache)
+        rows = [dialogue(row) for row in loaded]
+    print(json.dumps({family: check(family, read, rows) for family, read in FAMILIES.items()}))

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use diorama_output::export::{self, Answers, Arguments, Content, Format, Options, Searched, export};
+use diorama_output::export::{
+    self, Answers, Arguments, Content, Format, Options, Parallel, Searched, export,
+};
 use diorama_output::row::Split;
 use diorama_output::storage::Location;
 use serde_json::json;
@@ -39,6 +41,9 @@ pub(super) struct Export {
     /// How goals end [default: prose]. Formats whose rows become rewards (prompt-only, nemo-gym, verl) are structured.
     #[arg(long, value_enum)]
     answers: Option<AnswersName>,
+    /// How to write calls that are made together [default: keep].
+    #[arg(long, value_enum)]
+    parallel: Option<ParallelName>,
     /// File to write. An existing file is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -58,6 +63,24 @@ impl From<AnswersName> for Answers {
         match name {
             AnswersName::Structured => Self::Structured,
             AnswersName::Prose => Self::Prose,
+        }
+    }
+}
+
+/// The form of calls that are made together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ParallelName {
+    /// One message has all of them.
+    Keep,
+    /// Each has a message of its own, with its reply after it.
+    Split,
+}
+
+impl From<ParallelName> for Parallel {
+    fn from(name: ParallelName) -> Self {
+        match name {
+            ParallelName::Keep => Self::Keep,
+            ParallelName::Split => Self::Split,
         }
     }
 }
@@ -139,6 +162,7 @@ impl Export {
             content: self.content.map(Content::from),
             searched: self.searched.map(Searched::from),
             answers: self.answers.map(Answers::from),
+            parallel: self.parallel.map(Parallel::from),
         };
         let done = export(&open_dataset(&self.folder)?, options, &self.out).map_err(|error| match error {
             export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),

@@ -43,7 +43,7 @@ fn text(row: &Dialogue, out: &Location) -> String {
     }
     let row = lines.join("\n");
     format!(
-        "\nOne of the rows:\n{row}\n\nNext:\n  diorama dataset view {out}\n  diorama dataset export {out} --split train --format trl --arguments string --answers structured --out rows.jsonl\n  \
+        "\nOne of the rows:\n{row}\n\nNext:\n  diorama dataset view {out}\n  diorama dataset export {out} --split train --format trl --answers structured --out rows.jsonl\n  \
          diorama eval {out} --agent oracle\n"
     )
 }

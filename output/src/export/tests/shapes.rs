@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{one, read, row, searched_row};
-use crate::export::{Answers, Arguments, Content, Format, Options, Searched};
+use crate::export::{Answers, Arguments, Content, Format, Options, Parallel, Searched};
 use crate::row::Dialogue;
 
 #[test]
@@ -112,7 +112,65 @@ fn a_message_that_only_calls_has_the_content_asked_for() {
         }
     }
     assert_eq!(contents(Format::Openai, None)[3], Some(Json::Null));
-    assert_eq!(contents(Format::Trl, None)[3], None);
+    assert_eq!(contents(Format::Trl, None)[3], Some(json!("")));
+}
+
+#[test]
+fn ids_of_calls_are_nine_letters_and_digits() {
+    let mut seen = std::collections::BTreeSet::new();
+    for row in [row(), searched_row()] {
+        for format in [Format::Openai, Format::Trl] {
+            let line = one(Options { answers: Some(Answers::Structured), ..Options::new(format) }, &row);
+            let mut open: Vec<String> = Vec::new();
+            let mut calls = 0;
+            for message in line["messages"].as_array().unwrap() {
+                for call in message["tool_calls"].as_array().into_iter().flatten() {
+                    let id = call["id"].as_str().unwrap();
+                    assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
+                    open.push(id.to_owned());
+                    calls += 1;
+                }
+                if message["role"] == "tool" {
+                    assert_eq!(message["tool_call_id"], open.remove(0).as_str());
+                }
+            }
+            seen.extend(line["messages"].as_array().unwrap().iter().filter_map(|message| {
+                Some(
+                    message["tool_calls"]
+                        .as_array()?
+                        .iter()
+                        .map(|call| call["id"].to_string())
+                        .collect::<Vec<_>>(),
+                )
+            }));
+            assert_eq!(open.len(), 1, "the last call ends the dialogue");
+            assert!(calls > 3);
+        }
+    }
+    let ids: Vec<String> = seen.into_iter().flatten().collect();
+    let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len());
+}
+
+#[test]
+fn calls_made_together_are_split_into_messages() {
+    let options = Options { parallel: Some(Parallel::Split), ..Options::new(Format::Trl) };
+    let line = one(options, &row());
+    let whole = one(Options::new(Format::Trl), &row());
+    let told = |line: &Json| -> Vec<(Json, Vec<Json>, Json)> {
+        let messages = line["messages"].as_array().unwrap().iter();
+        let calls = |message: &Json| message["tool_calls"].as_array().cloned().unwrap_or_default();
+        messages.map(|m| (m["role"].clone(), calls(m), m["tool_call_id"].clone())).collect()
+    };
+    let (split, kept) = (told(&line), told(&whole));
+    let both = kept[4].1.clone();
+    let assistant = |call: &Json| (json!("assistant"), vec![call.clone()], Json::Null);
+    assert_eq!(split[..4], kept[..4]);
+    assert_eq!(split[4..8], [assistant(&both[0]), kept[5].clone(), assistant(&both[1]), kept[6].clone()]);
+    assert_eq!(split[8..], kept[7..]);
+    // The first of them keeps the thoughts.
+    assert_eq!(line["messages"][4]["reasoning_content"], "Two names.");
+    assert_eq!(line["messages"][6].get("reasoning_content"), None);
 }
 
 #[test]
