@@ -8,7 +8,6 @@ mod damage;
 mod endings;
 mod error;
 mod formats;
-mod literal;
 mod options;
 mod searched;
 #[cfg(test)]
@@ -18,7 +17,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 pub use error::ExportError;
-pub use options::{Answers, Arguments, Content, Format, Options, Parallel, Searched};
+pub use options::{Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched};
 
 use crate::folder::Folder;
 use crate::row::RowFault;

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 const ROWS: u32 = 48;
 
 /// Formats that a dataset library reads as they are, with what makes them so.
-const FORMATS: [(&str, &[&str]); 13] = [
+const FORMATS: [(&str, &[&str]); 12] = [
     ("jsonl", &[]),
     ("openai", &[]),
     ("trl", &["--arguments", "string"]),
@@ -20,7 +20,6 @@ const FORMATS: [(&str, &[&str]); 13] = [
     ("prompt-only", &[]),
     ("sharegpt", &["--arguments", "string"]),
     ("xlam", &["--arguments", "string"]),
-    ("bfcl", &[]),
     ("reverse-chain", &[]),
     ("nemo-gym", &[]),
     ("verl", &[]),

@@ -8,7 +8,7 @@ mod sharegpt;
 use serde_json::{Map, Value as Json};
 
 use super::conversation::{Call, Conversation, fault};
-use super::options::{Answers, Arguments, Format, Parallel, Shape};
+use super::options::{Answers, Arguments, Format, Parallel, RowId, Shape};
 use super::{damage, endings, searched};
 use crate::row::{Dialogue, RowFault};
 
@@ -50,10 +50,14 @@ pub(super) fn lines(shape: &Shape, number: u64, row: &Dialogue) -> Result<Vec<St
         Format::Sharegpt => vec![sharegpt::plain(shape, &conversation)],
         Format::LlamaFactory => vec![sharegpt::alternating(shape, &conversation)],
         Format::Xlam => vec![benchmarks::xlam(shape, &conversation)],
-        Format::ApiBank => vec![benchmarks::api_bank(&conversation)],
-        Format::Bfcl => vec![benchmarks::bfcl(&conversation)],
     };
-    Ok(rows.into_iter().map(|members| with_id(row, members)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|members| match shape.row_id {
+            RowId::Keep => with_id(row, members),
+            RowId::Drop => members.to_string(),
+        })
+        .collect())
 }
 
 /// The id stands first.

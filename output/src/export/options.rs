@@ -27,10 +27,6 @@ pub enum Format {
     LlamaFactory,
     /// Salesforce's xLAM function calling: `{id, query, tools, answers}`.
     Xlam,
-    /// API-Bank's dialogues of `User`, `AI` and `API`.
-    ApiBank,
-    /// The Berkeley Function-Calling Leaderboard's questions of several turns, with the calls of each.
-    Bfcl,
     /// Reverse Chain's requests with nested labels.
     ReverseChain,
     /// NVIDIA NeMo Gym's tasks.
@@ -81,6 +77,16 @@ pub enum Parallel {
     Split,
 }
 
+/// Whether a line has the id of its row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowId {
+    /// The id stands first.
+    #[default]
+    Keep,
+    /// A line has the format's own members alone.
+    Drop,
+}
+
 /// How the goals of an exported row end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
@@ -107,6 +113,8 @@ pub struct Options {
     pub answers: Option<Answers>,
     /// The form of calls that are made together.
     pub parallel: Option<Parallel>,
+    /// Whether a line has the id of its row.
+    pub row_id: Option<RowId>,
 }
 
 /// The same with every choice made.
@@ -118,6 +126,7 @@ pub(super) struct Shape {
     pub(super) searched: Searched,
     pub(super) answers: Answers,
     pub(super) parallel: Parallel,
+    pub(super) row_id: RowId,
 }
 
 impl Options {
@@ -132,6 +141,7 @@ impl Options {
             searched: None,
             answers: None,
             parallel: None,
+            row_id: None,
         }
     }
 
@@ -147,6 +157,7 @@ impl Options {
         refuse(self.answers.is_some(), format.takes_answers(), "answers")?;
         refuse(self.searched == Some(Searched::Deferred), format.takes_deferred(), "searched deferred")?;
         refuse(self.parallel.is_some(), format.takes_answers(), "parallel")?;
+        refuse(self.row_id.is_some(), format == Format::Openai, "row-id")?;
         let openai = format == Format::Openai;
         Ok(Shape {
             format,
@@ -163,13 +174,14 @@ impl Options {
                 Answers::Prose
             }),
             parallel: self.parallel.unwrap_or_default(),
+            row_id: self.row_id.unwrap_or_default(),
         })
     }
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 12] = [
         Self::Jsonl,
         Self::Openai,
         Self::Trl,
@@ -179,8 +191,6 @@ impl Format {
         Self::Sharegpt,
         Self::LlamaFactory,
         Self::Xlam,
-        Self::ApiBank,
-        Self::Bfcl,
         Self::ReverseChain,
         Self::NemoGym,
         Self::Verl,
@@ -199,8 +209,6 @@ impl Format {
             Self::Sharegpt => "sharegpt",
             Self::LlamaFactory => "llama-factory",
             Self::Xlam => "xlam",
-            Self::ApiBank => "api-bank",
-            Self::Bfcl => "bfcl",
             Self::ReverseChain => "reverse-chain",
             Self::NemoGym => "nemo-gym",
             Self::Verl => "verl",
@@ -231,8 +239,7 @@ impl Format {
     }
 
     const fn takes_answers(self) -> bool {
-        !matches!(self, Self::Jsonl | Self::Xlam | Self::ApiBank | Self::Bfcl | Self::ReverseChain)
-            && !self.is_reward()
+        !matches!(self, Self::Jsonl | Self::Xlam | Self::ReverseChain) && !self.is_reward()
     }
 }
 
@@ -244,7 +251,7 @@ impl FromStr for Format {
             what: "format",
             found: text.to_owned(),
             expected: "jsonl, openai, trl, trl-prompt-completion, trl-preference, prompt-only, sharegpt, llama-factory, xlam, \
-                       api-bank, bfcl, reverse-chain, nemo-gym, verl",
+                       reverse-chain, nemo-gym, verl",
         })
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use diorama_output::export::{
-    self, Answers, Arguments, Content, Format, Options, Parallel, Searched, export,
+    self, Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched, export,
 };
 use diorama_output::row::Split;
 use diorama_output::storage::Location;
@@ -44,6 +44,9 @@ pub(super) struct Export {
     /// How to write calls that are made together [default: keep].
     #[arg(long, value_enum)]
     parallel: Option<ParallelName>,
+    /// Whether lines of the format openai have the id of their row [default: keep]. An upload to OpenAI takes no such member.
+    #[arg(long, value_enum)]
+    row_id: Option<RowIdName>,
     /// File to write. An existing file is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -85,6 +88,24 @@ impl From<ParallelName> for Parallel {
     }
 }
 
+/// Whether a line has the id of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RowIdName {
+    /// The id stands first.
+    Keep,
+    /// A line has the format's own members alone.
+    Drop,
+}
+
+impl From<RowIdName> for RowId {
+    fn from(name: RowIdName) -> Self {
+        match name {
+            RowIdName::Keep => Self::Keep,
+            RowIdName::Drop => Self::Drop,
+        }
+    }
+}
+
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum FormatName {
@@ -106,10 +127,6 @@ pub(super) enum FormatName {
     LlamaFactory,
     /// xLAM's query, tools and answers.
     Xlam,
-    /// API-Bank's dialogues.
-    ApiBank,
-    /// The Berkeley Function-Calling Leaderboard's questions.
-    Bfcl,
     /// Reverse Chain's requests with nested labels.
     ReverseChain,
     /// NeMo Gym's tasks.
@@ -163,6 +180,7 @@ impl Export {
             searched: self.searched.map(Searched::from),
             answers: self.answers.map(Answers::from),
             parallel: self.parallel.map(Parallel::from),
+            row_id: self.row_id.map(RowId::from),
         };
         let done = export(&open_dataset(&self.folder)?, options, &self.out).map_err(|error| match error {
             export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
@@ -197,8 +215,6 @@ impl From<FormatName> for Format {
             FormatName::Sharegpt => Self::Sharegpt,
             FormatName::LlamaFactory => Self::LlamaFactory,
             FormatName::Xlam => Self::Xlam,
-            FormatName::ApiBank => Self::ApiBank,
-            FormatName::Bfcl => Self::Bfcl,
             FormatName::ReverseChain => Self::ReverseChain,
             FormatName::NemoGym => Self::NemoGym,
             FormatName::Verl => Self::Verl,

@@ -1,11 +1,9 @@
-//! The shapes of four public datasets and benchmarks: xLAM, API-Bank, the Berkeley Function-Calling Leaderboard and
-//! Reverse Chain.
+//! The shapes of two public datasets: xLAM and Reverse Chain.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::{arguments, with_id};
-use crate::export::conversation::{Call, Conversation, TOOL_SEARCHER, bare, parameters, tool_name};
-use crate::export::literal;
+use crate::export::conversation::{Conversation, TOOL_SEARCHER, bare, parameters, tool_name};
 use crate::export::options::{Searched, Shape};
 use crate::export::searched;
 use crate::row::{Dialogue, Role};
@@ -51,104 +49,6 @@ fn xlam_parameter(schema: &Json, required: bool) -> Json {
         parameter["default"] = default.clone();
     }
     parameter
-}
-
-/// Turns of `User`, `AI` and `API`, the calls with their results.
-pub(super) fn api_bank(conversation: &Conversation) -> Json {
-    let mut turns: Vec<Json> = Vec::new();
-    for turn in &conversation.turns {
-        let said = turn.text().unwrap_or_default();
-        match turn.role {
-            Role::System | Role::Tool => {}
-            Role::User => turns.push(json!({"role": "User", "text": said})),
-            Role::Assistant => {
-                if !said.is_empty() || turn.calls.is_empty() {
-                    turns.push(json!({"role": "AI", "text": said}));
-                }
-                turns.extend(turn.calls.iter().map(|call| api_bank_call(conversation, call)));
-            }
-        }
-    }
-    let apis = conversation.tools.iter().map(|tool| {
-        let inputs = parameters(tool).into_iter().map(|(name, schema, _)| {
-            (name.to_owned(), json!({"type": python_type(schema), "description": text(schema, "description")}))
-        });
-        json!({
-            "name": tool_name(tool),
-            "description": text(bare(tool), "description"),
-            "input_parameters": inputs.collect::<Map<_, _>>(),
-            "output_parameters": outputs(conversation, tool_name(tool), |value| json!({"type": python_type_of(value), "description": ""})),
-        })
-    });
-    json!({"apis": apis.collect::<Vec<_>>(), "dialogue": turns})
-}
-
-fn api_bank_call(conversation: &Conversation, call: &Call) -> Json {
-    let reply = conversation.reply(call).unwrap_or_default();
-    let reply: Json = serde_json::from_str(reply).unwrap_or_else(|_| Json::from(reply));
-    // A refusal is a problem document (RFC 9457).
-    let refused = reply.get("status").and_then(Json::as_u64).is_some_and(|status| status >= 400)
-        && reply.get("title").is_some();
-    let exception = refused.then(|| reply.get("detail").or_else(|| reply.get("title")).cloned());
-    json!({
-        "role": "API",
-        "api_name": call.name,
-        "param_dict": call.arguments,
-        "result": {
-            "api_name": call.name,
-            "input": call.arguments,
-            "output": if refused { Json::Null } else { reply },
-            "exception": exception,
-        },
-    })
-}
-
-/// A list of messages and a list of calls for each turn of the user.
-pub(super) fn bfcl(conversation: &Conversation) -> Json {
-    let mut question: Vec<Vec<Json>> = Vec::new();
-    let mut truth: Vec<Vec<String>> = Vec::new();
-    let mut before: Vec<Json> = Vec::new();
-    for turn in &conversation.turns {
-        let message = || json!({"role": turn.role.as_str(), "content": turn.text().unwrap_or_default()});
-        match turn.role {
-            Role::System => before.push(message()),
-            Role::User => {
-                before.push(message());
-                question.push(std::mem::take(&mut before));
-                truth.push(Vec::new());
-            }
-            Role::Assistant => {
-                if let Some(calls) = truth.last_mut() {
-                    calls.extend(turn.calls.iter().map(literal::call));
-                }
-            }
-            Role::Tool => {}
-        }
-    }
-    let functions: Vec<Json> = conversation.tools.iter().map(|tool| bfcl_schema(bare(tool))).collect();
-    json!({"question": question, "function": functions, "ground_truth": truth})
-}
-
-/// The leaderboard's types: `dict` for objects, `float` for numbers.
-fn bfcl_schema(schema: &Json) -> Json {
-    match schema {
-        Json::Object(members) => members
-            .iter()
-            .map(|(name, value)| {
-                let value = match (name.as_str(), value.as_str()) {
-                    ("type", Some("object")) => Json::from("dict"),
-                    ("type", Some("number")) => Json::from("float"),
-                    // Unless they are parameters of these names.
-                    ("enum" | "default" | "required", _) if !value.is_object() => value.clone(),
-                    _ => bfcl_schema(value),
-                };
-                (name.clone(), value)
-            })
-            .collect::<Map<_, _>>()
-            .into(),
-        Json::Array(items) => items.iter().map(bfcl_schema).collect(),
-        other => other.clone(),
-    }
 }
 
 /// A request with its nested label; none for a row that calls nothing.
@@ -212,18 +112,6 @@ fn python_type(schema: &Json) -> String {
             item.map_or_else(|| "list".to_owned(), |item| format!("List[{item}]"))
         }
         _ => "Any".to_owned(),
-    }
-}
-
-fn python_type_of(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "None",
-        Json::Bool(_) => "bool",
-        Json::Number(number) if number.is_f64() => "float",
-        Json::Number(_) => "int",
-        Json::String(_) => "str",
-        Json::Array(_) => "list",
-        Json::Object(_) => "dict",
     }
 }
 

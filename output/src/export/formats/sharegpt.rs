@@ -30,7 +30,8 @@ pub(super) fn plain(shape: &Shape, conversation: &Conversation) -> Json {
 }
 
 /// As LLaMA-Factory reads them: the system message beside the turns, `human` or `observation` at the first, third and
-/// every other place, `gpt` or `function_call` between. Replies to calls made together are lines of one observation.
+/// every other place, `gpt` or `function_call` between. Replies to calls made together are lines of one observation. Text
+/// beside a call stands before it, and the call between `<tool_call>` and `</tool_call>`: it reads both.
 pub(super) fn alternating(shape: &Shape, conversation: &Conversation) -> Json {
     let mut turns: Vec<(&str, String)> = Vec::new();
     for turn in &conversation.turns {
@@ -40,7 +41,10 @@ pub(super) fn alternating(shape: &Shape, conversation: &Conversation) -> Json {
             Role::User => ("human", text),
             Role::Tool => ("observation", text),
             Role::Assistant if turn.calls.is_empty() => ("gpt", text),
-            Role::Assistant => ("function_call", calls(shape, turn)),
+            Role::Assistant if text.is_empty() => ("function_call", calls(shape, turn)),
+            Role::Assistant => {
+                ("function_call", format!("{text}<tool_call>{}</tool_call>", calls(shape, turn)))
+            }
         };
         match turns.last_mut() {
             Some((last, earlier)) if *last == from && from != "function_call" => {
