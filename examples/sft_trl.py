@@ -18,7 +18,9 @@ parser.add_argument("--steps", type=int, default=1, help="training steps")
 options = parser.parse_args()
 
 gpu = torch.cuda.is_available()
-rows = load_dataset("json", data_files=options.rows, split="train").select_columns(["messages", "tools"])
+rows = load_dataset("json", data_files=options.rows, split="train")
+# `--format trl` has messages, `--format trl-prompt-completion` a prompt and a completion. Both hold only what is to be learned.
+rows = rows.select_columns([name for name in ("messages", "prompt", "completion", "tools") if name in rows.column_names])
 config = SFTConfig(output_dir="trained", max_steps=options.steps, max_length=8192, assistant_only_loss=True, logging_steps=1, bf16=gpu, use_cpu=not gpu)
 trainer = SFTTrainer(model=options.model, train_dataset=rows, args=config)
 trainer.train()

@@ -96,6 +96,16 @@ impl Conversation {
         self.turns = turns;
     }
 
+    /// Ends the conversation before the first message of the assistant that must not be learned from. The message before
+    /// it that can be learned from is then the last. Returns false if there is none.
+    pub(super) fn end_before_mistakes(&mut self) -> bool {
+        let is_mistake = |turn: &Turn| turn.role == Role::Assistant && !turn.train;
+        let Some(first) = self.turns.iter().position(is_mistake) else { return true };
+        let last = self.turns[..first].iter().rposition(|turn| turn.role == Role::Assistant);
+        self.turns.truncate(last.map_or(0, |last| last + 1));
+        last.is_some()
+    }
+
     /// Returns true if the assistant finds its APIs by searching.
     pub(super) fn is_searched(&self) -> bool {
         self.tools.first().is_some_and(|tool| tool_name(tool) == TOOL_SEARCHER)

@@ -33,6 +33,9 @@ pub(super) fn lines(shape: &Shape, number: u64, row: &Dialogue) -> Result<Vec<St
     if shape.parallel == Parallel::Split {
         conversation.split_calls();
     }
+    if shape.format.learns_all() && !conversation.end_before_mistakes() {
+        return Ok(Vec::new());
+    }
     let damaged =
         (shape.format == Format::TrlPreference).then(|| damage::damage(&conversation, &row.id)).flatten();
     searched::render(&mut conversation, shape.searched);

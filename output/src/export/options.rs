@@ -221,6 +221,11 @@ impl Format {
         matches!(self, Self::PromptOnly | Self::NemoGym | Self::Verl)
     }
 
+    /// Returns true if trainers learn from each message of the assistant that a line holds.
+    pub(super) const fn learns_all(self) -> bool {
+        matches!(self, Self::Trl | Self::Sharegpt | Self::LlamaFactory)
+    }
+
     const fn takes_content(self) -> bool {
         matches!(self, Self::Openai | Self::Trl | Self::TrlPromptCompletion | Self::TrlPreference)
     }

@@ -15,7 +15,14 @@ use crate::row::{Dialogue, Message, Role, Split, ToolCall};
 use crate::rows::samples::sample;
 use crate::storage::Storage;
 
-/// A row with two calls at once, a message not to learn from, and reasoning.
+/// The row of two calls at once, whose first call is not to learn from.
+fn mistaken_row() -> Dialogue {
+    let mut row = row();
+    row.messages[2].train = false;
+    row
+}
+
+/// A row with a refused call, two calls at once, and reasoning.
 fn row() -> Dialogue {
     let calls = vec![
         ToolCall::new("call_1", "FindDentist", r#"{"name":"Ann"}"#),
@@ -27,7 +34,7 @@ fn row() -> Dialogue {
     let mut messages = vec![
         Message::new(Role::System, "You call APIs."),
         Message::new(Role::User, "Where are Ann and Tom?"),
-        Message { train: false, ..Message::calling(vec![wrong.clone()]) },
+        Message::calling(vec![wrong.clone()]),
         Message::reply(&wrong, r#"{"title":"Bad Request","status":400,"detail":"`name` is missing"}"#),
         Message { reasoning_content: Some("Two names.".into()), ..Message::calling(calls) },
     ];

@@ -27,18 +27,7 @@ pub(super) fn openai(shape: &Shape, conversation: &Conversation) -> Json {
 }
 
 pub(super) fn trl(shape: &Shape, conversation: &Conversation) -> Json {
-    let messages: Vec<Json> = conversation
-        .turns
-        .iter()
-        .map(|turn| {
-            let mut members = trl_message(shape, turn);
-            if turn.role == Role::Assistant {
-                members.insert("train".into(), turn.train.into());
-            }
-            Json::Object(members)
-        })
-        .collect();
-    json!({"messages": messages, "tools": trl_tools(shape, &conversation.tools)})
+    json!({"messages": trl_messages(shape, &conversation.turns), "tools": trl_tools(shape, &conversation.tools)})
 }
 
 /// One example for each assistant message to learn from. Several have the row's id; `turn` tells them apart.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{one, read, row, searched_row};
+use super::{mistaken_row, one, read, row, searched_row};
 use crate::export::{Arguments, Format, Options, Searched};
 use crate::row::{Dialogue, Role};
 
@@ -68,7 +68,7 @@ fn messages_give_the_same_calls() {
 
 #[test]
 fn completions_give_the_calls_to_learn_from() {
-    for row in [row(), searched_row()] {
+    for row in [row(), searched_row(), mistaken_row()] {
         for searched in [Searched::Deferred, Searched::Dispatch, Searched::Text] {
             let options = Options { searched: Some(searched), ..Options::new(Format::TrlPromptCompletion) };
             let lines = read(options, &row);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{one, read, row, searched_row};
+use super::{mistaken_row, one, read, row, searched_row};
 use crate::export::{Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched};
 use crate::row::Dialogue;
 
@@ -38,6 +38,26 @@ fn every_line_has_the_id_of_its_row() {
 fn a_line_for_an_upload_has_the_members_of_the_format_alone() {
     let line = one(Options { row_id: Some(RowId::Drop), ..Options::new(Format::Openai) }, &row());
     assert_eq!(line.as_object().unwrap().keys().collect::<Vec<_>>(), ["messages", "tools"]);
+}
+
+#[test]
+fn no_trainer_learns_from_a_mistake() {
+    let mut late = mistaken_row();
+    late.messages[2].train = true;
+    late.messages[7].train = false;
+    for format in [Format::Trl, Format::Sharegpt, Format::LlamaFactory] {
+        assert_eq!(read(Options::new(format), &mistaken_row()), Vec::<Json>::new(), "{format}");
+        let line = one(Options::new(format), &late);
+        let messages = line.get("messages").unwrap_or_else(|| &line["conversations"]).as_array().unwrap();
+        let last = messages.last().unwrap();
+        assert!(last.get("tool_calls").is_some() || last["from"] == "function_call", "{format}: {last}");
+        assert!(!line.to_string().contains("At \\\"1"), "{format}");
+    }
+    let line = one(Options::new(Format::Openai), &mistaken_row());
+    assert_eq!((&line["messages"][2]["weight"], line["messages"][4].get("weight")), (&json!(0), None));
+    let lines = read(Options::new(Format::TrlPromptCompletion), &mistaken_row());
+    let turns: Vec<&Json> = lines.iter().map(|line| &line["turn"]).collect();
+    assert_eq!(turns, [4, 7]);
 }
 
 #[test]
