@@ -1,13 +1,15 @@
 //! Damage: a message of the reference solution as a worse agent would have it.
 //!
-//! One of three mutants, chosen by the row's id, so that the same row has the same pair in every export. Nothing is run: that
-//! the damaged message is worse follows from what was changed.
+//! One of three mutants, chosen by the row's id, so that the same row has the same pair in every export. A mutant's call is
+//! one that the API's schema allows. Nothing is run: that the damaged message is worse follows from what was changed.
 
 use serde_json::{Map, Number, Value as Json};
 
+use diorama_seeds::ending::FINISH;
 use diorama_seeds::english;
 
 use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, parameters, tool_name, wrapped};
+use super::form;
 use super::searched::shown;
 use crate::row::Role;
 
@@ -26,30 +28,22 @@ pub(super) enum Damage {
     /// One argument has another value.
     ChangeArgument,
     /// A call is of another API with a similar name or similar parameters.
-    NearApi,
-    /// No API is called, and the message claims that the request was carried out.
-    ClaimDone,
+    OtherApi,
+    /// The calls are left out: the message is the next one that the row has without a call of an API.
+    DropCall,
 }
 
 impl Damage {
-    const ALL: [Self; 3] = [Self::ChangeArgument, Self::NearApi, Self::ClaimDone];
+    const ALL: [Self; 3] = [Self::ChangeArgument, Self::OtherApi, Self::DropCall];
 
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::ChangeArgument => "change_argument",
-            Self::NearApi => "near_api",
-            Self::ClaimDone => "claim_done",
+            Self::OtherApi => "other_api",
+            Self::DropCall => "drop_call",
         }
     }
 }
-
-/// Messages that claim success in place of a call.
-const CLAIMS: [&str; 4] = [
-    "That's taken care of.",
-    "Done. Is there anything else?",
-    "All set, it's been done just as you asked.",
-    "I've seen to that for you.",
-];
 
 /// Choices that follow from an id alone.
 struct Dice {
@@ -89,15 +83,15 @@ pub(super) fn damage(conversation: &Conversation, id: &str) -> Option<Damaged> {
         (0..turn.calls.len()).filter(|index| turn.calls[*index].name != TOOL_SEARCHER).collect();
     let which = able[dice.below(able.len())];
     let first = dice.below(Damage::ALL.len());
-    // A message for which one kind of damage is not possible gets the next; claiming always is.
+    // A message for which one kind of damage is not possible gets the next.
     (0..Damage::ALL.len()).find_map(|step| {
         let kind = Damage::ALL[(first + step) % Damage::ALL.len()];
         let call = match kind {
             Damage::ChangeArgument => changed(conversation, at, which, &mut dice)?,
-            Damage::NearApi => near(conversation, at, which)?,
-            Damage::ClaimDone => {
-                let claim = CLAIMS[dice.below(CLAIMS.len())].to_owned();
-                return Some(Damaged { at, turn: Turn::assistant(Some(claim), Vec::new()), kind });
+            Damage::OtherApi => near(conversation, at, which)?,
+            Damage::DropCall => {
+                let turn = next_answer(conversation, at)?.clone();
+                return Some(Damaged { at, turn: Turn { reasoning: None, ..turn }, kind });
             }
         };
         let mut damaged = turn.clone();
@@ -105,6 +99,13 @@ pub(super) fn damage(conversation: &Conversation, id: &str) -> Option<Damaged> {
         damaged.calls[which] = call;
         Some(Damaged { at, turn: damaged, kind })
     })
+}
+
+/// The next message of the assistant that calls no API: words, or the end of a goal.
+fn next_answer(conversation: &Conversation, at: usize) -> Option<&Turn> {
+    let is_answer =
+        |turn: &&Turn| turn.role == Role::Assistant && turn.calls.iter().all(|call| call.name == FINISH);
+    conversation.turns.get(at + 1..)?.iter().find(is_answer)
 }
 
 /// The tools that could be called in a turn.
@@ -119,31 +120,25 @@ fn visible(conversation: &Conversation, at: usize) -> Vec<Json> {
     tools
 }
 
-/// The call with another value for one argument, one that must be given where there is such a one.
+/// The call with another value for one argument that must be given. What may be left out often changes only the view.
 fn changed(conversation: &Conversation, at: usize, which: usize, dice: &mut Dice) -> Option<Call> {
     let call = &conversation.turns[at].calls[which];
     let tools = visible(conversation, at);
-    let parameters: Vec<(&str, &Json, bool)> =
-        tools.iter().find(|tool| tool_name(tool) == call.name).map(parameters).unwrap_or_default();
-    let schema = |name: &str| parameters.iter().find(|(known, ..)| *known == name);
+    let parameters = tools.iter().find(|tool| tool_name(tool) == call.name).map(parameters)?;
     let others: Vec<(String, Json)> = values(conversation, at);
-    let able: Vec<(&String, Json)> = call
-        .arguments
-        .iter()
-        .filter_map(|(name, value)| {
-            let schema = schema(name).map_or(&Json::Null, |(_, schema, _)| schema);
-            Some((name, other(name, value, schema, &others)?))
+    let from: Vec<(&str, Json)> = parameters
+        .into_iter()
+        .filter(|(.., required)| *required)
+        .filter_map(|(name, schema, _)| {
+            Some((name, other(name, call.arguments.get(name)?, schema, &others)?))
         })
         .collect();
-    let needed: Vec<&(&String, Json)> =
-        able.iter().filter(|(name, _)| schema(name).is_some_and(|(.., required)| *required)).collect();
-    let from: Vec<&(&String, Json)> = if needed.is_empty() { able.iter().collect() } else { needed };
     let (name, value) = match from.len() {
         0 => return None,
-        count => from[dice.below(count)],
+        count => &from[dice.below(count)],
     };
     let mut arguments = call.arguments.clone();
-    arguments.insert((*name).clone(), value.clone());
+    arguments.insert((*name).to_owned(), value.clone());
     Some(Call::new(call.id.clone(), call.name.clone(), arguments))
 }
 
@@ -170,19 +165,22 @@ fn leaves(json: &Json, name: &str, found: &mut Vec<(String, Json)>) {
 
 /// Another value of the same type: one that the schema lists, one that stood under the same name, or a near one.
 fn other(name: &str, value: &Json, schema: &Json, others: &[(String, Json)]) -> Option<Json> {
-    let alike = |candidate: &&Json| *candidate != value && same_type(candidate, value);
+    let alike = |candidate: &&Json| {
+        *candidate != value && same_type(candidate, value) && form::fits(candidate, schema)
+    };
     if let Some(listed) = schema.get("enum").and_then(Json::as_array) {
         return listed.iter().find(alike).cloned();
     }
     let seen =
         || others.iter().filter(|(known, _)| known == name).map(|(_, value)| value).find(alike).cloned();
-    match value {
+    let other = match value {
         Json::Bool(flag) => Some(Json::Bool(!flag)),
         Json::Number(number) => seen().or_else(|| next_number(number, schema)),
         Json::String(text) => seen().or_else(|| near_text(text)).filter(|other| other != value),
         Json::Array(items) if items.len() > 1 => Some(Json::Array(items[..items.len() - 1].to_vec())),
         Json::Array(_) | Json::Object(_) | Json::Null => None,
-    }
+    };
+    other.filter(|other| form::fits(other, schema))
 }
 
 fn same_type(one: &Json, other: &Json) -> bool {
@@ -230,36 +228,30 @@ fn near(conversation: &Conversation, at: usize, which: usize) -> Option<Call> {
         shared * 2 + words(tool_name(tool)).iter().filter(|word| own.contains(word)).count()
     };
     let candidates =
-        tools.iter().filter(|tool| tool_name(tool) != call.name && tool_name(tool) != TOOL_SEARCHER);
+        tools.iter().filter(|tool| ![&*call.name, TOOL_SEARCHER, FINISH].contains(&tool_name(tool)));
+    let mut nearest: Vec<&Json> = candidates.collect();
     // Of equally near ones the first.
-    let nearest = candidates.rev().max_by_key(|tool| likeness(tool))?;
-    let takes = parameters(nearest);
+    nearest.sort_by_key(|tool| std::cmp::Reverse(likeness(tool)));
+    nearest.into_iter().find_map(|tool| called_instead(call, tool))
+}
+
+/// A call of another API with the arguments that it takes; none where it needs others.
+fn called_instead(call: &Call, tool: &Json) -> Option<Call> {
+    let takes = parameters(tool);
     let is_taken = |name: &str| takes.iter().any(|(taken, ..)| *taken == name);
     let (kept, mut spare): (Map<String, Json>, Map<String, Json>) =
         call.arguments.clone().into_iter().partition(|(name, _)| is_taken(name));
     let mut arguments = kept;
-    // A required parameter without a value of its name takes a spare value of its type. A caller that mistakes one
-    // API for another would do the same.
-    for (name, schema, required) in takes {
-        let fits = |value: &Json| schema.get("type").and_then(Json::as_str) == Some(type_of(value));
-        let found = spare.iter().find(|(_, value)| fits(value)).map(|(name, _)| name.clone());
-        if let Some(value) =
-            found.filter(|_| required && !arguments.contains_key(name)).and_then(|found| spare.remove(&found))
-        {
-            arguments.insert(name.to_owned(), value);
+    // A required parameter without a value of its name takes a spare value that fits it. A caller that mistakes one API
+    // for another would do the same.
+    for (name, schema, required) in &takes {
+        if *required && !arguments.contains_key(*name) {
+            let found = spare.iter().find(|(_, value)| form::fits(value, schema))?.0.clone();
+            arguments.insert((*name).to_owned(), spare.remove(&found)?);
         }
     }
-    Some(Call::new(call.id.clone(), tool_name(nearest).to_owned(), arguments))
-}
-
-fn type_of(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "boolean",
-        Json::Number(number) if number.is_f64() => "number",
-        Json::Number(_) => "integer",
-        Json::String(_) => "string",
-        Json::Array(_) => "array",
-        Json::Object(_) => "object",
-    }
+    let schema = |name: &str| takes.iter().find(|(taken, ..)| *taken == name).map(|(_, schema, _)| *schema);
+    let is_valid =
+        arguments.iter().all(|(name, value)| schema(name).is_some_and(|schema| form::fits(value, schema)));
+    is_valid.then(|| Call::new(call.id.clone(), tool_name(tool).to_owned(), arguments))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{read, row, searched_row};
-use crate::export::{Format, Options, Searched};
+use crate::export::{Format, Options, Searched, form};
 use crate::row::{Dialogue, Message, Role};
 
 fn pair(row: &Dialogue) -> Option<Json> {
@@ -35,9 +35,12 @@ fn each_kind_of_damage_is_worse_in_its_own_way() {
                 calls(chosen).into_iter().zip(calls(rejected)).filter(|(one, other)| one != other).collect();
             let kind = line["damage"].as_str().unwrap().to_owned();
             match kind.as_str() {
-                "claim_done" => {
+                "drop_call" => {
                     assert!(calls(rejected).is_empty());
-                    assert!(!rejected["content"].as_str().unwrap().is_empty());
+                    let said = rejected["content"].as_str();
+                    let later = row.messages[turn..].iter();
+                    let said_later = later.clone().any(|message| message.content.as_deref() == said);
+                    assert!(said.is_some() && said_later, "{rejected}");
                 }
                 other => {
                     assert_eq!(calls(chosen).len(), calls(rejected).len());
@@ -47,12 +50,22 @@ fn each_kind_of_damage_is_worse_in_its_own_way() {
                     let names =
                         line["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]);
                     assert!(names.into_iter().any(|name| *name == changed["name"]), "{changed}");
+                    let tools = line["tools"].as_array().unwrap().iter();
+                    let mut tools = tools.filter(|tool| tool["function"]["name"] == changed["name"]);
+                    let schema = &tools.next().unwrap()["function"]["parameters"];
+                    let arguments = changed["arguments"].as_object().unwrap();
+                    for name in schema["required"].as_array().into_iter().flatten() {
+                        assert!(arguments.contains_key(name.as_str().unwrap()), "{changed}");
+                    }
+                    for (name, value) in arguments {
+                        assert!(form::fits(value, &schema["properties"][name]), "{changed}");
+                    }
                 }
             }
             seen.insert(kind);
         }
     }
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["change_argument", "claim_done", "near_api"]);
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["change_argument", "drop_call", "other_api"]);
 }
 
 #[test]
@@ -77,4 +90,20 @@ fn the_same_row_has_the_same_pair() {
 fn a_row_that_calls_nothing_has_no_pair() {
     let messages = vec![Message::new(Role::User, "Hello."), Message::new(Role::Assistant, "Hello!")];
     assert_eq!(pair(&Dialogue { messages, ..row() }), None);
+}
+
+#[test]
+fn values_have_the_form_of_their_schema() {
+    let check = |value: Json, schema: Json, expect: bool| {
+        assert_eq!(form::fits(&value, &schema), expect, "{value} {schema}");
+    };
+    check(json!(7), json!({"type": "integer", "maximum": 7}), true);
+    check(json!(8), json!({"type": "integer", "maximum": 7}), false);
+    check(json!("7"), json!({"type": ["integer", "null"]}), false);
+    check(json!("2026-02-28"), json!({"type": "string", "format": "date"}), true);
+    check(json!("2026-02-29"), json!({"type": "string", "format": "date"}), false);
+    check(json!("AB-2"), json!({"type": "string", "pattern": "^[A-Z]{2}-[0-9]$"}), true);
+    check(json!("AB-22"), json!({"type": "string", "pattern": "^[A-Z]{2}-[0-9]$"}), false);
+    check(json!(["a", "b"]), json!({"type": "array", "items": {"enum": ["a"]}}), false);
+    check(json!(null), json!({}), true);
 }
