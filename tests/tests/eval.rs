@@ -270,7 +270,7 @@ fn faults_cost_what_the_report_says() {
     // The oracle makes the reference calls, with the tokens and the new keys of its own sessions.
     assert_eq!(passing["call_accuracy"], 1.0);
     // Faults that do not pass are not: those episodes say nothing of the agent, and are counted apart.
-    let cut = run("503=0.95");
+    let cut = run("503=0.9");
     let excluded = cut["excluded"].as_u64().unwrap();
     let faults = &cut["faults"];
     assert!(excluded > 0 && cut["success"] == 1.0, "{cut}");
