@@ -380,6 +380,23 @@ pub enum Evidence {
         #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
         arguments: serde_json::Map<String, Json>,
     },
+    /// A list in a reply of this API in which a record comes first: no other one has a better value.
+    First {
+        /// The API.
+        api: String,
+        /// Arguments that the call must have had.
+        arguments: serde_json::Map<String, Json>,
+        /// Where in the reply the list is; empty where the reply is the list.
+        array: String,
+        /// Where in an item the value is that decides.
+        by: String,
+        /// Whether the greatest value comes first, or the least.
+        greatest: bool,
+        /// Qualified name of the record's resource.
+        resource: String,
+        /// The record's key as text.
+        key: String,
+    },
     /// A search for tools that shows one of these: it would have shown what does not exist, too.
     Searched {
         /// The names of the tools that the reference's search shows.

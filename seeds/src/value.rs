@@ -96,6 +96,17 @@ impl Value {
         }
     }
 
+    /// A number, a day, a time or a moment as one number, by which values of one kind are ordered.
+    #[must_use]
+    pub fn magnitude(&self) -> Option<f64> {
+        match self {
+            Self::Date(date) => Some(f64::from(date.0)),
+            Self::Time(time) => Some(f64::from(time.0)),
+            Self::DateTime(instant) => Some(instant.0 as f64),
+            other => other.as_f64(),
+        }
+    }
+
     /// Equality with numeric promotion: `1`, `1.0` and the decimal `1.00` are equal.
     #[must_use]
     pub fn loosely_equals(&self, other: &Self) -> bool {

@@ -171,8 +171,8 @@ fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
             let shows_record = |(_, origin): (&Value, &Origin)| matches!(origin, Origin::Field { .. });
             entry.call.api == *api && !entry.reply.body.values().any(shows_record)
         }),
-        // The keys of new records are not known to a user, nor is what a search for tools shows.
-        Evidence::New { .. } | Evidence::Searched { .. } => false,
+        // No script opens a goal by these.
+        Evidence::New { .. } | Evidence::First { .. } | Evidence::Searched { .. } => false,
         Evidence::All { of } => {
             of.iter().all(|place| shows(&ReplyFact { place: place.clone(), value: fact.value.clone() }, turn))
         }

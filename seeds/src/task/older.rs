@@ -136,7 +136,7 @@ impl Evidence {
             | Self::Refused { api, arguments, .. }
             | Self::Empty { api, arguments } => (api, arguments),
             Self::All { of } => return of.iter_mut().for_each(|part| part.name_arguments(gold)),
-            Self::Leaf { .. } | Self::New { .. } | Self::Searched { .. } => return,
+            Self::Leaf { .. } | Self::New { .. } | Self::First { .. } | Self::Searched { .. } => return,
         };
         let Some(call) = gold.iter().rev().find(|call| call.api == *api) else { return };
         let lasting = |name: &str| match call.sources.get(name) {

@@ -86,7 +86,10 @@ impl Subjects {
                 }
             }
             Evidence::All { of } => of.iter().for_each(|part| self.add_evidence(part, base)),
-            Evidence::New { .. } | Evidence::Computed { .. } | Evidence::Searched { .. } => {}
+            Evidence::New { .. }
+            | Evidence::Computed { .. }
+            | Evidence::First { .. }
+            | Evidence::Searched { .. } => {}
         }
     }
 

@@ -115,17 +115,11 @@ impl Ready {
         };
         match evidence {
             Evidence::Leaf { resource, key, field, value } => {
-                let id = world
-                    .resource_named(resource)
-                    .ok_or_else(|| EvidenceError::Resource(resource.clone()))?;
+                let (id, key) = record(resource, key, world)?;
                 let declared = world.resource(id);
                 let field = declared
                     .field_named(field)
                     .ok_or_else(|| EvidenceError::Field(resource.clone(), field.clone()))?;
-                let schema = &declared.field(declared.key).schema;
-                let key = schema
-                    .parse_text(key, &world.zone)
-                    .map_err(|error| EvidenceError::Key(resource.clone(), key.clone(), error.to_string()))?;
                 // A value that the field no longer takes is held against nothing.
                 let value = value.as_ref().and_then(|json| shown_value(declared, field, json, world));
                 Ok(Self::Leaf(wanted.position(Leaf { resource: id, key, field, value })))
@@ -136,6 +130,11 @@ impl Ready {
             }
             Evidence::Refused { api, status, arguments } => answer(api, arguments, Answer::Refused(*status)),
             Evidence::Empty { api, arguments } => answer(api, arguments, Answer::Empty),
+            Evidence::First { api, arguments, array, by, greatest, resource, key } => {
+                let (resource, key) = record(resource, key, world)?;
+                let (array, by, greatest) = (array.clone(), by.clone(), *greatest);
+                answer(api, arguments, Answer::First { array, by, greatest, resource, key })
+            }
             Evidence::Searched { tools } if tools.is_empty() => Err(EvidenceError::Nothing),
             Evidence::Searched { tools } => Ok(Self::Searched(tools.clone())),
             Evidence::All { of } if of.is_empty() => Err(EvidenceError::Nothing),
@@ -176,6 +175,17 @@ impl Ready {
             Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new, history, standard)),
         }
     }
+}
+
+/// The resource and the key of a record that evidence names.
+fn record(resource: &str, key: &str, world: &World) -> Result<(ResourceId, Value), EvidenceError> {
+    let unknown = || EvidenceError::Resource(resource.to_owned());
+    let id = world.resource_named(resource).ok_or_else(unknown)?;
+    let declared = world.resource(id);
+    let value = declared.field(declared.key).schema.parse_text(key, &world.zone);
+    let value =
+        value.map_err(|error| EvidenceError::Key(resource.to_owned(), key.to_owned(), error.to_string()))?;
+    Ok((id, value))
 }
 
 impl Wanted {

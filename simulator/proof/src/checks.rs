@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use diorama_answers::prose::Prose;
 use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::{Body, Origin};
 use diorama_seeds::ending::{Ask, Kind};
@@ -26,11 +27,13 @@ use crate::ground::GroundedGoal;
 use crate::measures::Measures;
 
 mod changes;
+mod first;
 mod items;
 mod ways;
 
 use self::changes::{allowances, new_keys};
 pub use self::changes::{change_checks, changed_by_goal, older_change_checks};
+pub(crate) use self::first::split_item;
 
 /// Builds the checks of a candidate that was run.
 #[must_use]
@@ -41,12 +44,13 @@ pub fn build(
     goals: &[GroundedGoal],
     gold: &[GoldCall],
     entries: &[Arc<LogEntry>],
+    turns: &[Prose],
 ) -> Checks {
     let world = context.base.world();
     let logs: Vec<&[Arc<LogEntry>]> =
         goals.iter().map(|goal| entries.get(goal.calls.clone()).unwrap_or_default()).collect();
     let changed = changed_by_goal(&logs);
-    let builder = FactBuilder { world, measures, new: new_keys(changed.iter().flatten()), gold };
+    let builder = FactBuilder { world, measures, new: new_keys(changed.iter().flatten()), gold, turns };
     let goals = goals.iter().map(|goal| builder.goal(goal, entries, session)).collect();
     let (changes, allowed) = (change_checks(world, &changed), allowances(world, &logs));
     Checks { version: CHECKS_VERSION, goals, changes, allowed }
@@ -59,6 +63,8 @@ struct FactBuilder<'a> {
     /// The numbers of new records.
     new: HashMap<(ResourceId, Value), u32>,
     gold: &'a [GoldCall],
+    /// What the user says, turn by turn.
+    turns: &'a [Prose],
 }
 
 impl FactBuilder<'_> {
@@ -138,12 +144,20 @@ impl FactBuilder<'_> {
         match asked {
             Asked::Leaf { path, about, magnitude, .. } => {
                 let leaf = body.at(path)?;
+                let mut evidence = self.ways((asked.call(), entry, path), leaf, session)?;
+                let first = self.first_ones(asked.call(), path, entries);
+                if !first.is_empty() {
+                    let together = |way: Evidence| Evidence::All {
+                        of: std::iter::once(way).chain(first.iter().cloned()).collect(),
+                    };
+                    evidence = evidence.into_iter().map(together).collect();
+                }
                 Some(AnswerCheck {
                     about: about.clone(),
                     sign: self.sign_of(leaf, *magnitude),
                     fact: sized(self.fact(leaf)?, *magnitude),
                     items: Vec::new(),
-                    evidence: self.ways((asked.call(), entry, path), leaf, session)?,
+                    evidence,
                 })
             }
             Asked::Each { array, member, about, magnitude, .. } => {

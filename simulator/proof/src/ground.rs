@@ -169,7 +169,7 @@ pub fn ground_with(
         return Err(CandidateError::Stopped);
     }
     let script = script::of(&candidate, &gold, &seen, &goals, &mut faults);
-    let checks = checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries);
+    let checks = checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries, &seen.turns);
     claims::unstated(&checks, &goals, &session.diff(), &seen, &mut faults);
     Ok(Grounded {
         search: initial.search(),

@@ -86,6 +86,33 @@ impl<'a> Alterer<'a> {
         std::iter::once(gone).chain(changed)
     }
 
+    /// A record with a greater, or a smaller, value of a field than others have.
+    pub(super) fn better(
+        self,
+        resource: ResourceId,
+        record: &Record,
+        field: FieldId,
+        greatest: bool,
+    ) -> Option<Alteration> {
+        let sign = if greatest { 1 } else { -1 };
+        let value = match &record[field.index()] {
+            Value::Integer(number) => Value::Integer(number.saturating_add(sign * 1_000_000_000)),
+            Value::Number(number) => Value::number(number + sign as f64 * 1e9)?,
+            Value::Decimal(decimal) => {
+                let minor = decimal.minor.saturating_add(sign * 100_000_000_000);
+                Value::Decimal(Decimal { minor, ..*decimal })
+            }
+            Value::Date(date) => Value::Date(Date(date.0 + sign as i32 * 10_000)),
+            Value::Time(_) => Value::Time(Time(if greatest { 86_399 } else { 0 })),
+            Value::DateTime(instant) => Value::DateTime(Instant(instant.0 + sign * 10_000 * 86_400)),
+            _ => return None,
+        };
+        let mut other: Vec<Value> = record.to_vec();
+        let key = record[self.base.world().resource(resource).key.index()].clone();
+        other[field.index()] = value;
+        Some(Alteration { resource, key, kind: AlterationKind::Field(field), record: Some(other.into()) })
+    }
+
     /// One record more, which has what the question names: like some of the records that replies show, like some others, and like
     /// the last one.
     pub(super) fn new_records<'k>(
@@ -191,7 +218,9 @@ impl<'a> Alterer<'a> {
             (_, Value::Integer(number)) => {
                 found.extend([0, number.saturating_add(1_000_000)].map(Value::Integer));
             }
-            (_, Value::Number(number)) => found.extend(Value::number(number + 1.0)),
+            (_, Value::Number(number)) => {
+                found.extend([0.0, number + 1.0].into_iter().filter_map(Value::number));
+            }
             (_, Value::Decimal(decimal)) => {
                 for minor in [0, decimal.minor.saturating_add(100_000_000)] {
                     found.push(Value::Decimal(Decimal { minor, ..*decimal }));

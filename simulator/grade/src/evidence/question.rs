@@ -2,7 +2,7 @@
 
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin, Reply};
-use diorama_seeds::model::{ApiId, ParameterId, World};
+use diorama_seeds::model::{ApiId, ParameterId, ResourceId, World};
 use diorama_seeds::value::{Value, Zone};
 
 /// A call, and the answer that it gives.
@@ -25,6 +25,8 @@ pub(crate) enum Answer {
     Refused(u16),
     /// A success that matches nothing.
     Empty,
+    /// A list in which no other record has a better value than this one.
+    First { array: String, by: String, greatest: bool, resource: ResourceId, key: Value },
 }
 
 /// How thoroughly a world is sought that fits the replies of an episode and contradicts an answer.
@@ -67,9 +69,11 @@ fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World
 }
 
 impl Question {
-    /// Returns true if an entry is such a call, and its reply gives the answer.
+    /// Returns true if an entry is such a call, and its reply gives the answer. What comes first in a list that further arguments
+    /// may have narrowed need not come first in the whole one.
     pub(super) fn is_answered_by(&self, entry: &LogEntry, world: &World) -> bool {
         entry.api == Some(self.api)
+            && !matches!(self.answer, Answer::First { .. })
             && self.answer.is_given(&entry.reply, world)
             && has_all(entry, &self.arguments, world)
     }
@@ -81,6 +85,16 @@ impl Answer {
             Self::Value { path, text } => reply.is_success() && shows(&reply.body, path, text, &world.zone),
             Self::Refused(status) => reply.status == *status,
             Self::Empty => reply.is_success() && reply.body.is_empty_result(),
+            Self::First { array, by, greatest, resource, key } => {
+                let list = if array.is_empty() { Some(&reply.body) } else { reply.body.at(array) };
+                let Some(Body::List(items)) = list else { return false };
+                let rank = |item: &Body| item.at(by)?.value()?.magnitude();
+                let own = items.iter().find(|item| shows_record(item, *resource, key)).and_then(rank);
+                own.is_some_and(|own| {
+                    let others = items.iter().filter_map(rank);
+                    others.into_iter().all(|rank| if *greatest { rank <= own } else { rank >= own })
+                })
+            }
         }
     }
 }
@@ -101,6 +115,12 @@ impl Standard {
             Self::Thorough => 16,
         }
     }
+}
+
+fn shows_record(item: &Body, resource: ResourceId, key: &Value) -> bool {
+    item.values().any(|(_, origin)| {
+        matches!(origin, Origin::Field { resource: of, key: whose, .. } if (*of, whose) == (resource, key))
+    })
 }
 
 /// Whether two values are one, strings in any case.

@@ -39,6 +39,9 @@ pub(super) struct Search<'a> {
     pub(super) replies: &'a [&'a Made<'a>],
 }
 
+/// Records that are compared with the one that comes first, at most.
+const MAX_RIVALS: usize = 200;
+
 /// Records, each with its resource.
 type Records<'a> = Vec<(ResourceId, &'a Record)>;
 
@@ -54,6 +57,7 @@ impl Search<'_> {
     pub(super) fn holds(&self) -> bool {
         match self.question.answer {
             Answer::Refused(status) if status != 404 => self.tells_refusal(),
+            Answer::First { ref by, greatest, resource, .. } => self.tells_first(by, greatest, resource),
             _ => self.tells_answer(),
         }
     }
@@ -84,6 +88,34 @@ impl Search<'_> {
         others.into_iter().all(|(resource, record)| {
             self.tells_of_each(alterer.alterations(resource, record, tried), &mut findings)
         }) && findings.any
+    }
+
+    /// Returns true if the replies tell of each record that would come first with a better value.
+    fn tells_first(&self, by: &str, greatest: bool, resource: ResourceId) -> bool {
+        // The field is that of any item.
+        let place = |(path, _, origin): (String, _, &Origin)| match origin {
+            Origin::Field { resource: of, field, .. } if *of == resource && path.ends_with(by) => {
+                Some(*field)
+            }
+            _ => None,
+        };
+        let Some(field) = self.reply.body.leaves().find_map(place) else { return false };
+        let leaves = self.replies.iter().filter(|made| made.entry.reply.is_success());
+        let shown: BTreeSet<&Value> = leaves
+            .flat_map(|made| made.entry.reply.body.values())
+            .filter_map(|(_, origin)| match origin {
+                Origin::Field { resource: of, key, field: shown } if (*of, *shown) == (resource, field) => {
+                    Some(key)
+                }
+                _ => None,
+            })
+            .collect();
+        let rivals = self.state.iter(self.base, resource);
+        let mut unseen = rivals.filter(|record| !shown.contains(self.key(resource, record))).take(MAX_RIVALS);
+        unseen.all(|record| {
+            let better = self.alterer().better(resource, record, field, greatest);
+            better.is_none_or(|better| !self.alters_answer(&better) || self.is_told(&better))
+        })
     }
 
     /// Returns true if the replies tell of each of these alterations that alters the answer.

@@ -52,3 +52,36 @@ fn what_no_tool_does_is_declined_without_a_call() {
     assert_ne!(verdict(&variants, refused(&[], RefusalClass::Forbidden)), "ok");
     assert_ne!(verdict(&variants, Episode::default()), "ok");
 }
+
+#[test]
+fn the_cheapest_is_known_from_what_it_was_compared_with() {
+    let variants = json!([{"outcome": "done", "answer": [{
+        "about": "fee", "fact": {"kind": "money", "minor": 8000, "scale": 2, "currency": "EUR"},
+        "evidence": [{"kind": "all", "of": [
+            {"kind": "leaf", "resource": "dentist", "key": "11", "field": "fee"},
+            {"kind": "first", "api": "ListDentists", "arguments": {}, "array": "dentists", "by": "fee", "greatest": false,
+                "resource": "dentist", "key": "11"}
+        ]}]
+    }]}]);
+    let check = |calls: &[&str]| {
+        verdict(&variants, Episode { calls, facts: json!({"fee": 80}), ..Episode::default() })
+    };
+    let list = |specialty: &str| format!(r#"ListDentists {{"specialty": "{specialty}"}}"#);
+    let (orthodontics, surgery) = (list("orthodontics"), list("surgery"));
+    assert_eq!(check(&["ListDentists {}"]), "ok");
+    assert_eq!(check(&[&orthodontics, &surgery]), "ok");
+    // The winner alone, and a part of the others.
+    assert_eq!(check(&[r#"FindDentist {"name": "Dr. Ana Silva"}"#]), "no_evidence");
+    assert_eq!(check(&[&orthodontics]), "no_evidence");
+}
+
+#[test]
+fn that_no_tool_exists_is_known_from_a_search_where_tools_are_searched_for() {
+    let variants = json!([{
+        "outcome": "refused", "refusal": ["no_tool"],
+        "evidence": [{"kind": "searched", "tools": ["ListDentists"]}]
+    }]);
+    let search = r#"ToolSearcher {"keywords": "list dentists"}"#;
+    assert_eq!(verdict(&variants, refused(&[search], RefusalClass::NoTool)), "ok");
+    assert_eq!(verdict(&variants, refused(&[], RefusalClass::NoTool)), "no_evidence no_api_call");
+}

@@ -18,6 +18,7 @@ use diorama_seeds::value::Value;
 
 use super::{GateReport, Trial};
 use crate::answer::Asked;
+use crate::checks::split_item;
 use crate::ground::{Sought, places, readings};
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
@@ -271,11 +272,13 @@ impl At<'_> {
         let Some(item) = items.get(index) else { return false };
         item.leaves().any(|(path, value, _)| {
             let of_time = matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_));
-            let Some(own) = rank(value) else { return false };
+            let Some(own) = value.magnitude() else { return false };
             let others = items.iter().enumerate().filter(|(other, _)| *other != index);
             let ranks: Option<Vec<f64>> = others
                 .map(|(_, other)| {
-                    (if path.is_empty() { Some(other) } else { other.at(&path) })?.value().and_then(rank)
+                    (if path.is_empty() { Some(other) } else { other.at(&path) })?
+                        .value()
+                        .and_then(Value::magnitude)
                 })
                 .collect();
             let Some(ranks) = ranks else { return false };
@@ -363,24 +366,6 @@ impl At<'_> {
                 && entry.reply.body.values().any(|(known, _)| known == value)
         })
     }
-}
-
-/// What a value is ordered by.
-fn rank(value: &Value) -> Option<f64> {
-    match value {
-        Value::Date(date) => Some(f64::from(date.0)),
-        Value::Time(time) => Some(f64::from(time.0)),
-        Value::DateTime(instant) => Some(instant.0 as f64),
-        other => other.as_f64(),
-    }
-}
-
-/// `items[3].name` as the array, the position and the member.
-fn split_item(path: &str) -> Option<(&str, usize, &str)> {
-    let open = path.find('[')?;
-    let close = open + path.get(open..)?.find(']')?;
-    let index = path.get(open + 1..close)?.parse().ok()?;
-    Some((path.get(..open)?, index, path.get(close + 1..)?.trim_start_matches('.')))
 }
 
 /// Whether an item is the first of an order that its call asked for: nothing where no order was asked for or it is not
