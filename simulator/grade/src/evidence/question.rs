@@ -73,9 +73,20 @@ impl Question {
     /// may have narrowed need not come first in the whole one.
     pub(super) fn is_answered_by(&self, entry: &LogEntry, world: &World) -> bool {
         entry.api == Some(self.api)
-            && !matches!(self.answer, Answer::First { .. })
+            && (!matches!(self.answer, Answer::First { .. }) || self.has_all_of(entry, world))
             && self.answer.is_given(&entry.reply, world)
             && has_all(entry, &self.arguments, world)
+    }
+}
+
+impl Question {
+    /// Returns true if a call has no argument but those of the question and a token.
+    fn has_all_of(&self, entry: &LogEntry, world: &World) -> bool {
+        let api = world.api(self.api);
+        entry.call.arguments.keys().all(|name| {
+            let id = api.parameter_named(name);
+            id.is_some() && (id == api.token || self.arguments.iter().any(|(known, _)| Some(*known) == id))
+        })
     }
 }
 
