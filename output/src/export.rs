@@ -7,7 +7,6 @@ mod conversation;
 mod damage;
 mod endings;
 mod error;
-mod form;
 mod formats;
 mod options;
 mod searched;

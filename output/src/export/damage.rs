@@ -5,11 +5,11 @@
 
 use serde_json::{Map, Number, Value as Json};
 
+use diorama_seeds::contract::{Schemas, Side};
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::english;
 
 use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, parameters, tool_name, wrapped};
-use super::form;
 use super::searched::shown;
 use crate::row::Role;
 
@@ -165,9 +165,8 @@ fn leaves(json: &Json, name: &str, found: &mut Vec<(String, Json)>) {
 
 /// Another value of the same type: one that the schema lists, one that stood under the same name, or a near one.
 fn other(name: &str, value: &Json, schema: &Json, others: &[(String, Json)]) -> Option<Json> {
-    let alike = |candidate: &&Json| {
-        *candidate != value && same_type(candidate, value) && form::fits(candidate, schema)
-    };
+    let alike =
+        |candidate: &&Json| *candidate != value && same_type(candidate, value) && fits(candidate, schema);
     if let Some(listed) = schema.get("enum").and_then(Json::as_array) {
         return listed.iter().find(alike).cloned();
     }
@@ -180,7 +179,12 @@ fn other(name: &str, value: &Json, schema: &Json, others: &[(String, Json)]) -> 
         Json::Array(items) if items.len() > 1 => Some(Json::Array(items[..items.len() - 1].to_vec())),
         Json::Array(_) | Json::Object(_) | Json::Null => None,
     };
-    other.filter(|other| form::fits(other, schema))
+    other.filter(|other| fits(other, schema))
+}
+
+/// Returns true if a parameter's schema allows a value.
+pub(super) fn fits(value: &Json, schema: &Json) -> bool {
+    Schemas::default().check(schema, value, Side::Request).is_ok()
 }
 
 fn same_type(one: &Json, other: &Json) -> bool {
@@ -246,12 +250,12 @@ fn called_instead(call: &Call, tool: &Json) -> Option<Call> {
     // for another would do the same.
     for (name, schema, required) in &takes {
         if *required && !arguments.contains_key(*name) {
-            let found = spare.iter().find(|(_, value)| form::fits(value, schema))?.0.clone();
+            let found = spare.iter().find(|(_, value)| fits(value, schema))?.0.clone();
             arguments.insert((*name).to_owned(), spare.remove(&found)?);
         }
     }
     let schema = |name: &str| takes.iter().find(|(taken, ..)| *taken == name).map(|(_, schema, _)| *schema);
     let is_valid =
-        arguments.iter().all(|(name, value)| schema(name).is_some_and(|schema| form::fits(value, schema)));
+        arguments.iter().all(|(name, value)| schema(name).is_some_and(|schema| fits(value, schema)));
     is_valid.then(|| Call::new(call.id.clone(), tool_name(tool).to_owned(), arguments))
 }

@@ -77,7 +77,7 @@ pub enum Parallel {
     Split,
 }
 
-/// Whether a line has the id of its row.
+/// The id of the row in a line: kept or dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowId {
     /// The id stands first.
@@ -113,7 +113,7 @@ pub struct Options {
     pub answers: Option<Answers>,
     /// The form of calls that are made together.
     pub parallel: Option<Parallel>,
-    /// Whether a line has the id of its row.
+    /// The id of the row in a line: kept or dropped.
     pub row_id: Option<RowId>,
 }
 

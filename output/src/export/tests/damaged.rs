@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{read, row, searched_row};
-use crate::export::{Format, Options, Searched, form};
+use crate::export::{Format, Options, Searched, damage};
 use crate::row::{Dialogue, Message, Role};
 
 fn pair(row: &Dialogue) -> Option<Json> {
@@ -58,7 +58,7 @@ fn each_kind_of_damage_is_worse_in_its_own_way() {
                         assert!(arguments.contains_key(name.as_str().unwrap()), "{changed}");
                     }
                     for (name, value) in arguments {
-                        assert!(form::fits(value, &schema["properties"][name]), "{changed}");
+                        assert!(damage::fits(value, &schema["properties"][name]), "{changed}");
                     }
                 }
             }
@@ -95,7 +95,7 @@ fn a_row_that_calls_nothing_has_no_pair() {
 #[test]
 fn values_have_the_form_of_their_schema() {
     let check = |value: Json, schema: Json, expect: bool| {
-        assert_eq!(form::fits(&value, &schema), expect, "{value} {schema}");
+        assert_eq!(damage::fits(&value, &schema), expect, "{value} {schema}");
     };
     check(json!(7), json!({"type": "integer", "maximum": 7}), true);
     check(json!(8), json!({"type": "integer", "maximum": 7}), false);
