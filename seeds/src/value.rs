@@ -98,7 +98,7 @@ impl Value {
 
     /// A number, a day, a time or a moment as one number, by which values of one kind are ordered.
     #[must_use]
-    pub fn magnitude(&self) -> Option<f64> {
+    pub fn ordinal(&self) -> Option<f64> {
         match self {
             Self::Date(date) => Some(f64::from(date.0)),
             Self::Time(time) => Some(f64::from(time.0)),

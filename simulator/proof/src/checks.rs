@@ -106,31 +106,36 @@ impl FactBuilder<'_> {
         }
     }
 
-    /// The arguments that a call must have had for its reply to say what it does: not a token or the key of a new record,
-    /// which differ from session to session, and not what only chooses the view: an order, a page, words to search by, a
-    /// closer look.
+    /// The arguments that a call must have had for its reply to say what it does: not what only chooses the view: an order, a page,
+    /// words to search by, a closer look.
     fn arguments(&self, call: usize, entry: &LogEntry) -> serde_json::Map<String, Json> {
+        let mut arguments = self.lasting_arguments(entry);
+        let Some(api) = entry.api.map(|id| self.world.api(id)) else { return arguments };
+        let sources = self.gold.get(call).map(|gold| &gold.sources);
+        arguments.retain(|name, _| {
+            let chosen = sources.and_then(|sources| sources.get(name));
+            let is_chosen = matches!(
+                chosen,
+                Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default)
+            );
+            !is_chosen
+                && api
+                    .parameter_named(name)
+                    .is_some_and(|id| !api.parameters[id.index()].free_text && !api.chooses_view(id))
+        });
+        arguments
+    }
+
+    /// The arguments of a call that are the same in every session: no token and no key of a new record.
+    fn lasting_arguments(&self, entry: &LogEntry) -> serde_json::Map<String, Json> {
         let Some(api) = entry.api.map(|id| self.world.api(id)) else { return serde_json::Map::new() };
-        let lasting = |name: &String, json: &Json| {
+        let lasts = |name: &String, json: &Json| {
             let Some(id) = api.parameter_named(name) else { return false };
             let value = api.parameters[id.index()].schema.parse_json(json, &self.world.zone);
-            let chosen = self.gold.get(call).and_then(|gold| gold.sources.get(name));
-            api.token != Some(id)
-                && !api.parameters[id.index()].free_text
-                && !matches!(
-                    chosen,
-                    Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default)
-                )
-                && !api.chooses_view(id)
-                && value.is_ok_and(|value| !self.new.keys().any(|(_, key)| *key == value))
+            api.token != Some(id) && value.is_ok_and(|value| !self.new.keys().any(|(_, key)| *key == value))
         };
-        entry
-            .call
-            .arguments
-            .iter()
-            .filter(|(name, json)| lasting(name, json))
-            .map(|(name, json)| (name.clone(), json.clone()))
-            .collect()
+        let arguments = entry.call.arguments.iter().filter(|(name, json)| lasts(name, json));
+        arguments.map(|(name, json)| (name.clone(), json.clone())).collect()
     }
 
     fn answer_check(

@@ -342,10 +342,15 @@ impl Seen<'_> {
     }
 }
 
+/// The user's turns up to a call.
+pub(crate) fn turns_before<'a>(turns: &'a [Prose], gold: &GoldCall) -> &'a [Prose] {
+    turns.get(..=gold.turn as usize).unwrap_or(turns)
+}
+
 /// Sources by argument.
 pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
 
 pub(crate) use self::argument::folded;
 pub use self::argument::places;
-pub(crate) use self::order::{Sought, asks_for_extreme};
+pub(crate) use self::order::{Sought, extremes};
 pub(crate) use self::text::{count_stated, days_of, hours_of, readings};

@@ -97,9 +97,8 @@ impl Answer {
             Self::Refused(status) => reply.status == *status,
             Self::Empty => reply.is_success() && reply.body.is_empty_result(),
             Self::First { array, by, greatest, resource, key } => {
-                let list = if array.is_empty() { Some(&reply.body) } else { reply.body.at(array) };
-                let Some(Body::List(items)) = list else { return false };
-                let rank = |item: &Body| item.at(by)?.value()?.magnitude();
+                let Some(Body::List(items)) = reply.body.at(array) else { return false };
+                let rank = |item: &Body| item.at(by)?.value()?.ordinal();
                 let own = items.iter().find(|item| shows_record(item, *resource, key)).and_then(rank);
                 own.is_some_and(|own| {
                     let others = items.iter().filter_map(rank);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use diorama_answers::prose::Prose;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
 use diorama_seeds::model::ResourceId;
@@ -10,7 +9,7 @@ use diorama_seeds::task::{ArgumentSource, Evidence};
 use diorama_seeds::value::Value;
 
 use super::FactBuilder;
-use crate::ground::{Sought, asks_for_extreme, places};
+use crate::ground::{Sought, extremes, places, turns_before};
 
 /// Calls that are gone back over from a fact to the list that its record was chosen from.
 const MAX_CALLS_BACK: usize = 3;
@@ -34,7 +33,7 @@ impl FactBuilder<'_> {
     fn first_one(&self, call: usize, path: &str, entries: &[Arc<LogEntry>]) -> Option<Evidence> {
         let (array, index, _) = split_item(path)?;
         let entry = entries.get(call)?;
-        let Body::List(items) = at(&entry.reply.body, array)? else { return None };
+        let Body::List(items) = entry.reply.body.at(array)? else { return None };
         let item = items.get(index)?;
         let (resource, key) = record_of(item)?;
         if self.new.contains_key(&(resource, key.clone())) {
@@ -56,14 +55,9 @@ impl FactBuilder<'_> {
     /// The member that a call is ordered by at the user's wish, where an item is the first.
     fn first_by_order(&self, call: usize, items: &[Body], index: usize) -> Option<(String, bool)> {
         let gold = self.gold.get(call).filter(|_| index == 0)?;
-        let api = self.world.api(self.world.api_named(&gold.api)?);
-        let query = api.query()?;
-        let (parameter, _) = query.sort_parameter.as_ref()?;
-        let parameter = api.parameters.get(parameter.index())?;
-        let value = gold.arguments.get(&*parameter.name)?;
-        let value = parameter.schema.parse_json(value, &self.world.zone).ok()?;
-        let sought = Sought::of(api, parameter, &value, self.world)?;
-        self.said(call).iter().find_map(|prose| sought.asked_in(prose))?;
+        let query = self.world.api(self.world.api_named(&gold.api)?).query()?;
+        let sought = Sought::of_call(gold, self.world)?;
+        turns_before(self.turns, gold).iter().find_map(|prose| sought.asked_in(prose))?;
         let is_by = |(_, _, origin): &(String, &Value, &Origin)| matches!(origin, Origin::Field { resource, field, .. } if (*resource, *field) == (query.resource, sought.field));
         let (path, ..) = items.first()?.leaves().find(is_by)?;
         Some((path, sought.descending))
@@ -71,45 +65,11 @@ impl FactBuilder<'_> {
 
     /// The member in which an item is the only least or greatest one, where the user asked for that.
     fn first_by_value(&self, call: usize, items: &[Body], index: usize) -> Option<(String, bool)> {
-        let others = || items.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, item)| item);
-        others().next()?;
-        items.get(index)?.leaves().find_map(|(path, value, origin)| {
-            if !matches!(origin, Origin::Field { .. }) {
-                return None;
-            }
-            let of_time = matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_));
-            let rank = value.magnitude()?;
-            let ranks: Vec<f64> =
-                others().map(|other| at(other, &path)?.value()?.magnitude()).collect::<Option<_>>()?;
-            let asks =
-                |greatest| self.said(call).iter().any(|prose| asks_for_extreme(prose, greatest, of_time));
-            let greatest = if ranks.iter().all(|other| *other > rank) && asks(false) {
-                false
-            } else if ranks.iter().all(|other| *other < rank) && asks(true) {
-                true
-            } else {
-                return None;
-            };
-            Some((path, greatest))
+        let gold = self.gold.get(call).filter(|_| items.len() > 1)?;
+        let mut extremes = extremes(items, index, turns_before(self.turns, gold));
+        extremes.find_map(|(path, origin, greatest)| {
+            matches!(origin, Origin::Field { .. }).then_some((path, greatest))
         })
-    }
-
-    /// What the user had said before a call.
-    fn said(&self, call: usize) -> &[Prose] {
-        let turn = self.gold.get(call).map_or(0, |gold| gold.turn as usize);
-        self.turns.get(..=turn).unwrap_or(self.turns)
-    }
-
-    /// The arguments of a call that are the same in every session: no token and no key of a new record.
-    fn lasting_arguments(&self, entry: &LogEntry) -> serde_json::Map<String, serde_json::Value> {
-        let Some(api) = entry.api.map(|id| self.world.api(id)) else { return serde_json::Map::new() };
-        let lasts = |name: &str, json: &serde_json::Value| {
-            let Some(id) = api.parameter_named(name) else { return false };
-            let value = api.parameters[id.index()].schema.parse_json(json, &self.world.zone);
-            api.token != Some(id) && value.is_ok_and(|value| !self.new.keys().any(|(_, key)| *key == value))
-        };
-        let arguments = entry.call.arguments.iter().filter(|(name, json)| lasts(name, json));
-        arguments.map(|(name, json)| (name.clone(), json.clone())).collect()
     }
 }
 
@@ -119,10 +79,6 @@ pub(crate) fn split_item(path: &str) -> Option<(&str, usize, &str)> {
     let close = open + path.get(open..)?.find(']')?;
     let index = path.get(open + 1..close)?.parse().ok()?;
     Some((path.get(..open)?, index, path.get(close + 1..)?.trim_start_matches('.')))
-}
-
-fn at<'a>(body: &'a Body, path: &str) -> Option<&'a Body> {
-    if path.is_empty() { Some(body) } else { body.at(path) }
 }
 
 /// The record that an item shows.

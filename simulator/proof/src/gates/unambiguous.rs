@@ -19,7 +19,7 @@ use diorama_seeds::value::Value;
 use super::{GateReport, Trial};
 use crate::answer::Asked;
 use crate::checks::split_item;
-use crate::ground::{Sought, places, readings};
+use crate::ground::{Sought, extremes, places, readings, turns_before};
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
 
@@ -61,7 +61,7 @@ impl Turns {
 
     /// Those said before a call.
     fn before(&self, gold: &GoldCall) -> &[Prose] {
-        self.prose.get(..=gold.turn as usize).unwrap_or(&self.prose)
+        turns_before(&self.prose, gold)
     }
 }
 
@@ -208,9 +208,7 @@ impl At<'_> {
         for (of, path) in places(source) {
             let Some((array, index, member)) = split_item(path) else { continue };
             let Some(entry) = self.trial.grounded.entries.get(of as usize) else { continue };
-            let Some(Body::List(items)) =
-                (if array.is_empty() { Some(&entry.reply.body) } else { entry.reply.body.at(array) })
-            else {
+            let Some(Body::List(items)) = entry.reply.body.at(array) else {
                 continue;
             };
             if items.len() < 2 || self.takes_all(of, array, member, items.len()) {
@@ -269,28 +267,7 @@ impl At<'_> {
     /// Whether an item is the one least or greatest of its list in something, and the user asked for the least or the
     /// greatest.
     fn is_extreme(&self, items: &[Body], index: usize) -> bool {
-        let Some(item) = items.get(index) else { return false };
-        item.leaves().any(|(path, value, _)| {
-            let of_time = matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_));
-            let Some(own) = value.magnitude() else { return false };
-            let others = items.iter().enumerate().filter(|(other, _)| *other != index);
-            let ranks: Option<Vec<f64>> = others
-                .map(|(_, other)| {
-                    (if path.is_empty() { Some(other) } else { other.at(&path) })?
-                        .value()
-                        .and_then(Value::magnitude)
-                })
-                .collect();
-            let Some(ranks) = ranks else { return false };
-            let asks = |greatest| {
-                self.turns
-                    .before(self.gold)
-                    .iter()
-                    .any(|prose| crate::ground::asks_for_extreme(prose, greatest, of_time))
-            };
-            (ranks.iter().all(|rank| *rank > own) && asks(false))
-                || (ranks.iter().all(|rank| *rank < own) && asks(true))
-        })
+        extremes(items, index, self.turns.before(self.gold)).next().is_some()
     }
 
     /// Whether each item of the list is taken by a call of the same API, or by this argument.
@@ -395,12 +372,8 @@ fn member_named(item: &Body, field: &str) -> Option<Value> {
 fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, Sought)> {
     let world = trial.world();
     let gold = trial.grounded.gold.get(call)?;
-    let api = world.api(world.api_named(&gold.api)?);
-    let query = api.query()?;
-    let (parameter, _) = query.sort_parameter.as_ref()?;
-    let parameter = &api.parameters[parameter.index()];
-    let value = parameter.schema.parse_json(gold.arguments.get(&*parameter.name)?, &world.zone).ok()?;
-    let sought = Sought::of(api, parameter, &value, world)?;
+    let sought = Sought::of_call(gold, world)?;
+    let query = world.api(world.api_named(&gold.api)?).query()?;
     Some((world.resource(query.resource).field(sought.field).name.to_string(), sought))
 }
 
@@ -420,7 +393,7 @@ fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &A
         let Asked::Leaf { call: of, path, .. } = fact else { continue };
         let Some((array, 0, _)) = split_item(path).filter(|_| *of == call) else { continue };
         let body = trial.grounded.entries.get(call).map(|entry| &entry.reply.body);
-        let items = match body.and_then(|body| if array.is_empty() { Some(body) } else { body.at(array) }) {
+        let items = match body.and_then(|body| body.at(array)) {
             Some(Body::List(items)) => items,
             _ => continue,
         };

@@ -1,8 +1,10 @@
 //! Orders that people ask for: `the cheapest`, `the two latest`, and the sort parameter that gives them.
 
 use diorama_answers::prose::{Prose, Span};
+use diorama_engine::{Body, Origin};
 use diorama_seeds::model::{Api, FieldId, Parameter, World};
 use diorama_seeds::schema::Type;
+use diorama_seeds::task::GoldCall;
 use diorama_seeds::value::Value;
 
 use super::argument::folded;
@@ -27,6 +29,15 @@ enum End {
 }
 
 impl Sought {
+    /// What a call asks for with its sort parameter; none where it orders nothing.
+    pub(crate) fn of_call(gold: &GoldCall, world: &World) -> Option<Self> {
+        let api = world.api(world.api_named(&gold.api)?);
+        let (parameter, _) = api.query()?.sort_parameter.as_ref()?;
+        let parameter = &api.parameters[parameter.index()];
+        let value = parameter.schema.parse_json(gold.arguments.get(&*parameter.name)?, &world.zone).ok()?;
+        Self::of(api, parameter, &value, world)
+    }
+
     /// What the value of a sort parameter asks for; none where the parameter orders nothing.
     pub(crate) fn of(api: &Api, parameter: &Parameter, value: &Value, world: &World) -> Option<Self> {
         let query = api.query()?;
@@ -67,8 +78,30 @@ impl Sought {
     }
 }
 
+/// The members in which an item is the only least or greatest one of its list, where the user asked for that: each with whether
+/// it is the greatest.
+pub(crate) fn extremes<'a>(
+    items: &'a [Body],
+    index: usize,
+    said: &'a [Prose],
+) -> impl Iterator<Item = (String, &'a Origin, bool)> {
+    let leaves = items.get(index).into_iter().flat_map(Body::leaves);
+    leaves.filter_map(move |(path, value, origin)| {
+        let of_time = matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_));
+        let own = value.ordinal()?;
+        let others = items.iter().enumerate().filter(|(other, _)| *other != index);
+        let others: Vec<f64> =
+            others.map(|(_, other)| other.at(&path)?.value()?.ordinal()).collect::<Option<_>>()?;
+        let asks = |greatest| said.iter().any(|prose| asks_for_extreme(prose, greatest, of_time));
+        if others.iter().all(|other| *other > own) && asks(false) {
+            return Some((path, origin, false));
+        }
+        (others.iter().all(|other| *other < own) && asks(true)).then_some((path, origin, true))
+    })
+}
+
 /// Whether a text asks for the least, or the greatest, of something: a value of time or of any other kind.
-pub(crate) fn asks_for_extreme(prose: &Prose, greatest: bool, of_time: bool) -> bool {
+fn asks_for_extreme(prose: &Prose, greatest: bool, of_time: bool) -> bool {
     let wanted = if greatest { End::High } else { End::Low };
     prose
         .words()
