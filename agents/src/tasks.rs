@@ -95,7 +95,7 @@ impl DatasetTasks {
             outages: task.episode.outages.clone(),
             system: task.system,
             script: task.script,
-            needed: NeededCall::collect(&task.gold, world.base.world()),
+            needed: NeededCall::collect(&task.gold, &world.base),
             checks: task.checks,
         })
     }

@@ -39,7 +39,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     if judged.grade.success {
         return None;
     }
-    let needed = NeededCall::collect(&judge.task().gold, judge.world());
+    let needed = NeededCall::collect(&judge.task().gold, judge.base());
     let hindered = exclusion(&needed, &judged.log, judge.world()).is_some();
     if hindered || judged.stopped.as_ref().is_some_and(EnvironmentError::is_outage) {
         return Some(Attribution::Environment);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use diorama_baselines::trace::Note;
+use diorama_engine::Base;
 use diorama_engine::fault::Faults;
 use diorama_engine::session::{LogEntry, Session};
 use diorama_grade::{Attempt, Grade, Prepared};
@@ -160,6 +161,11 @@ impl Judge {
     #[must_use]
     pub fn gold(&self) -> &[GoldCall] {
         &self.task.gold
+    }
+
+    /// The world that episodes run in, frozen.
+    pub(super) fn base(&self) -> &Base {
+        &self.world.base
     }
 
     /// The world that episodes run in.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use diorama_engine::Base;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{ParameterId, World};
@@ -36,12 +37,12 @@ pub enum Cause {
 impl NeededCall {
     /// Collects the calls that a reference solution needs: all but its avoidable errors, and any search where it searches.
     #[must_use]
-    pub fn collect(gold: &[GoldCall], world: &World) -> Vec<Self> {
+    pub fn collect(gold: &[GoldCall], base: &Base) -> Vec<Self> {
         let lasting = |call: &GoldCall, name: &str| {
             let is_reply = |source: &ArgumentSource| {
                 matches!(source, ArgumentSource::Reply { .. } | ArgumentSource::Replies { .. })
             };
-            call.sources.get(name).is_some_and(|source| !is_reply(source) || is_frozen_key(call, name, world))
+            call.sources.get(name).is_some_and(|source| !is_reply(source) || is_frozen_key(call, name, base))
         };
         let needed = gold.iter().filter(|call| !call.mistake).map(|call| Self {
             api: call.api.clone(),
@@ -68,13 +69,14 @@ impl NeededCall {
 }
 
 /// Returns true if an argument is the key of a record that is there in every session.
-fn is_frozen_key(call: &GoldCall, name: &str, world: &World) -> bool {
+fn is_frozen_key(call: &GoldCall, name: &str, base: &Base) -> bool {
+    let world = base.world();
     let Some(api) = world.api_named(&call.api).map(|id| world.api(id)) else { return false };
     let parameter = api.parameter_named(name).and_then(|id| api.parameters.get(id.index()));
     let (Some(parameter), Some(json)) = (parameter, call.arguments.get(name)) else { return false };
     let Type::Reference { resource, .. } = parameter.schema.kind else { return false };
-    let (resource, key) = (world.resource(resource), parameter.schema.parse_json(json, &world.zone));
-    key.is_ok_and(|key| resource.records.iter().any(|record| record.get(resource.key.index()) == Some(&key)))
+    let key = parameter.schema.parse_json(json, &world.zone);
+    key.is_ok_and(|key| base.find(resource, &key).is_some())
 }
 
 impl Cause {

@@ -128,7 +128,7 @@ impl TaskSource for OneTask {
                 changes: vec![change],
                 allowed: vec![],
             },
-            needed: needed(base.world()),
+            needed: needed(&base),
             clock: Instant(1_772_442_000),
             seed: 7,
             outages: Vec::new(),
@@ -139,12 +139,12 @@ impl TaskSource for OneTask {
 }
 
 /// The one call that the reference solution of the task makes.
-fn needed(world: &diorama_seeds::model::World) -> Vec<diorama_grade::NeededCall> {
+fn needed(base: &diorama_engine::Base) -> Vec<diorama_grade::NeededCall> {
     let call = json!({
         "api": "DeleteProduct", "arguments": {"product_id": 14},
         "sources": {"product_id": {"from": "user", "turn": 1, "start": 7, "end": 9}},
     });
-    diorama_grade::NeededCall::collect(&[serde_json::from_value(call).unwrap()], world)
+    diorama_grade::NeededCall::collect(&[serde_json::from_value(call).unwrap()], base)
 }
 
 /// A customer who holds back which product it is.

@@ -45,7 +45,7 @@ const MAX_RIVALS: usize = 200;
 /// Records, each with its resource.
 type Records<'a> = Vec<(ResourceId, &'a Record)>;
 
-/// Whether something was found to alter the answer, and the fields that do.
+/// The alterations found that alter the answer: if there are any, and the fields that they alter.
 #[derive(Default)]
 struct Findings {
     any: bool,
@@ -74,7 +74,7 @@ impl Search<'_> {
         if !self.tells_of_each(new, &mut findings) {
             return false;
         }
-        let (shown, others) = self.records_that_matter();
+        let (shown, others) = self.records_that_matter(&shown);
         let all = shown.into_iter().all(|(resource, record)| {
             self.tells_of_each(alterer.alterations(resource, record, Tried::All), &mut findings)
         });
@@ -138,7 +138,7 @@ impl Search<'_> {
     /// replies tell of one such alteration. Where several rules fail, an alteration that meets the first of them counts.
     fn tells_refusal(&self) -> bool {
         let rule = self.failed_rule(&self.reply);
-        let records = self.records_that_matter();
+        let records = self.records_that_matter(&self.shown_keys());
         self.tells_cause(&records, Reply::is_success).or_else(|| {
             let meets = |reply: &Reply| reply.is_success() || self.failed_rule(reply) > rule;
             rule.and_then(|_| self.tells_cause(&records, meets))
@@ -154,28 +154,32 @@ impl Search<'_> {
     ) -> Option<bool> {
         let alterer = self.alterer();
         let fits = |alteration: &Alteration| wanted(&self.reply_after(alteration));
-        let mut fields = BTreeSet::new();
-        let mut found = false;
-        for (resource, record) in shown {
-            let causes: Vec<Alteration> =
-                alterer.alterations(*resource, record, Tried::All).filter(fits).collect();
-            found |= !causes.is_empty();
-            if !causes.is_empty() && !causes.iter().any(|alteration| self.is_told(alteration)) {
-                return Some(false);
-            }
-            fields.extend(causes.iter().filter_map(Alteration::field));
-        }
+        let Some(causes) = self.told_causes(alterer, shown, Tried::All, fits) else { return Some(false) };
         // Where no shown record is in the way, one that a list leaves out may be: a seat that is not among the free ones.
-        let tried = if found { Tried::Fields(&fields) } else { Tried::All };
-        for (resource, record) in others {
+        let fields = causes.iter().filter_map(Alteration::field).collect();
+        let tried = if causes.is_empty() { Tried::All } else { Tried::Fields(&fields) };
+        let Some(others) = self.told_causes(alterer, others, tried, fits) else { return Some(false) };
+        (!causes.is_empty() || !others.is_empty()).then_some(true)
+    }
+
+    /// The alterations of some records that fit; none where the replies tell of no such alteration of a record that has one.
+    fn told_causes(
+        &self,
+        alterer: Alterer<'_>,
+        records: &Records<'_>,
+        tried: Tried<'_>,
+        fits: impl Fn(&Alteration) -> bool,
+    ) -> Option<Vec<Alteration>> {
+        let mut found = Vec::new();
+        for (resource, record) in records {
             let causes: Vec<Alteration> =
-                alterer.alterations(*resource, record, tried).filter(fits).collect();
-            found |= !causes.is_empty();
-            if !causes.is_empty() && !causes.iter().any(|alteration| self.is_told(alteration)) {
-                return Some(false);
+                alterer.alterations(*resource, record, tried).filter(&fits).collect();
+            if !causes.is_empty() && !causes.iter().any(|cause| self.is_told(cause)) {
+                return None;
             }
+            found.extend(causes);
         }
-        found.then_some(true)
+        Some(found)
     }
 
     const fn alterer(&self) -> Alterer<'_> {
@@ -204,11 +208,9 @@ impl Search<'_> {
         })
     }
 
-    /// The records without which the reply to the call would be another one: those that the replies show a field of, and the
-    /// others.
-    fn records_that_matter(&self) -> (Records<'_>, Records<'_>) {
+    /// The records without which the reply to the call would be another one: those that are shown, and the others.
+    fn records_that_matter(&self, shown: &BTreeSet<(ResourceId, &Value)>) -> (Records<'_>, Records<'_>) {
         let base = self.base;
-        let shown = self.shown_keys();
         let records = |id: &ResourceId| {
             let id = *id;
             self.state.iter(base, id).map(move |record| (id, record))
