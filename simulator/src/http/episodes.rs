@@ -368,18 +368,11 @@ fn tools_of(live: &Live) -> Vec<Json> {
     let base = &live.world.base;
     let visible: Vec<ApiId> = live.session.visible().collect();
     let mut tools: Vec<Json> = Vec::with_capacity(visible.len() + 4);
-    let searches = live.searches();
-    if searches {
+    if live.searches() {
         tools.push(base.tool_searcher_schema().clone());
     }
     tools.extend(visible.iter().filter_map(|api| base.tool_schema(*api)).map(|tool| Json::clone(tool)));
-    if searches && base.api_named(agent_tools::CALL_API).is_none() {
-        tools.push(agent_tools::call_api());
-    }
-    if live.takes_questions() {
-        tools.push(agent_tools::ask_user());
-    }
-    tools.extend(live.finish_tool());
+    tools.extend(live.own_tools());
     tools
 }
 

@@ -143,14 +143,8 @@ fn tools_of(live: &Live) -> Vec<Tool> {
     } else {
         tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
     }
-    // Clients that keep their first list of tools call through this one what searches show.
-    if live.searches() && base.api_named(agent_tools::CALL_API).is_none() {
-        tools.extend(function(&agent_tools::call_api()));
-    }
-    if live.takes_questions() {
-        tools.extend(function(&agent_tools::ask_user()));
-    }
-    tools.extend(live.finish_tool().as_ref().and_then(function));
+    // Clients that keep their first list of tools call through one of these what searches show.
+    tools.extend(live.own_tools().iter().filter_map(function));
     tools
 }
 

@@ -20,7 +20,7 @@ use super::weight::{Scale, Weight};
 use super::worlds::Ready;
 use crate::conversation::Conversation;
 use diorama_engine::session::Session;
-use diorama_seeds::agent_tools::ASK_USER;
+use diorama_seeds::agent_tools::{self, ASK_USER, CALL_API};
 use diorama_seeds::ending::{self, FINISH};
 
 /// A session that is served.
@@ -134,6 +134,14 @@ impl Live {
     /// Returns true if a tool puts questions to the user. A world's own API of that name goes before it.
     pub(super) fn takes_questions(&self) -> bool {
         self.task.is_some() && self.world.base.api_named(ASK_USER).is_none()
+    }
+
+    /// The tools beside those of the world: the one that calls what a search found, and those of the conversation.
+    pub(super) fn own_tools(&self) -> Vec<Json> {
+        let calls = self.searches() && self.world.base.api_named(CALL_API).is_none();
+        let calls = calls.then(agent_tools::call_api);
+        let asks = self.takes_questions().then(agent_tools::ask_user);
+        [calls, asks, self.finish_tool()].into_iter().flatten().collect()
     }
 
     /// The tool that ends the goal that is open, where there is one.
