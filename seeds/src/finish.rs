@@ -1,4 +1,4 @@
-//! Whether an ending is complete and can be read as the schema of its goal says.
+//! The check of an ending: that it is complete and can be read as the schema of its goal says.
 
 use serde_json::Map;
 

@@ -1,4 +1,4 @@
-//! How long the calls of a world's APIs take.
+//! The pace of a world's APIs: the time that their calls take.
 //!
 //! A thread of the runtime answers many connections and must not be held. Most calls take microseconds and are made there; those of APIs
 //! that take longer are made on threads of their own. Which APIs these are is measured, because it depends on the records.

@@ -44,7 +44,7 @@ pub(super) struct Export {
     /// How to write calls that are made together [default: keep].
     #[arg(long, value_enum)]
     parallel: Option<ParallelName>,
-    /// Whether lines of the format openai have the id of their row [default: keep]. An upload to OpenAI takes no such member.
+    /// The id of the row in lines of the format openai [default: keep]. An upload to OpenAI takes no such member.
     #[arg(long, value_enum)]
     row_id: Option<RowIdName>,
     /// File to write. An existing file is replaced once the new one is complete.
@@ -88,7 +88,7 @@ impl From<ParallelName> for Parallel {
     }
 }
 
-/// Whether a line has the id of its row.
+/// The id of the row in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RowIdName {
     /// The id stands first.

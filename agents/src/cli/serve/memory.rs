@@ -1,4 +1,4 @@
-//! How much memory the server may use: what the machine has, or less where a control group bounds the process, as in a container.
+//! The memory that the server may use: what the machine has, or less where a control group bounds the process, as in a container.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -41,7 +41,7 @@ impl Serve {
     }
 }
 
-/// What a person is told of sessions that are left out.
+/// The notes on sessions that are left out.
 pub(super) fn notes(left_out: &[LeftOut]) -> Vec<String> {
     let mut notes: Vec<String> = left_out
         .iter()
