@@ -34,6 +34,7 @@ mod negotiate;
 mod node;
 pub mod openapi;
 mod outgoing;
+mod own_tools;
 mod pace;
 mod problem;
 mod random;
