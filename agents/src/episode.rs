@@ -24,7 +24,7 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Call, Checks, Fact, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
-use diorama_simulator::conversation::Given;
+use diorama_user::conversation::Given;
 use lru::LruCache;
 use serde_json::Value as Json;
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use diorama_grade::NeededCall;
 use diorama_output::folder::{Failure, Folder, Part};
 use diorama_output::row::Dialogue;
-use diorama_simulator::http::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
+use diorama_sessions::{TaskError, TaskSource, TaskSpec, TaskSummary};
 
 use lru::LruCache;
 

@@ -1,84 +1,45 @@
-//! The HTTP server: the agent API, the admin API, and the sessions behind them.
+//! The HTTP server: the agent API, the admin API, and the APIs of the worlds behind their sessions.
 //!
-//! The agent API serves a world's REST API, calls by name and the task as a user would put it. The admin API makes,
-//! shows and grades sessions; it needs the control token where there is one. Reference calls, checks and user facts are never
-//! served. Nothing here decides what a call does: requests become [`diorama_engine::session::Session`] calls.
-//!
-//! A request is read whole, answered by one synchronous function ([`App::respond`]), and written whole, so that the
-//! server can be tested without a network. No reply of a session holds the time of the machine or a random number.
+//! The agent API serves calls by name and the task as a user would put it; each session's world has its REST API and an MCP server.
+//! The admin API makes, shows and grades sessions; it needs the control token where there is one. Reference calls, checks and user
+//! facts are never served. Nothing here decides what a call does: requests become calls of [`diorama_sessions::Sessions`].
+//! No reply of a session holds the time of the machine or a random number.
 
-mod accept;
-mod after;
-mod agent_check;
+mod admin;
+mod admission;
+mod answer;
+mod api;
 mod app;
-mod auth;
-mod batch;
-mod body;
 pub mod check;
-mod connections;
-mod control;
-mod create;
-mod creation;
-mod dispatch;
-mod documents;
-mod episode;
-mod episodes;
-mod format;
-mod incoming;
-mod kinds;
+mod cors;
+mod extract;
 mod mcp;
-mod metrics;
 mod misread;
-mod named_call;
 mod negotiate;
-mod node;
-pub mod openapi;
-mod outgoing;
-mod own_tools;
-mod pace;
-mod problem;
-mod random;
-mod record;
+mod page;
 mod reply_types;
-mod request;
 mod request_types;
-mod rest;
 mod route;
+mod router;
 mod routes;
-mod server;
-mod server_document;
-mod sessions;
+mod serve;
 mod settings;
 mod start;
-mod step;
-mod store;
-mod target;
-pub mod tasks;
 mod text;
+mod transport;
 mod view;
-mod weight;
-mod world_reply;
-mod world_routes;
-mod worlds;
+mod world;
 
-pub use self::accept::serve_protocol;
-pub use self::agent_check::agent_check;
 pub use self::app::App;
-pub use self::auth::Auth;
-pub use self::creation::SessionKey;
-pub use self::episodes::{Called, Capacity, Episodes, Graded, NewEpisode, Prompt};
-pub use self::node::{NoNode, Node};
-pub use self::problem::Problem;
-pub use self::random::unguessable;
-pub use self::server::serve;
+pub use self::mcp::Endpoint;
+pub use self::serve::{serve, serve_protocol};
 pub use self::settings::{
-    BODY_TIMEOUT, FIRST_REQUEST_TIMEOUT, MAX_BODY_BYTES, MAX_BYTES, MAX_CALLS, MAX_CONNECTIONS,
-    MAX_REPLY_BYTES, MAX_SESSION_BYTES, MAX_SESSIONS, Settings, StateFolder, WRITE_TIMEOUT,
+    BODY_TIMEOUT, FIRST_REQUEST_TIMEOUT, MAX_BODY_BYTES, MAX_CONNECTIONS, Settings, WRITE_TIMEOUT,
 };
 pub use self::start::{StartError, check_exposure};
-pub use self::store::StoreError;
-pub use self::store::restore::LeftOut;
-pub use self::worlds::{Ready, SameName, WorldSource};
+pub use self::transport::agent_check::agent_check;
+pub use self::world::auth::Auth;
+pub use self::world::openapi;
 
 #[cfg(test)]
 mod tests;

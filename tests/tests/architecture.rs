@@ -23,9 +23,11 @@ const INSIDE: [(&str, &[&str]); 14] = [
     ("diorama-engine", &[]),
     ("diorama-answers", &[]),
     ("diorama-grade", &["diorama-engine", "diorama-answers"]),
-    ("diorama-simulator", &["diorama-engine", "diorama-answers", "diorama-grade"]),
-    ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-simulator"]),
-    ("diorama-gym", &["diorama-grade", "diorama-simulator"]),
+    ("diorama-user", &["diorama-engine", "diorama-grade"]),
+    ("diorama-sessions", &["diorama-engine", "diorama-grade", "diorama-user"]),
+    ("diorama-simulator", &["diorama-engine", "diorama-grade", "diorama-sessions"]),
+    ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-user"]),
+    ("diorama-gym", &["diorama-grade", "diorama-sessions", "diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
     ("diorama-baselines", &["diorama-llm"]),
@@ -34,12 +36,14 @@ const INSIDE: [(&str, &[&str]); 14] = [
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.
-const FORBIDDEN: [(&str, &[&str]); 5] = [
+const FORBIDDEN: [(&str, &[&str]); 7] = [
     ("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-openapi", &["tokio", "axum", "reqwest", "hyper"]),
+    ("diorama-user", &["tokio", "axum", "reqwest", "hyper"]),
+    ("diorama-sessions", &["axum", "hyper", "reqwest", "parquet", "arrow-array"]),
     ("diorama-simulator", &["parquet", "arrow-array", "reqwest"]),
     ("diorama-gym", &["parquet", "arrow-array", "reqwest"]),
-    ("diorama-proof", &["parquet", "arrow-array", "reqwest"]),
+    ("diorama-proof", &["tokio", "axum", "parquet", "arrow-array", "reqwest"]),
 ];
 
 /// A package of the workspace.

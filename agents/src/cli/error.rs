@@ -11,6 +11,7 @@ use diorama_output::plan::PlanError;
 use diorama_output::rows::ReadError;
 use diorama_output::storage::{Cause, StorageError};
 use diorama_seeds::world::Report;
+use diorama_sessions::OpenError;
 use diorama_simulator::http::StartError;
 use diorama_simulator::search::SearchError;
 
@@ -152,7 +153,7 @@ impl CliError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Start(StartError::State(_)) => 1,
+            Self::Start(StartError::Sessions(OpenError::State(_))) => 1,
             Self::Stored(StoredError::There { .. } | StoredError::Differs { .. }) => 2,
             Self::Dataset(error) | Self::Merge(MergeError::Dataset(error)) if error.is_usage() => 2,
             Self::Storage(StorageError { cause: Cause::Setting(_), .. }) => 2,

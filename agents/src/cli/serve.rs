@@ -17,8 +17,8 @@ use diorama_output::storage::Location;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
-use diorama_simulator::http::tasks::TaskSource;
-use diorama_simulator::http::{self, App, Auth, Node, Settings, StartError, WorldSource, check_exposure};
+use diorama_sessions::{self as sessions, Node, OpenError, TaskSource, WorldSource, unguessable};
+use diorama_simulator::http::{self, App, Auth, Settings, StartError, check_exposure};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -91,20 +91,20 @@ pub struct Serve {
     #[arg(long)]
     pub open: bool,
     /// Maximum sessions at the same time.
-    #[arg(long, value_name = "N", default_value_t = http::MAX_SESSIONS)]
+    #[arg(long, value_name = "N", default_value_t = sessions::MAX_SESSIONS)]
     pub max_sessions: usize,
     /// Maximum calls per session between resets.
-    #[arg(long, value_name = "N", default_value_t = http::MAX_CALLS)]
+    #[arg(long, value_name = "N", default_value_t = sessions::MAX_CALLS)]
     pub max_calls: usize,
     /// Maximum bytes per session beside its world: changed records, calls, messages.
-    #[arg(long, value_name = "BYTES", default_value_t = http::MAX_SESSION_BYTES)]
+    #[arg(long, value_name = "BYTES", default_value_t = sessions::MAX_SESSION_BYTES)]
     pub max_session_bytes: u64,
     /// Maximum bytes of all sessions and of the replies that clients have not read yet [default: a quarter of the memory that the machine
     /// or its control group has, at most 4 GiB].
     #[arg(long, value_name = "BYTES")]
     pub max_bytes: Option<u64>,
     /// Maximum bytes per reply to a batch, per page of a log, per export, and of the replies that a grade reads.
-    #[arg(long, value_name = "BYTES", default_value_t = http::MAX_REPLY_BYTES)]
+    #[arg(long, value_name = "BYTES", default_value_t = sessions::MAX_REPLY_BYTES)]
     pub max_reply_bytes: u64,
     /// Maximum connections at the same time.
     #[arg(long, value_name = "N", default_value_t = http::MAX_CONNECTIONS)]
@@ -134,6 +134,11 @@ pub struct Serve {
     /// --accept-loss takes those out.
     #[arg(long, requires = "state")]
     pub check: bool,
+    /// Answer the API of the one world that is served at the root of the URL too, in a session of its own, so that clients need nothing
+    /// but the URL. Paths of that API go before the server's own, which then answer below /__diorama [default: on where one WORLD or
+    /// DOCUMENT is given].
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub default_session: Option<bool>,
     /// Credentials that APIs with `security` in their document ask for [default: any key or password, and OAuth2 tokens that the
     /// session issued].
     #[arg(long, value_name = "HOW", value_enum)]
@@ -199,7 +204,7 @@ impl Serve {
         check_exposure(address.ip(), given.as_deref())?;
         // Tasks are graded, and whoever is graded may not hold the pen.
         let made = given.is_none() && self.tasks.is_some() && !self.open;
-        let token = if made { Some(http::unguessable()?) } else { given };
+        let token = if made { Some(unguessable()?) } else { given };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         // Listened on before worlds are read: a port in use is found out at once.
         let failed = |source| CliError::Listen { host: self.host.clone(), port: self.port, source };
@@ -214,19 +219,19 @@ impl Serve {
         let gyms = runtime.block_on(GymPorts::listen(&self.gym, &self.host, address.ip()))?;
         let bound = format!("http://{}", listener.local_addr().map_err(failed)?);
         let mut settings = Settings::new(self.public_url.as_deref().unwrap_or(&bound));
-        settings.node.clone_from(&self.node);
+        settings.sessions.node.clone_from(&self.node);
         settings.control_token.clone_from(&token);
-        settings.max_sessions = self.max_sessions;
-        settings.max_calls = self.max_calls;
-        settings.max_calls_per_s = self.max_calls_per_second;
+        settings.sessions.max_sessions = self.max_sessions;
+        settings.sessions.max_calls = self.max_calls;
+        settings.sessions.max_calls_per_s = self.max_calls_per_second;
         settings.max_body_bytes = self.max_body;
-        settings.max_session_bytes = self.max_session_bytes;
-        settings.max_bytes = self.max_bytes.unwrap_or_else(memory::max_bytes);
-        settings.max_reply_bytes = self.max_reply_bytes;
+        settings.sessions.max_session_bytes = self.max_session_bytes;
+        settings.sessions.max_bytes = self.max_bytes.unwrap_or_else(memory::max_bytes);
+        settings.sessions.max_reply_bytes = self.max_reply_bytes;
         settings.max_connections = self.max_connections;
         settings.max_connections_per_address = self.max_connections_per_address;
-        settings.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
-        settings.state = self.state_folder();
+        settings.sessions.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
+        settings.sessions.state = self.state_folder();
         settings.auth = match self.auth {
             None => Auth::Shown,
             Some(AuthChoice::Enforce) => Auth::Enforced,
@@ -235,6 +240,7 @@ impl Serve {
         start_log(self.log);
         let tasks = self.open_tasks()?;
         let (worlds, refused) = self.worlds(streams)?;
+        settings.default_session = self.has_default_session(worlds.len())?;
         let mut listening = json!({
             "listening": bound,
             "worlds": worlds.iter().map(|world| &world.id).collect::<Vec<_>>(),
@@ -244,8 +250,8 @@ impl Serve {
         let app = App::new(worlds, tasks, settings)?;
         app.prove_with(Box::new(Gates));
         if let Some(listening) = listening.as_object_mut() {
-            listening.insert("sessions".to_owned(), json!(app.sessions()));
-            listening.insert("left_out".to_owned(), json!(app.left_out()));
+            listening.insert("sessions".to_owned(), json!(app.sessions().count()));
+            listening.insert("left_out".to_owned(), json!(app.sessions().left_out()));
             if let Some(node) = &self.node {
                 listening.insert("node".to_owned(), json!(node.to_string()));
             }
@@ -267,7 +273,7 @@ impl Serve {
         if let Some((_, bound)) = &checked {
             terminal::note(streams, &format!("agent checks are answered on {bound}"));
         }
-        for note in gyms.notes().into_iter().chain(state::notes(app.left_out())) {
+        for note in gyms.notes().into_iter().chain(state::notes(app.sessions().left_out())) {
             terminal::note(streams, &note);
         }
         streams.print(&listening, || format!("listening on {bound}\n"))?;
@@ -309,8 +315,19 @@ impl Serve {
             }
         });
         runtime.shutdown_timeout(Duration::from_secs(1));
-        ended.map_err(StartError::from)?;
+        ended.map_err(|error| StartError::from(OpenError::from(error)))?;
         Ok(Done::Met)
+    }
+
+    /// Whether one of so many worlds has a session at the root.
+    fn has_default_session(&self, worlds: usize) -> Result<bool, CliError> {
+        match self.default_session {
+            Some(true) if worlds != 1 => Err(CliError::Usage(format!(
+                "--default-session: expected one world, found {worlds}; name one, or join them with --compose"
+            ))),
+            Some(chosen) => Ok(chosen),
+            None => Ok(worlds == 1 && self.tasks.is_none()),
+        }
     }
 
     fn open_tasks(&self) -> Result<Option<Box<dyn TaskSource>>, CliError> {

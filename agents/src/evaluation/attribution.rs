@@ -4,7 +4,7 @@ use diorama_baselines::trace::{Note, Step};
 use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
 use diorama_grade::{ErrorClass, NeededCall, exclusion};
 use diorama_seeds::task::{Call, GoldCall, Outcome};
-use diorama_simulator::user::tells_nothing;
+use diorama_user::tells_nothing;
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judge, Judged};

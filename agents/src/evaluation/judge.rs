@@ -12,8 +12,8 @@ use diorama_engine::session::{LogEntry, Session};
 use diorama_grade::{Attempt, Grade, Prepared};
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
-use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::http::openapi::reply_schema;
+use diorama_user::conversation::{Conversation, Given};
 use serde_json::Value as Json;
 
 use super::meter::Meter;

@@ -8,7 +8,7 @@ use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Ended, Grade, Prepared};
 use diorama_seeds::ending::Finish;
 use diorama_seeds::task::Call;
-use diorama_simulator::conversation::Given;
+use diorama_user::conversation::Given;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value as Json};

@@ -2,7 +2,8 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use diorama_simulator::http::{BODY_TIMEOUT, Problem};
+use diorama_sessions::{Kind, Problem};
+use diorama_simulator::http::BODY_TIMEOUT;
 use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
@@ -40,7 +41,10 @@ impl Bodies {
     ) -> Result<T, Problem> {
         let seconds = BODY_TIMEOUT.as_secs();
         let late = |_| {
-            Problem::new(408, format!("the body: expected all of it within {seconds} seconds, found less"))
+            Problem::new(
+                Kind::RequestTimeout,
+                format!("the body: expected all of it within {seconds} seconds, found less"),
+            )
         };
         timeout(BODY_TIMEOUT, self.read(request.into_body(), limit)).await.map_err(late)?
     }
@@ -61,12 +65,13 @@ impl Bodies {
         let mut bytes: Vec<u8> = Vec::new();
         let mut _held = None;
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| Problem::new(400, format!("the body ended early: {error}")))?;
+            let frame = frame
+                .map_err(|error| Problem::new(Kind::Malformed, format!("the body ended early: {error}")))?;
             let Ok(data) = frame.into_data() else { continue };
             let length = bytes.len().saturating_add(data.len());
             if length > limit {
                 return Err(Problem::new(
-                    413,
+                    Kind::BodyTooLarge,
                     format!("the body: expected at most {limit} bytes, found more"),
                 ));
             }
@@ -86,10 +91,7 @@ impl Bodies {
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let bytes = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { bytes };
     serde_json::from_slice(bytes).map_err(|error| {
-        let status = if error.is_data() { 422 } else { 400 };
-        Problem::new(
-            status,
-            format!("the body: found {error}, expected a JSON object as the protocol has it"),
-        )
+        let kind = if error.is_data() { Kind::Invalid } else { Kind::Malformed };
+        Problem::new(kind, format!("the body: found {error}, expected a JSON object as the protocol has it"))
     })
 }

@@ -1,7 +1,10 @@
 //! What the protocols share: the tasks of a server, and its episodes by the names that callers give them.
 
+use std::sync::Arc;
+
 use diorama_seeds::agent_tools::CALL_API;
-use diorama_simulator::http::{Called, Capacity, Episodes, Graded, NewEpisode, Problem, SessionKey};
+use diorama_sessions::{Called, Capacity, Episodes, Graded, Kind, NewEpisode, Problem, SessionKey};
+use diorama_simulator::http::App;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
@@ -14,6 +17,7 @@ use crate::tools::Tool;
 /// A server's tasks and episodes, as one protocol sees them.
 pub(crate) struct Gym {
     protocol: Protocol,
+    pub(crate) app: Arc<App>,
     pub(crate) episodes: Episodes,
     pub(crate) tasks: Tasks,
     pub(crate) bodies: Bodies,
@@ -47,9 +51,10 @@ struct CallApi {
 }
 
 impl Gym {
-    pub(crate) fn new(protocol: Protocol, episodes: Episodes, lease_seconds: u64) -> Self {
+    pub(crate) fn new(protocol: Protocol, app: Arc<App>, lease_seconds: u64) -> Self {
+        let episodes = Episodes::new(app.sessions());
         let tasks = Tasks::new(episodes.tasks());
-        Self { protocol, tasks, episodes, bodies: Bodies::default(), lease_seconds }
+        Self { protocol, tasks, app, episodes, bodies: Bodies::default(), lease_seconds }
     }
 
     /// The episode that a caller knows by this name.
@@ -75,8 +80,8 @@ impl Gym {
                 self.episodes.fork(&origin, at, key, request).await
             }
         };
-        began.map_err(|problem| match problem.status() {
-            429 => NoEpisode::Full { capacity: self.episodes.capacity(), problem },
+        began.map_err(|problem| match problem.kind() {
+            Kind::TooMany => NoEpisode::Full { capacity: self.episodes.capacity(), problem },
             _ => NoEpisode::Refused(problem),
         })
     }
@@ -95,7 +100,7 @@ impl Gym {
             Ok(CallApi { name, arguments }) => self.episodes.call(id, &name, arguments).await,
             Err(error) => {
                 let detail = format!("found {error}, expected `name` and `arguments` of an API");
-                let body = Problem::new(422, detail).body().to_string();
+                let body = Problem::new(Kind::Invalid, detail).body().to_string();
                 Ok(Called { status: 422, body, over: false })
             }
         }

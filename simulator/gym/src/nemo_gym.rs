@@ -13,9 +13,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderName, Request, Response, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderName, Request, Response, Uri};
 use axum::routing::{any, get, post};
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -134,7 +134,7 @@ fn conflict(error: NoEpisode, name: Option<&str>) -> NoEpisode {
             let detail = format!(
                 "`{SESSION_MEMBER}`: found `{name}`, which another row's session has; give each its own"
             );
-            NoEpisode::Refused(Problem::new(409, detail))
+            NoEpisode::Refused(Problem::new(Kind::Conflict, detail))
         }
         _ => error,
     }
@@ -148,7 +148,7 @@ fn unfit_name(name: &str) -> Option<Problem> {
     }
     let reserved = RESERVED.join(", ");
     Some(Problem::new(
-        422,
+        Kind::Invalid,
         format!(
             "the task's world has a tool `{name}`, expected names of letters, digits, `_` and `-` other than {reserved}; leave the \
              task out, or rename the API"
@@ -166,9 +166,12 @@ async fn call_tool(
     let session = session_of(&headers);
     let called = async {
         let id = session.as_deref().ok_or_else(|| {
-            Problem::new(400, "found no session cookie, expected the one of the reply to POST /seed_session")
+            Problem::new(
+                Kind::Malformed,
+                "found no session cookie, expected the one of the reply to POST /seed_session",
+            )
         })?;
-        let arguments = gym.bodies.object(request, gym.episodes.max_body_bytes()).await?;
+        let arguments = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
         gym.call(id, &tool, arguments).await
     };
     let response = match called.await {
@@ -186,7 +189,7 @@ async fn close_session(
 ) -> Response<Body> {
     let session = session_of(&headers);
     let closed = async {
-        let body = gym.bodies.object(request, gym.episodes.max_body_bytes()).await?;
+        let body = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
         let id = match session_name(&body)? {
             Some(name) => gym.named(&name),
             None => session.clone(),
@@ -225,21 +228,30 @@ async fn mcp(State(gym): State<Arc<Gym>>, request: Request<Body>) -> Response<Bo
     let session = request.headers().get(&MCP_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let Some(id) = session else {
         return refuse(&Problem::new(
-            401,
+            Kind::Unauthorized,
             "found no header X-NeMo-Gym-Session-Token, expected the one of the reply to POST /seed_session",
         ));
     };
     let (parts, body) = request.into_parts();
-    match axum::body::to_bytes(body, gym.episodes.max_body_bytes()).await {
-        Ok(body) => gym.episodes.mcp(&id, parts, body).await,
-        Err(error) => refuse(&Problem::new(413, format!("the body: {error}"))),
+    let body = match axum::body::to_bytes(body, gym.app.max_body_bytes()).await {
+        Ok(body) => body,
+        Err(error) => return refuse(&Problem::new(Kind::BodyTooLarge, format!("the body: {error}"))),
+    };
+    let slot = match gym.app.sessions().get(&id) {
+        Ok(slot) => slot,
+        Err(problem) => return refuse(&problem),
+    };
+    let (response, steps) = gym.app.mcp().answer(slot, parts, body).await;
+    match steps.settle().await {
+        Ok(()) => response,
+        Err(problem) => refuse(&problem),
     }
 }
 
 fn no_route(uri: &Uri) -> Response<Body> {
     let shown: String = uri.path().chars().take(200).collect();
     refuse(&Problem::new(
-        404,
+        Kind::NotFound,
         format!(
             "found the path {shown}, expected /seed_session, /verify, /aggregate_metrics, /close_session, /mcp or the name of a tool"
         ),
@@ -249,7 +261,7 @@ fn no_route(uri: &Uri) -> Response<Body> {
 fn wrong_method(uri: &Uri) -> Response<Body> {
     let shown: String = uri.path().chars().take(200).collect();
     refuse(&Problem::new(
-        StatusCode::METHOD_NOT_ALLOWED.as_u16(),
+        Kind::MethodNotAllowed,
         format!("{shown}: expected POST, or GET for / and /reverify_mode"),
     ))
 }

@@ -20,7 +20,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{Response, Uri};
 use axum::response::IntoResponse;
 use axum::routing::{any, get, post};
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use serde_json::json;
 
 use self::env::OpenEnv;
@@ -62,11 +62,11 @@ async fn mcp_socket(State(env): State<Arc<OpenEnv>>, upgrade: WebSocketUpgrade) 
 
 /// A socket whose messages are as large as bodies may be.
 fn bounded(upgrade: WebSocketUpgrade, env: &OpenEnv) -> WebSocketUpgrade {
-    let most = env.gym.episodes.max_body_bytes();
+    let most = env.gym.app.max_body_bytes();
     upgrade.max_message_size(most).max_frame_size(most)
 }
 
 fn no_route(uri: &Uri) -> Response<axum::body::Body> {
     let shown: String = uri.path().chars().take(200).collect();
-    refuse(&Problem::new(404, format!("no route fits {shown}; see /openapi.json")))
+    refuse(&Problem::new(Kind::NotFound, format!("no route fits {shown}; see /openapi.json")))
 }

@@ -14,7 +14,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
 use axum::routing::{get, post};
-use diorama_simulator::http::{Called, Problem, unguessable};
+use diorama_sessions::{Called, Kind, Problem, unguessable};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -138,7 +138,7 @@ fn elsewhere(method: &Method, uri: &Uri) -> Response<Body> {
     }
     let shown: String = uri.path().chars().take(200).collect();
     reply::refuse(&Problem::new(
-        404,
+        Kind::NotFound,
         format!("no route fits {method} {shown}, expected one of the Open Reward Standard"),
     ))
 }
@@ -149,9 +149,11 @@ fn session_name(headers: &HeaderMap) -> Result<String, Problem> {
     let expected =
         format!("a name of 1 to {MAX_NAME_BYTES} visible characters, such as the one of /create_session");
     match name {
-        None | Some("") => Err(Problem::new(400, format!("X-Session-ID header is required: {expected}"))),
+        None | Some("") => {
+            Err(Problem::new(Kind::Malformed, format!("X-Session-ID header is required: {expected}")))
+        }
         Some(name) if name.len() > MAX_NAME_BYTES || !name.bytes().all(|byte| byte.is_ascii_graphic()) => {
-            Err(Problem::new(400, format!("the header X-Session-ID: expected {expected}")))
+            Err(Problem::new(Kind::Malformed, format!("the header X-Session-ID: expected {expected}")))
         }
         Some(name) => Ok(name.to_owned()),
     }
@@ -163,7 +165,10 @@ impl Ors {
         let name = session_name(headers)?;
         let id = self.gym.named(&name).filter(|id| self.gym.episodes.is_live(id));
         id.ok_or_else(|| {
-            Problem::new(404, "Active environment not found: POST /create begins it, and idle ones end")
+            Problem::new(
+                Kind::NotFound,
+                "Active environment not found: POST /create begins it, and idle ones end",
+            )
         })
     }
 }
@@ -173,7 +178,7 @@ async fn create_session() -> Response<Body> {
     match unguessable() {
         Ok(name) => events(&[("task_id", &name), ("end", "")]),
         Err(error) => {
-            reply::refuse(&Problem::new(500, format!("the machine gives no random bytes: {error}")))
+            reply::refuse(&Problem::new(Kind::Failed, format!("the machine gives no random bytes: {error}")))
         }
     }
 }
@@ -188,7 +193,7 @@ async fn create(State(ors): State<Arc<Ors>>, headers: HeaderMap, request: Reques
         Ok(sid) => reply::json(&json!({"sid": sid})),
         Err(NoEpisode::Full { problem, .. }) => at_capacity(&problem),
         Err(NoEpisode::Refused(problem)) if problem.is_about_key() => {
-            reply::refuse(&Problem::new(400, "Session already exists"))
+            reply::refuse(&Problem::new(Kind::Malformed, "Session already exists"))
         }
         Err(NoEpisode::Refused(problem)) => reply::refuse(&problem),
     }
@@ -198,11 +203,11 @@ async fn begin(ors: &Ors, headers: &HeaderMap, request: Request<Body>) -> Result
     let gym = &ors.gym;
     let name = session_name(headers)?;
     let Create { env_name, task_spec, split, index, toolset_name } =
-        gym.bodies.json(request, gym.episodes.max_body_bytes()).await?;
+        gym.bodies.json(request, gym.app.max_body_bytes()).await?;
     check_environment(env_name.as_deref().unwrap_or(ENVIRONMENT))?;
     if let Some(toolset) = toolset_name {
         let shown: String = toolset.chars().take(60).collect();
-        return Err(Problem::new(400, format!("unknown toolset `{shown}`, expected none")).into());
+        return Err(Problem::new(Kind::Malformed, format!("unknown toolset `{shown}`, expected none")).into());
     }
     let setup = match (task_spec, split, index) {
         (Some(spec), None, None) => Setup::read(&spec)?,
@@ -212,12 +217,12 @@ async fn begin(ors: &Ors, headers: &HeaderMap, request: Request<Body>) -> Result
         }
         _ => {
             let detail = "Provide either task_spec or both split and index, not both/neither";
-            return Err(Problem::new(422, detail).into());
+            return Err(Problem::new(Kind::Invalid, detail).into());
         }
     };
     let start = setup.start(&gym.tasks, AnyTask::Never)?;
     if gym.named(&name).is_some() {
-        return Err(Problem::new(400, "Session already exists").into());
+        return Err(Problem::new(Kind::Malformed, "Session already exists").into());
     }
     gym.begin(start, Some(&name), &[]).await?;
     Ok(name)
@@ -311,7 +316,7 @@ async fn call(
 ) -> Response<Body> {
     let called = async {
         check_named(&environment)?;
-        let call: ToolCall = ors.gym.bodies.json(request, ors.gym.episodes.max_body_bytes()).await?;
+        let call: ToolCall = ors.gym.bodies.json(request, ors.gym.app.max_body_bytes()).await?;
         if let Some(task_id) = call.task_id {
             return Ok(match ors.replies.get(&task_id) {
                 Some(result) => result_events(&task_id, &result),
@@ -321,9 +326,10 @@ async fn call(
         let id = ors.episode(&headers)?;
         let result = run_tool(&ors.gym, &id, call).await?;
         let result = serde_json::to_string(&result)
-            .map_err(|error| Problem::new(500, format!("the reply cannot be written: {error}")))?;
-        let task_id = unguessable()
-            .map_err(|error| Problem::new(500, format!("the machine gives no random bytes: {error}")))?;
+            .map_err(|error| Problem::new(Kind::Failed, format!("the reply cannot be written: {error}")))?;
+        let task_id = unguessable().map_err(|error| {
+            Problem::new(Kind::Failed, format!("the machine gives no random bytes: {error}"))
+        })?;
         let response = result_events(&task_id, &result);
         ors.replies.put(task_id, result);
         Ok(response)

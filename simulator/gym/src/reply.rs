@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{Response, StatusCode};
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use serde::Serialize;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ pub(crate) fn text(status: u16, body: impl Into<Body>) -> Response<Body> {
 pub(crate) fn json(body: &impl Serialize) -> Response<Body> {
     match serde_json::to_string(body) {
         Ok(body) => text(200, body),
-        Err(error) => refuse(&Problem::new(500, format!("the reply cannot be written: {error}"))),
+        Err(error) => refuse(&Problem::new(Kind::Failed, format!("the reply cannot be written: {error}"))),
     }
 }
 

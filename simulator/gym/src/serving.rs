@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use diorama_simulator::http::{Episodes, serve_protocol};
+use diorama_simulator::http::{App, serve_protocol};
 use tokio::net::TcpListener;
 use tower_service::Service as _;
 
@@ -20,12 +20,11 @@ use crate::protocol::Protocol;
 pub async fn serve(
     listener: TcpListener,
     protocol: Protocol,
-    episodes: Episodes,
+    app: Arc<App>,
     lease_seconds: u64,
     shutdown: impl Future<Output = ()> + Send,
 ) {
-    let app = Arc::clone(episodes.app());
-    let router = router(protocol, &Arc::new(Gym::new(protocol, episodes, lease_seconds)));
+    let router = router(protocol, &Arc::new(Gym::new(protocol, Arc::clone(&app), lease_seconds)));
     let answer = move |request: axum::http::Request<hyper::body::Incoming>| {
         let mut request = request.map(Body::new);
         if protocol == Protocol::NemoGym {

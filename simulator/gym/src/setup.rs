@@ -1,6 +1,6 @@
 //! What an episode begins with, as rows, resets and task specs say it: every protocol reads the same members.
 
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
@@ -46,7 +46,10 @@ impl Setup {
         read.map_err(|error| {
             let expected =
                 "a task by `id`, or `split` and `index`, with `seed` and `faults`; or `fork_of` and `at`";
-            Problem::new(422, format!("what the episode begins with: found {error}, expected {expected}"))
+            Problem::new(
+                Kind::Invalid,
+                format!("what the episode begins with: found {error}, expected {expected}"),
+            )
         })
     }
 
@@ -60,7 +63,7 @@ impl Setup {
         if let Some(of) = fork_of {
             if named || seed.is_some() || faults.is_some() {
                 let detail = "found `fork_of` beside a task, a seed or faults, expected it alone: a fork has those of its origin";
-                return Err(Problem::new(422, detail));
+                return Err(Problem::new(Kind::Invalid, detail));
             }
             return Ok(Start::Fork { of, at });
         }
@@ -70,11 +73,14 @@ impl Setup {
             (None, Some(split), Some(index)) => tasks.at(&split, index)?.id.to_owned(),
             (None, None, None) if any == AnyTask::BySeed => tasks.of_seed(seed.unwrap_or(0))?.to_owned(),
             (None, None, None) => {
-                return Err(Problem::new(422, "found no task, expected its `id`, or `split` and `index`"));
+                return Err(Problem::new(
+                    Kind::Invalid,
+                    "found no task, expected its `id`, or `split` and `index`",
+                ));
             }
             _ => {
                 return Err(Problem::new(
-                    422,
+                    Kind::Invalid,
                     "found one of `split` and `index`, expected both, or a task's `id`",
                 ));
             }

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Request, Response};
 use axum::routing::{get, post};
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -58,7 +58,7 @@ pub(crate) fn check_environment(name: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let shown: String = name.chars().take(60).collect();
-    Err(Problem::new(404, format!("unknown environment `{shown}`, expected `{ENVIRONMENT}`")))
+    Err(Problem::new(Kind::NotFound, format!("unknown environment `{shown}`, expected `{ENVIRONMENT}`")))
 }
 
 /// The response, or the refusal in its place.
@@ -77,7 +77,7 @@ async fn tasks(
 ) -> Response<Body> {
     let listed = async {
         check_environment(&environment)?;
-        let OfSplit { split } = gym.bodies.json(request, gym.episodes.max_body_bytes()).await?;
+        let OfSplit { split } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
         let tasks = gym.tasks.range(&split, None, None)?;
         Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
     };
@@ -91,7 +91,7 @@ async fn num_tasks(
 ) -> Response<Body> {
     let counted = async {
         check_environment(&environment)?;
-        let OfSplit { split } = gym.bodies.json(request, gym.episodes.max_body_bytes()).await?;
+        let OfSplit { split } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
         Ok(reply::json(&json!({"num_tasks": gym.tasks.count(&split)?})))
     };
     answer(counted.await)
@@ -104,7 +104,7 @@ async fn task(
 ) -> Response<Body> {
     let found = async {
         check_environment(&environment)?;
-        let OfIndex { split, index } = gym.bodies.json(request, gym.episodes.max_body_bytes()).await?;
+        let OfIndex { split, index } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
         Ok(reply::json(&json!({"task": gym.tasks.at(&split, index)?, "env_name": ENVIRONMENT})))
     };
     answer(found.await)
@@ -117,7 +117,7 @@ async fn task_range(
 ) -> Response<Body> {
     let found = async {
         check_environment(&environment)?;
-        let OfRange { split, start, stop } = gym.bodies.json(request, gym.episodes.max_body_bytes()).await?;
+        let OfRange { split, start, stop } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
         let tasks = gym.tasks.range(&split, start, stop)?;
         Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
     };

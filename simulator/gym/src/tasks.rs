@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use diorama_simulator::http::Problem;
-use diorama_simulator::http::tasks::{TaskSource, TaskSummary};
+use diorama_sessions::{Kind, Problem};
+use diorama_sessions::{TaskSource, TaskSummary};
 use serde::Serialize;
 
 /// The tasks of a server, which never change while it runs.
@@ -77,7 +77,7 @@ impl Tasks {
         let position = position.ok_or_else(|| {
             let count = found.tasks.len();
             Problem::new(
-                400,
+                Kind::Malformed,
                 format!("`index`: found {index}, expected 0 to {} of `{split}`", count.saturating_sub(1)),
             )
         })?;
@@ -110,7 +110,7 @@ impl Tasks {
     pub(crate) fn of_seed(&self, seed: u64) -> Result<&str, Problem> {
         let position = usize::try_from(seed.checked_rem(self.all.len() as u64).unwrap_or(0)).unwrap_or(0);
         let task = self.all.get(position).ok_or_else(|| {
-            Problem::new(400, "the server has no tasks; start it with --tasks and a dataset")
+            Problem::new(Kind::Malformed, "the server has no tasks; start it with --tasks and a dataset")
         })?;
         Ok(&task.id)
     }
@@ -126,7 +126,7 @@ impl Tasks {
             let detail = format!(
                 "found no task `{shown}`, expected one of the dataset that the server was started with"
             );
-            Problem::new(422, detail)
+            Problem::new(Kind::Invalid, detail)
         })
     }
 
@@ -134,13 +134,17 @@ impl Tasks {
         self.splits.iter().find(|split| split.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.splits.iter().map(|split| &*split.name).collect();
             let shown: String = name.chars().take(60).collect();
-            Problem::new(400, format!("`split`: found `{shown}`, expected one of {}", names.join(", ")))
+            Problem::new(
+                Kind::Malformed,
+                format!("`split`: found `{shown}`, expected one of {}", names.join(", ")),
+            )
         })
     }
 
     fn view<'a>(&'a self, split: &'a Split, index: usize) -> Result<TaskView<'a>, Problem> {
         let task = split.tasks.get(index).and_then(|position| self.all.get(*position));
-        let task = task.ok_or_else(|| Problem::new(500, "a split names a task that is not there"))?;
+        let task =
+            task.ok_or_else(|| Problem::new(Kind::Failed, "a split names a task that is not there"))?;
         let TaskSummary { id, world, ability, .. } = task;
         Ok(TaskView { id, split: &split.name, index, world, ability })
     }

@@ -1,45 +1,51 @@
-//! The state of a server: its worlds, tasks, sessions and settings.
+//! The state of a server: its sessions, its search, its limits.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::thread::available_parallelism;
 
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use diorama_engine::embed::embedded;
+use diorama_sessions::{Kind, Problem, Sessions, TaskSource, WorldSource};
+
+use super::answer::Refused;
 use super::check::Prover;
-use super::metrics::Metrics;
-use super::sessions::{Sessions, lock};
+use super::mcp::Endpoint;
 use super::settings::Settings;
 use super::start::StartError;
-use super::store::restore::{LeftOut, Restored, restored};
-use super::store::{Store, StoreError};
-use super::tasks::TaskSource;
-use super::weight::Scale;
-use super::worlds::{WorldSource, Worlds};
+use super::world::root::Root;
 use crate::search::{ApiIndex, SearchError, entries};
-use diorama_engine::embed::embedded;
 
-/// A server's worlds, tasks and sessions, from which it answers.
+/// Bytes of bodies that are held at a time, while they are read and answered.
+pub(super) const MAX_BODIES_BYTES: usize = 256 << 20;
+/// Requests with large replies that are answered at a time, for each processor. The bytes that answering takes are not
+/// counted before there is a reply.
+const LARGE_REPLIES_PER_PROCESSOR: usize = 4;
+/// The least of such requests that are answered at a time, whatever the processors.
+const MIN_LARGE_REPLIES: usize = 8;
+
+/// A server's sessions, and what answers requests about them.
 pub struct App {
-    pub(super) worlds: Worlds,
-    pub(super) tasks: Option<Box<dyn TaskSource>>,
+    pub(super) sessions: Arc<Sessions>,
     pub(super) prover: OnceLock<Box<dyn Prover>>,
     pub(super) search: ApiIndex,
-    pub(super) sessions: Sessions,
-    /// Bytes that the sessions hold.
-    pub(super) scale: Arc<Scale>,
-    pub(super) store: Option<Store>,
-    left_out: Vec<LeftOut>,
-    pub(super) metrics: Metrics,
     pub(super) settings: Settings,
-    pub(super) started: Instant,
-    /// Milliseconds by which tests are ahead of the machine.
-    pub(super) ahead_ms: AtomicU64,
+    pub(super) mcp: Endpoint,
+    /// The session at the root, where there is one.
+    pub(super) root: Option<Root>,
+    /// As many permits as bytes of bodies may still be held.
+    pub(super) bodies: Arc<Semaphore>,
+    /// As many permits as requests with large replies may still be answered.
+    large_replies: Arc<Semaphore>,
     /// Requests so far, which number those that bring no id.
     pub(super) requests: AtomicU64,
     pub(super) ending: AtomicBool,
 }
 
 impl App {
-    /// A server of these worlds, and of tasks where there are any, with the sessions of its state folder.
+    /// Returns a server of these worlds, and of tasks where there are any, with the sessions of its state folder.
     ///
     /// # Errors
     /// [`StartError`] when two worlds have one name, or the state folder cannot be read or lacks what was written to it.
@@ -50,92 +56,70 @@ impl App {
     ) -> Result<Arc<Self>, StartError> {
         let apis = worlds.iter().flat_map(|world| entries(&world.id, world.source.world())).collect();
         let search = ApiIndex::new(apis, embedded().map_err(SearchError::from)?)?;
-        let worlds = Worlds::new(worlds)?;
-        let store = settings.state.as_ref().map(|state| Store::open(state, settings.node())).transpose()?;
-        let scale = Arc::new(Scale::default());
-        let restored = store.as_ref().map(|store| restored(store, &worlds, tasks.as_deref(), &scale));
-        let (earlier, left_out) = match restored.transpose()? {
-            Some(Restored { live, left_out }) => (live, left_out),
-            None => (Vec::new(), Vec::new()),
-        };
-        // Sessions that were there before are kept, also when fewer are allowed now.
-        let most = settings.max_sessions.max(earlier.len());
-        let sessions = Sessions::new(settings.node.clone(), most, earlier);
+        let sessions = Sessions::open(worlds, tasks, settings.sessions.clone())?;
+        let large_replies =
+            available_parallelism().map_or(0, |cores| cores.get() * LARGE_REPLIES_PER_PROCESSOR);
         Ok(Arc::new(Self {
-            worlds,
-            tasks,
+            mcp: Endpoint::new(&sessions, &settings),
+            root: settings.default_session.then(Root::default),
+            sessions,
             prover: OnceLock::new(),
             search,
-            sessions,
-            scale,
-            store,
-            left_out,
-            metrics: Metrics::default(),
             settings,
-            started: Instant::now(),
-            ahead_ms: AtomicU64::new(0),
+            bodies: Arc::new(Semaphore::new(MAX_BODIES_BYTES)),
+            large_replies: Arc::new(Semaphore::new(large_replies.max(MIN_LARGE_REPLIES))),
             requests: AtomicU64::new(0),
             ending: AtomicBool::new(false),
         }))
     }
 
-    /// How many sessions there are.
+    /// The sessions.
     #[must_use]
-    pub fn sessions(&self) -> usize {
-        self.sessions.count()
+    pub const fn sessions(&self) -> &Arc<Sessions> {
+        &self.sessions
     }
 
-    /// The sessions of the state folder that this server cannot continue. They stay in the folder.
+    /// The server's side of the Model Context Protocol.
     #[must_use]
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.left_out
+    pub const fn mcp(&self) -> &Endpoint {
+        &self.mcp
     }
 
-    /// Takes those sessions out of the state folder.
-    ///
-    /// # Errors
-    /// When the folder cannot be written to.
-    pub fn remove_left_out(&self) -> Result<(), StoreError> {
-        self.store.as_ref().map_or(Ok(()), |store| store.remove(&self.left_out))
+    /// The bytes that a request's body may have.
+    #[must_use]
+    pub const fn max_body_bytes(&self) -> usize {
+        self.settings.max_body_bytes
     }
 
-    /// Waits until the state folder cannot be relied on any more, and says why: the server has to end.
-    pub(super) async fn lost(&self) -> StoreError {
-        match &self.store {
-            Some(store) => store.lost().await,
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.
-    pub(super) fn now_ms(&self) -> u64 {
-        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        elapsed.saturating_add(self.ahead_ms.load(Relaxed))
-    }
-
-    /// Takes snapshots of all sessions, so that the next start has nothing to make again.
-    pub(super) fn take_snapshots(&self) {
-        let Some(store) = &self.store else { return };
-        for slot in self.sessions.all() {
-            store.snapshot(&mut lock(&slot));
-        }
-    }
-
-    /// Ends the sessions whose leases are over, and opens a state folder again that could not be written to.
-    pub(super) fn sweep(&self) {
-        if let Some(store) = &self.store {
-            store.recover();
-        }
-        for slot in self.sessions.over(self.now_ms()) {
-            match self.close(&slot) {
-                Ok(_) => self.metrics.expired(),
-                Err(problem) => tracing::warn!(why = problem.detail(), "a session whose lease is over stays"),
-            }
-        }
+    /// Has candidates held against worlds by this prover.
+    pub fn prove_with(&self, prover: Box<dyn Prover>) {
+        let _ = self.prover.set(prover);
     }
 
     /// The absolute URL of a session's REST API.
     pub(super) fn base_url(&self, id: &str) -> String {
         format!("{}/s/{id}", self.settings.public_url)
     }
+
+    /// Does work whose reply may be large on a thread of its own, of which few do such work at a time.
+    pub(super) async fn large<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Refused> {
+        // The permit goes along: the work goes on when nobody waits for it any more.
+        let permit = Arc::clone(&self.large_replies).acquire_owned().await.ok();
+        blocking(move || {
+            let _permit = permit;
+            work()
+        })
+        .await
+    }
+}
+
+/// Does work on a thread of its own: making a world's records and grading take longer than a thread of the runtime may be held.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Refused> {
+    let failed = |_| Problem::new(Kind::Failed, "the server failed to answer this request");
+    Ok(spawn_blocking(work).await.map_err(failed)??)
 }

@@ -9,16 +9,18 @@ mod output;
 
 use std::convert::Infallible;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue, ORIGIN};
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{Request, Response, StatusCode};
 use axum::response::IntoResponse;
 use diorama_seeds::agent_tools;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
+use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot};
 use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
 use rmcp::model::{
@@ -35,12 +37,11 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
 use self::output::output_schema;
-use super::after::After;
+use super::answer::{Answer, Refused, after, text};
 use super::app::App;
-use super::body::{MAX_LINE, read_whole};
-use super::incoming::media_type;
-use super::problem::{Problem, reply};
-use super::sessions::{Live, Slot, lock};
+use super::extract::{Session, Whole, media_type};
+use super::settings::Settings;
+use super::transport::body::{MAX_LINE_BYTES, read_whole};
 use diorama_engine::Base;
 use diorama_engine::tools::TOOL_SEARCHER;
 
@@ -55,42 +56,41 @@ type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 
 /// The session of a request, and the steps after it.
 #[derive(Clone)]
-pub(super) struct Reached {
+struct Reached {
     /// The session that its path names.
-    pub(super) slot: Arc<Slot>,
+    slot: Arc<Slot>,
     /// The steps that follow the response.
-    pub(super) after: Arc<Mutex<After>>,
+    after: Arc<Mutex<After>>,
 }
 
 /// The MCP side of a server.
 #[derive(Clone)]
-pub(super) struct Mcp(Weak<App>);
+struct Mcp(Arc<Sessions>);
 
 /// Answers the MCP requests of a server's sessions.
-pub(super) struct Endpoint {
-    app: Arc<App>,
-    service: Service,
+pub struct Endpoint(Service);
+
+/// Speaks the Model Context Protocol with the world of a session.
+pub(super) async fn handle(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    request: axum::extract::Request,
+) -> Answer {
+    let (parts, body) = request.into_parts();
+    let whole = Whole::read(&app, &parts.headers, body).await?;
+    let (response, steps) = app.mcp.answer(slot, parts, whole.bytes.clone()).await;
+    Ok(after(steps, response))
 }
 
 impl Endpoint {
-    pub(super) fn new(app: &Arc<App>) -> Self {
-        Self { app: Arc::clone(app), service: service(app) }
-    }
-
-    /// The response to a request whose body has been read.
-    pub(super) async fn answer(&self, id: &str, parts: Parts, body: Bytes) -> Response<Body> {
-        let slot = match self.app.sessions.get(id, self.app.now_ms()) {
-            Ok(slot) => slot,
-            Err(problem) => return problem.into_response(),
-        };
-        let from_page = parts.headers.contains_key(ORIGIN);
-        let after = Arc::new(Mutex::new(After::default()));
+    /// Returns the response to a request whose body has been read, and the steps before it leaves.
+    pub async fn answer(&self, slot: Arc<Slot>, parts: Parts, body: Bytes) -> (Response<Body>, After) {
+        let steps = Arc::new(Mutex::new(After::default()));
         let says_json = media_type(&parts.headers).is_some_and(|kind| kind == "application/json");
         let mut request = Request::from_parts(parts, http_body_util::Full::new(body.clone()));
-        request.extensions_mut().insert(Reached { slot, after: Arc::clone(&after) });
-        let response = self.service.handle(request).await;
-        self.app.metrics.answered(response.status().as_u16());
-        let after = std::mem::take(&mut *after.lock().unwrap_or_else(PoisonError::into_inner));
+        request.extensions_mut().insert(Reached { slot, after: Arc::clone(&steps) });
+        let response = self.0.handle(request).await;
+        let steps = std::mem::take(&mut *steps.lock().unwrap_or_else(PoisonError::into_inner));
         let as_io = |never: Infallible| -> io::Error { match never {} };
         let mut response = response.map(|body| Body::new(body.map_err(as_io)));
         if says_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -98,30 +98,20 @@ impl Endpoint {
         } else if response.status().is_client_error() && !is_json(&response) {
             response = problem_of(response).await;
         }
-        if from_page && response.status() != StatusCode::FORBIDDEN {
-            response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        }
-        after.before(response)
+        (response, steps)
     }
-}
 
-/// The service of a server.
-fn service(app: &Arc<App>) -> Service {
-    let mcp = Mcp(Arc::downgrade(app));
-    let public_url = &app.settings.public_url;
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        .with_allowed_hosts(origin::allowed_hosts(public_url))
-        .with_allowed_origins(origin::allowed_origins(public_url))
-        .with_max_request_body_bytes(app.settings.max_body_bytes);
-    StreamableHttpService::new(move || Ok(mcp.clone()), Arc::new(NeverSessionManager::default()), config)
-}
-
-impl Mcp {
-    /// The server.
-    fn app(&self) -> Result<Arc<App>, ErrorData> {
-        self.0.upgrade().ok_or_else(|| ErrorData::internal_error("the server is ending", None))
+    pub(super) fn new(sessions: &Arc<Sessions>, settings: &Settings) -> Self {
+        let mcp = Mcp(Arc::clone(sessions));
+        let public_url = &settings.public_url;
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_allowed_hosts(origin::allowed_hosts(public_url))
+            .with_allowed_origins(origin::allowed_origins(public_url))
+            .with_max_request_body_bytes(settings.max_body_bytes);
+        let sessions = Arc::new(NeverSessionManager::default());
+        Self(StreamableHttpService::new(move || Ok(mcp.clone()), sessions, config))
     }
 }
 
@@ -149,9 +139,13 @@ fn tools_of(live: &Live) -> Vec<Tool> {
 }
 
 /// Makes the call that a tool call stands for.
-fn call(app: &App, slot: &Slot, request: CallToolRequestParams) -> Result<(CallToolResult, After), Problem> {
+fn call(
+    sessions: &Sessions,
+    slot: &Slot,
+    request: CallToolRequestParams,
+) -> Result<(CallToolResult, After), Problem> {
     let call = named(request, &slot.world.base)?;
-    let called = app.call_by_name(&mut lock(slot), &call)?;
+    let called = sessions.call_by_name(&mut *slot.lock(), &call)?;
     let zone = &slot.world.world().zone;
     let text = vec![ContentBlock::text(called.body_text(zone))];
     if !called.is_success() {
@@ -191,7 +185,7 @@ impl ServerHandler for Mcp {
             let detail = "found a cursor, expected none: all tools are on one page";
             return Err(ErrorData::invalid_params(detail, None));
         }
-        let tools = on_a_thread(move || tools_of(&lock(&slot))).await?;
+        let tools = on_a_thread(move || tools_of(&slot.lock())).await?;
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -200,9 +194,9 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let app = self.app()?;
+        let sessions = Arc::clone(&self.0);
         let Reached { slot, after: to_do } = reached(&context)?.clone();
-        let called = on_a_thread(move || call(&app, &slot, request)).await?;
+        let called = on_a_thread(move || call(&sessions, &slot, request)).await?;
         // A mistake of the model is a result that the model reads.
         let (result, after) = called.unwrap_or_else(|problem| (failed(&problem), After::default()));
         *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;
@@ -270,8 +264,16 @@ fn is_json(response: &Response<Body>) -> bool {
 /// A refusal of MCP's transport, which is a line of text, in the form of all others.
 async fn problem_of(response: Response<Body>) -> Response<Body> {
     let status = response.status().as_u16();
-    let said = read_whole(&mut response.into_body(), MAX_LINE, |_| true).await.unwrap_or_default();
-    Problem::new(status, String::from_utf8_lossy(&said)).into_response()
+    let said = read_whole(&mut response.into_body(), MAX_LINE_BYTES, |_| true).await.unwrap_or_default();
+    let kind = match status {
+        403 => Kind::Forbidden,
+        405 => Kind::MethodNotAllowed,
+        406 => Kind::NotAcceptable,
+        413 => Kind::BodyTooLarge,
+        415 => Kind::UnsupportedMediaType,
+        _ => Kind::Malformed,
+    };
+    Refused(Problem::new(kind, String::from_utf8_lossy(&said))).into_response()
 }
 
 /// The response to a message that cannot be read, as JSON-RPC has it.
@@ -292,7 +294,7 @@ fn unreadable(body: &[u8]) -> Response<Body> {
             (id.cloned().unwrap_or_default(), error)
         }
     };
-    reply(400, &json!({"jsonrpc": "2.0", "id": id, "error": error}))
+    text(400, "application/json", json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
 }
 
 /// The call that a tool call stands for.

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::problem::Problem;
+use diorama_sessions::{Kind, Problem};
 
 /// The problem of a body that could not be read as a `T`: which member is wrong, what was found, what was expected.
 pub(super) fn problem<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error) -> Problem {
@@ -20,7 +20,7 @@ pub(super) fn problem<T: DeserializeOwned>(body: &[u8], error: &serde_json::Erro
 fn describe(path: &str, said: &str) -> Problem {
     if let Some(name) = said.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         let name = if matches!(path, "" | ".") { name.to_owned() } else { format!("{path}.{name}") };
-        return Problem::new(422, format!("`{name}`: expected a value, found nothing"))
+        return Problem::new(Kind::Invalid, format!("`{name}`: expected a value, found nothing"))
             .with("parameter", name);
     }
     if let Some((name, known)) =
@@ -29,7 +29,7 @@ fn describe(path: &str, said: &str) -> Problem {
         let shown: String = name.chars().take(60).collect();
         let expected = known.trim_start_matches("one of ").replace('`', "");
         let detail = format!("found a member `{shown}`, expected only {expected}");
-        return Problem::new(422, detail).with("parameter", shown).with("expected", expected);
+        return Problem::new(Kind::Invalid, detail).with("parameter", shown).with("expected", expected);
     }
     let found = ["invalid type: ", "invalid value: ", "unknown variant "]
         .iter()
@@ -39,7 +39,7 @@ fn describe(path: &str, said: &str) -> Problem {
             let found: String = found.chars().take(60).collect();
             Problem::about(path, &plain(expected), json_words(&found))
         }
-        _ => Problem::new(422, format!("the body: {said}")),
+        _ => Problem::new(Kind::Invalid, format!("the body: {said}")),
     }
 }
 

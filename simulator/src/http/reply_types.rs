@@ -8,10 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::tasks::TaskSummary;
 use crate::search::ApiHit;
-use diorama_engine::fault::{Fired, Kind, Rule};
-use diorama_grade::{Components, GoalGrade, GradeError};
+use diorama_engine::fault::{Fired, Rule};
+use diorama_sessions::TaskSummary;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Health {
@@ -188,37 +187,6 @@ pub(super) struct LoggedCall {
     pub(super) faults: Vec<Fired>,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(super) struct GradeReply {
-    pub(super) version: String,
-    pub(super) success: bool,
-    pub(super) reward: f64,
-    #[schemars(with = "Map<String, Json>")]
-    pub(super) components: Components,
-    #[schemars(with = "Vec<Map<String, Json>>")]
-    pub(super) goals: Vec<GoalGrade>,
-    /// 1 for each goal that holds by itself, 0 for others: credit for parts of the task.
-    pub(super) goal_rewards: Vec<f64>,
-    #[schemars(with = "Vec<Map<String, Json>>")]
-    pub(super) errors: Vec<GradeError>,
-    #[schemars(with = "Vec<Map<String, Json>>")]
-    pub(super) progress: Vec<Json>,
-    /// Why the episode failed; null for a success.
-    #[schemars(extend("enum" = ["agent", "world", "fault", null]))]
-    pub(super) attribution: Option<&'static str>,
-    /// True if the agent had no fair chance.
-    pub(super) excluded: bool,
-    pub(super) faults: Vec<Hindrance>,
-}
-
-/// An injected fault that may have kept the agent from solving the task.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Hindrance {
-    /// The position of its call in the log.
-    pub(super) call: usize,
-    pub(super) kind: Kind,
-}
-
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its schema is used")]
 pub(super) struct CallReply {
@@ -281,17 +249,6 @@ pub(super) struct Tools {
     pub(super) searches: bool,
     #[schemars(with = "Vec<Map<String, Json>>")]
     pub(super) tools: Vec<Json>,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct MessageReply {
-    /// The user's words; null when they have nothing more to say.
-    pub(super) content: Option<String>,
-    /// True if the episode has ended.
-    pub(super) done: bool,
-    /// The tool that ends the goal that has just opened.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) finish: Option<Json>,
 }
 
 #[derive(JsonSchema)]

@@ -5,15 +5,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::search::SearchBy;
-use diorama_engine::fault::Rule;
-use diorama_engine::tools::SearchVersion;
+use diorama_sessions::MAX_LEASE_SECONDS;
 
 /// Calls in one request.
 pub(super) const MAX_BATCH_CALLS: usize = 4_096;
-/// Sessions that one request makes.
-pub(super) const MAX_COPIES: u32 = 10_000;
-/// The longest lease: 400 days.
-pub(super) const MAX_LEASE_SECONDS: u64 = 34_560_000;
 /// Items on a page of a list, and hits of a search.
 pub(super) const MAX_PAGE_ITEMS: usize = 1_000;
 /// Items on a page of a list, unless the request says otherwise.
@@ -42,44 +37,6 @@ pub(super) struct SearchRequest {
     /// Which parts count: words, meaning, both, or both and what the hits need; the last when left out.
     #[schemars(extend("enum" = or_null(&SearchBy::ALL.map(SearchBy::name))))]
     pub(super) by: Option<String>,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("examples" = [{"world": "dental_clinic", "seed": 7, "clock": "2026-03-02T09:00"}]))]
-pub(super) struct CreateRequest {
-    /// May be left out where one world is served, or with a task.
-    pub(super) world: Option<String>,
-    /// New keys, tokens and faults follow from it; 0 when left out.
-    #[schemars(range(min = 0, max = u64::MAX))]
-    pub(super) seed: Option<u64>,
-    /// Where the clock starts, such as 2026-03-02T09:00.
-    pub(super) clock: Option<String>,
-    /// The faults to inject.
-    #[schemars(with = "Option<Vec<Rule>>")]
-    pub(super) faults: Option<Vec<Json>>,
-    /// The id of a task.
-    pub(super) task: Option<String>,
-    /// How many sessions, all with the same start; 1 when left out.
-    #[schemars(range(min = 1, max = MAX_COPIES))]
-    pub(super) n: Option<u32>,
-    /// How long it lives when nobody asks for it; 0 is for ever.
-    #[schemars(range(min = 0, max = MAX_LEASE_SECONDS))]
-    pub(super) lease_seconds: Option<u64>,
-    /// The version of the search that ToolSearcher does: the task's when left out.
-    #[schemars(extend("enum" = or_null(&SearchVersion::ALL.map(SearchVersion::name))))]
-    pub(super) search: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("examples" = [{"n": 8, "at": 3}]))]
-pub(super) struct ForkRequest {
-    /// How many sessions; 1 when left out.
-    #[schemars(range(min = 1, max = MAX_COPIES))]
-    pub(super) n: Option<u32>,
-    /// As it was after so many calls; now when left out.
-    pub(super) at: Option<usize>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -140,13 +97,6 @@ pub(super) struct BatchCall {
 #[schemars(extend("examples" = [{"content": "Which day would suit you?"}]))]
 pub(super) struct MessageRequest {
     pub(super) content: String,
-}
-
-/// The arguments of the tool that puts a question to the user.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AskUser {
-    pub(super) question: String,
 }
 
 /// A proposed task with a proposed solution: `diorama schema candidate` has the whole form.

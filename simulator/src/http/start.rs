@@ -2,25 +2,22 @@
 
 use std::net::IpAddr;
 
-use super::store::StoreError;
-use super::worlds::SameName;
+use diorama_sessions::OpenError;
+
 use crate::search::SearchError;
 
 /// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Two worlds have the same name.
-    #[error(transparent)]
-    SameName(#[from] SameName),
     /// The admin API would be open to a network.
     #[error("{0} is not a loopback address: set a control token, or bind to 127.0.0.1")]
     Unprotected(IpAddr),
     /// The index of APIs cannot be made.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// The sessions of an earlier run cannot be taken up again.
+    /// The sessions cannot be served.
     #[error(transparent)]
-    State(#[from] StoreError),
+    Sessions(#[from] OpenError),
 }
 
 /// Refuses to open the admin API to a network.

@@ -8,13 +8,16 @@ use diorama_seeds::value::Instant;
 use serde_json::{Map, Value as Json, json};
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, Method, Response};
+use axum::extract::Request;
+use axum::http::header::{HOST, HeaderValue};
+use axum::http::{HeaderMap, Method, Response, Uri};
+use diorama_sessions::{StateFolder, TaskError, TaskSource, TaskSpec, TaskSummary, WorldSource};
+use tower::ServiceExt as _;
 
-use super::incoming::Access;
-use super::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
+use super::transport::body;
 use super::*;
 use crate::shared::shop;
 use diorama_engine::session::{Session, SessionOptions};
@@ -47,20 +50,35 @@ fn app(worlds: &[&str], change: impl FnOnce(&mut Settings)) -> Arc<App> {
     App::new(worlds, Some(Box::new(OneTask)), settings).unwrap()
 }
 
+/// The response to a request, as its connection would get it.
+fn respond(app: &Arc<App>, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
+    run(respond_to(app, method, uri, headers, body))
+}
+
+async fn respond_to(
+    app: &Arc<App>,
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Response<Body> {
+    let mut request = Request::new(Body::from(body.to_vec()));
+    (*request.method_mut(), *request.uri_mut()) = (method.clone(), uri.clone());
+    *request.headers_mut() = headers.clone();
+    request.headers_mut().entry(HOST).or_insert(HeaderValue::from_static("test"));
+    router::router(app).oneshot(request).await.unwrap()
+}
+
 /// A request with a control token, or with none where it is empty.
-async fn send(app: &App, token: &str, line: &str, body: Json) -> (u16, HeaderMap, Json) {
+async fn send(app: &Arc<App>, token: &str, line: &str, body: Json) -> (u16, HeaderMap, Json) {
     let (method, uri) = line.split_once(' ').unwrap();
     let mut headers = HeaderMap::new();
     if !token.is_empty() {
         headers.insert("diorama-token", token.parse().unwrap());
     }
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    let response = app.respond(
-        &method.parse().unwrap(),
-        &uri.parse().unwrap_or_else(|error| panic!("{uri}: {error}")),
-        &headers,
-        body.as_bytes(),
-    );
+    let parsed = uri.parse().unwrap_or_else(|error| panic!("{uri}: {error}"));
+    let response = respond_to(app, &method.parse().unwrap(), &parsed, &headers, body.as_bytes()).await;
     let (parts, mut body) = response.into_parts();
     let bytes = body::read_whole(&mut body, usize::MAX, |_| true).await.unwrap();
     let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes)));
@@ -68,10 +86,10 @@ async fn send(app: &App, token: &str, line: &str, body: Json) -> (u16, HeaderMap
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-fn ask(app: &App, line: &str, body: Json) -> (u16, Json) {
+fn ask(app: &Arc<App>, line: &str, body: Json) -> (u16, Json) {
     let (status, headers, body) = run(send(app, "", line, body));
     if status >= 400 {
         assert_eq!(headers["content-type"], "application/problem+json", "{line}");
@@ -81,7 +99,7 @@ fn ask(app: &App, line: &str, body: Json) -> (u16, Json) {
     (status, body)
 }
 
-fn session(app: &App, asked: Json) -> String {
+fn session(app: &Arc<App>, asked: Json) -> String {
     let (status, body) = ask(app, "POST /v1/sessions", asked);
     assert_eq!(status, 201, "{body}");
     body["id"].as_str().unwrap().to_owned()
@@ -250,7 +268,7 @@ fn a_call_by_route_is_a_call_by_name_and_replies_are_of_the_served_schema() {
     let mut succeeded = 0;
     for name in catalog::names() {
         let app = app(&[name], |_| ());
-        let ready = app.worlds.only().unwrap().ready().unwrap();
+        let ready = app.sessions().worlds().only().unwrap().ready().unwrap();
         let world = ready.world();
         let id = session(&app, json!({}));
         let (status, document) = ask(&app, &format!("GET /s/{id}/openapi.json"), Json::Null);
@@ -393,7 +411,8 @@ fn what_the_admin_holds_needs_the_token() {
         created["sessions"][0]["token"].as_str().unwrap(),
         created["sessions"][1]["token"].as_str().unwrap(),
     );
-    for route in routes::ROUTES.iter().filter(|route| route.access == Access::Admin) {
+    let admin = |route: &route::Route| route.admission.access == route::Access::Admin;
+    for route in routes::routes().into_iter().filter(admin) {
         let line = format!("{} {}", route.method, route.path.replace("{id}", id));
         assert_eq!(status("", &line), 401, "{line}");
         assert_eq!(status(other, &line), 401, "{line}");
@@ -408,7 +427,7 @@ fn what_the_admin_holds_needs_the_token() {
 
 #[test]
 fn errors_say_what_is_wrong_and_what_was_expected() {
-    let app = app(&["hotel_rooms", "smart_home"], |settings| settings.max_sessions = 2);
+    let app = app(&["hotel_rooms", "smart_home"], |settings| settings.sessions.max_sessions = 2);
     let check = |line: &str, body: Json, status: u16, part: &str| {
         let found = ask(&app, line, body);
         let detail = found.1["detail"].as_str().unwrap_or_default();

@@ -2,11 +2,11 @@
 
 use diorama_seeds::model::{DomainId, Record, Resource, World};
 use diorama_seeds::value::{Instant, Value, Zone};
+use diorama_sessions::Live;
 use serde_json::{Map, Value as Json};
 
-use super::auth;
 use super::reply_types::{Change, LoggedCall, SessionView, State};
-use super::sessions::Live;
+use super::world::auth;
 use diorama_engine::RecordChange;
 use diorama_engine::fault::Faults;
 use diorama_engine::session::LogEntry;
@@ -20,7 +20,7 @@ pub(super) fn session(live: &Live, base_url: String) -> SessionView {
     SessionView {
         given: given.map(|(name, value)| (name.to_string(), value.to_json(zone))).collect(),
         id: live.id.clone(),
-        credentials: auth::credentials(&live.holder(), &base_url),
+        credentials: auth::credentials(&auth::holder(live), &base_url),
         base_url,
         world: live.world.id.clone(),
         world_hash: live.world.hash.clone(),

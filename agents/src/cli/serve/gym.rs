@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use diorama_gym::{Episodes, Protocol, UnknownProtocol};
+use diorama_gym::{Protocol, UnknownProtocol};
 use diorama_simulator::http::App;
 use serde_json::{Map, Value as Json};
 use tokio::net::TcpListener;
@@ -89,16 +89,9 @@ impl GymPorts {
     where
         Ended: Future<Output = ()> + Send + 'static,
     {
-        let episodes = Episodes::new(app);
         let mut serving = JoinSet::new();
         for (protocol, listener, _) in self.listening {
-            serving.spawn(diorama_gym::serve(
-                listener,
-                protocol,
-                episodes.clone(),
-                lease_seconds,
-                shutdown(),
-            ));
+            serving.spawn(diorama_gym::serve(listener, protocol, Arc::clone(app), lease_seconds, shutdown()));
         }
         while serving.join_next().await.is_some() {}
     }

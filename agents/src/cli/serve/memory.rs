@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use diorama_simulator::http::MAX_BYTES;
+use diorama_sessions::MAX_BYTES;
 
 /// The part of the memory that sessions and unsent replies may take by default: 1 of so many. Answering takes memory, too, which is
 /// counted only once there is a reply.

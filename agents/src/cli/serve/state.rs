@@ -1,6 +1,7 @@
 //! `--state`: the sessions of a folder that go on, and those that are left out.
 
-use diorama_simulator::http::{App, LeftOut, Settings, StartError, StateFolder};
+use diorama_sessions::{LeftOut, OpenError, StateFolder};
+use diorama_simulator::http::{App, Settings, StartError};
 use serde_json::json;
 
 use super::Serve;
@@ -14,23 +15,24 @@ impl Serve {
     /// The folder that keeps sessions.
     pub(super) fn state_folder(&self) -> Option<StateFolder> {
         let (fsync, accept_loss) = (self.fsync, self.accept_loss);
-        self.state.clone().map(|path| StateFolder { path, fsync, accept_loss })
+        self.state.clone().map(|path| StateFolder { fsync, accept_loss, ..StateFolder::new(path) })
     }
 
     /// Says which sessions of the state folder go on with these worlds and tasks, and ends. With --accept-loss the others are taken out.
     pub(super) fn check_state(&self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut settings = Settings::new("http://127.0.0.1");
-        settings.node.clone_from(&self.node);
-        settings.state = self.state_folder();
+        settings.sessions.node.clone_from(&self.node);
+        settings.sessions.state = self.state_folder();
         let (tasks, (worlds, _)) = (self.open_tasks()?, self.worlds(streams)?);
         let app = App::new(worlds, tasks, settings)?;
-        let (left_out, removed) = (app.left_out(), self.accept_loss);
+        let sessions = app.sessions();
+        let (left_out, removed) = (sessions.left_out(), self.accept_loss);
         if removed {
-            app.remove_left_out().map_err(StartError::from)?;
+            sessions.remove_left_out().map_err(OpenError::from).map_err(StartError::from)?;
         }
-        let report = json!({"sessions": app.sessions(), "left_out": left_out, "removed": removed});
+        let report = json!({"sessions": sessions.count(), "left_out": left_out, "removed": removed});
         streams.print(&report, || {
-            let mut text = format!("{} sessions go on\n", app.sessions());
+            let mut text = format!("{} sessions go on\n", sessions.count());
             for session in left_out {
                 let what = if removed { "taken out" } else { "left out" };
                 text.push_str(&format!("{what}: session {}: {}\n", session.id, session.why));

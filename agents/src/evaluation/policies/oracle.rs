@@ -10,7 +10,7 @@ use diorama_proof::binding::bind;
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::WithheldDetail;
 use diorama_seeds::task::{Call, GoalCheck};
-use diorama_simulator::conversation::Given;
+use diorama_user::conversation::Given;
 use serde_json::{Map, Value as Json};
 
 use super::ends::{End, Facts};

@@ -3,7 +3,7 @@
 use diorama_proof::candidate::{CandidateGoal, Turn};
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::model::World;
-use diorama_simulator::user::joined;
+use diorama_user::joined;
 
 /// Characters of a reply that a model is shown.
 const SHOWN: usize = 1_200;

@@ -1,6 +1,6 @@
 //! The names that a row gives, and the name of the server.
 
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use serde_json::{Map, Value as Json};
 
 /// The member of a row by which its caller names the session.
@@ -14,7 +14,7 @@ pub(super) fn session_name(row: &Map<String, Json>) -> Result<Option<String>, Pr
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(name)) if (1..=128).contains(&name.len()) => Ok(Some(name.clone())),
         Some(_) => Err(Problem::new(
-            422,
+            Kind::Invalid,
             format!("`{SESSION_MEMBER}`: expected a text of 1 to 128 bytes, found another value"),
         )),
     }

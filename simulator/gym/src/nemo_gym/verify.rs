@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Request, Response};
 use diorama_grade::Verdict;
-use diorama_simulator::http::{Graded, Problem};
+use diorama_sessions::{Graded, Kind, Problem};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -91,7 +91,7 @@ async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<Graded, NoEpi
     let items = row.get("response").and_then(|response| response.get("output")).and_then(Json::as_array);
     let items = items.ok_or_else(|| {
         let detail = "the session is gone, and `response.output` has no list of items, expected one: its calls are made again";
-        Problem::new(422, detail)
+        Problem::new(Kind::Invalid, detail)
     })?;
     let start = Setup::read(row)?.start(&gym.tasks, AnyTask::Never)?;
     let id = gym.begin(start, None, &[]).await?;

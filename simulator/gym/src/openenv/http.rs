@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::{Request, Response, Uri};
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value as Json, json};
 
@@ -25,7 +25,7 @@ pub(super) async fn reset(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Bo
 
 async fn begin(env: &OpenEnv, request: Request<Body>) -> Result<Outcome, NoEpisode> {
     let gym = &env.gym;
-    let mut data = gym.bodies.object(request, gym.episodes.max_body_bytes()).await?;
+    let mut data = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
     let name = match episode_id(&data)? {
         Some(name) => name,
         None => env.new_name()?,
@@ -46,15 +46,15 @@ pub(super) async fn step(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Bod
 
 async fn take_step(env: &OpenEnv, request: Request<Body>) -> Result<Outcome, Problem> {
     let gym = &env.gym;
-    let mut body = gym.bodies.object(request, gym.episodes.max_body_bytes()).await?;
+    let mut body = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
     let Some(Json::Object(action)) = body.remove("action") else {
-        return Err(Problem::new(422, "found no `action`, expected an object: see GET /schema"));
+        return Err(Problem::new(Kind::Invalid, "found no `action`, expected an object: see GET /schema"));
     };
-    let action = Action::read(action).map_err(|message| Problem::new(422, message))?;
+    let action = Action::read(action).map_err(|message| Problem::new(Kind::Invalid, message))?;
     match playing(env, episode_id(&body)?).await? {
         Some(mut playing) => playing.step(gym, action).await,
         None => step_without_episode(&action).map_err(|_| {
-            Problem::new(409, "found no `episode_id` of a reset, expected one beside `action`: HTTP has no session otherwise; or use /ws")
+            Problem::new(Kind::Conflict, "found no `episode_id` of a reset, expected one beside `action`: HTTP has no session otherwise; or use /ws")
         }),
     }
 }
@@ -74,17 +74,20 @@ async fn playing(env: &OpenEnv, name: Option<String>) -> Result<Option<Playing>,
     let Some(name) = name else { return Ok(None) };
     let gone = || {
         let shown: String = name.chars().take(60).collect();
-        Problem::new(404, format!("found no episode `{shown}`, expected one of a reset; or its time is over"))
+        Problem::new(
+            Kind::NotFound,
+            format!("found no episode `{shown}`, expected one of a reset; or its time is over"),
+        )
     };
     let id = env.gym.named(&name).ok_or_else(gone)?;
     Playing::join(&env.gym, id, Some(name)).await.map(Some)
 }
 
 pub(super) async fn mcp(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Response<Body> {
-    let limit = env.gym.episodes.max_body_bytes();
+    let limit = env.gym.app.max_body_bytes();
     let reply = match axum::body::to_bytes(request.into_body(), limit).await {
         Ok(body) => env.answer_rpc(&body, super::rpc::Origin::Http).await,
-        Err(error) => return refuse(&Problem::new(413, format!("the body: {error}"))),
+        Err(error) => return refuse(&Problem::new(Kind::BodyTooLarge, format!("the body: {error}"))),
     };
     reply::json(&reply)
 }

@@ -1,6 +1,6 @@
 //! An episode under way: reset, steps, and its state, the same over sockets and HTTP.
 
-use diorama_simulator::http::Problem;
+use diorama_sessions::{Kind, Problem};
 use serde_json::{Map, Value as Json};
 
 use super::wire::{Action, Outcome, State, ToolErrorType};
@@ -95,7 +95,7 @@ pub(super) fn episode_id(data: &Map<String, Json>) -> Result<Option<String>, Pro
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(name)) if name.chars().count() <= 255 => Ok(Some(name.clone())),
         Some(_) => Err(Problem::new(
-            422,
+            Kind::Invalid,
             "`episode_id`: expected a text of at most 255 characters, found another value",
         )),
     }
@@ -109,7 +109,7 @@ pub(super) fn step_without_episode(action: &Action) -> Result<Outcome, Problem> 
     match action {
         Action::ListTools { .. } => Ok(Outcome::of_tools(&tools::shared(), false)),
         Action::CallTool { .. } => {
-            Err(Problem::new(409, "no episode has begun, expected a reset before the first call"))
+            Err(Problem::new(Kind::Conflict, "no episode has begun, expected a reset before the first call"))
         }
     }
 }

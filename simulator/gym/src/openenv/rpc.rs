@@ -1,6 +1,6 @@
 //! JSON-RPC 2.0 as OpenEnv speaks the Model Context Protocol: `tools/list`, `tools/call`, and sessions of their own.
 
-use diorama_simulator::http::{Capacity, Problem};
+use diorama_sessions::{Capacity, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 

@@ -185,7 +185,7 @@ impl Socket {
             Some(playing) => playing.step(&self.env.gym, action).await,
             None => step_without_episode(&action),
         };
-        let failed = |problem: diorama_simulator::http::Problem| match NoEpisode::from(problem) {
+        let failed = |problem: diorama_sessions::Problem| match NoEpisode::from(problem) {
             NoEpisode::Refused(problem) => SocketError::new(ErrorCode::ExecutionError, problem.detail()),
             full @ NoEpisode::Full { .. } => full.into(),
         };

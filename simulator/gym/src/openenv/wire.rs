@@ -1,6 +1,6 @@
 //! OpenEnv's messages: actions, observations, states and errors.
 
-use diorama_simulator::http::{Capacity, Graded, Prompt};
+use diorama_sessions::{Capacity, Graded, Prompt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 

@@ -3,7 +3,7 @@
 use diorama_engine::Body;
 use diorama_seeds::ending::{self, Kind, NamedFact};
 use diorama_seeds::task::Fact;
-use diorama_simulator::conversation::Given;
+use diorama_user::conversation::Given;
 use serde_json::{Map, Value as Json};
 
 use super::{Run, Trial};

@@ -5,7 +5,7 @@ use diorama_seeds::model::{Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, GoalCheck, Outcome, RefusalClass};
 use diorama_seeds::value::{Instant, Value};
-use diorama_simulator::conversation::Given;
+use diorama_user::conversation::Given;
 use rustc_hash::FxHashSet;
 use serde_json::Map;
 

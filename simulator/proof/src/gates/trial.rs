@@ -11,7 +11,7 @@ use diorama_grade::evidence::Verdicts;
 use diorama_grade::{Attempt, Ended, Grade, Prepared, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
-use diorama_simulator::conversation::Given;
+use diorama_user::conversation::Given;
 
 use super::GateReport;
 use super::finish::FinalAnswers;

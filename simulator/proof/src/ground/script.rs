@@ -5,7 +5,7 @@ use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
 use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
 use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall};
-use diorama_simulator::conversation::{Conversation, Given};
+use diorama_user::conversation::{Conversation, Given};
 
 use super::argument::folded;
 use super::{GroundedGoal, Seen};

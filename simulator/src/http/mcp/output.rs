@@ -10,7 +10,7 @@ use diorama_seeds::contract::Schemas;
 use diorama_seeds::model::{Api, World};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::openapi::reply_schema;
+use crate::http::world::openapi::reply_schema;
 
 /// Named schemas that one output schema carries. References to others allow anything.
 const MAX_DEFINITIONS: usize = 32;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::http::request_types::MAX_BATCH_CALLS;
 
-fn sessions(app: &App, n: u64, more: Json) -> Vec<String> {
+fn sessions(app: &Arc<App>, n: u64, more: Json) -> Vec<String> {
     let mut asked = json!({"n": n});
     asked.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
     let (status, created) = ask(app, "POST /v1/sessions", asked);
@@ -12,7 +12,7 @@ fn sessions(app: &App, n: u64, more: Json) -> Vec<String> {
     made.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
-fn batch(app: &App, calls: Json) -> Vec<Json> {
+fn batch(app: &Arc<App>, calls: Json) -> Vec<Json> {
     let (status, reply) = ask(app, "POST /v1/calls", json!({"calls": calls}));
     assert_eq!(status, 200, "{reply}");
     reply["results"].as_array().unwrap().clone()
@@ -89,7 +89,7 @@ fn the_tools_of_the_conversation_do_in_a_batch_what_they_do_alone() {
 
 #[test]
 fn each_call_of_a_batch_has_its_own_refusals_and_faults() {
-    let app = app(&["shop"], |settings| settings.max_calls = 2);
+    let app = app(&["shop"], |settings| settings.sessions.max_calls = 2);
     let ids = sessions(&app, 2, json!({}));
     let faults = json!([{"kind": "drop"}]);
     let gone = sessions(&app, 2, json!({"faults": faults}));

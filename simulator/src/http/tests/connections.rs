@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -54,17 +55,21 @@ impl Listening {
 
     /// Waits until so many bytes of replies, or more, are unsent; `None` waits until none are.
     fn wait_for_unsent(&self, bytes: Option<u64>) {
-        let there = || bytes.map_or(self.app.scale.unsent() == 0, |bytes| self.app.scale.unsent() >= bytes);
+        let there = || {
+            bytes.map_or(self.app.sessions().scale().unsent() == 0, |bytes| {
+                self.app.sessions().scale().unsent() >= bytes
+            })
+        };
         let came = (0..1_000).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
             there()
         });
-        assert!(came, "{bytes:?}, found {}", self.app.scale.unsent());
+        assert!(came, "{bytes:?}, found {}", self.app.sessions().scale().unsent());
     }
 }
 
 /// A session whose list of notes is as large as no socket takes at once, and the path of the list.
-fn large(app: &App) -> String {
+fn large(app: &Arc<App>) -> String {
     let id = session(app, json!({}));
     for _ in 0..LARGE / 1_000_000 {
         assert_eq!(limits::add(app, &id, 1_000_000).0, 201);
@@ -76,9 +81,9 @@ const LARGE: u64 = 24_000_000;
 
 #[test]
 fn replies_that_nobody_reads_count() {
-    let server = listening(limits::notes(|settings| settings.max_bytes = 120_000_000));
+    let server = listening(limits::notes(|settings| settings.sessions.max_bytes = 120_000_000));
     let path = large(&server.app);
-    let held = server.app.scale.held();
+    let held = server.app.sessions().scale().held();
     assert!((2 * LARGE..3 * LARGE).contains(&held), "records and calls: {held}");
     let mut ignored = Vec::new();
     for number in 1..=3 {
@@ -301,7 +306,7 @@ fn connections_that_ask_nothing_make_room() {
     let answer = refused();
     assert!(answer.contains("--max-connections-per-address"), "{answer}");
     // As if they had been there for two seconds.
-    server.app.ahead_ms.store(2_000, Relaxed);
+    server.app.sessions().advance(2_000);
     let asking: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
     for stream in &asking {
         ask_health(stream);
@@ -372,8 +377,8 @@ fn requests_that_wait_hold_up_no_others() {
         (format!("GET /v1/sessions/{id}"), Json::Null),
         (at("grade"), json!({})),
     ];
-    let slot = app.sessions.peek(&id).unwrap();
-    let held = crate::http::sessions::lock(&slot);
+    let slot = app.sessions().peek(&id).unwrap();
+    let held = slot.lock();
     let waiting: Vec<(&str, TcpStream)> =
         requests.iter().map(|(line, body)| (line.as_str(), send(line, body))).collect();
     for _ in 0..5 {

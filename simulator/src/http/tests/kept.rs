@@ -3,37 +3,35 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::*;
-use axum::http::Uri;
+use diorama_sessions::ForkRequest;
 
-use crate::http::incoming::Incoming;
-use crate::http::sessions::lock;
+use super::*;
 
 fn stored(folder: &Path, fsync: bool) -> Result<Arc<App>, StartError> {
     let mut settings = Settings::new("http://test");
-    settings.state = Some(StateFolder { path: folder.to_owned(), fsync, accept_loss: false });
+    settings.sessions.state = Some(StateFolder { fsync, ..StateFolder::new(folder.to_owned()) });
     App::new(vec![catalog_world("shop")], Some(Box::new(OneTask)), settings)
 }
 
-fn make(app: &App, id: &str, name: &str) -> (u16, Json) {
+fn make(app: &Arc<App>, id: &str, name: &str) -> (u16, Json) {
     let product = json!({"name": name, "price": 2.5, "stock": 1, "kind": "tool"});
     ask(app, &format!("POST /v1/sessions/{id}/call"), json!({"api": "AddProduct", "arguments": product}))
 }
 
 /// Adds a product that is one.
-fn made(app: &App, id: &str, name: &str) {
+fn made(app: &Arc<App>, id: &str, name: &str) {
     let (_, reply) = make(app, id, name);
     assert_eq!(reply["status"], 201, "{reply}");
 }
 
-fn fork(app: &App, id: &str, asked: Json) -> Vec<String> {
+fn fork(app: &Arc<App>, id: &str, asked: Json) -> Vec<String> {
     let (status, forks) = ask(app, &format!("POST /v1/sessions/{id}/fork"), asked);
     assert_eq!(status, 201, "{forks}");
     let forks = forks["sessions"].as_array().unwrap();
     forks.iter().map(|fork| fork["id"].as_str().unwrap().to_owned()).collect()
 }
 
-fn calls(app: &App, id: &str) -> u64 {
+fn calls(app: &Arc<App>, id: &str) -> u64 {
     ask(app, &format!("GET /v1/sessions/{id}"), Json::Null).1["calls"].as_u64().unwrap()
 }
 
@@ -79,20 +77,20 @@ fn what_forks_share_is_shared_after_a_restart() {
     let nested = fork(&app, &forks[0], json!({"n": 50}));
     made(&app, &nested[0], "Pan");
     let earlier = fork(&app, &nested[0], json!({"n": 2, "at": 60}));
-    let held = app.scale.held();
-    assert!(held < 3 * lock(&app.sessions.peek(&first).unwrap()).session.bytes(), "{held}");
+    let held = app.sessions().scale().held();
+    assert!(held < 3 * app.sessions().peek(&first).unwrap().lock().session.bytes(), "{held}");
     let ids: Vec<&String> = [&first].into_iter().chain(&forks).chain(&nested).chain(&earlier).collect();
     let states: Vec<Json> =
         ids.iter().map(|id| ask(&app, &format!("GET /v1/sessions/{id}/diff"), Json::Null).1).collect();
     drop(app);
     let app = stored(folder.path(), false).unwrap();
-    assert!(app.scale.held() <= held, "{} after {held}", app.scale.held());
+    assert!(app.sessions().scale().held() <= held, "{} after {held}", app.sessions().scale().held());
     for (id, state) in ids.iter().zip(&states) {
         assert_eq!(ask(&app, &format!("GET /v1/sessions/{id}/diff"), Json::Null).1, *state);
     }
     let same = |a: &str, b: &str| {
-        let slots = [a, b].map(|id| app.sessions.peek(id).unwrap());
-        lock(&slots[0]).session.state().is(lock(&slots[1]).session.state())
+        let slots = [a, b].map(|id| app.sessions().peek(id).unwrap());
+        slots[0].lock().session.state().is(slots[1].lock().session.state())
     };
     assert!(same(&first, &forks[7]) && same(&forks[0], &nested[7]) && same(&earlier[0], &earlier[1]));
     assert!(!same(&first, &nested[7]));
@@ -101,7 +99,7 @@ fn what_forks_share_is_shared_after_a_restart() {
     for id in ids {
         assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
     }
-    assert_eq!(app.scale.held(), 0);
+    assert_eq!(app.sessions().scale().held(), 0);
 }
 
 #[test]
@@ -130,19 +128,14 @@ fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     let id = session(&app, json!({"task": "t1"}));
     make(&app, &id, "Lamp");
     // A request that found the session, and comes to its lock after the delete.
-    let slot = app.sessions.peek(&id).unwrap();
+    let slot = app.sessions().peek(&id).unwrap();
     assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
-    let (method, uri, headers) = (&Method::POST, &Uri::from_static("/"), &HeaderMap::new());
-    let (id, access, document, gone) = ("", Access::Admin, None, &AtomicBool::new(false));
-    let in_haste = false;
-    let body = br#"{"lease_seconds": 7}"#;
-    let request = &Incoming { method, uri, headers, body, id, access, document, gone, in_haste };
-    assert!(app.reset(&slot, request).is_err() && app.heartbeat(&slot, request).is_err());
-    let request = &Incoming { body: b"{}", ..*request };
-    assert!(app.fork(&slot, request).is_err() && app.grade(&slot, request).is_err());
-    assert!(app.delete(&slot, request).is_err());
+    let sessions = app.sessions();
+    assert!(sessions.reset(&slot).is_err() && sessions.renew(&slot, Some(7)).is_err());
+    assert!(sessions.fork(&slot, &ForkRequest::default(), None).is_err() && slot.enter().is_err());
+    assert!(sessions.close(&slot).is_err());
     drop((slot, app));
-    assert_eq!(stored(folder.path(), false).unwrap().sessions(), 0);
+    assert_eq!(stored(folder.path(), false).unwrap().sessions().count(), 0);
 }
 
 /// The journals of a folder.
@@ -169,7 +162,7 @@ fn what_a_folder_has_lost_is_said() {
         drop(app);
         damage(folder.path());
         let error = match stored(folder.path(), false) {
-            Ok(app) => panic!("{expected}: it starts, with {} sessions", app.sessions()),
+            Ok(app) => panic!("{expected}: it starts, with {} sessions", app.sessions().count()),
             Err(error) => error.to_string(),
         };
         assert!(error.contains(expected) && !error.contains("Fjall"), "{error}");
@@ -222,10 +215,10 @@ fn what_a_folder_has_lost_is_said() {
     removed(folder.path());
     assert!(stored(folder.path(), false).is_err());
     let accepting = super::app(&["shop"], |settings| {
-        settings.state =
-            Some(StateFolder { path: folder.path().to_owned(), fsync: false, accept_loss: true });
+        settings.sessions.state =
+            Some(StateFolder { accept_loss: true, ..StateFolder::new(folder.path().to_owned()) });
     });
-    assert_eq!(accepting.sessions(), 0);
+    assert_eq!(accepting.sessions().count(), 0);
     session(&accepting, json!({}));
     drop(accepting);
     emptied(folder.path());
@@ -236,16 +229,16 @@ fn what_a_folder_has_lost_is_said() {
 fn a_folder_without_sessions_starts_again() {
     let folder = tempfile::tempdir().unwrap();
     for fsync in [false, true] {
-        assert_eq!(stored(folder.path(), fsync).unwrap().sessions(), 0);
+        assert_eq!(stored(folder.path(), fsync).unwrap().sessions().count(), 0);
         let app = stored(folder.path(), fsync).unwrap();
         let id = session(&app, json!({}));
         assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
         (0..3).for_each(|_| drop(session(&app, json!({"n": 5}))));
         drop(app);
         let app = stored(folder.path(), fsync).unwrap();
-        assert_eq!(app.sessions(), 15);
-        for slot in app.sessions.all() {
-            assert!(app.close(&slot).is_ok());
+        assert_eq!(app.sessions().count(), 15);
+        for slot in app.sessions().all() {
+            assert!(app.sessions().close(&slot).is_ok());
         }
     }
 }
@@ -319,7 +312,7 @@ fn a_full_disk_is_said_and_got_over() {
             refuse(format!("POST /v1/sessions/{}/reset", ids[1]), Json::Null);
             refuse(format!("POST /v1/sessions/{}/fork", ids[1]), Json::Null);
             refuse("POST /v1/sessions".to_owned(), json!({}));
-            app.sweep();
+            app.sessions().sweep();
             assert_eq!(ask(&app, "GET /readyz", Json::Null).0, 503, "it is still full");
             let (_, shown) = ask(&app, &format!("GET /v1/sessions/{}", ids[0]), Json::Null);
             assert_eq!(
@@ -329,14 +322,14 @@ fn a_full_disk_is_said_and_got_over() {
             );
             assert_eq!(calls(&app, &ids[1]), before + accepted);
             small.clear();
-            app.sweep();
+            app.sessions().sweep();
             assert_eq!(ask(&app, "GET /readyz", Json::Null).0, 200);
             assert!(make(&app, &ids[1], &format!("Kettle {round}")).0 < 300);
         }
         let seen = ids.each_ref().map(|id| ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null));
         drop(app);
         let app = stored(&folder, fsync).unwrap();
-        assert_eq!(app.sessions(), 2);
+        assert_eq!(app.sessions().count(), 2);
         let again = ids.each_ref().map(|id| ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null));
         assert_eq!(again, seen);
     }

@@ -40,12 +40,12 @@ pub(super) fn notes(change: impl FnOnce(&mut Settings)) -> Arc<App> {
     .unwrap()
 }
 
-pub(super) fn add(app: &App, id: &str, bytes: usize) -> (u16, Json) {
+pub(super) fn add(app: &Arc<App>, id: &str, bytes: usize) -> (u16, Json) {
     ask(app, &format!("POST /s/{id}/notes"), json!({"text": "a".repeat(bytes)}))
 }
 
 /// Adds notes of 10,000 bytes until the session is refused: how many, and the refusal.
-fn filled(app: &App, id: &str) -> (usize, Json) {
+fn filled(app: &Arc<App>, id: &str) -> (usize, Json) {
     for number in 0..1_000 {
         let (status, reply) = add(app, id, 10_000);
         if status != 201 {
@@ -58,33 +58,37 @@ fn filled(app: &App, id: &str) -> (usize, Json) {
 
 #[test]
 fn a_session_holds_so_many_bytes_and_no_more() {
-    let app = notes(|settings| settings.max_session_bytes = 500_000);
+    let app = notes(|settings| settings.sessions.max_session_bytes = 500_000);
     let id = session(&app, json!({}));
     let (notes, problem) = filled(&app, &id);
     // A note is there as a record and as the call that made it.
     assert!((23..=25).contains(&notes), "{notes}");
     assert_eq!(problem["limit"], 500_000);
     assert!(problem["detail"].as_str().unwrap().contains("--max-session-bytes"), "{problem}");
-    assert!(app.scale.held() >= 500_000, "{}", app.scale.held());
+    assert!(app.sessions().scale().held() >= 500_000, "{}", app.sessions().scale().held());
     // Reading is a call, too: it is logged.
     assert_eq!(ask(&app, &format!("GET /s/{id}/notes"), Json::Null).0, 429);
     assert_eq!(ask(&app, &format!("POST /v1/sessions/{id}/reset"), Json::Null).0, 200);
-    assert_eq!(app.scale.held(), 0);
+    assert_eq!(app.sessions().scale().held(), 0);
     assert_eq!(add(&app, &id, 10).0, 201);
     assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
-    assert_eq!(app.scale.held(), 0);
+    assert_eq!(app.sessions().scale().held(), 0);
 }
 
 #[test]
 fn what_forks_share_counts_once() {
-    let app = notes(|settings| settings.max_bytes = 2_000_000);
+    let app = notes(|settings| settings.sessions.max_bytes = 2_000_000);
     let id = session(&app, json!({}));
     for _ in 0..50 {
         assert_eq!(add(&app, &id, 10_000).0, 201);
     }
-    let alone = app.scale.held();
+    let alone = app.sessions().scale().held();
     let (status, forks) = ask(&app, &format!("POST /v1/sessions/{id}/fork"), json!({"n": 100}));
-    assert_eq!((status, app.scale.held()), (201, alone), "a hundred forks hold what one session held");
+    assert_eq!(
+        (status, app.sessions().scale().held()),
+        (201, alone),
+        "a hundred forks hold what one session held"
+    );
     let forks: Vec<String> = forks["sessions"]
         .as_array()
         .unwrap()
@@ -106,12 +110,12 @@ fn what_forks_share_counts_once() {
     for fork in &forks {
         assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{fork}"), Json::Null).0, 204);
     }
-    assert_eq!(app.scale.held(), 0);
+    assert_eq!(app.sessions().scale().held(), 0);
 }
 
 #[test]
 fn replies_of_a_batch_beyond_the_cap_are_withheld() {
-    let app = notes(|settings| settings.max_reply_bytes = 100_000);
+    let app = notes(|settings| settings.sessions.max_reply_bytes = 100_000);
     let (_, made) = ask(&app, "POST /v1/sessions", json!({"n": 200}));
     let ids: Vec<&str> =
         made["sessions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
@@ -135,7 +139,7 @@ fn replies_of_a_batch_beyond_the_cap_are_withheld() {
 
 #[test]
 fn a_page_of_a_log_and_an_export_have_so_many_bytes() {
-    let app = notes(|settings| settings.max_reply_bytes = 100_000);
+    let app = notes(|settings| settings.sessions.max_reply_bytes = 100_000);
     let id = session(&app, json!({}));
     for _ in 0..30 {
         assert_eq!(add(&app, &id, 4_000).0, 201);
@@ -151,7 +155,7 @@ fn a_page_of_a_log_and_an_export_have_so_many_bytes() {
 
 #[test]
 fn a_reply_has_so_many_bytes() {
-    let app = notes(|settings| settings.max_session_bytes = 1 << 30);
+    let app = notes(|settings| settings.sessions.max_session_bytes = 1 << 30);
     let id = session(&app, json!({}));
     for _ in 0..40 {
         assert_eq!(add(&app, &id, 1_000_000).0, 201);

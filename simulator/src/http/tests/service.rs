@@ -1,8 +1,9 @@
 //! Leases, caps, faults and forks over HTTP; what HTTP itself asks for; and that an agent reaches nothing else.
 
 use super::*;
+use crate::http::route::Access;
 
-fn post(app: &App, path: &str, body: Json) -> Json {
+fn post(app: &Arc<App>, path: &str, body: Json) -> Json {
     let (status, reply) = ask(app, &format!("POST {path}"), body);
     assert!(status < 300, "{path}: {reply}");
     reply
@@ -16,10 +17,10 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
     let (own, other) = (id(0), id(1));
     assert!(own.len() == 32 && own != other);
     let mut agents = Vec::new();
-    for route in routes::ROUTES.iter() {
+    for route in routes::routes() {
         let line = format!("{} {}", route.method, route.path.replace("{id}", &own));
         let (status, _, body) = run(send(&app, "", &line, Json::Null));
-        match route.access {
+        match route.admission.access {
             Access::Admin => assert_eq!(status, 401, "{line}: {body}"),
             Access::Open => assert_eq!(status, 200, "{line}: {body}"),
             Access::Agent => {
@@ -46,10 +47,10 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
 
 #[test]
 fn a_lease_ends_with_silence_and_begins_anew_with_every_request() {
-    let app = app(&["shop"], |settings| settings.lease = Some(std::time::Duration::from_secs(60)));
+    let app = app(&["shop"], |settings| settings.sessions.lease = Some(std::time::Duration::from_secs(60)));
     let pass = |seconds: u64| {
-        app.ahead_ms.fetch_add(seconds * 1_000, Relaxed);
-        app.sweep();
+        app.sessions().advance(seconds * 1_000);
+        app.sessions().sweep();
     };
     let (short, usual, forever) = (
         session(&app, json!({"lease_seconds": 10})),
@@ -63,7 +64,7 @@ fn a_lease_ends_with_silence_and_begins_anew_with_every_request() {
     assert_eq!(post(&app, &format!("/v1/sessions/{short}/heartbeat"), Json::Null)["lease_seconds"], 10);
     pass(11);
     assert!(!is_there(&short));
-    assert_eq!(app.sessions(), 2);
+    assert_eq!(app.sessions().count(), 2);
     post(&app, &format!("/v1/sessions/{usual}/heartbeat"), json!({"lease_seconds": 500}));
     pass(400);
     assert!(is_there(&usual));
@@ -78,18 +79,18 @@ fn a_lease_ends_with_silence_and_begins_anew_with_every_request() {
 #[test]
 fn caps_say_what_they_are() {
     let app = app(&["shop"], |settings| {
-        settings.max_calls = 3;
-        settings.max_calls_per_s = Some(2);
-        settings.max_sessions = 2;
+        settings.sessions.max_calls = 3;
+        settings.sessions.max_calls_per_s = Some(2);
+        settings.sessions.max_sessions = 2;
     });
     let id = session(&app, json!({}));
     let call = || run(send(&app, "", &format!("GET /s/{id}/products/11"), Json::Null));
     assert_eq!((call().0, call().0), (200, 200));
     let (status, headers, problem) = call();
     assert_eq!((status, &headers["retry-after"], &problem["limit"]), (429, &"1".parse().unwrap(), &json!(2)));
-    app.ahead_ms.fetch_add(1_000, Relaxed);
+    app.sessions().advance(1_000);
     assert_eq!(call().0, 200);
-    app.ahead_ms.fetch_add(1_000, Relaxed);
+    app.sessions().advance(1_000);
     let (status, _, problem) = call();
     assert_eq!((status, &problem["limit"]), (429, &json!(3)), "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("reset it"), "{problem}");
@@ -135,15 +136,14 @@ fn faults_are_seen_logged_and_excused() {
     let id = session(&app, json!({"task": "t1", "faults": faults}));
     let get = || {
         let line = format!("/s/{id}/products/14");
-        app.respond(&Method::GET, &line.parse().unwrap(), &HeaderMap::new(), &[])
+        respond(&app, &Method::GET, &line.parse().unwrap(), &HeaderMap::new(), &[])
     };
     let limited = get();
     assert_eq!((limited.status().as_u16(), &limited.headers()["retry-after"]), (429, &"3".parse().unwrap()));
     let late = get();
-    let after = late.extensions().get::<after::After>().unwrap();
-    assert_eq!((late.status().as_u16(), after.delay.as_millis(), after.dropped), (200, 40, false));
-    assert!(get().extensions().get::<after::After>().unwrap().dropped);
-    assert!(get().extensions().get::<after::After>().is_none());
+    assert_eq!(late.status().as_u16(), 200);
+    let hangs_up = |response: Response<Body>| response.extensions().get::<transport::HangUp>().is_some();
+    assert_eq!([late, get(), get()].map(hangs_up), [false, true, false]);
     let log = ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null).1;
     let kinds: Vec<&Json> =
         log["calls"].as_array().unwrap().iter().map(|call| &call["faults"][0]["kind"]).collect();
@@ -252,7 +252,7 @@ fn refusals_name_what_the_task_shows_and_no_more() {
 /// An episode whose replies are more than can be judged has failed, and says so.
 #[test]
 fn an_episode_that_outgrew_what_can_be_judged_has_failed() {
-    let app = app(&["shop"], |settings| settings.max_reply_bytes = 2_000);
+    let app = app(&["shop"], |settings| settings.sessions.max_reply_bytes = 2_000);
     let id = session(&app, json!({"task": "t1"}));
     let at = |path: &str| format!("POST /v1/sessions/{id}/{path}");
     for _ in 0..60 {
@@ -307,7 +307,7 @@ fn http_gets_what_it_asks_for() {
         for (name, value) in headers {
             map.append(axum::http::HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
         }
-        app.respond(&method.parse().unwrap(), &path.parse().unwrap(), &map, body.as_bytes())
+        respond(&app, &method.parse().unwrap(), &path.parse().unwrap(), &map, body.as_bytes())
     };
     let status =
         |line: &str, headers: &[(&str, &str)], body: &str| send(line, headers, body).status().as_u16();
@@ -393,20 +393,20 @@ fn ids_of_sessions_are_cut_in_logs_however_they_are_spelled() {
     let id = "0123456789abcdef0123456789ABCDEF";
     let coded = id.replace('a', "%61").replace('0', "%30");
     for spelled in [id, &coded] {
-        let shown = incoming::cut_ids(&format!("/s/{spelled}/products/11"));
+        let shown = extract::cut_ids(&format!("/s/{spelled}/products/11"));
         assert_eq!(shown, "/s/01234567.../products/11");
     }
-    assert_eq!(incoming::cut_ids(&format!("/v1/sessions/a-1_{id}/log")), "/v1/sessions/a-1_01234567.../log");
+    assert_eq!(extract::cut_ids(&format!("/v1/sessions/a-1_{id}/log")), "/v1/sessions/a-1_01234567.../log");
 }
 
 #[test]
 fn sessions_share_the_text_of_their_documents() {
     let app = app(&["shop"], |_| ());
     let [one, other] = [session(&app, json!({})), session(&app, json!({}))];
-    let world = app.worlds.only().unwrap().ready().unwrap();
+    let world = app.sessions().worlds().only().unwrap().ready().unwrap();
     let parts = |id: &str, form: &str| {
         let uri = format!("/s/{id}/openapi.{form}").parse().unwrap();
-        let mut body = app.respond(&Method::GET, &uri, &HeaderMap::new(), b"").into_body();
+        let mut body = respond(&app, &Method::GET, &uri, &HeaderMap::new(), b"").into_body();
         let mut parts = Vec::new();
         while let Some(frame) = run(http_body_util::BodyExt::frame(&mut body)) {
             parts.push(frame.unwrap().into_data().unwrap());
@@ -428,4 +428,51 @@ fn sessions_share_the_text_of_their_documents() {
     let task = session(&app, json!({"task": "t1"}));
     let document: Json = serde_json::from_slice(&parts(&task, "json").concat()).unwrap();
     assert_eq!(document["paths"].as_object().unwrap().len(), 1, "{}", document["paths"]);
+}
+
+#[test]
+fn the_world_at_the_root_goes_before_the_servers_own_routes() {
+    let app = app(&["shop"], |settings| {
+        settings.default_session = true;
+        settings.control_token = Some("secret".into());
+    });
+    let get = |path: &str| run(send(&app, "", &format!("GET {path}"), Json::Null));
+    let (status, _, product) = get("/products/14");
+    assert_eq!((status, &product["product_id"]), (200, &json!(14)), "{product}");
+    assert_eq!(get("/v3/products/14").2, product, "below the document's server path");
+    assert_eq!(run(send(&app, "", "DELETE /products/14", Json::Null)).0, 200);
+    assert_eq!(get("/products/14").0, 404, "it remembers");
+    assert_eq!(app.sessions().count(), 1);
+    // The server's own routes stay where the world has none, and below the prefix in any case.
+    for path in ["/healthz", "/__diorama/healthz", "/__diorama/openapi.json"] {
+        assert_eq!(get(path).0, 200, "{path}");
+    }
+    for path in ["/v1/sessions", "/__diorama/v1/sessions"] {
+        assert_eq!(
+            (get(path).0, run(send(&app, "secret", &format!("GET {path}"), Json::Null)).0),
+            (401, 200)
+        );
+    }
+    let (status, _, problem) = get("/product/14");
+    assert_eq!(status, 404);
+    assert!(problem["near"].as_array().is_some_and(|near| !near.is_empty()), "{problem}");
+    let id = app.sessions().all()[0].id().to_owned();
+    assert_eq!(run(send(&app, "secret", &format!("DELETE /v1/sessions/{id}"), Json::Null)).0, 204);
+    assert_eq!(get("/products/14").0, 200, "another session takes its place");
+}
+
+#[test]
+fn a_browser_finds_a_page_of_links_at_the_root() {
+    let app = app(&["shop"], |_| ());
+    let page = |accept: &'static str| {
+        let headers = HeaderMap::from_iter([(axum::http::header::ACCEPT, HeaderValue::from_static(accept))]);
+        let response = respond(&app, &Method::GET, &"/".parse().unwrap(), &headers, b"");
+        let kind = response.headers().get("content-type").cloned();
+        (response.status().as_u16(), kind.map(|kind| kind.to_str().unwrap().to_owned()))
+    };
+    assert_eq!(
+        page("text/html,application/xhtml+xml,*/*;q=0.8"),
+        (200, Some("text/html; charset=utf-8".into()))
+    );
+    assert_eq!(page("application/json"), (404, Some("application/problem+json".into())));
 }

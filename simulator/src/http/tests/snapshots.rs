@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use proptest::prelude::*;
 
 use super::*;
-use crate::http::sessions::lock;
 use crate::shared::{Drawn, any_call, made};
 
 #[derive(Clone, Debug)]
@@ -84,7 +83,7 @@ fn forked(sides: &mut [Side; 2], at: usize) {
 
 fn stored(folder: &std::path::Path) -> Arc<App> {
     let mut settings = Settings::new("http://test");
-    settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false, accept_loss: false });
+    settings.sessions.state = Some(StateFolder { snapshot_events: 5, ..StateFolder::new(folder.to_owned()) });
     App::new(vec![catalog_world("shop")], Some(Box::new(OneTask)), settings).unwrap()
 }
 
@@ -146,7 +145,7 @@ fn check(seed: u64, faults: &Json, task: bool, steps: &[Step], resumed: &AtomicU
             }
             Step::Restart(orderly, how) => {
                 if *orderly {
-                    sides[1].app.take_snapshots();
+                    sides[1].app.sessions().take_snapshots();
                 }
                 let [plain, Side { app, id }] = sides;
                 drop(app);
@@ -156,8 +155,8 @@ fn check(seed: u64, faults: &Json, task: bool, steps: &[Step], resumed: &AtomicU
                 for _ in 0..3 {
                     both(&sides, "POST", "/call", &json!({"api": "AllNames"}));
                 }
-                let slot = sides[1].app.sessions.peek(&sides[1].id).unwrap();
-                resumed.fetch_add(usize::from(!lock(&slot).session.knows_its_calls()), SeqCst);
+                let slot = sides[1].app.sessions().peek(&sides[1].id).unwrap();
+                resumed.fetch_add(usize::from(!slot.lock().session.knows_its_calls()), SeqCst);
             }
         }
     }

@@ -4,13 +4,13 @@ use super::*;
 
 fn stored(folder: &std::path::Path, fsync: bool, worlds: &[&str]) -> Result<Arc<App>, StartError> {
     let mut settings = Settings::new("http://test");
-    settings.state = Some(StateFolder { path: folder.to_owned(), fsync, accept_loss: false });
+    settings.sessions.state = Some(StateFolder { fsync, ..StateFolder::new(folder.to_owned()) });
     let worlds = worlds.iter().map(|name| catalog_world(name)).collect();
     App::new(worlds, Some(Box::new(OneTask)), settings)
 }
 
 /// The state of a session as an admin sees it.
-fn seen(app: &App, id: &str) -> Vec<Json> {
+fn seen(app: &Arc<App>, id: &str) -> Vec<Json> {
     let what = ["", "/log", "/diff", "/state"];
     what.iter().map(|what| ask(app, &format!("GET /v1/sessions/{id}{what}"), Json::Null).1).collect()
 }
@@ -19,12 +19,12 @@ fn seen(app: &App, id: &str) -> Vec<Json> {
 fn sessions_are_the_same_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let app = stored(folder.path(), false, &["shop"]).unwrap();
-    let post = |app: &App, id: &str, what: &str, body: Json| {
+    let post = |app: &Arc<App>, id: &str, what: &str, body: Json| {
         let (status, reply) = ask(app, &format!("POST /v1/sessions/{id}/{what}"), body);
         assert!(status < 300, "{what}: {reply}");
         reply
     };
-    let call = |app: &App, id: &str, api: &str, arguments: Json| {
+    let call = |app: &Arc<App>, id: &str, api: &str, arguments: Json| {
         post(app, id, "call", json!({"api": api, "arguments": arguments}))
     };
     let faults = json!([{"kind": "error", "probability": 0.5, "executed": true}]);
@@ -63,7 +63,7 @@ fn sessions_are_the_same_after_a_restart() {
     drop(app);
 
     let app = stored(folder.path(), true, &["shop"]).unwrap();
-    assert_eq!(app.sessions(), ids.len());
+    assert_eq!(app.sessions().count(), ids.len());
     for (id, before) in ids.iter().zip(&before) {
         assert_eq!(seen(&app, id), *before);
     }
@@ -80,8 +80,8 @@ fn sessions_are_the_same_after_a_restart() {
 fn sessions_that_were_refused_do_not_come_back() {
     let limited = |folder: &std::path::Path| {
         app(&["shop"], |settings| {
-            settings.max_sessions = 9;
-            settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false, accept_loss: false });
+            settings.sessions.max_sessions = 9;
+            settings.sessions.state = Some(StateFolder::new(folder.to_owned()));
         })
     };
     // Requests meet by chance, and not in every round.
@@ -98,10 +98,10 @@ fn sessions_that_were_refused_do_not_come_back() {
             asking.into_iter().map(|one| one.join().unwrap()).collect()
         });
         statuses.sort_unstable();
-        assert_eq!((statuses.as_slice(), app.sessions()), (&[201, 429, 429, 429, 429, 429][..], 5));
+        assert_eq!((statuses.as_slice(), app.sessions().count()), (&[201, 429, 429, 429, 429, 429][..], 5));
         drop(app);
         let app = limited(folder.path());
-        assert_eq!(app.sessions(), 5);
+        assert_eq!(app.sessions().count(), 5);
         // Places that were reserved and not taken are free again.
         assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4, "clock": "never"})).0, 422);
         assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4})).0, 201);
@@ -128,8 +128,13 @@ fn a_session_that_cannot_be_continued_is_left_out_and_costs_no_other() {
     drop(app);
     let left_out = |worlds: &[&str], count: usize, expected: &str| {
         let app = start(worlds);
-        assert_eq!((app.sessions(), app.left_out().len()), (4 - count, count), "{:?}", app.left_out());
-        for session in app.left_out() {
+        assert_eq!(
+            (app.sessions().count(), app.sessions().left_out().len()),
+            (4 - count, count),
+            "{:?}",
+            app.sessions().left_out()
+        );
+        for session in app.sessions().left_out() {
             assert!(session.why.contains(expected) && !session.why.contains(&id), "{session:?}");
         }
         assert_eq!(ask(&app, &format!("GET /v1/sessions/{other}"), Json::Null).0, 200);
@@ -157,11 +162,11 @@ fn a_session_that_cannot_be_continued_is_left_out_and_costs_no_other() {
     check("events", &event, "\"call\"", "\"cal\"", "cannot be read");
     // Nothing of it was lost meanwhile.
     let app = start(&both);
-    assert_eq!((app.sessions(), seen(&app, &id)), (4, before));
+    assert_eq!((app.sessions().count(), seen(&app, &id)), (4, before));
     drop(app);
     let app = start(&["hotel_rooms"]);
-    app.remove_left_out().unwrap();
+    app.sessions().remove_left_out().unwrap();
     drop(app);
     let app = start(&both);
-    assert_eq!((app.sessions(), app.left_out()), (1, &[][..]));
+    assert_eq!((app.sessions().count(), app.sessions().left_out()), (1, &[][..]));
 }

@@ -1,0 +1,109 @@
+//! The work left once a reply is made: wait for the disk, wait as a fault asks, or lose the reply.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::problem::{Kind, Problem};
+use diorama_engine::fault::{Fired, Kind as FaultKind};
+
+/// The steps before a reply leaves.
+#[derive(Clone, Default)]
+pub struct After {
+    /// How long it is held back.
+    delay: Duration,
+    /// True if the caller never gets it.
+    dropped: bool,
+    retry_after: Option<u32>,
+    /// The events that have to be on the disk first.
+    saved: Vec<Saved>,
+}
+
+/// An event on its way to the disk.
+#[derive(Clone)]
+pub(crate) struct Saved(Arc<Mutex<Option<Told>>>);
+
+/// The flusher's report of an event.
+type Told = oneshot::Receiver<Persisted>;
+
+/// The outcome of writing events to the disk: all that waited together fail together.
+pub(crate) type Persisted = Result<(), String>;
+
+impl Saved {
+    pub(crate) fn new(told: Told) -> Self {
+        Self(Arc::new(Mutex::new(Some(told))))
+    }
+
+    /// Waits until the event is on the disk.
+    async fn wait(self) -> Result<(), Problem> {
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(told) = told else { return Ok(()) };
+        let failed = |why: &str| {
+            let detail = format!(
+                "what was asked for is done, but the disk has not confirmed it ({why}), so it may be lost"
+            );
+            Problem::new(Kind::Failed, detail).with("done", true)
+        };
+        told.await.map_err(|_| failed("the store is closed"))?.map_err(|why| failed(&why))
+    }
+}
+
+impl After {
+    /// Returns the steps that faults and an event ask for.
+    pub(crate) fn of(faults: &[Fired], saved: Option<Saved>) -> Self {
+        Self {
+            delay: Duration::from_millis(faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0)),
+            dropped: faults.iter().any(|fault| fault.kind == FaultKind::Drop),
+            retry_after: faults.iter().find_map(|fault| fault.retry_after),
+            saved: saved.into_iter().collect(),
+        }
+    }
+
+    /// Returns the steps that an event asks for.
+    pub(crate) fn saving(saved: Option<Saved>) -> Self {
+        Self { saved: saved.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Returns true if the reply may leave at once.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        !self.dropped && self.saved.is_empty() && self.delay.is_zero()
+    }
+
+    /// Seconds after which to ask again.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<u32> {
+        self.retry_after
+    }
+
+    /// Returns true if the caller never gets the reply, and takes that step off.
+    #[must_use]
+    pub const fn take_dropped(&mut self) -> bool {
+        std::mem::replace(&mut self.dropped, false)
+    }
+
+    /// Adds the steps of another call of the same reply, which says itself when to ask again.
+    pub fn join(&mut self, other: Self) {
+        self.delay = self.delay.max(other.delay);
+        self.saved.extend(other.saved);
+    }
+
+    /// Waits until the reply may leave.
+    ///
+    /// # Errors
+    /// [`Kind::Failed`] where the disk does not confirm an event, [`Kind::ReplyLost`] where a fault loses the reply.
+    pub async fn settle(self) -> Result<(), Problem> {
+        for saved in self.saved {
+            saved.wait().await?;
+        }
+        if !self.delay.is_zero() {
+            tokio::time::sleep(self.delay).await;
+        }
+        if self.dropped {
+            let detail = "the reply was lost on its way; whether the call was made is not known";
+            return Err(Problem::new(Kind::ReplyLost, detail));
+        }
+        Ok(())
+    }
+}

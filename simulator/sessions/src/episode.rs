@@ -1,0 +1,196 @@
+//! An episode: the user's turns, the ends of its goals, and the grade at its end.
+
+use std::sync::Arc;
+
+use diorama_seeds::agent_tools::ASK_USER;
+use diorama_seeds::ending::{self, FINISH, Finish};
+use diorama_seeds::task::Call;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+
+use super::after::After;
+use super::live::Live;
+use super::problem::{Kind, Problem};
+use super::replies::{GradeReply, Hindrance, MessageReply};
+use super::requests::AskUser;
+use super::sessions::Sessions;
+use super::store::Event;
+use super::tasks::TaskSpec;
+use diorama_engine::session::LogEntry;
+use diorama_grade::{Attempt, Cause, Grade, Prepared, Progress, exclusion};
+use diorama_user::conversation::Given;
+
+/// Calls after which progress is judged, at most.
+const MAX_PROGRESS: usize = 200;
+/// Messages of an episode, at most.
+const MAX_EXCHANGES: usize = 1_000;
+
+impl Sessions {
+    /// Ends the episode and grades it. Once graded, the grade is repeated.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] without a task, [`Kind::Failed`] where its checks do not fit its world.
+    pub fn judge(&self, live: &mut Live) -> Result<(Json, After), Problem> {
+        if let Some(grade) = &live.grade {
+            return Ok((grade.clone(), After::default()));
+        }
+        let task = live.task()?;
+        let unfit = |error| {
+            Problem::new(
+                Kind::Failed,
+                format!("the checks of task {} do not fit its world: {error}", task.id),
+            )
+        };
+        let prepared = Prepared::new(&task.checks, &live.world.base).map_err(unfit)?;
+        let Some(log) = self.judged_log(live)? else {
+            let outgrown = Grade::failed(task.checks.goals.len(), self.outgrown().detail());
+            return self.keep_grade(live, grade_reply(outgrown, &[], Vec::new(), None));
+        };
+        let goals = live.said.endings(log.len());
+        let attempt = Attempt {
+            base: &live.world.base,
+            initial: live.session.initial(),
+            last: live.session.state(),
+            log: &log,
+            goals: &goals,
+        };
+        let grade = prepared.grade(&attempt);
+        let cause = exclusion(&task.needed, &log, live.world.world()).filter(|_| !grade.success);
+        let shown = grade_reply(grade, &log, progress(&prepared, &attempt), cause);
+        self.keep_grade(live, shown)
+    }
+
+    /// Keeps the grade of an episode, which has ended with it.
+    fn keep_grade(&self, live: &mut Live, shown: GradeReply) -> Result<(Json, After), Problem> {
+        let success = shown.success;
+        let shown =
+            serde_json::to_value(shown).map_err(|error| Problem::new(Kind::Failed, error.to_string()))?;
+        let saved = self.note(live, &Event::Graded(shown.clone()))?;
+        self.metrics.graded(success);
+        live.grade = Some(shown.clone());
+        Ok((shown, After::saving(saved)))
+    }
+
+    /// Carries out a call of a tool of the conversation: status, body, and the steps that are left. None where the call is
+    /// one of the world's own APIs.
+    pub(crate) fn converse(&self, live: &mut Live, call: &Call) -> Option<(u16, Json, After)> {
+        let replied = match &*call.api {
+            FINISH if live.finishes() => read_arguments(call).and_then(|end| self.end(live, end)),
+            ASK_USER if live.takes_questions() => {
+                let asked: Result<AskUser, Problem> = read_arguments(call);
+                asked.and_then(|asked| self.hear(live, &asked.question))
+            }
+            _ => return None,
+        };
+        Some(match replied {
+            Ok((shown, after)) => (200, json!(shown), after),
+            Err(problem) => (problem.status(), problem.body(), After::default()),
+        })
+    }
+
+    /// Ends the open goal with its outcome; the user's next words open another.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] once the episode has ended, [`Kind::Invalid`] where the end does not fit the goal's schema: it may be tried
+    /// again.
+    pub fn end(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
+        let task = live.task()?;
+        live.takes_calls(&self.settings, &self.scale)?;
+        let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
+        live.said.check_finish(&end, &task.checks, &task.script, &log, &live.world.base).map_err(
+            |error| Problem::new(Kind::Invalid, error.to_string()).with("parameter", error.member()),
+        )?;
+        let (message, given) = Given::of(end);
+        self.exchange(live, &task, (&message, given), &log)
+    }
+
+    /// Has the user answer a message.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] once the episode has ended, or without a task.
+    pub fn hear(&self, live: &mut Live, said: &str) -> Result<(MessageReply, After), Problem> {
+        live.takes_calls(&self.settings, &self.scale)?;
+        let task = live.task()?;
+        let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
+        self.exchange(live, &task, (said, Given::default()), &log)
+    }
+
+    /// Has the user answer a message, which may end the open goal.
+    fn exchange(
+        &self,
+        live: &mut Live,
+        task: &TaskSpec,
+        (said, given): (&str, Given),
+        log: &[Arc<LogEntry>],
+    ) -> Result<(MessageReply, After), Problem> {
+        if live.said.exchanges().len() >= MAX_EXCHANGES {
+            let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
+            return Err(Problem::new(Kind::TooMany, detail).with("limit", MAX_EXCHANGES as u64));
+        }
+        let exchange = live.said.hear(&task.script, said, given, log, &live.world.base);
+        let done = exchange.progress.over;
+        // Another goal has opened, which asks for other facts.
+        let opened = exchange.ends && !done && live.finishes();
+        let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.goal as usize));
+        let shown = MessageReply { content: exchange.answer.clone(), done, finish };
+        let saved = self.note(live, &Event::Said(exchange.clone()))?;
+        live.said.push(exchange);
+        live.weigh_all();
+        Ok((shown, After::saving(saved)))
+    }
+}
+
+/// The arguments of a tool of the conversation as its own type.
+fn read_arguments<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
+    let read = T::deserialize(Json::Object(call.arguments.clone()));
+    read.map_err(|error| {
+        Problem::new(
+            Kind::Invalid,
+            format!("found {error}, expected arguments as the schema of `{}` says", call.api),
+        )
+    })
+}
+
+/// The verdicts on the records after each call: how far the episode got, and when.
+fn progress(prepared: &Prepared, attempt: &Attempt<'_>) -> Vec<Json> {
+    let steps = prepared.progress(attempt, MAX_PROGRESS).into_iter().zip(attempt.log).enumerate();
+    let shown = steps.map(|(position, (Progress { change, damage }, entry))| {
+        json!({
+            "call": position,
+            "api": entry.call.api,
+            "status": entry.reply.status,
+            "change": change,
+            "damage": damage,
+        })
+    });
+    shown.collect()
+}
+
+/// The reply of a graded episode; `cause` is what excludes it.
+fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>, cause: Option<Cause>) -> GradeReply {
+    let hindering = log.iter().enumerate().flat_map(|(call, entry)| {
+        let hinders = entry.faults.iter().filter(|fault| fault.kind.hinders());
+        hinders.map(move |fault| Hindrance { call, kind: fault.kind })
+    });
+    let faults: Vec<Hindrance> = hindering.collect();
+    let credited = grade.credited_goals();
+    let Grade { version, success, reward, components, goals, errors } = grade;
+    let attribution = (!success).then_some(match cause {
+        Some(Cause::World) => "world",
+        Some(Cause::Fault) => "fault",
+        None => "agent",
+    });
+    GradeReply {
+        version,
+        success,
+        reward,
+        components,
+        goals,
+        goal_rewards: credited.iter().map(|holds| f64::from(u8::from(*holds))).collect(),
+        errors,
+        progress,
+        attribution,
+        excluded: cause.is_some(),
+        faults,
+    }
+}

@@ -1,0 +1,51 @@
+//! Sessions of worlds: they begin, take calls and words, are graded, part and end; and the journal that lets them survive a restart.
+//!
+//! Owns who may do what to a session and when, and what is written down of it. It knows nothing of HTTP: what a call does is the
+//! engine's, what a user answers is the user simulator's, whether a task is solved is the grader's. Protocols
+//! translate their requests into calls of [`Sessions`] or [`Episodes`].
+
+mod after;
+mod creation;
+mod episode;
+mod episodes;
+mod live;
+mod metrics;
+mod named_call;
+mod node;
+mod own_tools;
+mod pace;
+mod problem;
+mod random;
+mod registry;
+mod replies;
+mod requests;
+mod sessions;
+mod settings;
+mod step;
+mod store;
+mod tasks;
+mod weight;
+mod worlds;
+
+pub use self::after::After;
+pub use self::creation::{Creation, SessionKey};
+pub use self::episodes::{Called, Capacity, Episodes, Graded, NewEpisode, Prompt};
+pub use self::live::Live;
+pub use self::metrics::Metrics;
+pub use self::named_call::NamedCall;
+pub use self::node::{MAX_NODE_CHARS, NoNode, Node, shortened};
+pub use self::problem::{KEY_HEADER, Kind, Problem};
+pub use self::random::unguessable;
+pub use self::registry::Slot;
+pub use self::replies::{GradeReply, Hindrance, MessageReply};
+pub use self::requests::{CreateRequest, ForkRequest, MAX_LEASE_SECONDS};
+pub use self::sessions::{OpenError, Sessions};
+pub use self::settings::{
+    MAX_BYTES, MAX_CALLS, MAX_REPLY_BYTES, MAX_SESSION_BYTES, MAX_SESSIONS, Settings, StateFolder,
+};
+pub use self::step::Room;
+pub use self::store::StoreError;
+pub use self::store::restore::LeftOut;
+pub use self::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
+pub use self::weight::{Scale, Unsent};
+pub use self::worlds::{Ready, SameName, Served, WorldSource, Worlds};

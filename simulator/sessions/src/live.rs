@@ -1,0 +1,214 @@
+//! A session that is served: the engine's session, its task, what was said, and what it holds.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::creation::Creation;
+use super::node::{new_id, node_of};
+use super::problem::{Kind, Problem};
+use super::random::unguessable;
+use super::settings::Settings;
+use super::tasks::TaskSpec;
+use super::weight::{Scale, Weight};
+use super::worlds::Ready;
+use diorama_engine::session::Session;
+use diorama_user::conversation::Conversation;
+
+/// A session that is served.
+pub struct Live {
+    /// Its id.
+    pub id: String,
+    /// The request that made it, where that had a key.
+    pub(crate) creation: Option<Arc<Creation>>,
+    /// Opens the admin API for this session alone.
+    pub token: String,
+    /// The world.
+    pub world: Arc<Ready>,
+    /// The engine's session.
+    pub session: Session,
+    /// Its task, where it has one.
+    pub task: Option<Arc<TaskSpec>>,
+    /// The messages of assistant and user.
+    pub said: Conversation,
+    /// The result, once the episode has ended.
+    pub grade: Option<Json>,
+    /// How long it lives when nobody asks for it; 0 is for ever.
+    pub lease_ms: u64,
+    /// The name of the events in the store that it shares with the sessions it parted from.
+    pub(crate) prefix: Option<String>,
+    /// The number of its next event in the store.
+    pub(crate) next_event: u64,
+    /// The number of the next event when the last snapshot was taken.
+    pub(crate) snapshot_event: u64,
+    /// How many of the session's calls are written down, where there is a store.
+    pub(crate) calls_written: usize,
+    /// Bytes that it holds in memory.
+    weight: Weight,
+    /// How much of that was said.
+    said_bytes: u64,
+    /// True if it was deleted while a request waited for it.
+    pub(crate) gone: bool,
+    /// The second of the last call, and the calls in it.
+    window: (u64, u32),
+}
+
+impl Live {
+    pub(crate) fn new(
+        world: Arc<Ready>,
+        session: Session,
+        task: Option<Arc<TaskSpec>>,
+        lease_ms: u64,
+        weight: Weight,
+    ) -> Result<Self, Problem> {
+        Ok(Self {
+            weight,
+            said_bytes: 0,
+            calls_written: session.calls(),
+            id: new_id(None).map_err(Problem::no_random)?,
+            creation: None,
+            token: unguessable().map_err(Problem::no_random)?,
+            world,
+            session,
+            task,
+            said: Conversation::default(),
+            grade: None,
+            lease_ms,
+            prefix: None,
+            next_event: 0,
+            snapshot_event: 0,
+            gone: false,
+            window: (0, 0),
+        })
+    }
+
+    /// The same session with an id of this node.
+    pub(crate) fn on_node(mut self, node: Option<&str>) -> Result<Self, Problem> {
+        self.id = new_id(node).map_err(Problem::no_random)?;
+        Ok(self)
+    }
+
+    /// Another live session that starts where this one is, or where it was after so many calls.
+    pub(crate) fn fork(&mut self, at: Option<usize>) -> Result<Self, Problem> {
+        let calls = self.session.calls();
+        let at = at.unwrap_or(calls);
+        if at > calls {
+            return Err(Problem::about("at", &format!("a number of calls from 0 to {calls}"), at));
+        }
+        let session = self.session.fork_at(at);
+        let weight = if at == calls { self.weight.part() } else { self.weight.apart() };
+        let (world, task) = (Arc::clone(&self.world), self.task.clone());
+        let fork = Self::new(world, session, task, self.lease_ms, weight)?;
+        let mut fork = fork.on_node(node_of(&self.id))?;
+        fork.said = self.said.clone();
+        fork.said.cut(at);
+        fork.weigh_all();
+        fork.grade = self.grade.clone().filter(|_| at == calls);
+        Ok(fork)
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.session.reset();
+        self.said.clear();
+        self.said_bytes = 0;
+        self.weight.clear();
+        self.grade = None;
+        self.prefix = None;
+        (self.next_event, self.snapshot_event, self.calls_written) = (0, 0, 0);
+    }
+
+    /// Returns true if the events in the store lead to where the session stands.
+    pub(crate) fn is_written_down(&self) -> bool {
+        self.calls_written == self.session.calls()
+    }
+
+    /// The task.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] without one.
+    pub fn task(&self) -> Result<Arc<TaskSpec>, Problem> {
+        let none =
+            || Problem::new(Kind::Conflict, "the session has no task; create one with {\"task\": ...}");
+        self.task.clone().ok_or_else(none)
+    }
+
+    /// Refuses a session that was deleted while a request waited for it.
+    pub(crate) fn check_present(&self) -> Result<(), Problem> {
+        if self.gone { Err(no_session(&self.id)) } else { Ok(()) }
+    }
+
+    /// Refuses what an episode that has ended, or a session with too long a log, does not take.
+    pub(crate) fn takes_calls(&self, settings: &Settings, scale: &Scale) -> Result<(), Problem> {
+        self.check_present()?;
+        if self.grade.is_some() {
+            return Err(Problem::new(
+                Kind::Conflict,
+                "the episode has been graded and has ended; reset the session or create another",
+            )
+            .with("done", true));
+        }
+        if self.said.is_over() {
+            return Err(Problem::new(
+                Kind::Conflict,
+                "the user has nothing more to say, so the episode has ended and nothing more is done; grade it, reset \
+                 the session or create another",
+            )
+            .with("done", true));
+        }
+        let (bytes, most) = (self.weight.bytes(), settings.max_session_bytes);
+        if bytes >= most {
+            let detail = format!(
+                "the session holds {bytes} bytes of records, calls and messages, expected fewer than {most} \
+                 (--max-session-bytes); reset it or create another"
+            );
+            return Err(Problem::new(Kind::TooMany, detail).with("limit", most));
+        }
+        let (bytes, most) = (scale.held(), settings.max_bytes);
+        if bytes >= most {
+            let detail = format!(
+                "all sessions hold {bytes} bytes, expected fewer than {most} (--max-bytes); delete or reset some"
+            );
+            return Err(Problem::new(Kind::TooMany, detail).with("limit", most));
+        }
+        let most = settings.max_calls;
+        if self.session.calls() >= most {
+            let detail =
+                format!("the session has had {most} calls, expected fewer; reset it or create another");
+            return Err(Problem::new(Kind::TooMany, detail).with("limit", most as u64));
+        }
+        Ok(())
+    }
+
+    /// Weighs the session again, after a call.
+    pub(crate) fn weigh(&mut self) {
+        self.weight.set(self.session.bytes() + self.said_bytes);
+    }
+
+    /// Weighs the session again, after something was said.
+    pub(crate) fn weigh_all(&mut self) {
+        self.said_bytes = self.said.bytes();
+        self.weigh();
+    }
+
+    /// Refuses a call that comes too soon after others.
+    pub(crate) fn takes_one_now(&mut self, settings: &Settings, now_ms: u64) -> Result<(), Problem> {
+        let Some(most) = settings.max_calls_per_s else { return Ok(()) };
+        let second = now_ms / 1_000;
+        let count = if self.window.0 == second { self.window.1.saturating_add(1) } else { 1 };
+        if count > most {
+            let detail =
+                format!("the session has had {most} calls in this second, expected no more; wait one");
+            return Err(Problem::new(Kind::TooMany, detail).with("limit", most).retry_in(1));
+        }
+        self.window = (second, count);
+        Ok(())
+    }
+}
+
+pub(crate) fn no_session(id: &str) -> Problem {
+    let shown: String = id.chars().take(60).collect();
+    Problem::new(
+        Kind::NotFound,
+        format!("no session has the id `{shown}`, or its lease is over; create one with POST /v1/sessions"),
+    )
+}

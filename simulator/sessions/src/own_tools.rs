@@ -1,0 +1,43 @@
+//! The tools that a session offers beside those of its world: those of the conversation, and the one that calls what a search found.
+
+use diorama_seeds::agent_tools::{self, ASK_USER, CALL_API};
+use diorama_seeds::ending::{self, FINISH};
+use serde_json::Value as Json;
+
+use super::live::Live;
+
+impl Live {
+    /// Returns true if goals are ended by calling `finish`. A world's own API of that name goes before it.
+    #[must_use]
+    pub fn finishes(&self) -> bool {
+        self.task.is_some() && self.world.base.api_named(FINISH).is_none()
+    }
+
+    /// Returns true if an agent of the session's task has to search for APIs before it may call them.
+    #[must_use]
+    pub fn searches(&self) -> bool {
+        self.task.as_ref().is_some_and(|task| task.visible.is_empty())
+    }
+
+    /// Returns true if a tool puts questions to the user. A world's own API of that name goes before it.
+    #[must_use]
+    pub fn takes_questions(&self) -> bool {
+        self.task.is_some() && self.world.base.api_named(ASK_USER).is_none()
+    }
+
+    /// The tools beside those of the world: the one that calls what a search found, and those of the conversation.
+    #[must_use]
+    pub fn own_tools(&self) -> Vec<Json> {
+        let calls = self.searches() && self.world.base.api_named(CALL_API).is_none();
+        let calls = calls.then(agent_tools::call_api);
+        let asks = self.takes_questions().then(agent_tools::ask_user);
+        [calls, asks, self.finish_tool()].into_iter().flatten().collect()
+    }
+
+    /// The tool that ends the goal that is open, where there is one.
+    #[must_use]
+    pub fn finish_tool(&self) -> Option<Json> {
+        let task = self.task.as_ref().filter(|_| self.finishes() && !self.said.is_over())?;
+        Some(ending::tool(&task.checks, self.said.progress().goal as usize))
+    }
+}

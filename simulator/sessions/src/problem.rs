@@ -1,0 +1,212 @@
+//! Problem documents (RFC 9457): every error of the server, on each of its protocols, has one form.
+
+use std::fmt;
+
+use serde_json::{Value as Json, json};
+
+use diorama_engine::refusal::Refusal;
+
+/// The header that carries the key of a request that makes sessions.
+pub const KEY_HEADER: &str = "Idempotency-Key";
+
+/// The kind of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The request cannot be read.
+    Malformed,
+    /// A credential is missing or wrong.
+    Unauthorized,
+    /// The sender may not do this.
+    Forbidden,
+    /// There is no such thing, or no longer.
+    NotFound,
+    /// The resource does not have the method.
+    MethodNotAllowed,
+    /// No media type that the sender accepts is available.
+    NotAcceptable,
+    /// The request took too long to arrive.
+    RequestTimeout,
+    /// The state of the session or episode does not allow it.
+    Conflict,
+    /// The body has more bytes than it may have.
+    BodyTooLarge,
+    /// The body is of another media type.
+    UnsupportedMediaType,
+    /// The session lives on another server.
+    Misdirected,
+    /// A value is not one that is expected.
+    Invalid,
+    /// A cap is reached.
+    TooMany,
+    /// The server failed.
+    Failed,
+    /// The request needs something that this server lacks.
+    NotImplemented,
+    /// Nothing was done; the same request may succeed later.
+    Unavailable,
+    /// A fault lost the reply; whether the call was made is not known.
+    ReplyLost,
+    /// A world refused the call with this status.
+    World(u16),
+}
+
+impl Kind {
+    /// The HTTP status (RFC 9110, section 15).
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::Malformed => 400,
+            Self::Unauthorized => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::MethodNotAllowed => 405,
+            Self::NotAcceptable => 406,
+            Self::RequestTimeout => 408,
+            Self::Conflict => 409,
+            Self::BodyTooLarge => 413,
+            Self::UnsupportedMediaType => 415,
+            Self::Misdirected => 421,
+            Self::Invalid => 422,
+            Self::TooMany => 429,
+            Self::Failed => 500,
+            Self::NotImplemented => 501,
+            Self::Unavailable => 503,
+            Self::ReplyLost => 504,
+            Self::World(status) => status,
+        }
+    }
+
+    /// The short text of the kind; the same for each problem of it.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Malformed => "Bad Request",
+            Self::Unauthorized => "Unauthorized",
+            Self::Forbidden => "Forbidden",
+            Self::NotFound => "Not Found",
+            Self::MethodNotAllowed => "Method Not Allowed",
+            Self::NotAcceptable => "Not Acceptable",
+            Self::RequestTimeout => "Request Timeout",
+            Self::Conflict => "Conflict",
+            Self::BodyTooLarge => "Payload Too Large",
+            Self::UnsupportedMediaType => "Unsupported Media Type",
+            Self::Misdirected => "Misdirected Request",
+            Self::Invalid => "Unprocessable Entity",
+            Self::TooMany => "Too Many Requests",
+            Self::Failed => "Internal Server Error",
+            Self::NotImplemented => "Not Implemented",
+            Self::Unavailable => "Service Unavailable",
+            Self::ReplyLost => "Gateway Timeout",
+            Self::World(400) => "Bad Request",
+            Self::World(401) => "Unauthorized",
+            Self::World(403) => "Forbidden",
+            Self::World(404) => "Not Found",
+            Self::World(409) => "Conflict",
+            Self::World(422) => "Unprocessable Entity",
+            Self::World(_) => "Error",
+        }
+    }
+}
+
+/// An error that a caller is told about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    kind: Kind,
+    detail: String,
+    members: Vec<(&'static str, Json)>,
+    retry_after: Option<u32>,
+}
+
+impl Problem {
+    /// Returns a problem of this kind. Its detail says what was found, what was expected, and what to do.
+    #[must_use]
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), members: Vec::new(), retry_after: None }
+    }
+
+    /// Returns the problem of a machine that gives no random bytes, without which no id can be made.
+    #[must_use]
+    pub fn no_random(error: std::io::Error) -> Self {
+        Self::new(Kind::Failed, format!("the machine gives no random bytes: {error}"))
+    }
+
+    /// Returns the problem of a parameter of the request that is wrong.
+    #[must_use]
+    pub fn about(parameter: &str, expected: &str, found: impl fmt::Display) -> Self {
+        Self::new(Kind::Invalid, format!("`{parameter}`: expected {expected}, found {found}"))
+            .with("parameter", parameter)
+            .with("expected", expected)
+    }
+
+    /// Adds a member beside those of RFC 9457.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Json>) -> Self {
+        self.members.push((name, value.into()));
+        self
+    }
+
+    /// Says when to try again, in seconds.
+    #[must_use]
+    pub const fn retry_in(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// When to try again, in seconds, where the problem says so.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<u32> {
+        self.retry_after
+    }
+
+    /// The kind.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The HTTP status.
+    #[must_use]
+    pub const fn status(&self) -> u16 {
+        self.kind.status()
+    }
+
+    /// What was found, what was expected, and what to do.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Returns true if another request has the key that this one comes with.
+    #[must_use]
+    pub fn is_about_key(&self) -> bool {
+        self.members.iter().any(|(name, value)| *name == "parameter" && value == KEY_HEADER)
+    }
+
+    /// Returns the problem as a document.
+    #[must_use]
+    pub fn body(&self) -> Json {
+        let mut body = json!({
+            "type": "about:blank",
+            "title": self.kind.title(),
+            "status": self.status(),
+            "detail": self.detail,
+        });
+        if let Json::Object(members) = &mut body {
+            let own = self.members.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+            members.extend(own);
+        }
+        body
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let mut problem = Self::new(Kind::World(refusal.status), refusal.detail);
+        if let Some(parameter) = refusal.parameter {
+            problem = problem.with("parameter", &*parameter);
+        }
+        if let Some(expected) = refusal.expected {
+            problem = problem.with("expected", expected);
+        }
+        problem
+    }
+}

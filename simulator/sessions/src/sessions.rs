@@ -1,0 +1,488 @@
+//! The sessions of a server: they begin, part, go back to their start, and end.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, MutexGuard};
+use std::time::Instant;
+
+use diorama_seeds::value::Instant as Timestamp;
+use serde_json::Value as Json;
+
+use super::after::After;
+use super::creation::{Creation, SessionKey};
+use super::live::Live;
+use super::metrics::Metrics;
+use super::problem::{Kind, Problem};
+use super::registry::{Registry, Reserved, Slot};
+use super::requests::{CreateRequest, ForkRequest, MAX_COPIES, MAX_LEASE_SECONDS};
+use super::settings::Settings;
+use super::step::unwritten;
+use super::store::restore::{LeftOut, Restored, restored};
+use super::store::{Event, Store, StoreError};
+use super::tasks::{TaskSource, TaskSpec};
+use super::weight::{Scale, Weight};
+use super::worlds::{Ready, SameName, WorldSource, Worlds};
+use diorama_engine::fault::{Faults, Rule};
+use diorama_engine::session::{Session, SessionOptions};
+use diorama_engine::tools::SearchVersion;
+
+/// A server's worlds, tasks and sessions.
+pub struct Sessions {
+    pub(crate) worlds: Worlds,
+    pub(crate) tasks: Option<Box<dyn TaskSource>>,
+    pub(crate) registry: Registry,
+    /// Bytes that the sessions hold.
+    pub(crate) scale: Arc<Scale>,
+    pub(crate) store: Option<Store>,
+    left_out: Vec<LeftOut>,
+    pub(crate) metrics: Metrics,
+    pub(crate) settings: Settings,
+    started: Instant,
+    /// Milliseconds by which tests are ahead of the machine.
+    ahead_ms: AtomicU64,
+}
+
+/// Why sessions cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Two worlds have the same name.
+    #[error(transparent)]
+    SameName(#[from] SameName),
+    /// The sessions of an earlier run cannot be taken up again.
+    #[error(transparent)]
+    State(#[from] StoreError),
+}
+
+impl Sessions {
+    /// Opens the sessions of these worlds, and of tasks where there are any, with those of the state folder.
+    ///
+    /// # Errors
+    /// When two worlds have one name, or the state folder cannot be read or lacks what was written to it.
+    pub fn open(
+        worlds: Vec<WorldSource>,
+        tasks: Option<Box<dyn TaskSource>>,
+        settings: Settings,
+    ) -> Result<Arc<Self>, OpenError> {
+        let worlds = Worlds::new(worlds)?;
+        let store = settings.state.as_ref().map(|state| Store::open(state, settings.node())).transpose()?;
+        let scale = Arc::new(Scale::default());
+        let restored = store.as_ref().map(|store| restored(store, &worlds, tasks.as_deref(), &scale));
+        let (earlier, left_out) = match restored.transpose()? {
+            Some(Restored { live, left_out }) => (live, left_out),
+            None => (Vec::new(), Vec::new()),
+        };
+        // Sessions that were there before are kept, also when fewer are allowed now.
+        let most = settings.max_sessions.max(earlier.len());
+        let registry = Registry::new(settings.node.clone(), most, earlier);
+        Ok(Arc::new(Self {
+            worlds,
+            tasks,
+            registry,
+            scale,
+            store,
+            left_out,
+            metrics: Metrics::default(),
+            settings,
+            started: Instant::now(),
+            ahead_ms: AtomicU64::new(0),
+        }))
+    }
+
+    /// The worlds that are served by name.
+    #[must_use]
+    pub const fn worlds(&self) -> &Worlds {
+        &self.worlds
+    }
+
+    /// The tasks that sessions can be of.
+    #[must_use]
+    pub fn tasks(&self) -> Option<&dyn TaskSource> {
+        self.tasks.as_deref()
+    }
+
+    /// The limits.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The counters.
+    #[must_use]
+    pub const fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// The bytes that sessions and unsent replies hold.
+    #[must_use]
+    pub const fn scale(&self) -> &Arc<Scale> {
+        &self.scale
+    }
+
+    /// The session of an id. Its lease begins anew.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] without such a session, [`Kind::Misdirected`] where it lives on another node.
+    pub fn get(&self, id: &str) -> Result<Arc<Slot>, Problem> {
+        self.registry.get(id, self.now_ms())
+    }
+
+    /// A session as it is, whether or not its lease is over.
+    #[must_use]
+    pub fn peek(&self, id: &str) -> Option<Arc<Slot>> {
+        self.registry.peek(id)
+    }
+
+    /// All sessions in the order they were made.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<Slot>> {
+        self.registry.all()
+    }
+
+    /// How many sessions there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.registry.count()
+    }
+
+    /// How many sessions there may be.
+    #[must_use]
+    pub const fn most(&self) -> usize {
+        self.registry.most()
+    }
+
+    /// Refuses the id of a session of another node (RFC 9110, 15.5.20).
+    ///
+    /// # Errors
+    /// [`Kind::Misdirected`].
+    pub fn check_here(&self, id: &str) -> Result<(), Problem> {
+        self.registry.is_here(id)
+    }
+
+    /// Refuses a request that names another node than this.
+    ///
+    /// # Errors
+    /// [`Kind::Misdirected`].
+    pub fn check_node(&self, named: &str) -> Result<(), Problem> {
+        if self.settings.node() == Some(named) {
+            return Ok(());
+        }
+        Err(self.registry.misdirected(named, "the header Diorama-Node names"))
+    }
+
+    /// The sessions of the state folder that this server cannot continue. They stay in the folder.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// Takes those sessions out of the state folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to.
+    pub fn remove_left_out(&self) -> Result<(), StoreError> {
+        self.store.as_ref().map_or(Ok(()), |store| store.remove(&self.left_out))
+    }
+
+    /// Why the state folder cannot be written to now, if it cannot.
+    #[must_use]
+    pub fn ailing(&self) -> Option<Problem> {
+        self.store.as_ref().and_then(Store::ailing).map(|error| unwritten(&error))
+    }
+
+    /// Waits until the state folder cannot be relied on any more, and says why: the server has to end.
+    pub async fn lost(&self) -> StoreError {
+        match &self.store {
+            Some(store) => store.lost().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        elapsed.saturating_add(self.ahead_ms.load(Relaxed))
+    }
+
+    /// Lets leases and caps count as if so many milliseconds had passed.
+    pub fn advance(&self, ms: u64) {
+        self.ahead_ms.fetch_add(ms, Relaxed);
+    }
+
+    /// Takes snapshots of all sessions, so that the next start has nothing to make again.
+    pub fn take_snapshots(&self) {
+        let Some(store) = &self.store else { return };
+        for slot in self.registry.all() {
+            store.snapshot(&mut slot.lock());
+        }
+    }
+
+    /// Ends the sessions whose leases are over, and opens a state folder again that could not be written to.
+    pub fn sweep(&self) {
+        if let Some(store) = &self.store {
+            store.recover();
+        }
+        for slot in self.registry.over(self.now_ms()) {
+            match self.close(&slot) {
+                Ok(_) => self.metrics.expired(),
+                Err(problem) => tracing::warn!(why = problem.detail(), "a session whose lease is over stays"),
+            }
+        }
+    }
+
+    /// Makes the sessions that are asked for, or finds those that an earlier request of the same key made.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for a wrong value, [`Kind::TooMany`] where they have no place, [`Kind::Unavailable`] where nothing can be
+    /// written down.
+    pub fn create(
+        &self,
+        request: CreateRequest,
+        creation: Option<&Creation>,
+    ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
+        let copies = copies(request.n)?;
+        let places = match self.registry.reserve(copies as usize, creation)? {
+            Reserved::Free(places) => places,
+            Reserved::Made(made) => return self.made_before(made),
+        };
+        let faults = faults(request.faults.unwrap_or_default())?;
+        let search = request.search.as_deref().map(search_version).transpose()?;
+        let usual = self.settings.lease.map_or(0, |lease| lease.as_millis().try_into().unwrap_or(u64::MAX));
+        let lease_ms = lease_ms(request.lease_seconds)?.unwrap_or(usual);
+        let (world, task) = self.setting(request.task.as_deref(), request.world.as_deref())?;
+        known_apis(&faults, &world)?;
+        let clock = match &request.clock {
+            Some(text) => Some(clock_of(&world, text)?),
+            None => task.as_ref().map(|task| task.clock),
+        };
+        let options = SessionOptions {
+            seed: request.seed.or_else(|| task.as_ref().map(|task| task.seed)).unwrap_or(0),
+            clock,
+            visible: task.as_ref().map(|task| task.visible.clone()),
+            search: search.or_else(|| task.as_ref().map(|task| task.search)),
+            outages: task.as_ref().map(|task| task.outages.clone()).unwrap_or_default(),
+        };
+        let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
+        let new = (0..copies).map(|_| {
+            let weight = Weight::new(Arc::clone(&self.scale));
+            let live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight)?;
+            live.on_node(self.settings.node())
+        });
+        let mut new = new.collect::<Result<Vec<_>, Problem>>()?;
+        note_creation(&mut new, creation);
+        let saved = match &self.store {
+            Some(store) => store.create(&new).map_err(|error| unwritten(&error))?,
+            None => None,
+        };
+        self.metrics.created(new.len());
+        Ok((places.take(new, self.now_ms()), After::saving(saved)))
+    }
+
+    /// The world and the task of a new session.
+    fn setting(
+        &self,
+        task: Option<&str>,
+        world: Option<&str>,
+    ) -> Result<(Arc<Ready>, Option<Arc<TaskSpec>>), Problem> {
+        let Some(id) = task else {
+            let served = world.map_or_else(|| self.worlds.only(), |name| self.worlds.named(name))?;
+            return Ok((served.ready()?, None));
+        };
+        let expected = "the id of a task that GET /v1/tasks lists";
+        let unknown = || Problem::about("task", expected, quoted(id));
+        let tasks = self.tasks.as_ref().ok_or_else(unknown)?;
+        let found =
+            tasks.task(id).map_err(|error| Problem::new(Kind::Failed, format!("task {id}: {error}")))?;
+        let task = found.ok_or_else(unknown)?;
+        if let Some(world) = world
+            && world != task.world
+        {
+            let expected = format!("`{}`, the task's, or nothing", task.world);
+            return Err(Problem::about("world", &expected, quoted(world)));
+        }
+        Ok((self.worlds.of_task(&task), Some(Arc::new(task))))
+    }
+
+    /// The sessions that an earlier request of the same key made. That request may still wait for the disk.
+    fn made_before(&self, made: Vec<Arc<Slot>>) -> Result<(Vec<Arc<Slot>>, After), Problem> {
+        made.iter().for_each(|slot| slot.touch(self.now_ms()));
+        let saved = self.store.as_ref().map(Store::saved).transpose().map_err(|error| unwritten(&error))?;
+        Ok((made, After::saving(saved.flatten())))
+    }
+
+    /// Makes sessions that start where one is, or finds those that an earlier request of the same key made.
+    ///
+    /// # Errors
+    /// As [`Sessions::create`]; [`Kind::NotFound`] where the session is gone.
+    pub fn fork(
+        &self,
+        slot: &Slot,
+        request: &ForkRequest,
+        creation: Option<&Creation>,
+    ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
+        let copies = copies(request.n)?;
+        let places = match self.registry.reserve(copies as usize, creation)? {
+            Reserved::Free(places) => places,
+            Reserved::Made(made) => return self.made_before(made),
+        };
+        let (forks, saved) = {
+            let mut live = slot.enter()?;
+            if request.at.is_some() {
+                self.recall(&mut live)?;
+            }
+            let mut first = live.fork(request.at)?;
+            let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
+            let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
+            note_creation(&mut forks, creation);
+            let saved = match &self.store {
+                Some(store) => {
+                    store.fork(&mut live, request.at, &mut forks).map_err(|error| unwritten(&error))?
+                }
+                None => None,
+            };
+            (forks, saved)
+        };
+        self.metrics.created(forks.len());
+        Ok((places.take(forks, self.now_ms()), After::saving(saved)))
+    }
+
+    /// Ends a session. A request that is at it is let finish, and those that wait for it find it gone: nothing is
+    /// written down of it any more.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] where it is gone, [`Kind::Unavailable`] where its end cannot be written down.
+    pub fn close(&self, slot: &Slot) -> Result<After, Problem> {
+        let mut live = slot.enter()?;
+        let saved = match &self.store {
+            Some(store) => store.forget(&live).map_err(|error| unwritten(&error))?,
+            None => None,
+        };
+        live.gone = true;
+        self.registry.remove(&live.id)?;
+        Ok(After::saving(saved))
+    }
+
+    /// Puts a session back to its start.
+    ///
+    /// # Errors
+    /// As [`Sessions::close`].
+    pub fn reset<'s>(&self, slot: &'s Slot) -> Result<(MutexGuard<'s, Live>, After), Problem> {
+        let mut live = slot.enter()?;
+        let saved = match &self.store {
+            Some(store) => store.reset(&live).map_err(|error| unwritten(&error))?,
+            None => None,
+        };
+        live.reset();
+        Ok((live, After::saving(saved)))
+    }
+
+    /// Sets a session's clock, a date-time in its world's zone.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for another text, [`Kind::Conflict`] once the episode has ended.
+    pub fn set_clock<'s>(
+        &self,
+        slot: &'s Slot,
+        clock: &str,
+    ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
+        let mut live = slot.lock();
+        live.takes_calls(&self.settings, &self.scale)?;
+        let clock = clock_of(&live.world, clock)?;
+        let saved = self.note(&mut live, &Event::Clock(clock.0))?;
+        live.session.set_clock(clock);
+        Ok((live, After::saving(saved)))
+    }
+
+    /// Sets how long a session lives when nobody asks for it, in seconds; 0 is for ever. It stays as it is where none is given.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for a lease that is too long.
+    pub fn renew<'s>(
+        &self,
+        slot: &'s Slot,
+        lease_seconds: Option<u64>,
+    ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
+        let mut live = slot.enter()?;
+        let mut saved = None;
+        if let Some(lease_ms) = lease_ms(lease_seconds)? {
+            let before = std::mem::replace(&mut live.lease_ms, lease_ms);
+            if let Some(store) = &self.store {
+                saved = store.renew(&live).map_err(|error| {
+                    live.lease_ms = before;
+                    unwritten(&error)
+                })?;
+            }
+            slot.set_lease(lease_ms);
+        }
+        Ok((live, After::saving(saved)))
+    }
+
+    /// The id of the session that a caller knows by a name.
+    pub(crate) fn named(&self, key: &SessionKey) -> Option<String> {
+        self.registry.named(key)
+    }
+}
+
+/// Notes which request made these sessions, where it had a key.
+fn note_creation(new: &mut [Live], creation: Option<&Creation>) {
+    let Some(creation) = creation else { return };
+    for (live, position) in new.iter_mut().zip(0..) {
+        live.creation = Some(Arc::new(creation.with_position(position)));
+    }
+}
+
+/// A text of a request as messages show it.
+fn quoted(text: &str) -> String {
+    format!("`{}`", text.chars().take(60).collect::<String>())
+}
+
+fn copies(given: Option<u32>) -> Result<u32, Problem> {
+    let copies = given.unwrap_or(1);
+    if (1..=MAX_COPIES).contains(&copies) {
+        return Ok(copies);
+    }
+    Err(Problem::about("n", &format!("a number from 1 to {MAX_COPIES}"), copies))
+}
+
+fn search_version(name: &str) -> Result<SearchVersion, Problem> {
+    let expected = format!("one of {}", SearchVersion::ALL.map(SearchVersion::name).join(", "));
+    SearchVersion::named(name).ok_or_else(|| Problem::about("search", &expected, quoted(name)))
+}
+
+fn lease_ms(given: Option<u64>) -> Result<Option<u64>, Problem> {
+    match given {
+        Some(seconds) if seconds > MAX_LEASE_SECONDS => {
+            let expected = format!("seconds, 0 (for ever) to {MAX_LEASE_SECONDS}");
+            Err(Problem::about("lease_seconds", &expected, seconds))
+        }
+        given => Ok(given.map(|seconds| seconds * 1_000)),
+    }
+}
+
+/// Reads rules one by one, so that an error says which is wrong.
+fn faults(rules: Vec<Json>) -> Result<Faults, Problem> {
+    let mut read: Vec<Rule> = Vec::with_capacity(rules.len());
+    for (position, rule) in rules.into_iter().enumerate() {
+        let rule = serde_json::from_value(rule);
+        read.push(rule.map_err(|error| {
+            Problem::new(Kind::Invalid, format!("`faults[{position}]`: {error}")).with("parameter", "faults")
+        })?);
+    }
+    Faults::new(read)
+        .map_err(|error| Problem::new(Kind::Invalid, error.to_string()).with("parameter", "faults"))
+}
+
+fn known_apis(faults: &Faults, world: &Ready) -> Result<(), Problem> {
+    for (position, rule) in faults.rules().iter().enumerate() {
+        let unknown = rule.apis.iter().flatten().find(|name| world.base.api_named(name).is_none());
+        if let Some(name) = unknown {
+            let expected = "names of the world's APIs; see GET /v1/worlds/{id}";
+            return Err(Problem::about(&format!("faults[{position}].apis"), expected, quoted(name)));
+        }
+    }
+    Ok(())
+}
+
+fn clock_of(world: &Ready, text: &str) -> Result<Timestamp, Problem> {
+    let found = world.world().zone.parse_instant(text);
+    found.ok_or_else(|| Problem::about("clock", "a date-time such as 2026-03-02T09:00", quoted(text)))
+}

@@ -1,0 +1,375 @@
+//! Sessions on disk: an append-only log of accepted events for each, from which the engine makes them again.
+//!
+//! A session's head (world, seed, faults, versions) stands under its id, its events under its id and a number. A reset
+//! takes its events out again. When sessions part, the events that they have in common become a prefix that all of them
+//! name, and a prefix names the one before it: what forks share is stored once, and shared again after a restart. All of
+//! one change is one atomic batch, and a batch has left the process before its request is answered: it survives the end
+//! of the process. With `fsync` it survives the end of the machine: one flush serves all requests that wait for it.
+//!
+//! Now and then a snapshot of where a session stands is written beside its events (`snapshot`), from which a restart
+//! goes on. How many events each session has is counted beside the database (`counts`), so that what is lost is noticed.
+//! A folder that cannot be written to is opened again once it can (`health`).
+
+mod counts;
+mod entry;
+mod error;
+mod health;
+mod losses;
+mod opened;
+mod owner;
+mod private;
+pub(crate) mod restore;
+mod snapshot;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+pub(crate) use self::entry::Event;
+pub use self::error::StoreError;
+
+use self::counts::Counts;
+use self::entry::{Head, Prefix, Space, key, snapshot_of, up_to};
+use self::error::json;
+use self::health::{Health, Undo, probe};
+use self::opened::Opened;
+use crate::after::Saved;
+use crate::live::Live;
+use crate::node;
+use crate::settings::StateFolder;
+
+/// Where sessions are written down.
+pub(crate) struct Store {
+    path: PathBuf,
+    fsync: bool,
+    /// True if the server goes on with what is left of a damaged folder.
+    accept_loss: bool,
+    /// The fewest events of a session between two snapshots of it.
+    snapshot_events: u64,
+    /// None while the folder cannot be opened again.
+    opened: RwLock<Option<Opened>>,
+    counts: Counts,
+    health: Arc<Health>,
+    /// Held by who opens the folder again.
+    recovering: Mutex<()>,
+}
+
+impl Store {
+    /// Opens the store of a folder, or makes one for this node.
+    pub(crate) fn open(folder: &StateFolder, node: Option<&str>) -> Result<Self, StoreError> {
+        let StateFolder { path, fsync, accept_loss, snapshot_events } = folder.clone();
+        let health = Arc::new(Health::default());
+        private::make(&path).map_err(|error| StoreError::opening(&path, &error))?;
+        let is_new = !Opened::is_at(&path);
+        owner::check(&path, is_new, node)?;
+        let counts = Counts::open(&path, is_new, fsync, node::prefix(node));
+        let counts = counts.map_err(|error| StoreError::opening(&path, &error))?;
+        let opened = Opened::new(&path, fsync.then_some(&health))?;
+        private::close(&path);
+        let opened = RwLock::new(Some(opened));
+        Ok(Self {
+            path,
+            fsync,
+            accept_loss,
+            snapshot_events,
+            opened,
+            counts,
+            health,
+            recovering: Mutex::default(),
+        })
+    }
+
+    /// Why the folder cannot be written to now, if it cannot.
+    pub(crate) fn ailing(&self) -> Option<StoreError> {
+        self.health.why().map(|why| StoreError::Unwritable { path: self.path.clone(), why })
+    }
+
+    /// The promise that all that was written so far reaches the disk, where that was asked for.
+    pub(crate) fn saved(&self) -> Result<Option<Saved>, StoreError> {
+        self.read(|opened| Ok(opened.saved()))
+    }
+
+    /// Reads the store.
+    fn read<T>(&self, work: impl FnOnce(&Opened) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
+        match opened.as_ref() {
+            Some(opened) => work(opened),
+            None => Err(self.ailing().unwrap_or(StoreError::Closed)),
+        }
+    }
+
+    /// Changes the store. Where that fails, what it touches will be put back as it was before the store is used again:
+    /// nothing was done.
+    fn write<T>(
+        &self,
+        touched: impl FnOnce(&Opened) -> Result<Vec<(Space, Vec<u8>)>, StoreError>,
+        work: impl FnOnce(&Opened) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if let Some(ailing) = self.ailing() {
+            return Err(ailing);
+        }
+        self.read(|opened| match work(opened) {
+            Err(StoreError::Store(error)) => {
+                let as_before = |(space, key): (Space, Vec<u8>)| {
+                    let value = opened.space(space).get(&key)?.map(|value| value.to_vec());
+                    Ok(Undo { space, key, value })
+                };
+                let undo = touched(opened).and_then(|touched| touched.into_iter().map(as_before).collect());
+                let undo = undo.unwrap_or_else(|error| {
+                    tracing::error!(%error, "what a failed change touches cannot be read");
+                    Vec::new()
+                });
+                let full = probe(&self.path).err();
+                let why = full.as_ref().map_or_else(|| error::told(&error), ToString::to_string);
+                self.health.break_down(&why, undo);
+                // A thread of the database has failed, and not for want of room: what it wrote may be lost.
+                if matches!(error, fjall::Error::Poisoned) && full.is_none() {
+                    self.health.lose(&why);
+                }
+                Err(StoreError::Unwritable { path: self.path.clone(), why })
+            }
+            done => done,
+        })
+    }
+
+    /// Opens the folder again where it could not be written to and can be now.
+    pub(crate) fn recover(&self) {
+        let Ok(_one) = self.recovering.try_lock() else { return };
+        if self.health.why().is_none() || self.health.is_lost() || probe(&self.path).is_err() {
+            return;
+        }
+        let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
+        // The database is closed before it is opened: it is locked against others.
+        drop(opened.take());
+        let again = Opened::new(&self.path, self.fsync.then_some(&self.health)).and_then(|again| {
+            self.health.undo(|undo| again.put_back(undo))?;
+            // What was answered has to be there.
+            losses::check_all_counted(&self.path, &self.counts, &again)?;
+            Ok(again)
+        });
+        match again {
+            Ok(again) => {
+                *opened = Some(again);
+                self.health.recovered();
+                tracing::warn!("the state folder can be written to again");
+            }
+            Err(error @ StoreError::Missing { .. }) => self.health.lose(&error.to_string()),
+            Err(StoreError::Store(error)) if !error::is_full(&error) => {
+                self.health.lose(&error::told(&error))
+            }
+            Err(error) => tracing::warn!(%error, "the state folder cannot be opened again yet"),
+        }
+    }
+
+    /// Waits until it is not known what the folder holds, and says why: nothing more may be acknowledged.
+    pub(crate) async fn lost(&self) -> StoreError {
+        StoreError::Unconfirmed { path: self.path.clone(), why: self.health.lost().await.to_owned() }
+    }
+
+    /// Gives sessions that are about to be written down their places among the counts.
+    fn hold<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<(), StoreError> {
+        self.counts.hold(ids).map_err(fjall::Error::Io)?;
+        self.counts.sync().map_err(|error| {
+            let why = error.to_string();
+            self.health.lose(&why);
+            StoreError::Unwritable { path: self.path.clone(), why }
+        })
+    }
+
+    /// Writes new sessions down.
+    pub(crate) fn create(&self, new: &[Live]) -> Result<Option<Saved>, StoreError> {
+        let done = self.write(
+            |_| Ok(new.iter().map(|live| (Space::Heads, live.id.as_bytes().to_vec())).collect()),
+            |opened| {
+                let mut batch = opened.database.batch();
+                for live in new {
+                    let head = json(&Head::of(live), "a head")?;
+                    batch.insert(&opened.heads, live.id.as_str(), head.as_str());
+                }
+                self.hold(new.iter().map(|live| live.id.as_str()))?;
+                batch.commit()?;
+                new.iter().for_each(|live| self.counts.set(&live.id, 0));
+                Ok(opened.saved())
+            },
+        );
+        if done.is_err() {
+            new.iter().for_each(|live| self.counts.clear(&live.id));
+        }
+        done
+    }
+
+    /// Writes forks of a session down, which start where it was after so many calls, or where it is. The events that
+    /// they share become a prefix, the session's own too where nothing of it is left out.
+    pub(crate) fn fork(
+        &self,
+        live: &mut Live,
+        at: Option<usize>,
+        forks: &mut [Live],
+    ) -> Result<Option<Saved>, StoreError> {
+        let here = at.is_none_or(|at| at == live.session.calls());
+        let (shared, own) = self.read(|opened| self.shared(opened, live, at.filter(|_| !here)))?;
+        let (name, text) = match &shared {
+            Prefix { parent, events } if events.is_empty() => (parent.clone(), None),
+            prefix => {
+                let text = json(prefix, "events")?;
+                (Some(blake3::hash(text.as_bytes()).to_hex().to_string()), Some(text))
+            }
+        };
+        forks.iter_mut().for_each(|fork| fork.prefix.clone_from(&name));
+        let rebased = here && text.is_some();
+        let before = live.prefix.clone();
+        if rebased {
+            live.prefix.clone_from(&name);
+        }
+        let touched = |_: &Opened| {
+            let heads = forks.iter().map(|fork| (Space::Heads, fork.id.as_bytes().to_vec()));
+            let parent = [(Space::Heads, live.id.as_bytes().to_vec()), snapshot_of(&live.id)];
+            Ok(heads.chain(parent).chain(own.iter().map(|key| (Space::Events, key.clone()))).collect())
+        };
+        let done = self.write(touched, |opened| {
+            let mut batch = opened.database.batch();
+            if let (Some(name), Some(text)) = (&name, &text) {
+                batch.insert(&opened.prefixes, name.as_str(), text.as_str());
+            }
+            for live in forks.iter().chain(rebased.then_some(&*live)) {
+                let head = json(&Head::of(live), "a head")?;
+                batch.insert(&opened.heads, live.id.as_str(), head.as_str());
+            }
+            self.hold(forks.iter().map(|fork| fork.id.as_str()))?;
+            if rebased {
+                own.iter().for_each(|key| batch.remove(&opened.events, key.as_slice()));
+                batch.remove(&opened.snapshots, live.id.as_str());
+                // Before they are gone: the count is never above what there is.
+                self.counts.set(&live.id, 0);
+            }
+            batch.commit()?;
+            forks.iter().for_each(|fork| self.counts.set(&fork.id, 0));
+            Ok(opened.saved())
+        });
+        match &done {
+            Ok(_) if rebased => (live.next_event, live.snapshot_event) = (0, 0),
+            Ok(_) => {}
+            Err(_) => {
+                forks.iter().for_each(|fork| self.counts.clear(&fork.id));
+                live.prefix = before;
+                self.counts.set(&live.id, live.next_event);
+            }
+        }
+        done
+    }
+
+    /// The events that forks of a session share with it, all of them or up to so many calls, and the keys of its own events.
+    fn shared(
+        &self,
+        opened: &Opened,
+        live: &Live,
+        at: Option<usize>,
+    ) -> Result<(Prefix, Vec<Vec<u8>>), StoreError> {
+        let own = opened.events_from(&live.id, 0)?;
+        let keys = (0..own.len() as u64).map(|number| key(&live.id, number)).collect();
+        let Some(at) = at else { return Ok((Prefix { parent: live.prefix.clone(), events: own }, keys)) };
+        let before = opened.prefixes_of(live.prefix.as_deref(), &live.id)?;
+        let mut events: Vec<Event> = before.iter().flat_map(|(_, prefix)| prefix.events.clone()).collect();
+        events.extend(own);
+        let mut events = up_to(events, at);
+        // As much of it as stands in whole prefixes is shared with them.
+        let (mut parent, mut whole) = (None, 0);
+        for (name, prefix) in before {
+            let end = whole + prefix.events.len();
+            if events.get(whole..end) != Some(prefix.events.as_slice()) {
+                break;
+            }
+            (parent, whole) = (Some(name), end);
+        }
+        events.drain(..whole);
+        Ok((Prefix { parent, events }, keys))
+    }
+
+    /// Writes a session's head down again, as its lease is another.
+    pub(crate) fn renew(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
+        self.write(
+            |_| Ok(vec![(Space::Heads, live.id.as_bytes().to_vec())]),
+            |opened| {
+                let head = json(&Head::of(live), "a head")?;
+                opened.heads.insert(live.id.as_str(), head.as_str())?;
+                Ok(opened.saved())
+            },
+        )
+    }
+
+    /// Writes an event of a session down.
+    pub(crate) fn append(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, StoreError> {
+        let text = json(event, "an event")?;
+        let (id, number) = (live.id.clone(), live.next_event);
+        let saved = self.write(
+            |_| Ok(vec![(Space::Events, key(&id, number))]),
+            |opened| {
+                opened.events.insert(key(&id, number), text.as_str())?;
+                self.counts.set(&id, number + 1);
+                Ok(opened.saved())
+            },
+        )?;
+        live.next_event += 1;
+        if matches!(event, Event::Call(..)) {
+            live.calls_written += 1;
+            self.snapshot_if_due(live);
+        }
+        Ok(saved)
+    }
+
+    /// Takes out all that happened to a session since it began.
+    pub(crate) fn reset(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
+        self.without(&live.id, live.next_event, Some(&Head { prefix: None, ..Head::of(live) }))
+    }
+
+    /// Takes a session out.
+    pub(crate) fn forget(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
+        self.without(&live.id, live.next_event, None)
+    }
+
+    /// Takes a session's events out, and puts this head in the place of its own.
+    fn without(&self, id: &str, events: u64, head: Option<&Head>) -> Result<Option<Saved>, StoreError> {
+        let done = self.write(
+            |opened| {
+                let mut touched = vec![(Space::Heads, id.as_bytes().to_vec()), snapshot_of(id)];
+                for entry in opened.events.prefix(id) {
+                    touched.push((Space::Events, entry.key()?.to_vec()));
+                }
+                Ok(touched)
+            },
+            |opened| {
+                let mut batch = opened.database.batch();
+                for entry in opened.events.prefix(id) {
+                    batch.remove(&opened.events, entry.key()?);
+                }
+                batch.remove(&opened.snapshots, id);
+                // The count goes before they are gone: it is never above what there is.
+                match head {
+                    Some(head) => {
+                        batch.insert(&opened.heads, id, json(head, "a head")?.as_str());
+                        self.counts.set(id, 0);
+                    }
+                    None => {
+                        batch.remove(&opened.heads, id);
+                        self.counts.clear(id);
+                    }
+                }
+                batch.commit()?;
+                Ok(opened.saved())
+            },
+        );
+        if done.is_err() {
+            self.counts.set(id, events);
+        }
+        done
+    }
+
+    /// The events of a session, oldest first.
+    pub(crate) fn events(&self, live: &Live) -> Result<Vec<Event>, StoreError> {
+        self.read(|opened| {
+            let before = opened.prefixes_of(live.prefix.as_deref(), &live.id)?;
+            let mut events: Vec<Event> = before.into_iter().flat_map(|(_, prefix)| prefix.events).collect();
+            events.extend(opened.events_from(&live.id, 0)?);
+            Ok(events)
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! The worlds that are served: sources, and what of them is ready to run.
+
+use std::any::Any;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use diorama_seeds::materialise::Source;
+use diorama_seeds::model::{ApiId, World};
+use diorama_seeds::world::Report;
+use lru::LruCache;
+
+use super::pace::Pace;
+use super::problem::{Kind, Problem};
+use super::tasks::TaskSpec;
+use diorama_engine::{Base, BaseError};
+
+/// A world to serve.
+pub struct WorldSource {
+    /// The name callers choose it by.
+    pub id: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// The seed of its records.
+    pub seed: u64,
+    /// A path under which its REST API is answered too (an imported document's server path), or nothing.
+    pub server_path: String,
+}
+
+/// Two worlds have the same name.
+#[derive(Debug, thiserror::Error)]
+#[error("two worlds have the name `{0}`; give each its own, or join them with --compose")]
+pub struct SameName(String);
+
+/// A world that runs.
+pub struct Ready {
+    /// Its name.
+    pub id: String,
+    /// The world, frozen.
+    pub base: Arc<Base>,
+    /// A path under which its REST API is answered too, without a final slash, or nothing.
+    pub server_path: String,
+    /// The hash of its canonical form.
+    pub hash: String,
+    /// The pace of its APIs.
+    pub(crate) pace: Pace,
+    /// Data that a server makes of the world once.
+    attached: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+impl Ready {
+    fn new(id: &str, base: Arc<Base>, hash: &str, server_path: &str) -> Self {
+        let server_path = server_path.trim_end_matches('/').to_owned();
+        let pace = Pace::new(base.world().apis.len());
+        Self { id: id.to_owned(), base, server_path, hash: hash.to_owned(), pace, attached: OnceLock::new() }
+    }
+
+    /// The world itself.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        self.base.world()
+    }
+
+    /// Returns true if calls of an API are to be made on a thread of their own.
+    #[must_use]
+    pub fn is_slow(&self, api: ApiId) -> bool {
+        self.pace.is_slow(Some(api))
+    }
+
+    /// Does a call's work, and notes how long it takes.
+    pub fn time<T>(&self, api: ApiId, work: impl FnOnce() -> T) -> T {
+        self.pace.time(Some(api), work)
+    }
+
+    /// Returns what a server makes of the world once, as tables of routes. None where another type is attached.
+    pub fn attached<T: Any + Send + Sync>(&self, make: impl FnOnce(&World) -> T) -> Option<&T> {
+        self.attached.get_or_init(|| Box::new(make(self.world()))).downcast_ref()
+    }
+}
+
+/// A world by name, made ready when first needed.
+pub struct Served {
+    /// Where it comes from.
+    pub source: WorldSource,
+    ready: OnceLock<Result<Arc<Ready>, NotReady>>,
+}
+
+/// Why a world does not run.
+#[derive(Debug, thiserror::Error)]
+enum NotReady {
+    /// Its document is wrong.
+    #[error("{0}")]
+    Document(#[from] Report),
+    /// The engine cannot take it.
+    #[error(transparent)]
+    Engine(#[from] BaseError),
+}
+
+impl Served {
+    /// The world, ready to run.
+    ///
+    /// # Errors
+    /// [`Kind::Failed`] where it cannot be made.
+    pub fn ready(&self) -> Result<Arc<Ready>, Problem> {
+        match self.ready.get_or_init(|| self.make().map(Arc::new)) {
+            Ok(ready) => Ok(Arc::clone(ready)),
+            Err(error) => Err(Problem::new(Kind::Failed, format!("world `{}`: {error}", self.source.id))),
+        }
+    }
+
+    fn make(&self) -> Result<Ready, NotReady> {
+        let WorldSource { id, source, seed, server_path } = &self.source;
+        let running = source.materialise(*seed)?;
+        let base = Base::new(running.world)?;
+        Ok(Ready::new(id, base, &running.hash, server_path))
+    }
+}
+
+/// All worlds of a server.
+pub struct Worlds {
+    served: Vec<Served>,
+    /// Worlds of tasks, by id: those used last. The bases behind them belong to the task source.
+    of_tasks: Mutex<LruCache<String, Arc<Ready>>>,
+}
+
+/// Worlds of tasks that are kept ready.
+const KEPT: NonZeroUsize = match NonZeroUsize::new(64) {
+    Some(kept) => kept,
+    None => NonZeroUsize::MIN,
+};
+
+impl Worlds {
+    pub(crate) fn new(sources: Vec<WorldSource>) -> Result<Self, SameName> {
+        let mut served: Vec<Served> = Vec::with_capacity(sources.len());
+        for source in sources {
+            if served.iter().any(|known| known.source.id == source.id) {
+                return Err(SameName(source.id));
+            }
+            served.push(Served { source, ready: OnceLock::new() });
+        }
+        Ok(Self { served, of_tasks: Mutex::new(LruCache::new(KEPT)) })
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &[Served] {
+        &self.served
+    }
+
+    /// The world of a name.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] without one.
+    pub fn named(&self, id: &str) -> Result<&Served, Problem> {
+        let found = self.served.iter().find(|served| served.source.id == id);
+        found.ok_or_else(|| Problem::about("world", &format!("one of {}", self.names()), format!("`{id}`")))
+    }
+
+    /// The world that is meant when none is named.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] unless there is exactly one.
+    pub fn only(&self) -> Result<&Served, Problem> {
+        match self.served.as_slice() {
+            [only] => Ok(only),
+            [] => Err(Problem::about("task", "the id of a task, as no world is served by name", "nothing")),
+            _ => Err(Problem::about("world", &format!("one of {}", self.names()), "nothing")),
+        }
+    }
+
+    /// The world of a task.
+    pub(crate) fn of_task(&self, task: &TaskSpec) -> Arc<Ready> {
+        let mut kept = self.of_tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ready) = kept.get(&task.world).filter(|ready| Arc::ptr_eq(&ready.base, &task.base)) {
+            return Arc::clone(ready);
+        }
+        let ready = Arc::new(Ready::new(&task.world, Arc::clone(&task.base), &task.world_hash, ""));
+        kept.put(task.world.clone(), Arc::clone(&ready));
+        ready
+    }
+
+    fn names(&self) -> String {
+        self.served.iter().map(|served| &*served.source.id).collect::<Vec<_>>().join(", ")
+    }
+}

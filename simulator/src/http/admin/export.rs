@@ -1,0 +1,191 @@
+//! A session's log for other programs: a dialogue's skeleton, a HAR file, a curl script.
+//!
+//! Moments are the session's own, so that the same session gives the same bytes.
+
+mod form;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
+use axum::response::IntoResponse as _;
+use diorama_sessions::{Live, Problem, Room, Slot};
+use serde_json::{Value as Json, json};
+
+use self::form::Form;
+use crate::http::answer::{Answer, Reply, text};
+use crate::http::app::App;
+use crate::http::extract::{Query, Session};
+use crate::http::request_types::{EXPORT_FORMATS, ExportQuery};
+use crate::http::view;
+use diorama_engine::session::LogEntry;
+
+/// Gives a session's log in the form that the query names.
+pub(in crate::http) async fn export(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    Query(query): Query<ExportQuery>,
+) -> Answer {
+    let server = Arc::clone(&app);
+    app.large(move || write(&server, &slot, query.format.as_deref().unwrap_or(EXPORT_FORMATS[0]))).await
+}
+
+fn write(app: &App, slot: &Slot, format: &str) -> Result<Response<Body>, Problem> {
+    let mut live = slot.lock();
+    app.sessions.recall(&mut live)?;
+    let base = app.base_url(&live.id);
+    let by_name = format!("{}/v1/sessions/{}/call", app.settings.public_url, live.id);
+    let room = app.sessions.room("the session's calls and replies");
+    let (mut response, name) = match format {
+        "dialogue" => (Reply::ok(dialogue(&live, room)?).into_response(), "dialogue.json"),
+        "har" => (Reply::ok(har(&live, &base, &by_name, room)?).into_response(), "session.har"),
+        "curl" => {
+            (text(200, "text/x-shellscript; charset=utf-8", curl(&live, &base, &by_name)), "session.sh")
+        }
+        other => {
+            let shown: String = other.chars().take(60).collect();
+            let expected = format!("one of {}", EXPORT_FORMATS.join(", "));
+            return Err(Problem::about("format", &expected, format!("`{shown}`")));
+        }
+    };
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        response.headers_mut().insert(CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+/// The messages of a dialogue as far as the episode tells them: what the assistant said beside a call, and its last
+/// message where it was not sent, are for a person to fill in, and are null.
+fn dialogue(live: &Live, mut room: Room) -> Result<Json, Problem> {
+    let world = live.world.world();
+    let task = live.task.as_deref();
+    let mut messages = vec![
+        json!({"role": "system", "content": task.map(|task| &task.system)}),
+        json!({"role": "user", "content": task.map(|task| task.script.opening())}),
+    ];
+    let mut exchanges = live.said.exchanges().iter().peekable();
+    let mut turn_before = |call: usize, messages: &mut Vec<Json>| {
+        while let Some(exchange) = exchanges.next_if(|exchange| exchange.calls <= call) {
+            messages.push(json!({"role": "assistant", "content": exchange.said}));
+            messages.extend(exchange.answer.iter().map(|said| json!({"role": "user", "content": said})));
+        }
+    };
+    let mut calls = 0;
+    for (position, entry) in live.session.log().enumerate() {
+        turn_before(position, &mut messages);
+        let content = entry.reply.to_json(&world.zone);
+        let id = format!("call_{position}");
+        let arguments = Json::Object(entry.call.arguments.clone()).to_string();
+        room.take((content.len() + arguments.len()) as u64)?;
+        let function = json!({"name": entry.call.api, "arguments": arguments});
+        messages.push(json!({
+            "role": "assistant",
+            "content": null,
+            "tool_calls": [{"id": id, "type": "function", "function": function}],
+        }));
+        messages.push(json!({
+            "role": "tool",
+            "tool_call_id": id,
+            "name": entry.call.api,
+            "content": content,
+        }));
+        calls = position + 1;
+    }
+    turn_before(calls, &mut messages);
+    if !live.said.is_over() {
+        messages.push(json!({"role": "assistant", "content": null}));
+    }
+    Ok(json!({
+        "world": live.world.id,
+        "world_hash": live.world.hash,
+        "seed": live.session.seed(),
+        "clock": view::clock(live.session.initial().clock(), &world.zone),
+        "zone": world.zone.name(),
+        "messages": messages,
+    }))
+}
+
+fn har(live: &Live, base: &str, by_name: &str, mut room: Room) -> Result<Json, Problem> {
+    let entry = |entry: Arc<LogEntry>| har_entry(live, &entry, base, by_name, &mut room);
+    let entries = live.session.log().map(entry).collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "diorama", "version": env!("CARGO_PKG_VERSION")},
+            "comment": "Moments are the session's clock.",
+            "entries": entries,
+        },
+    }))
+}
+
+fn har_entry(
+    live: &Live,
+    entry: &LogEntry,
+    base: &str,
+    by_name: &str,
+    room: &mut Room,
+) -> Result<Json, Problem> {
+    let world = live.world.world();
+    let form = Form::of(world, entry, base, by_name);
+    let named = |pairs: &[(String, String)]| -> Vec<Json> {
+        pairs.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
+    };
+    let status = entry.reply.status;
+    let said = entry.reply.to_json(&world.zone);
+    let sent = form.body.as_ref().map_or(0, String::len);
+    room.take((said.len() + sent) as u64)?;
+    let kind = if entry.reply.is_success() { "application/json" } else { "application/problem+json" };
+    let delay = entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0);
+    let mut request = json!({
+        "method": form.method,
+        "url": form.url(),
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": named(&form.headers),
+        "queryString": named(&form.query),
+        "headersSize": -1,
+        "bodySize": sent,
+    });
+    if let (Json::Object(request), Some(body)) = (&mut request, &form.body) {
+        request.insert("postData".to_owned(), json!({"mimeType": "application/json", "text": body}));
+    }
+    Ok(json!({
+        "startedDateTime": view::clock(entry.clock, &world.zone),
+        "time": delay,
+        "request": request,
+        "response": {
+            "status": status,
+            "statusText": form::reason(status),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": [{"name": "content-type", "value": kind}],
+            "content": {"size": said.len(), "mimeType": kind, "text": said},
+            "redirectURL": "",
+            "headersSize": -1,
+            "bodySize": said.len(),
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": delay, "receive": 0},
+        "_api": entry.call.api,
+        "_faults": entry.faults,
+    }))
+}
+
+/// A script that makes the calls again. Keys and tokens are those of the session's seed: on another session of the same
+/// world, seed and clock, it gives the same replies.
+fn curl(live: &Live, base: &str, by_name: &str) -> String {
+    let world = live.world.world();
+    let mut out = String::from("#!/bin/sh\n");
+    out.push_str("# The calls of a session. Takes the base URL of another session as its argument.\n");
+    out.push_str(&format!("# world {}, seed {}, clock ", live.world.id, live.session.seed()));
+    out.push_str(&view::clock(live.session.initial().clock(), &world.zone));
+    out.push_str(&format!("\nset -eu\nBASE=${{1:-{}}}\n", form::quoted(base)));
+    for entry in live.session.log() {
+        out.push_str(&format!("\n# {}: {}\n", form::one_line(&entry.call.api), entry.reply.status));
+        out.push_str(&Form::of(world, &entry, base, by_name).curl(base));
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,104 @@
+//! The server itself: its health, counts and description, and the check of candidates.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Body as AxumBody;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response};
+use diorama_sessions::{Kind, Problem};
+use serde_json::{Value as Json, json};
+
+use crate::http::answer::{Answer, Reply, text};
+use crate::http::app::{App, blocking};
+use crate::http::extract::Body;
+use crate::http::negotiate::{Format, preferred_format};
+use crate::http::reply_types::Health;
+use crate::http::request_types::CandidateHead;
+use crate::http::route::document::document;
+use crate::http::world::documents::Document;
+
+/// Says that the server answers.
+pub(in crate::http) async fn health() -> Reply<Health> {
+    Reply::ok(Health { status: "ok" })
+}
+
+/// Says that the server takes requests.
+pub(in crate::http) async fn readiness(State(app): State<Arc<App>>) -> Answer<Reply<Health>> {
+    if app.ending.load(Relaxed) {
+        let detail = "the server is ending; ask another";
+        return Err(Problem::new(Kind::Unavailable, detail).retry_in(1).into());
+    }
+    match app.sessions.ailing() {
+        Some(problem) => Err(problem.into()),
+        None => Ok(Reply::ok(Health { status: "ready" })),
+    }
+}
+
+/// Shows the counts, as Prometheus reads them.
+pub(in crate::http) async fn show_metrics(State(app): State<Arc<App>>) -> Response<AxumBody> {
+    let sessions = &app.sessions;
+    text(200, "text/plain; version=0.0.4", sessions.metrics().text(sessions.count(), sessions.scale()))
+}
+
+/// Describes the server's own API.
+pub(in crate::http) async fn describe_as_json(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Answer<Response<AxumBody>> {
+    describe(app, headers, Format::Json).await
+}
+
+/// Describes the server's own API, in YAML.
+pub(in crate::http) async fn describe_as_yaml(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Answer<Response<AxumBody>> {
+    describe(app, headers, Format::Yaml).await
+}
+
+async fn describe(app: Arc<App>, headers: HeaderMap, named: Format) -> Answer<Response<AxumBody>> {
+    static DOCUMENT: LazyLock<Json> = LazyLock::new(|| document(&crate::http::routes::routes()));
+    let url = app.settings.public_url.clone();
+    app.large(move || {
+        let mut document = DOCUMENT.clone();
+        document["servers"] = json!([{"url": url}]);
+        Ok(Document::new(&document, preferred_format(&headers, named)).response(&headers))
+    })
+    .await
+}
+
+/// Tells the work on another thread that nobody waits for it any more.
+#[derive(Default)]
+struct Waiting {
+    gone: Arc<AtomicBool>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.gone.store(true, Relaxed);
+    }
+}
+
+/// Gives each gate's verdict on a candidate.
+pub(in crate::http) async fn check(
+    State(app): State<Arc<App>>,
+    body: Body<CandidateHead>,
+) -> Answer<Reply<Json>> {
+    let (CandidateHead { world, .. }, whole) = body.into_parts();
+    // Dropped with this future, as when the connection ends while it waits.
+    let waiting = Waiting::default();
+    let gone = Arc::clone(&waiting.gone);
+    blocking(move || {
+        let none = || Problem::new(Kind::NotFound, "this server checks no candidates; use `diorama serve`");
+        let prover = app.prover.get().ok_or_else(none)?;
+        let served = match &world {
+            Some(name) => app.sessions.worlds().named(name)?,
+            None => app.sessions.worlds().only()?,
+        };
+        let ready = served.ready()?;
+        let verdicts = prover.check(&ready.base, &whole.bytes, &gone);
+        verdicts.map(Reply::ok).map_err(|error| Problem::new(Kind::Invalid, error.to_string()))
+    })
+    .await
+}

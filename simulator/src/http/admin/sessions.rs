@@ -1,0 +1,173 @@
+//! Sessions begin, part, go back to their start, are graded, and end.
+
+use std::sync::Arc;
+
+use axum::body::Body as AxumBody;
+use axum::extract::{OriginalUri, State};
+use axum::http::Response;
+use axum::response::IntoResponse as _;
+use diorama_sessions::{After, CreateRequest, ForkRequest, Kind, Live, Problem, Slot};
+use serde_json::Value as Json;
+
+use crate::http::answer::{Answer, Reply, after, text};
+use crate::http::app::{App, blocking};
+use crate::http::extract::{Body, Page, Session};
+use crate::http::negotiate::add_links;
+use crate::http::reply_types::{NewSessions, SessionAccess, SessionList, SessionView, Tools};
+use crate::http::request_types::{ClockRequest, GradeRequest, HeartbeatRequest};
+use crate::http::view;
+
+/// Lists the sessions, in pages.
+pub(in crate::http) async fn list(
+    State(app): State<Arc<App>>,
+    page: Page,
+    OriginalUri(uri): OriginalUri,
+) -> Answer {
+    blocking(move || {
+        let all = app.sessions.all();
+        let shown = all.iter().skip(page.offset).take(page.limit).map(|slot| show_live(&app, &slot.lock()));
+        let total = all.len();
+        let list = SessionList { total, offset: page.offset, sessions: shown.collect() };
+        Ok(add_links(Reply::ok(list).into_response(), uri.path(), page, total))
+    })
+    .await
+}
+
+/// Creates sessions of a world or a task.
+pub(in crate::http) async fn create(
+    State(app): State<Arc<App>>,
+    body: Body<CreateRequest>,
+) -> Answer<Reply<NewSessions>> {
+    let creation = body.creation(None)?;
+    let (request, _held) = body.into_parts();
+    blocking(move || {
+        let (made, steps) = app.sessions.create(request, creation.as_ref())?;
+        show_made(&app, &made, steps)
+    })
+    .await
+}
+
+/// Makes sessions that start where this one is.
+pub(in crate::http) async fn fork(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    body: Body<ForkRequest>,
+) -> Answer<Reply<NewSessions>> {
+    let creation = body.creation(Some(slot.id()))?;
+    let (request, _held) = body.into_parts();
+    blocking(move || {
+        let (made, steps) = app.sessions.fork(&slot, &request, creation.as_ref())?;
+        show_made(&app, &made, steps)
+    })
+    .await
+}
+
+/// Shows a session.
+pub(in crate::http) async fn show(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+) -> Answer<Reply<SessionView>> {
+    blocking(move || Ok(Reply::ok(show_live(&app, &slot.lock())))).await
+}
+
+/// Deletes a session.
+pub(in crate::http) async fn delete(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+) -> Answer<Response<AxumBody>> {
+    let steps = blocking(move || app.sessions.close(&slot)).await?;
+    Ok(after(steps, text(204, "application/json", String::new())))
+}
+
+/// Puts a session back to its start.
+pub(in crate::http) async fn reset(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+) -> Answer<Reply<SessionView>> {
+    blocking(move || {
+        let (live, steps) = app.sessions.reset(&slot)?;
+        Ok(Reply::ok(show_live(&app, &live)).after(steps))
+    })
+    .await
+}
+
+/// Sets a session's clock.
+pub(in crate::http) async fn set_clock(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    body: Body<ClockRequest>,
+) -> Answer<Reply<SessionView>> {
+    let (ClockRequest { clock }, _held) = body.into_parts();
+    blocking(move || {
+        let (live, steps) = app.sessions.set_clock(&slot, &clock)?;
+        Ok(Reply::ok(show_live(&app, &live)).after(steps))
+    })
+    .await
+}
+
+/// Renews a session's lease, as every request does, or sets another.
+pub(in crate::http) async fn renew(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    body: Body<HeartbeatRequest>,
+) -> Answer<Reply<SessionView>> {
+    let (HeartbeatRequest { lease_seconds }, _held) = body.into_parts();
+    blocking(move || {
+        let (live, steps) = app.sessions.renew(&slot, lease_seconds)?;
+        Ok(Reply::ok(show_live(&app, &live)).after(steps))
+    })
+    .await
+}
+
+/// Ends the episode and grades it; a second request repeats the result.
+pub(in crate::http) async fn grade(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    _: Body<GradeRequest>,
+) -> Answer<Reply<Json>> {
+    blocking(move || {
+        let (grade, steps) = app.sessions.judge(&mut *slot.enter()?)?;
+        Ok(Reply::ok(grade).after(steps))
+    })
+    .await
+}
+
+/// Shows every tool that the session of a task can come to call, for trainers that fix tools per class: the tools that
+/// searches would show one by one, in one list. Not in the agent API, where finding them is part of the task.
+pub(in crate::http) async fn tools(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+) -> Answer<Reply<Tools>> {
+    app.large(move || {
+        let live = slot.lock();
+        let task = live.task()?;
+        let base = &live.world.base;
+        let searches = task.visible.is_empty();
+        let reachable = if searches { base.world().api_ids().collect() } else { task.visible.clone() };
+        let mut tools = base.shown_tools(&reachable);
+        if searches {
+            tools.insert(0, base.tool_searcher_schema());
+        }
+        let finish = live.finish_tool();
+        tools.extend(&finish);
+        let (id, world) = (task.id.clone(), task.world.clone());
+        Ok(Reply::ok(Tools { id, world, searches, tools: tools.into_iter().cloned().collect() }))
+    })
+    .await
+}
+
+/// Says how to reach sessions.
+fn show_made(app: &App, made: &[Arc<Slot>], steps: After) -> Result<Reply<NewSessions>, Problem> {
+    let sessions = made.iter().map(|slot| access(app, &slot.lock())).collect();
+    let first = made.first().ok_or_else(|| Problem::new(Kind::Failed, "no session was made"))?.lock();
+    let (token, first) = (first.token.clone(), show_live(app, &first));
+    Ok(Reply::created(NewSessions { first, token, sessions }).after(steps))
+}
+
+fn access(app: &App, live: &Live) -> SessionAccess {
+    SessionAccess { id: live.id.clone(), base_url: app.base_url(&live.id), token: live.token.clone() }
+}
+
+fn show_live(app: &App, live: &Live) -> SessionView {
+    view::session(live, app.base_url(&live.id))
+}

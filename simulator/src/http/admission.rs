@@ -1,0 +1,136 @@
+//! Who may use a route: checked before the body is read.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::HOST;
+use axum::http::{HeaderMap, Response};
+use axum::middleware::Next;
+use axum::response::IntoResponse;
+use diorama_sessions::{Kind, MAX_NODE_CHARS, Problem, Slot};
+
+use super::answer::Refused;
+use super::app::App;
+use super::extract::segment;
+use super::negotiate::check_accept;
+use super::route::{Access, Admission};
+use super::text::pairs;
+use super::transport::body::drain;
+use super::world::auth::same;
+
+/// The header that carries the control token; `Authorization` belongs to the worlds.
+const CONTROL_HEADER: &str = "diorama-token";
+/// The header that names the node a request is for, where its path names no session.
+const NODE_HEADER: &str = "diorama-node";
+/// The segment of a path that names a session.
+const SESSION_SEGMENT: usize = 2;
+
+/// Lets a request through that may use its route, with the session that its path names.
+pub(super) async fn admit(
+    State((app, admission)): State<(Arc<App>, Admission)>,
+    mut request: Request,
+    next: Next,
+) -> Response<Body> {
+    match app.admits(&admission, &request) {
+        Ok(slot) => {
+            if let Some(slot) = slot {
+                request.extensions_mut().insert(slot);
+            }
+            next.run(request).await
+        }
+        Err(problem) => {
+            let (parts, body) = request.into_parts();
+            drain(body, &parts.headers, app.settings.max_body_bytes).await;
+            Refused(problem).into_response()
+        }
+    }
+}
+
+impl App {
+    /// The session of a request's route, once its sender may use the route.
+    fn admits(&self, admission: &Admission, request: &Request) -> Result<Option<Arc<Slot>>, Problem> {
+        let headers = request.headers();
+        self.check_node(headers)?;
+        check_accept(headers, admission.document, admission.kinds)?;
+        if pairs(request.uri().query().unwrap_or_default()).is_none() {
+            let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
+            return Err(Problem::new(Kind::Malformed, detail));
+        }
+        let slot = if admission.has_session {
+            let id = segment(request.uri().path(), SESSION_SEGMENT);
+            // Before the token is checked: a session's own is known on its node alone.
+            self.sessions.check_here(&id)?;
+            Some(self.sessions.get(&id))
+        } else {
+            None
+        };
+        if admission.access == Access::Admin {
+            // Without the token it stays hidden whether a session is there.
+            self.check_token(headers, slot.as_ref().and_then(|slot| slot.as_ref().ok()))?;
+        }
+        let slot = slot.transpose()?;
+        if admission.access == Access::Admin {
+            self.check_host(headers)?;
+        }
+        if !admission.always {
+            self.check_room()?;
+        }
+        Ok(slot)
+    }
+
+    /// Refuses a request whose reply finds no place beside those that nobody has read yet.
+    pub(super) fn check_room(&self) -> Result<(), Problem> {
+        self.sessions.scale().takes_replies(self.settings.sessions.max_bytes)
+    }
+
+    /// Admits the holder of the server's control token, or of a session's own for that session.
+    fn check_token(&self, headers: &HeaderMap, slot: Option<&Arc<Slot>>) -> Result<(), Problem> {
+        let Some(token) = &self.settings.control_token else { return Ok(()) };
+        let given = headers.get(CONTROL_HEADER).map(|value| value.as_bytes());
+        let given = given.ok_or_else(|| {
+            Problem::new(Kind::Unauthorized, "this needs the control token in the header Diorama-Token")
+        })?;
+        if same(given, token) || slot.is_some_and(|slot| same(given, slot.token())) {
+            return Ok(());
+        }
+        let detail = "the token in the header Diorama-Token is not the control token";
+        Err(Problem::new(Kind::Unauthorized, detail))
+    }
+
+    /// Refuses a request that names another node than this.
+    fn check_node(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(named) = headers.get(NODE_HEADER) else { return Ok(()) };
+        let named: String =
+            String::from_utf8_lossy(named.as_bytes()).chars().take(MAX_NODE_CHARS + 1).collect();
+        self.sessions.check_node(&named)
+    }
+
+    /// Where the admin API is open because only this machine reaches it, a page of another site must not reach it through
+    /// a browser on this machine: the request has to name this server, not a name that someone points here.
+    fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        if self.settings.control_token.is_some() {
+            return Ok(());
+        }
+        let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return Ok(()) };
+        let public = self.settings.public_url.split_once("://").map_or("", |(_, rest)| rest);
+        let name = host_name(host);
+        let loopback = name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+        if loopback || name == "localhost" || name == host_name(public.split('/').next().unwrap_or_default())
+        {
+            return Ok(());
+        }
+        let shown: String = name.chars().take(60).collect();
+        let detail =
+            format!("found the host {shown}, expected this server's; set --public-url or a control token");
+        Err(Problem::new(Kind::Forbidden, detail))
+    }
+}
+
+/// The name of a host without its port.
+fn host_name(host: &str) -> &str {
+    if let Some(inner) = host.strip_prefix('[') {
+        return inner.split_once(']').map_or(inner, |(name, _)| name);
+    }
+    host.rsplit_once(':').map_or(host, |(name, _)| name)
+}

@@ -1,0 +1,118 @@
+//! Answers of the server's own API: typed replies, and problems in their place.
+
+use axum::body::Body;
+use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::http::{Method, Response, StatusCode};
+use axum::response::IntoResponse;
+use serde::Serialize;
+
+use diorama_sessions::{After, Kind, Problem};
+
+/// The media type of problem documents.
+pub(super) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// The reply of a handler, or the problem in its place.
+pub(super) type Answer<T = Response<Body>> = Result<T, Refused>;
+
+/// A problem as a response.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) Problem);
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response<Body> {
+        let body = self.0.body().to_string();
+        respond(&self.0, PROBLEM_JSON, body)
+    }
+}
+
+/// The response of a problem, in a form that its caller chose.
+pub(super) fn respond(problem: &Problem, kind: &'static str, body: String) -> Response<Body> {
+    let mut response = text(problem.status(), kind, body);
+    if let Some(seconds) = problem.retry_after() {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    // Of such requests not all was read: nothing more can come on their connections.
+    if matches!(problem.kind(), Kind::BodyTooLarge | Kind::RequestTimeout) {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// Answers a method that a path does not have, where it has those of `allow`.
+pub(super) fn other_method(method: &Method, allow: &str) -> Response<Body> {
+    let mut response = if method == Method::OPTIONS {
+        text(204, "application/json", String::new())
+    } else {
+        let shown: String = method.as_str().chars().take(20).collect();
+        let detail = format!("found {shown}, expected one of {allow}");
+        Refused(Problem::new(Kind::MethodNotAllowed, detail)).into_response()
+    };
+    if let Ok(allow) = HeaderValue::from_str(allow) {
+        response.headers_mut().insert(ALLOW, allow);
+    }
+    response
+}
+
+/// A JSON reply with its status, and the steps before it leaves.
+pub(super) struct Reply<T> {
+    status: StatusCode,
+    body: T,
+    after: After,
+}
+
+impl<T> Reply<T> {
+    pub(super) fn ok(body: T) -> Self {
+        Self { status: StatusCode::OK, body, after: After::default() }
+    }
+
+    pub(super) fn created(body: T) -> Self {
+        Self { status: StatusCode::CREATED, ..Self::ok(body) }
+    }
+
+    pub(super) fn after(self, after: After) -> Self {
+        Self { after, ..self }
+    }
+}
+
+impl<T: Serialize> IntoResponse for Reply<T> {
+    fn into_response(self) -> Response<Body> {
+        match serde_json::to_string(&self.body) {
+            Ok(body) => after(self.after, text(self.status.as_u16(), "application/json", body)),
+            Err(error) => {
+                let detail = format!("the reply cannot be written: {error}");
+                Refused(Problem::new(Kind::Failed, detail)).into_response()
+            }
+        }
+    }
+}
+
+/// A response of a text.
+pub(super) fn text(status: u16, kind: &'static str, mut body: String) -> Response<Body> {
+    // A body that waits for its reader takes what it is counted for, and not up to twice as much.
+    body.shrink_to_fit();
+    // A world may declare any status; one that HTTP has no room for is the world's error.
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = Response::new(if body.is_empty() { Body::empty() } else { Body::from(body) });
+    *response.status_mut() = status;
+    if status != StatusCode::NO_CONTENT {
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    response
+}
+
+/// A response with the steps before it leaves, which the transport takes.
+pub(super) fn after(after: After, mut response: Response<Body>) -> Response<Body> {
+    if let Some(seconds) = after.retry_after() {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if !after.is_done() {
+        response.extensions_mut().insert(after);
+    }
+    response
+}

@@ -1,0 +1,6 @@
+//! The agent API: what an agent under test may do with a session's id.
+
+pub(super) mod batch;
+pub(super) mod calls;
+pub(super) mod episode;
+pub(super) mod search;

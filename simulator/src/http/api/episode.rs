@@ -1,0 +1,60 @@
+//! An episode as its agent sees it: the task, the user's words, and the ends of its goals.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use diorama_seeds::ending::Finish;
+use diorama_sessions::{After, Live, MessageReply, Problem, Sessions, Slot};
+
+use crate::http::answer::{Answer, Reply};
+use crate::http::app::{App, blocking};
+use crate::http::extract::{Body, Session};
+use crate::http::reply_types::TaskView;
+use crate::http::request_types::MessageRequest;
+
+/// Shows the task as a user would put it: never reference calls, checks or what the user will say later.
+pub(in crate::http) async fn task(Session(slot): Session) -> Answer<Reply<TaskView>> {
+    blocking(move || {
+        let live = slot.lock();
+        let task = live.task()?;
+        let mut tools = live.world.base.shown_tools(&task.visible);
+        let finish = live.finish_tool();
+        tools.extend(&finish);
+        let (id, system) = (task.id.clone(), task.system.clone());
+        let (user, tools) = (task.script.opening().to_owned(), tools.into_iter().cloned().collect());
+        Ok(Reply::ok(TaskView { id, system, user, tools }))
+    })
+    .await
+}
+
+/// Says something to the user. Their reply is null when they have nothing more to say.
+pub(in crate::http) async fn message(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    body: Body<MessageRequest>,
+) -> Answer<Reply<MessageReply>> {
+    let (MessageRequest { content }, _held) = body.into_parts();
+    exchange(app, slot, move |sessions, live| sessions.hear(live, &content)).await
+}
+
+/// Ends the goal that is open, with its outcome; the user's next words open another.
+pub(in crate::http) async fn finish(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    body: Body<Finish>,
+) -> Answer<Reply<MessageReply>> {
+    let (end, _held) = body.into_parts();
+    exchange(app, slot, move |sessions, live| sessions.end(live, end)).await
+}
+
+async fn exchange(
+    app: Arc<App>,
+    slot: Arc<Slot>,
+    say: impl FnOnce(&Sessions, &mut Live) -> Result<(MessageReply, After), Problem> + Send + 'static,
+) -> Answer<Reply<MessageReply>> {
+    blocking(move || {
+        let (shown, steps) = say(&app.sessions, &mut slot.lock())?;
+        Ok(Reply::ok(shown).after(steps))
+    })
+    .await
+}

@@ -1,0 +1,223 @@
+//! Extractors: the parts of a request, read strictly.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::Body as AxumBody;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::{CONTENT_TYPE, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
+use diorama_sessions::{Creation, KEY_HEADER, Kind, Problem, Slot, shortened};
+use hyper::body::Bytes;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use serde_json::{Map, Value as Json};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::answer::Refused;
+use super::app::App;
+use super::misread;
+use super::request_types::{DEFAULT_PAGE_ITEMS, MAX_OFFSET, MAX_PAGE_ITEMS, PageQuery};
+use super::text::{decode, pairs};
+use super::transport::body;
+
+/// Bytes of a key of a request, at most.
+const MAX_KEY_BYTES: usize = 255;
+
+/// The session that the path names, which the request's sender may use: the admission of its route put it there.
+pub(super) struct Session(pub(super) Arc<Slot>);
+
+impl<S: Sync> FromRequestParts<S> for Session {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+        let slot = parts.extensions.remove::<Arc<Slot>>();
+        slot.map(Self).ok_or_else(|| Problem::new(Kind::Failed, "the route has no session").into())
+    }
+}
+
+/// The name that ends the path, decoded.
+pub(super) struct Name(pub(super) String);
+
+impl<S: Sync> FromRequestParts<S> for Name {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let path = parts.uri.path();
+        Ok(Self(segment(path, path.split('/').count().saturating_sub(2))))
+    }
+}
+
+/// The segment of a path at this position, decoded. One that is not UTF-8 stays as it is: no name is so, and none is found.
+pub(super) fn segment(path: &str, position: usize) -> String {
+    let segment = path.split('/').nth(position + 1).unwrap_or_default();
+    decode(segment).map_or_else(|| segment.to_owned(), Cow::into_owned)
+}
+
+/// The query string as a type. Of a name that is given twice the first value counts; unknown names are ignored.
+pub(super) struct Query<T>(pub(super) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+        Ok(Self(query(&parts.uri)?))
+    }
+}
+
+fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+    let mut members = Map::new();
+    let given = pairs(uri.query().unwrap_or_default()).ok_or_else(|| {
+        let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
+        Problem::new(Kind::Malformed, detail)
+    })?;
+    for (name, value) in given.into_owned() {
+        members.entry(name).or_insert_with(|| Json::from(value));
+    }
+    let read = serde_json::from_value(Json::Object(members));
+    read.map_err(|error| Problem::new(Kind::Invalid, format!("the query string: {error}")))
+}
+
+/// A page of a list.
+#[derive(Clone, Copy)]
+pub(super) struct Page {
+    pub(super) offset: usize,
+    pub(super) limit: usize,
+}
+
+impl<S: Sync> FromRequestParts<S> for Page {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+        let PageQuery { offset, limit } = query(&parts.uri)?;
+        let number = |name: &str, given: Option<String>, default: usize, most: usize| {
+            let Some(text) = given else { return Ok(default) };
+            let number = text.parse().ok().filter(|number| *number <= most);
+            number.ok_or_else(|| {
+                Problem::about(name, &format!("a whole number up to {most}"), format!("`{text}`"))
+            })
+        };
+        let offset = number("offset", offset, 0, MAX_OFFSET)?;
+        Ok(Self { offset, limit: number("limit", limit, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS)? })
+    }
+}
+
+/// The bytes of a body, read whole, and their share of what the server may hold of bodies at a time.
+pub(super) struct Whole {
+    pub(super) bytes: Bytes,
+    _held: Option<OwnedSemaphorePermit>,
+}
+
+impl Whole {
+    /// Reads the body of a request within the server's limits.
+    pub(super) async fn read(app: &App, headers: &HeaderMap, body: AxumBody) -> Result<Self, Problem> {
+        let (bytes, held) = body::read(app, headers, body).await?;
+        Ok(Self { bytes, _held: held })
+    }
+}
+
+/// The body as JSON of a type. An empty body is an empty object.
+pub(super) struct Body<T> {
+    pub(super) value: T,
+    headers: HeaderMap,
+    whole: Whole,
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refused> {
+        let (parts, body) = request.into_parts();
+        let whole = Whole::read(app, &parts.headers, body).await?;
+        let value = json(&parts.headers, &whole.bytes)?;
+        Ok(Self { value, headers: parts.headers, whole })
+    }
+}
+
+impl<T> Body<T> {
+    /// The creation that the request asks for, where it comes with a key. `parent` is the session that is forked.
+    ///
+    /// # Errors
+    /// When the header is not one key.
+    pub(super) fn creation(&self, parent: Option<&str>) -> Result<Option<Creation>, Problem> {
+        let mut values = self.headers.get_all(KEY_HEADER).iter();
+        let Some(value) = values.next() else { return Ok(None) };
+        let refused = |found: String| {
+            let detail = format!(
+                "the header {KEY_HEADER}: expected one key of 1 to {MAX_KEY_BYTES} visible ASCII characters, found {found}"
+            );
+            Problem::new(Kind::Malformed, detail)
+        };
+        if values.next().is_some() {
+            return Err(refused("more than one".to_owned()));
+        }
+        if !(1..=MAX_KEY_BYTES).contains(&value.len()) {
+            return Err(refused(format!("{} bytes", value.len())));
+        }
+        let key = value.to_str().ok().filter(|key| key.bytes().all(|byte| byte.is_ascii_graphic()));
+        let key = key.ok_or_else(|| refused("others".to_owned()))?;
+        Ok(Some(Creation::new(parent, key, &self.whole.bytes)))
+    }
+
+    /// The value, and the body as it was sent.
+    pub(super) fn into_parts(self) -> (T, Whole) {
+        (self.value, self.whole)
+    }
+}
+
+fn json<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Problem> {
+    let blank = body.iter().all(u8::is_ascii_whitespace);
+    if !blank {
+        check_json(headers)?;
+    }
+    let body = if blank { b"{}".as_slice() } else { body };
+    let no_json = |error| Problem::new(Kind::Malformed, format!("the body: expected JSON, found {error}"));
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        serde_json::from_slice::<serde::de::IgnoredAny>(body).map_err(no_json)?;
+        let detail = "the body: expected a JSON object, found another JSON value";
+        return Err(Problem::new(Kind::Invalid, detail));
+    }
+    serde_json::from_slice(body).map_err(|error| match error.classify() {
+        Category::Data => misread::problem::<T>(body, &error),
+        _ => no_json(error),
+    })
+}
+
+/// Refuses a body that says it is something else than JSON. A page of another site can send such bodies without
+/// asking first, so only a body that says it is JSON is taken for JSON.
+fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let found = match media_type(headers) {
+        // Programs may leave it out; a browser always says what it sends.
+        None if !headers.contains_key(ORIGIN) => return Ok(()),
+        None => "no content type".to_owned(),
+        Some(kind) if is_json(&kind) => return Ok(()),
+        Some(kind) => kind.chars().take(60).collect(),
+    };
+    let detail = format!("the body: expected application/json, found {found}");
+    Err(Problem::new(Kind::UnsupportedMediaType, detail).with("expected", "application/json"))
+}
+
+/// The media type of a request's body, in lower case and without parameters.
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    Some(kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+/// Returns true if a media type is JSON.
+pub(super) fn is_json(kind: &str) -> bool {
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// A path as logs may show it: ids of sessions are keys to them, and are cut.
+pub(super) fn cut_ids(path: &str) -> String {
+    let cut = |segment: &str| {
+        let plain = decode(segment).unwrap_or(segment.into());
+        match shortened(&plain) {
+            Some(id) => format!("{id}..."),
+            None => segment.chars().take(200).collect(),
+        }
+    };
+    path.split('/').map(cut).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,168 @@
+//! The router of a server: its own routes, the APIs of worlds behind them, and the layers around both.
+
+use std::any::Any as Panic;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CONNECTION, HOST};
+use axum::http::{HeaderName, HeaderValue, Method, Response, Version};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response, map_response_with_state};
+use axum::response::IntoResponse;
+use axum::routing::{MethodRouter, get};
+use diorama_sessions::{After, Kind, Problem};
+use tower::Layer as _;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
+use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
+use tower_http::trace::TraceLayer;
+use tracing::Span;
+
+use super::admission::admit;
+use super::answer::{Refused, other_method};
+use super::app::App;
+use super::cors::share;
+use super::extract::cut_ids;
+use super::page;
+use super::route::Access;
+use super::routes::routes;
+use super::transport::HangUp;
+use super::transport::body::{MAX_LINE_BYTES, drain};
+use super::world::{self, root};
+
+/// The header that carries a request's id.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The prefix under which the server's own routes always answer, also where a world at the root has paths of the same names.
+pub(super) const RESERVED_PREFIX: &str = "/__diorama";
+/// Replies of at most so many bytes are not compressed.
+const MAX_PLAIN_BYTES: u16 = 32 << 10;
+
+/// Returns the router of a server.
+pub(super) fn router(app: &Arc<App>) -> Router {
+    let own = own_router(app);
+    let router = match &app.root {
+        None => own.clone().nest(RESERVED_PREFIX, own),
+        Some(_) => {
+            let root_first = from_fn_with_state(Arc::clone(app), root::answer).layer(own.clone());
+            Router::new().nest(RESERVED_PREFIX, own).fallback_service(root_first)
+        }
+    };
+    router
+        .layer(map_response(settle))
+        .layer(CompressionLayer::new().compress_when(SizeAbove::new(MAX_PLAIN_BYTES)))
+        .layer(CatchPanicLayer::custom(failed))
+        .layer(from_fn(check_one_host))
+        .layer(map_response_with_state(Arc::clone(app), count))
+        .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_failure(()).on_response(log))
+}
+
+/// The server's own routes, and the APIs of worlds at `/s/{id}` behind them.
+fn own_router(app: &Arc<App>) -> Router {
+    let mut router = Router::new();
+    let mut all = routes().into_iter().peekable();
+    while let Some(first) = all.next() {
+        let (path, access) = (first.path, first.admission.access);
+        let admitted = |route: super::route::Route| {
+            route.handler.route_layer(from_fn_with_state((Arc::clone(app), route.admission), admit))
+        };
+        let mut allow = allowed(&first.method).to_owned();
+        let mut methods = admitted(first);
+        while let Some(next) = all.next_if(|next| next.path == path) {
+            allow = format!("{allow}, {}", allowed(&next.method));
+            methods = methods.merge(admitted(next));
+        }
+        allow.push_str(", OPTIONS");
+        let methods = methods.fallback(async move |method: Method| other_method(&method, &allow));
+        router = router.route(path, layered(app, access, methods));
+    }
+    let worlds = MethodRouter::new().fallback(world::answer);
+    router
+        .route("/", get(page::show))
+        .fallback_service(layered(app, Access::Agent, worlds).with_state(Arc::clone(app)))
+        .with_state(Arc::clone(app))
+}
+
+/// The methods that a route's method stands for.
+fn allowed(method: &Method) -> &str {
+    if method == Method::GET { "GET, HEAD" } else { method.as_str() }
+}
+
+/// The layers of a path by who may use it.
+fn layered(app: &Arc<App>, access: Access, methods: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+    let methods = methods.layer(PropagateRequestIdLayer::new(REQUEST_ID));
+    // Replies of the agent API are the same in every run, so that no id is made for them.
+    let methods = match access {
+        Access::Agent => methods,
+        _ => methods.layer(SetRequestIdLayer::new(REQUEST_ID, Numbers(Arc::clone(app)))),
+    };
+    match access {
+        Access::Admin => methods,
+        _ => methods.layer(from_fn(share)),
+    }
+}
+
+/// Numbers the requests that bring no id.
+#[derive(Clone)]
+struct Numbers(Arc<App>);
+
+impl MakeRequestId for Numbers {
+    fn make_request_id<B>(&mut self, _: &Request<B>) -> Option<RequestId> {
+        let number = self.0.requests.fetch_add(1, Relaxed);
+        HeaderValue::from_str(&format!("r{number}")).ok().map(RequestId::new)
+    }
+}
+
+/// Refuses a request that names no host, or more than one (RFC 9112, 3.2). HTTP/1.0 needs none.
+async fn check_one_host(request: Request, next: Next) -> Response<Body> {
+    let found = request.headers().get_all(HOST).iter().count();
+    if found == 1 || (found == 0 && request.version() < Version::HTTP_11) {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    drain(body, &parts.headers, MAX_LINE_BYTES).await;
+    let detail = format!("the header Host: expected one, found {found}");
+    let mut response = Refused(Problem::new(Kind::Malformed, detail)).into_response();
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Waits until a response may leave. One that a fault loses is marked for the transport.
+async fn settle(mut response: Response<Body>) -> Response<Body> {
+    let Some(after) = response.extensions_mut().remove::<After>() else { return response };
+    match after.settle().await {
+        Ok(()) => response,
+        Err(lost) if lost.kind() == Kind::ReplyLost => {
+            response.extensions_mut().insert(HangUp);
+            response
+        }
+        Err(problem) => Refused(problem).into_response(),
+    }
+}
+
+async fn count(State(app): State<Arc<App>>, response: Response<Body>) -> Response<Body> {
+    app.sessions.metrics().answered(response.status().as_u16());
+    response
+}
+
+fn failed(_: Box<dyn Panic + Send>) -> Response<Body> {
+    Refused(Problem::new(Kind::Failed, "the server failed to answer this request")).into_response()
+}
+
+/// The span of a request. Ids of sessions are keys to them, and are cut.
+fn span(request: &Request) -> Span {
+    tracing::info_span!("request", method = %request.method(), path = cut_ids(request.uri().path()))
+}
+
+fn log(response: &Response<Body>, took: Duration, _: &Span) {
+    let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    if response.extensions().get::<HangUp>().is_some() {
+        tracing::info!(micros, "dropped");
+        return;
+    }
+    let id = response.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok());
+    tracing::info!(status = response.status().as_u16(), micros, id, "answered");
+}

@@ -1,0 +1,73 @@
+//! A server from its start to its end: connections, leases, the state folder.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request, Response};
+use diorama_sessions::StoreError;
+use tokio::net::TcpListener;
+use tower_service::Service as _;
+
+use super::app::App;
+use super::router::router;
+use super::transport::accept::accept;
+
+/// How often leases are looked at.
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// Serves until `shutdown` is done; requests that have begun are finished.
+///
+/// # Errors
+/// When the state folder cannot be relied on any more: the disk did not confirm what was written.
+pub async fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), StoreError> {
+    let router = router(&app);
+    // A router is always ready.
+    let answer = move |request: Request<hyper::body::Incoming>| router.clone().call(request.map(Body::new));
+    let ending = {
+        let app = Arc::clone(&app);
+        async move {
+            shutdown.await;
+            app.ending.store(true, Relaxed);
+        }
+    };
+    tokio::select! {
+        () = accept(listener, Arc::clone(&app), answer, ending) => {}
+        never = sweep(&app) => match never {},
+        error = app.sessions.lost() => return Err(error),
+    }
+    app.sessions.take_snapshots();
+    Ok(())
+}
+
+/// Serves another protocol on a listener of its own until `shutdown` is done. Its connections are bounded as the server's own are,
+/// and may become WebSockets.
+pub async fn serve_protocol<F, Answered>(
+    listener: TcpListener,
+    app: Arc<App>,
+    answer: F,
+    shutdown: impl Future<Output = ()> + Send,
+) where
+    F: Fn(Request<hyper::body::Incoming>) -> Answered + Send + Sync + 'static,
+    Answered: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+{
+    accept(listener, app, answer, shutdown).await;
+}
+
+/// Ends sessions whose leases are over, again and again.
+async fn sweep(app: &Arc<App>) -> Infallible {
+    let mut sweep = tokio::time::interval(SWEEP);
+    loop {
+        sweep.tick().await;
+        // Many leases that end at once take their time in the store.
+        let sessions = Arc::clone(&app.sessions);
+        drop(tokio::task::spawn_blocking(move || sessions.sweep()));
+    }
+}

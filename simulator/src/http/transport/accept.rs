@@ -1,0 +1,147 @@
+//! Accepting connections: which are taken, what each is allowed, and how they end.
+//!
+//! Owns no protocol above HTTP/1: a function answers the requests, of this server's own API or of another on a port of its own.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io::Write as _;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioTimer;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::sleep;
+
+use super::HangUp;
+use super::connections::{Connection, Connections, Full};
+use super::outgoing::{Outgoing, Socket};
+use crate::http::app::App;
+
+/// How long a connection may take to send the head of a request, or stay silent between two.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
+/// How long nothing is accepted after accepting failed, as when too many files are open.
+pub(super) const BREATH: Duration = Duration::from_millis(50);
+
+/// The end of a connection without a response.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection is dropped")]
+struct HungUp;
+
+/// Has a function answer the requests of a listener's connections until `shutdown` is done; requests that have begun are
+/// finished.
+pub(in crate::http) async fn accept<F, Answered>(
+    listener: TcpListener,
+    app: Arc<App>,
+    answer: F,
+    shutdown: impl Future<Output = ()> + Send,
+) where
+    F: Fn(Request<Incoming>) -> Answered + Send + Sync + 'static,
+    Answered: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+{
+    let answer = Arc::new(answer);
+    let mut connections = Connections::new(&app.settings);
+    let mut tasks = JoinSet::new();
+    let mut shutdown = pin!(shutdown);
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, peer)) = accepted else {
+                    sleep(BREATH).await;
+                    continue;
+                };
+                while let Some(ended) = tasks.try_join_next_with_id() {
+                    connections.remove(id_of(&ended));
+                }
+                let now_ms = app.sessions.now_ms();
+                if let Err(full) = connections.make_room(peer.ip(), now_ms) {
+                    refuse(stream, full);
+                    continue;
+                }
+                let connection = Connection::new(peer.ip(), now_ms);
+                let served = connect(Arc::clone(&app), Arc::clone(&answer), stream, Arc::clone(&connection));
+                connections.add(tasks.spawn(served).id(), connection);
+            }
+            Some(ended) = tasks.join_next_with_id() => {
+                connections.remove(id_of(&ended));
+            }
+            () = &mut shutdown => break,
+        }
+    }
+    drop(listener);
+    connections.end();
+    while tasks.join_next().await.is_some() {}
+}
+
+/// The task that ended, also where it panicked.
+fn id_of(ended: &Result<(Id, ()), JoinError>) -> Id {
+    match ended {
+        Ok((id, ())) => *id,
+        Err(error) => error.id(),
+    }
+}
+
+/// Serves a connection until it ends, or is handed on as a WebSocket.
+async fn connect<F, Answered>(app: Arc<App>, answer: Arc<F>, stream: TcpStream, connection: Arc<Connection>)
+where
+    F: Fn(Request<Incoming>) -> Answered + Send + Sync + 'static,
+    Answered: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+{
+    let _ = stream.set_nodelay(true);
+    let mut http = http1::Builder::new();
+    // A date would be the only part of a world's reply that differs from run to run.
+    http.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    let answered = service_fn(|request| {
+        connection.begin();
+        let (answered, app, connection) = (answer(request), Arc::clone(&app), Arc::clone(&connection));
+        async move {
+            let response = answered.await.unwrap_or_else(|never| match never {});
+            connection.finish(app.sessions.now_ms());
+            if response.extensions().get::<HangUp>().is_some() {
+                return Err(HungUp);
+            }
+            Ok(Outgoing::response(response, app.sessions.scale()))
+        }
+    });
+    let socket = Socket::new(stream, Arc::clone(&connection), app.settings.write_timeout);
+    let mut serving = pin!(http.serve_connection(socket, answered).with_upgrades());
+    let mut first = pin!(sleep(app.settings.first_request_timeout));
+    let mut waits = true;
+    loop {
+        tokio::select! {
+            biased;
+            ended = serving.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended early");
+                }
+                return;
+            }
+            () = connection.ended() => {
+                if !connection.has_asked() && !app.ending.load(Relaxed) {
+                    return;
+                }
+                serving.as_mut().graceful_shutdown();
+            }
+            () = first.as_mut(), if waits => {
+                if !connection.has_asked() {
+                    return;
+                }
+                waits = false;
+            }
+        }
+    }
+}
+
+/// Tells a connection that it is one too many. What does not fit at once is not told.
+fn refuse(stream: TcpStream, full: Full) {
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write_all(full.response().as_bytes());
+    }
+}

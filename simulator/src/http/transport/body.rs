@@ -1,0 +1,146 @@
+//! Bodies of requests: read whole, or read away.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body as AxumBody;
+use axum::http::HeaderMap;
+use axum::http::header::EXPECT;
+use diorama_sessions::{Kind, Problem};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Bytes};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use crate::http::app::{App, MAX_BODIES_BYTES};
+
+/// How long the sender of a refused body may pause before it is answered.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long the body of a refused request is still read: a sender that is still writing would not read the answer.
+const LET_FINISH: Duration = Duration::from_secs(1);
+/// Limits of bytes that are read of a body that is too large before its sender is cut off.
+const MAX_DRAINED_LIMITS: usize = 16;
+
+/// A line of text that refuses a request, in bytes.
+pub(in crate::http) const MAX_LINE_BYTES: usize = 4_096;
+
+/// Why a body could not be read.
+#[derive(Debug)]
+pub(in crate::http) enum Unread {
+    /// It has, or announces, more bytes than it may have.
+    TooLarge,
+    /// There is no place for it beside others.
+    Crowded,
+    /// It is not what its headers say, or its sender is gone.
+    Broken(String),
+}
+
+/// Reads a body of at most `limit` bytes, for which `hold` has a place.
+pub(in crate::http) async fn read_whole<B>(
+    body: &mut B,
+    limit: usize,
+    mut hold: impl FnMut(usize) -> bool,
+) -> Result<Bytes, Unread>
+where
+    B: Body<Data = Bytes, Error: Display> + Unpin,
+{
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Unread::TooLarge);
+    }
+    let mut first: Option<Bytes> = None;
+    let mut more: Vec<u8> = Vec::new();
+    let mut seen = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Unread::Broken(error.to_string()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        seen = seen.saturating_add(data.len());
+        if seen > limit {
+            return Err(Unread::TooLarge);
+        }
+        if !hold(data.len()) {
+            return Err(Unread::Crowded);
+        }
+        match &first {
+            None => first = Some(data),
+            Some(begun) => {
+                if more.is_empty() {
+                    more.extend_from_slice(begun);
+                }
+                more.extend_from_slice(&data);
+            }
+        }
+    }
+    Ok(if more.is_empty() { first.unwrap_or_default() } else { Bytes::from(more) })
+}
+
+/// Reads the body of a request within the limits of a server: its bytes, and the permits for them.
+///
+/// # Errors
+/// Where it has too many bytes, takes too long, finds no place beside others, or is not what its headers say.
+pub(in crate::http) async fn read(
+    app: &App,
+    headers: &HeaderMap,
+    mut body: AxumBody,
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
+    let (limit, within) = (app.settings.max_body_bytes, app.settings.body_timeout);
+    let mut held: Option<OwnedSemaphorePermit> = None;
+    let hold = |bytes: usize| {
+        let bodies = || Arc::clone(&app.bodies);
+        let permit = u32::try_from(bytes).ok().and_then(|bytes| bodies().try_acquire_many_owned(bytes).ok());
+        let Some(permit) = permit else { return false };
+        match &mut held {
+            Some(held) => held.merge(permit),
+            None => held = Some(permit),
+        }
+        true
+    };
+    let unread = match timeout(within, read_whole(&mut body, limit, hold)).await {
+        Ok(Ok(body)) => return Ok((body, held)),
+        Ok(Err(unread)) => unread,
+        Err(_) => {
+            let seconds = within.as_secs();
+            let detail = format!("the body: expected all of it within {seconds} seconds, found less");
+            return Err(Problem::new(Kind::RequestTimeout, detail).with("limit_seconds", seconds));
+        }
+    };
+    Err(match unread {
+        Unread::TooLarge => {
+            let most = limit.saturating_mul(MAX_DRAINED_LIMITS);
+            let _ = timeout(within, read_away(body, headers, most)).await;
+            let detail = format!("the body: expected at most {limit} bytes, found more");
+            Problem::new(Kind::BodyTooLarge, detail).with("limit", limit as u64)
+        }
+        Unread::Crowded => {
+            let most = MAX_BODIES_BYTES;
+            let detail = format!("the server holds {most} bytes of bodies already; try again");
+            Problem::new(Kind::Unavailable, detail).with("limit", most as u64).retry_in(1)
+        }
+        Unread::Broken(error) => {
+            let detail = format!("the body: expected what its headers say, found {error}");
+            Problem::new(Kind::Malformed, detail)
+        }
+    })
+}
+
+/// Reads the body of a refused request and drops it, for a second at most.
+pub(in crate::http) async fn drain(body: AxumBody, headers: &HeaderMap, most: usize) {
+    let _ = timeout(LET_FINISH, read_away(body, headers, most)).await;
+}
+
+/// Reads a refused body and drops it, up to so many bytes: a sender that is still writing would not read the answer.
+/// One that pauses, or waits for leave to send, is answered without it.
+async fn read_away<B>(mut body: B, headers: &HeaderMap, most: usize)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if headers.contains_key(EXPECT) {
+        return;
+    }
+    let mut seen = 0_usize;
+    while seen <= most
+        && let Ok(Some(Ok(frame))) = timeout(PAUSE, body.frame()).await
+    {
+        seen = seen.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+    }
+}

@@ -1,0 +1,261 @@
+//! Which connections there are, from where, and which of them are closed to make room for others.
+//!
+//! An address has a share of all connections. Where it, or the server, has no place left, a connection that does nothing
+//! makes room: first one that never sent a request. Connections with a request under way stay.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use tokio::sync::Notify;
+use tokio::task::Id;
+
+use crate::http::settings::Settings;
+
+/// A connection that has just been made is about to send its request: it stays for so long.
+const NEW_STAYS_MS: u64 = 1_000;
+/// A connection between two requests of a client stays for so long.
+const IDLE_STAYS_MS: u64 = 5_000;
+/// Bytes of an IPv6 address that name its network, all of which one client may have.
+const NETWORK_BYTES: usize = 8;
+
+/// The state of a connection, from which one to close is chosen.
+#[derive(Debug)]
+pub(super) struct Connection {
+    from: IpAddr,
+    /// Since when it does nothing.
+    since_ms: AtomicU64,
+    asked: AtomicBool,
+    answering: AtomicBool,
+    /// True while a reply waits for its reader.
+    writing: AtomicBool,
+    ended: Notify,
+}
+
+impl Connection {
+    pub(super) fn new(from: IpAddr, now_ms: u64) -> Arc<Self> {
+        Arc::new(Self {
+            from: client(from),
+            since_ms: AtomicU64::new(now_ms),
+            asked: AtomicBool::new(false),
+            answering: AtomicBool::new(false),
+            writing: AtomicBool::new(false),
+            ended: Notify::new(),
+        })
+    }
+
+    /// Notes that a request is under way.
+    pub(super) fn begin(&self) {
+        self.asked.store(true, Relaxed);
+        self.answering.store(true, Relaxed);
+    }
+
+    /// Notes that the request is answered.
+    pub(super) fn finish(&self, now_ms: u64) {
+        self.since_ms.store(now_ms, Relaxed);
+        self.answering.store(false, Relaxed);
+    }
+
+    /// Notes whether a reply waits for its reader.
+    pub(super) fn set_writing(&self, writing: bool) {
+        self.writing.store(writing, Relaxed);
+    }
+
+    /// Returns true if a request ever came.
+    pub(super) fn has_asked(&self) -> bool {
+        self.asked.load(Relaxed)
+    }
+
+    /// Waits until the connection is to end.
+    pub(super) async fn ended(&self) {
+        self.ended.notified().await;
+    }
+
+    /// How soon it may go: those that never asked before others, then those that do nothing for longest.
+    fn turn(&self, now_ms: u64) -> Option<(bool, u64)> {
+        if self.answering.load(Relaxed) || self.writing.load(Relaxed) {
+            return None;
+        }
+        let (asked, since) = (self.has_asked(), self.since_ms.load(Relaxed));
+        let stays = if asked { IDLE_STAYS_MS } else { NEW_STAYS_MS };
+        (now_ms.saturating_sub(since) >= stays).then_some((asked, since))
+    }
+}
+
+/// Why a connection is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// There are as many as the server takes.
+    Server,
+    /// There are as many as it takes of one address.
+    Address,
+}
+
+impl Full {
+    /// The response, which is written without reading the request.
+    pub(super) fn response(self) -> String {
+        let detail = match self {
+            Self::Server => "the server has as many connections as it takes (--max-connections); close some",
+            Self::Address => {
+                "the server has as many connections of this address as it takes (--max-connections-per-address); \
+                 close some"
+            }
+        };
+        let body = diorama_sessions::Problem::new(diorama_sessions::Kind::Unavailable, detail).body();
+        format!(
+            "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
+             connection: close\r\n\r\n{body}"
+        )
+    }
+}
+
+/// The connections of a server.
+pub(super) struct Connections {
+    most: usize,
+    most_of_one: usize,
+    all: HashMap<Id, Arc<Connection>>,
+    /// How many there are of each client.
+    of: HashMap<IpAddr, usize>,
+}
+
+impl Connections {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            most: settings.max_connections,
+            most_of_one: settings.connections_per_address(),
+            all: HashMap::new(),
+            of: HashMap::new(),
+        }
+    }
+
+    /// Makes room for a connection from an address.
+    ///
+    /// # Errors
+    /// When there is no room, and no connection that does nothing.
+    pub(super) fn make_room(&mut self, from: IpAddr, now_ms: u64) -> Result<(), Full> {
+        let from = client(from);
+        if self.of.get(&from).is_some_and(|count| *count >= self.most_of_one) {
+            return self.close_one(Some(from), now_ms).ok_or(Full::Address);
+        }
+        if self.all.len() >= self.most {
+            return self.close_one(None, now_ms).ok_or(Full::Server);
+        }
+        Ok(())
+    }
+
+    /// Closes a connection that does nothing.
+    fn close_one(&mut self, from: Option<IpAddr>, now_ms: u64) -> Option<()> {
+        let those = self.all.iter().filter(|(_, one)| from.is_none_or(|from| one.from == from));
+        let turns = those.filter_map(|(id, one)| Some((one.turn(now_ms)?, *id)));
+        let (_, id) = turns.min_by_key(|(turn, _)| *turn)?;
+        let closed = self.remove(id)?;
+        closed.ended.notify_one();
+        Some(())
+    }
+
+    pub(super) fn add(&mut self, id: Id, connection: Arc<Connection>) {
+        *self.of.entry(connection.from).or_default() += 1;
+        self.all.insert(id, connection);
+    }
+
+    /// Takes a connection out, unless it was closed to make room.
+    pub(super) fn remove(&mut self, id: Id) -> Option<Arc<Connection>> {
+        let connection = self.all.remove(&id)?;
+        if let Some(count) = self.of.get_mut(&connection.from) {
+            *count -= 1;
+            if *count == 0 {
+                self.of.remove(&connection.from);
+            }
+        }
+        Some(connection)
+    }
+
+    /// Has all connections end, those with a request under way after it.
+    pub(super) fn end(&self) {
+        self.all.values().for_each(|connection| connection.ended.notify_one());
+    }
+}
+
+/// Whom connections from an address count for: in IPv6, a network.
+fn client(from: IpAddr) -> IpAddr {
+    match from.to_canonical() {
+        IpAddr::V6(address) if !address.is_loopback() => {
+            let mut bytes = address.octets();
+            bytes.iter_mut().skip(NETWORK_BYTES).for_each(|byte| *byte = 0);
+            IpAddr::V6(Ipv6Addr::from(bytes))
+        }
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connection, from a client, that does nothing since so many milliseconds.
+    fn add(all: &mut Connections, from: &str, since_ms: u64, asked: bool) -> Arc<Connection> {
+        let from = from.parse().unwrap();
+        let connection = Connection::new(from, since_ms);
+        if asked {
+            connection.begin();
+            connection.finish(since_ms);
+        }
+        let tasks = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let id = tasks.spawn(async {}).id();
+        all.add(id, Arc::clone(&connection));
+        connection
+    }
+
+    fn holding(most: usize, most_of_one: usize) -> Connections {
+        let mut settings = Settings::new("http://test");
+        settings.max_connections = most;
+        settings.max_connections_per_address = Some(most_of_one);
+        Connections::new(&settings)
+    }
+
+    #[test]
+    fn an_address_has_its_share() {
+        let mut all = holding(4, 2);
+        let busy: Vec<_> = (0..2).map(|_| add(&mut all, "10.0.0.1", 0, true)).collect();
+        busy.iter().for_each(|one| one.begin());
+        let room = |all: &mut Connections, from: &str| all.make_room(from.parse().unwrap(), 60_000);
+        assert_eq!(room(&mut all, "10.0.0.1"), Err(Full::Address));
+        assert_eq!(room(&mut all, "::ffff:10.0.0.1"), Err(Full::Address));
+        assert_eq!(room(&mut all, "10.0.0.2"), Ok(()));
+        for end in ["1", "2"] {
+            add(&mut all, &format!("2001:db8::{end}"), 0, true).begin();
+        }
+        assert_eq!(room(&mut all, "2001:db8::3"), Err(Full::Address), "a network is one client");
+        assert_eq!(room(&mut all, "10.0.0.2"), Err(Full::Server));
+        busy[0].finish(0);
+        assert_eq!((room(&mut all, "10.0.0.2"), all.all.len()), (Ok(()), 3));
+    }
+
+    #[test]
+    fn who_never_asked_goes_first_and_who_is_busy_never() {
+        let mut all = holding(5, 5);
+        let idle = add(&mut all, "10.0.0.1", 1_000, true);
+        let answering = add(&mut all, "10.0.0.1", 0, true);
+        answering.begin();
+        let reading = add(&mut all, "10.0.0.1", 0, true);
+        reading.set_writing(true);
+        let silent = add(&mut all, "10.0.0.1", 5_000, false);
+        let newer = add(&mut all, "10.0.0.2", 5_500, false);
+        let mut closed = |now_ms: u64| {
+            let before = all.all.len();
+            let room = all.make_room("10.0.0.3".parse().unwrap(), now_ms);
+            if all.all.len() < before {
+                // Its place is taken at once.
+                add(&mut all, "10.0.0.3", u64::MAX, true);
+            }
+            let there = |one: &Arc<Connection>| all.all.values().any(|other| Arc::ptr_eq(one, other));
+            (room, [&idle, &silent, &newer].map(there))
+        };
+        assert_eq!(closed(5_900), (Err(Full::Server), [true, true, true]), "all may still ask");
+        assert_eq!(closed(6_600), (Ok(()), [true, false, true]));
+        assert_eq!(closed(6_600), (Ok(()), [true, false, false]));
+        assert_eq!(closed(6_600), (Ok(()), [false, false, false]));
+        assert_eq!(closed(60_000), (Err(Full::Server), [false, false, false]));
+    }
+}

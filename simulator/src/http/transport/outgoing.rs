@@ -1,0 +1,161 @@
+//! Replies on their way out: how many bytes wait to be written, and how long a write may make no progress.
+
+use std::fmt::Debug;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+use super::connections::Connection;
+use diorama_sessions::{Scale, Unsent};
+
+/// Replies of fewer bytes are not counted: connections bound them.
+const COUNTED_BYTES: u64 = 16 << 10;
+
+/// Marks a response whose body is part of a world and takes no memory of its own.
+#[derive(Clone, Copy)]
+pub(in crate::http) struct OfWorld;
+
+/// The body of a response, which is counted until its last byte is written or dropped.
+pub(super) struct Outgoing {
+    body: Body,
+    unsent: Option<Arc<Unsent>>,
+}
+
+impl Outgoing {
+    /// A response whose body is counted from now on.
+    pub(super) fn response(mut response: Response<Body>, scale: &Arc<Scale>) -> Response<Self> {
+        let of_world = response.extensions_mut().remove::<OfWorld>().is_some();
+        response.map(|body| {
+            let bytes = body.size_hint().lower();
+            let counted = bytes >= COUNTED_BYTES && !of_world;
+            Self { body, unsent: counted.then(|| Arc::new(Unsent::new(Arc::clone(scale), bytes))) }
+        })
+    }
+}
+
+impl HttpBody for Outgoing {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let Some(unsent) = &self.unsent else { return Poll::Ready(frame) };
+        // The connection keeps what it was handed until it is written, also when the body is gone by then.
+        let counted = |bytes| Bytes::from_owner(Counted { bytes, _unsent: Arc::clone(unsent) });
+        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Bytes of a reply, and what counts them.
+struct Counted {
+    bytes: Bytes,
+    _unsent: Arc<Unsent>,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// A connection of which writes end that make no progress for some time.
+pub(super) struct Socket {
+    stream: TokioIo<TcpStream>,
+    connection: Arc<Connection>,
+    limit: Duration,
+    /// Until when the write under way may wait.
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl Socket {
+    pub(super) fn new(stream: TcpStream, connection: Arc<Connection>, limit: Duration) -> Self {
+        Self { stream: TokioIo::new(stream), connection, limit, waiting: None }
+    }
+
+    /// Returns the result of a write, or an error once it has waited too long.
+    fn in_time<T: Debug>(
+        &mut self,
+        written: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            if self.waiting.take().is_some() {
+                self.connection.set_writing(false);
+            }
+            return written;
+        }
+        let (limit, connection) = (self.limit, &self.connection);
+        let wait = || {
+            connection.set_writing(true);
+            Box::pin(sleep(limit))
+        };
+        ready!(self.waiting.get_or_insert_with(wait).as_mut().poll(context));
+        // The operating system drops the bytes that it still holds for this peer, too.
+        let _ = self.stream.inner().set_zero_linger();
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl Read for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl Write for Socket {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.in_time(written, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.in_time(written, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.in_time(flushed, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

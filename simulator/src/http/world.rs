@@ -1,0 +1,294 @@
+//! A world's REST API: `/s/{id}/...`, and at the root of a server where it has a session there.
+
+pub(super) mod auth;
+pub(super) mod documents;
+mod format;
+mod kinds;
+pub mod openapi;
+mod reply;
+mod request;
+pub(super) mod root;
+mod routes;
+
+use std::sync::{Arc, MutexGuard};
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, World};
+use diorama_seeds::task::Call;
+use diorama_seeds::value::Zone;
+use diorama_sessions::{Kind, Live, Problem, Ready, Slot};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use self::auth::Asked;
+use self::documents::Documents;
+use self::kinds::preferred;
+use self::openapi::described;
+use self::reply::{problem_response, reply_response};
+use self::request::{Parts, arguments};
+use self::routes::{Found, Routes};
+use super::answer::{Answer, after, other_method};
+use super::app::App;
+use super::extract::{Whole, segment};
+use super::negotiate::{Format, check_accept, preferred_format};
+use super::transport::body::drain;
+use diorama_engine::session::LogEntry;
+
+/// The REST APIs of sessions are below this path.
+const SESSIONS: &str = "/s/";
+/// Bytes of a body that are read in less time than a thread of the runtime may be held.
+const MAX_QUICK_BODY_BYTES: usize = 32 << 10;
+
+/// What the server makes of a world once.
+struct Tables {
+    routes: Routes,
+    /// Its documents, as sessions that show all APIs have them.
+    documents: Documents,
+}
+
+/// A request whose body has been read.
+struct Received<'a> {
+    method: &'a Method,
+    uri: &'a Uri,
+    headers: &'a HeaderMap,
+    body: &'a [u8],
+    /// The world's own path.
+    path: &'a str,
+}
+
+impl<'a> Received<'a> {
+    /// The request whose world's own path begins at the byte `from`.
+    fn new(uri: &'a Uri, headers: &'a HeaderMap, method: &'a Method, body: &'a [u8], from: usize) -> Self {
+        let path = uri.path().get(from..).filter(|path| !path.is_empty()).unwrap_or("/");
+        Self { method, uri, headers, body, path }
+    }
+
+    /// Returns true if it has a query parameter or a header of a name, with a value where that is not empty.
+    fn has(&self, name: &str, value: &str) -> bool {
+        let fits = |given: &str| value.is_empty() || given == value;
+        let query = self.uri.query().unwrap_or_default();
+        let header = self.headers.get(name).and_then(|given| given.to_str().ok());
+        header.is_some_and(fits)
+            || form_urlencoded::parse(query.as_bytes()).any(|(own, given)| own == name && fits(&given))
+    }
+}
+
+impl Tables {
+    fn of(world: &Ready) -> Option<&Self> {
+        world.attached(|world| Self { routes: Routes::new(world), documents: Documents::default() })
+    }
+
+    /// The API of a request, among those that its session sees.
+    fn find(&self, slot: &Slot, sees: impl Fn(ApiId) -> bool + Copy, request: &Received<'_>) -> Found {
+        let has = |name: &str, value: &str| request.has(name, value);
+        let (method, server_path) = (request.method.as_str(), &*slot.world.server_path);
+        let found = self.routes.find(method, request.path, sees, has);
+        // The server path of an imported document stands before the paths of callers that keep it.
+        match (&found, request.path.strip_prefix(server_path)) {
+            (Found::Nothing(_), Some(below)) if !server_path.is_empty() && below.starts_with('/') => {
+                self.routes.find(method, below, sees, has)
+            }
+            _ => found,
+        }
+    }
+}
+
+/// Answers a request of a path that is none of the server's own.
+pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Answer {
+    let path = request.uri().path();
+    let (slot, from) = match path.strip_prefix(SESSIONS) {
+        Some(below) => {
+            let encoded = below.split('/').next().unwrap_or(below).len();
+            (app.sessions.get(&segment(path, 1)), SESSIONS.len() + encoded)
+        }
+        None if app.root.is_some() => (root::slot(&app).await, 0),
+        None => {
+            check_accept(request.headers(), None, &["application/json"])?;
+            let shown: String = path.chars().take(200).collect();
+            let detail = format!(
+                "no route fits {shown}; see /openapi.json, and for the API of a world /s/{{id}}/openapi.json with a session's id"
+            );
+            return refuse(&app, request, Problem::new(Kind::NotFound, detail)).await;
+        }
+    };
+    match slot.and_then(|slot| app.check_room().map(|()| slot)) {
+        Ok(slot) => respond(&app, slot, from, request).await,
+        Err(problem) => refuse(&app, request, problem).await,
+    }
+}
+
+/// Refuses a request whose body is not read: its sender gets the answer all the same.
+async fn refuse(app: &App, request: Request, problem: Problem) -> Answer {
+    let (parts, body) = request.into_parts();
+    drain(body, &parts.headers, app.settings.max_body_bytes).await;
+    Err(problem.into())
+}
+
+/// Answers a request of a session's world, whose own path begins at the byte `from`.
+async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request) -> Answer {
+    let (parts, body) = request.into_parts();
+    let whole = Whole::read(app, &parts.headers, body).await?;
+    let server = Arc::clone(app);
+    let below = parts.uri.path().get(from..).unwrap_or_default();
+    if let (Some(format), true) =
+        (Format::of_path(below), from > 0 && matches!(parts.method, Method::GET | Method::HEAD))
+    {
+        return app.large(move || document(&server, &slot, format, &parts.headers)).await;
+    }
+    let received = |whole| Received::new(&parts.uri, &parts.headers, &parts.method, whole, from);
+    if whole.bytes.len() <= MAX_QUICK_BODY_BYTES
+        && let Some(answered) = answer_quickly(app, &slot, &received(&whole.bytes))
+    {
+        return answered;
+    }
+    app.large(move || {
+        let received = Received::new(&parts.uri, &parts.headers, &parts.method, &whole.bytes, from);
+        let live = slot.lock();
+        let found = find(&slot, &live, &received)?;
+        Ok(answer_found(&server, &slot, live, found, &received))
+    })
+    .await?
+}
+
+/// The document of a session's API. It leaves out the APIs that are to be found by searching.
+fn document(
+    app: &App,
+    slot: &Slot,
+    named: Format,
+    headers: &HeaderMap,
+) -> Result<axum::response::Response, Problem> {
+    check_accept(headers, Some(named), &["application/json"])?;
+    let visible = slot.lock().session.visible_if_limited();
+    let (world, auth, form) = (slot.world.world(), app.settings.auth, preferred_format(headers, named));
+    let (documents, url) = (&tables(slot)?.documents, |id: &str| app.base_url(id));
+    let document = match visible {
+        None => documents.describe_all(slot.id(), form, |id| described(world, &url(id), auth, |_| true))?,
+        Some(visible) => {
+            let sees = |api| visible.contains(&api);
+            documents.partial(form, || described(world, &url(slot.id()), auth, sees))
+        }
+    };
+    Ok(document.response(headers))
+}
+
+fn tables(slot: &Slot) -> Result<&Tables, Problem> {
+    Tables::of(&slot.world).ok_or_else(|| Problem::new(Kind::Failed, "the world's routes cannot be made"))
+}
+
+fn find(slot: &Slot, live: &Live, request: &Received<'_>) -> Result<Found, Problem> {
+    let sees = |api| slot.shows_all() || live.session.is_visible(api);
+    Ok(tables(slot)?.find(slot, sees, request))
+}
+
+/// The answer to a request that takes microseconds. None where it may take longer, or another is at the session: nothing was done.
+fn answer_quickly(app: &App, slot: &Slot, request: &Received<'_>) -> Option<Answer> {
+    let live = slot.lock_soon()?;
+    let found = match find(slot, &live, request) {
+        Ok(found) => found,
+        Err(problem) => return Some(Err(problem.into())),
+    };
+    match found {
+        Found::Api(api, _) if slot.world.is_slow(api) => None,
+        found => Some(answer_found(app, slot, live, found, request)),
+    }
+}
+
+fn answer_found(
+    app: &App,
+    slot: &Slot,
+    live: MutexGuard<'_, Live>,
+    found: Found,
+    request: &Received<'_>,
+) -> Answer {
+    if *request.method == Method::POST
+        && let Some(issued) = issue_token(app, slot, &live, &found, request)
+    {
+        return Ok(issued);
+    }
+    match found {
+        Found::Api(api, values) => {
+            let declared = slot.world.world().api(api);
+            let call = || call_by_route(app, slot, live, declared, values, request);
+            Ok(slot.world.time(api, call).unwrap_or_else(|problem| problem_response(declared, &problem)))
+        }
+        Found::Methods(methods) => {
+            Ok(other_method(request.method, &methods.into_iter().collect::<Vec<_>>().join(", ")))
+        }
+        Found::Nothing(near) => {
+            let (method, shown) =
+                (request.method.as_str(), request.path.chars().take(200).collect::<String>());
+            let hint = match near.as_slice() {
+                [] => "see openapi.json".to_owned(),
+                near => format!("did you mean {}?", near.join(", ")),
+            };
+            let detail = format!("no route of this world fits {method} {shown}; {hint}");
+            Err(Problem::new(Kind::NotFound, detail).with("near", near).into())
+        }
+    }
+}
+
+fn call_by_route(
+    app: &App,
+    slot: &Slot,
+    mut live: MutexGuard<'_, Live>,
+    api: &Api,
+    path: Vec<(String, String)>,
+    request: &Received<'_>,
+) -> Result<axum::response::Response, Problem> {
+    let (world, headers) = (slot.world.world(), request.headers);
+    let kind = preferred(headers, api.contract.as_deref())?;
+    let query = request.uri.query().unwrap_or_default();
+    if !api.security.is_empty() {
+        auth::check(&auth::holder(&live), api, app.settings.auth, headers, query)?;
+    }
+    let own = auth::without_keys(world, api, query);
+    let query = own.as_deref().unwrap_or(query);
+    let arguments = arguments(api, Parts { path, query, headers, body: request.body })?;
+    format::check(api, &arguments)?;
+    let (entry, steps) = app.sessions.step(&mut live, &Call { api: api.name.to_string(), arguments })?;
+    drop(live);
+    let mut response = reply_response(api, &entry.reply, kind, &world.zone);
+    response.headers_mut().extend(declared(api, request.uri.path(), &entry, &world.zone));
+    Ok(after(steps, response))
+}
+
+/// A token of the session, where the path is one at which tokens are issued. A document may describe it as an operation,
+/// whose made-up token would let nobody in; an API of the world's own that signs users in goes first.
+fn issue_token(
+    app: &App,
+    slot: &Slot,
+    live: &Live,
+    found: &Found,
+    request: &Received<'_>,
+) -> Option<axum::response::Response> {
+    let world: &World = slot.world.world();
+    let below = request.path.strip_prefix(&*slot.world.server_path).unwrap_or(request.path);
+    let (domain, scheme) = auth::issuer(world, request.path).or_else(|| auth::issuer(world, below))?;
+    if let Found::Api(api, _) = found
+        && matches!(world.api(*api).behaviour.kind, BehaviourKind::SignIn { .. })
+    {
+        return None;
+    }
+    let asked = Asked { headers: request.headers, body: request.body, mode: app.settings.auth };
+    Some(auth::issue(&auth::holder(live), domain, scheme, &asked))
+}
+
+/// Characters that are not escaped in a segment of a path.
+const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key.
+fn declared(api: &Api, path: &str, entry: &LogEntry, zone: &Zone) -> Vec<(HeaderName, HeaderValue)> {
+    let contract = api.contract.as_ref().filter(|contract| !contract.headers.is_empty());
+    let Some(contract) = contract.filter(|_| entry.reply.is_success()) else { return Vec::new() };
+    let made =
+        entry.changes.iter().find(|change| change.before.is_none()).map(|change| change.key.to_text(zone));
+    let location =
+        made.map(|key| format!("{}/{}", path.trim_end_matches('/'), utf8_percent_encode(&key, &SEGMENT)));
+    let shown = entry.reply.json_tree(zone);
+    let all = contract.headers_of(&shown, 0, entry.clock.0).filter_map(|(name, value)| {
+        let is_location = name.eq_ignore_ascii_case("location");
+        let value = location.clone().filter(|_| is_location).unwrap_or(value);
+        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))
+    });
+    all.collect()
+}

@@ -1,0 +1,258 @@
+//! How callers over HTTP prove who they are, where a world's `security` asks for it.
+//!
+//! Owns what a request must show and what is refused; tool calls by name need none of it. Keys, secrets and tokens are
+//! functions of the session's seed and the world, so that a replay issues the same ones, and nothing is remembered:
+//! a token says itself what it allows and until when, under a seal.
+
+mod secret;
+mod token;
+
+use axum::http::HeaderMap;
+use axum::http::header::COOKIE;
+use diorama_seeds::model::{Api, Domain, KeyPlace, Need, SecurityKind, SecurityScheme, World};
+use diorama_sessions::{Kind, Live, Problem};
+use serde_json::{Map, Value as Json, json};
+
+pub use self::secret::Auth;
+use self::secret::CLIENT;
+pub(in crate::http) use self::secret::same;
+pub(super) use self::secret::{Holder, authorization};
+pub(super) use self::token::{Asked, issue};
+use crate::http::text::pairs;
+
+/// The session, as far as its keys follow from it.
+pub(in crate::http) fn holder(live: &Live) -> Holder<'_> {
+    Holder {
+        world: live.world.world(),
+        world_hash: &live.world.hash,
+        seed: live.session.seed(),
+        clock: live.session.state().clock(),
+    }
+}
+
+/// Lets a request in, or says what is missing.
+pub(super) fn check(
+    holder: &Holder<'_>,
+    api: &Api,
+    mode: Auth,
+    headers: &HeaderMap,
+    query: &str,
+) -> Result<(), Problem> {
+    if mode == Auth::Off || api.security.is_empty() {
+        return Ok(());
+    }
+    let Some(domain) = holder.world.domains.get(api.domain.index()) else { return Ok(()) };
+    let shown = Shown { holder, domain, mode, headers, query };
+    let mut refusal = None;
+    for alternative in &api.security {
+        match alternative.iter().try_for_each(|need| shown.satisfies(need)) {
+            Ok(()) => return Ok(()),
+            // A token without the right scope says more than one that is missing.
+            Err(problem) if refusal.as_ref().is_none_or(|_| problem.kind() == Kind::Forbidden) => {
+                refusal = Some(problem)
+            }
+            Err(_) => {}
+        }
+    }
+    refusal.map_or(Ok(()), Err)
+}
+
+/// The query string without the keys that security schemes put there.
+pub(super) fn without_keys(world: &World, api: &Api, query: &str) -> Option<String> {
+    let domain = world.domains.get(api.domain.index())?;
+    let key = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default();
+        api.parameter_named(name).is_none()
+            && domain.security.iter().any(|scheme| query_key(scheme) == Some(name))
+    };
+    if !query.split('&').any(key) {
+        return None;
+    }
+    Some(query.split('&').filter(|pair| !key(pair)).collect::<Vec<_>>().join("&"))
+}
+
+fn query_key(scheme: &SecurityScheme) -> Option<&str> {
+    match &scheme.kind {
+        SecurityKind::ApiKey { place: KeyPlace::Query, name } => Some(name),
+        _ => None,
+    }
+}
+
+/// The credentials of a session's client, by the name of the scheme. `base` is the session's absolute URL.
+pub(in crate::http) fn credentials(holder: &Holder<'_>, base: &str) -> Map<String, Json> {
+    let mut all = Map::new();
+    for domain in &holder.world.domains {
+        for scheme in &domain.security {
+            let secret = holder.secret(domain, scheme, "secret");
+            let shown = match &scheme.kind {
+                SecurityKind::ApiKey { place, name } => {
+                    json!({"type": "apiKey", "in": place_name(*place), "name": &**name, "value": secret})
+                }
+                SecurityKind::Bearer => json!({"type": "bearer", "value": secret}),
+                SecurityKind::Basic => json!({"type": "basic", "username": CLIENT, "password": secret}),
+                SecurityKind::OAuth2 { scopes, .. } => json!({
+                    "type": "oauth2",
+                    "token_url": format!("{base}{}", token_path(domain, scheme)),
+                    "client_id": CLIENT,
+                    "client_secret": secret,
+                    "scopes": scopes.iter().map(|(name, _)| &**name).collect::<Vec<_>>(),
+                }),
+            };
+            all.insert(scheme_name(holder.world, domain, scheme), shown);
+        }
+    }
+    all
+}
+
+/// The security schemes of a world, as its served document says them.
+pub(super) fn schemes(world: &World, base: &str) -> Map<String, Json> {
+    let mut all = Map::new();
+    for domain in &world.domains {
+        for scheme in &domain.security {
+            let shown = match &scheme.kind {
+                SecurityKind::ApiKey { place, name } => {
+                    json!({"type": "apiKey", "in": place_name(*place), "name": &**name})
+                }
+                SecurityKind::Bearer => json!({"type": "http", "scheme": "bearer"}),
+                SecurityKind::Basic => json!({"type": "http", "scheme": "basic"}),
+                SecurityKind::OAuth2 { scopes, .. } => {
+                    let scopes: Map<String, Json> =
+                        scopes.iter().map(|(name, text)| (name.to_string(), Json::from(&**text))).collect();
+                    let token_url = format!("{base}{}", token_path(domain, scheme));
+                    json!({"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": token_url, "scopes": scopes}}})
+                }
+            };
+            all.insert(scheme_name(world, domain, scheme), shown);
+        }
+    }
+    all
+}
+
+/// The security requirements of an API, as the served document says them.
+pub(super) fn requirements(world: &World, api: &Api) -> Option<Json> {
+    let domain = world.domains.get(api.domain.index()).filter(|_| !api.security.is_empty())?;
+    let alternative = |needs: &Vec<Need>| -> Json {
+        let named = needs.iter().filter_map(|need| {
+            let scheme = domain.security.get(need.scheme)?;
+            let scopes: Vec<&str> = need.scopes.iter().map(|scope| &**scope).collect();
+            Some((scheme_name(world, domain, scheme), json!(scopes)))
+        });
+        Json::Object(named.collect())
+    };
+    Some(api.security.iter().map(alternative).collect())
+}
+
+/// The domain and scheme whose tokens are issued at a path.
+pub(super) fn issuer<'w>(world: &'w World, path: &str) -> Option<(&'w Domain, &'w SecurityScheme)> {
+    let mut all =
+        world.domains.iter().flat_map(|domain| domain.security.iter().map(move |scheme| (domain, scheme)));
+    all.find(|(domain, scheme)| {
+        matches!(scheme.kind, SecurityKind::OAuth2 { .. }) && token_path(domain, scheme) == path
+    })
+}
+
+fn token_path(domain: &Domain, scheme: &SecurityScheme) -> String {
+    let path = match &scheme.kind {
+        SecurityKind::OAuth2 { token_path, .. } if !token_path.is_empty() => token_path,
+        _ => "/oauth/token",
+    };
+    format!("{}{path}", domain.base_path)
+}
+
+const fn place_name(place: KeyPlace) -> &'static str {
+    match place {
+        KeyPlace::Header => "header",
+        KeyPlace::Query => "query",
+        KeyPlace::Cookie => "cookie",
+    }
+}
+
+/// A scheme's name in the world: domains that were joined may each have an `api_key`.
+fn scheme_name(world: &World, domain: &Domain, scheme: &SecurityScheme) -> String {
+    if world.domains.len() < 2 { scheme.name.to_string() } else { format!("{}.{}", domain.name, scheme.name) }
+}
+
+/// The credentials in a request.
+struct Shown<'a> {
+    holder: &'a Holder<'a>,
+    domain: &'a Domain,
+    mode: Auth,
+    headers: &'a HeaderMap,
+    query: &'a str,
+}
+
+impl Shown<'_> {
+    fn satisfies(&self, need: &Need) -> Result<(), Problem> {
+        let Some(scheme) = self.domain.security.get(need.scheme) else { return Ok(()) };
+        let secret = || self.holder.secret(self.domain, scheme, "secret");
+        let fits = |given: &str| self.mode != Auth::Enforced || same(given, &secret());
+        match &scheme.kind {
+            SecurityKind::ApiKey { place, name } => {
+                let place_name = match place {
+                    KeyPlace::Query => "query string",
+                    other => place_name(*other),
+                };
+                let given = self.key(*place, name).filter(|given| !given.is_empty());
+                let given =
+                    given.ok_or_else(|| missing(&format!("the key `{name}` in the {place_name}"), name))?;
+                if fits(&given) { Ok(()) } else { Err(wrong(&format!("the key `{name}`"), name)) }
+            }
+            SecurityKind::Bearer => {
+                let given = self.authorization("bearer").filter(|given| !given.is_empty());
+                let given = given.ok_or_else(|| missing("`Authorization: Bearer`", "Authorization"))?;
+                if fits(given) { Ok(()) } else { Err(wrong("the bearer token", "Authorization")) }
+            }
+            SecurityKind::Basic => {
+                let given = self.authorization("basic").and_then(token::basic);
+                let (name, password) =
+                    given.ok_or_else(|| missing("`Authorization: Basic`", "Authorization"))?;
+                let known = self.mode != Auth::Enforced || name == CLIENT;
+                if known && fits(&password) {
+                    Ok(())
+                } else {
+                    Err(wrong("the name or password", "Authorization"))
+                }
+            }
+            SecurityKind::OAuth2 { .. } => {
+                let given = self.authorization("bearer").ok_or_else(|| {
+                    let path = token_path(self.domain, scheme);
+                    missing(&format!("`Authorization: Bearer` with a token of POST {path}"), "Authorization")
+                })?;
+                token::check(self.holder, self.domain, scheme, given, &need.scopes)
+            }
+        }
+    }
+
+    fn key(&self, place: KeyPlace, name: &str) -> Option<String> {
+        match place {
+            KeyPlace::Header => Some(self.headers.get(name)?.to_str().ok()?.to_owned()),
+            KeyPlace::Query => {
+                pairs(self.query)?.find(|(given, _)| given == name).map(|(_, value)| value.into_owned())
+            }
+            KeyPlace::Cookie => cookie(self.headers, name).map(str::to_owned),
+        }
+    }
+
+    fn authorization(&self, scheme: &str) -> Option<&str> {
+        authorization(self.headers, scheme)
+    }
+}
+
+/// The first cookie of a name.
+pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(given, _)| *given == name).map(|(_, value)| value.trim())
+}
+
+fn missing(what: &str, name: &str) -> Problem {
+    Problem::new(Kind::Unauthorized, format!("this call needs {what}, found none"))
+        .with("parameter", name)
+        .with("expected", what)
+}
+
+fn wrong(what: &str, name: &str) -> Problem {
+    let detail =
+        format!("{what} is not the session's; the reply that made the session lists its credentials");
+    Problem::new(Kind::Unauthorized, detail).with("parameter", name)
+}

@@ -1,0 +1,46 @@
+//! Formats of strings in requests: parameters are of the format that they declare.
+//!
+//! A world's own calls take any text where a format only describes it; a request is held to the served document.
+
+use diorama_seeds::contract::fits_format;
+use diorama_seeds::model::{Api, Place};
+use diorama_seeds::schema::{Schema, Type};
+use serde_json::{Map, Value as Json};
+
+use diorama_sessions::{Kind, Problem};
+
+/// Refuses arguments that are not of their declared format. The body of a contract is held to its schema by the engine.
+pub(super) fn check(api: &Api, arguments: &Map<String, Json>) -> Result<(), Problem> {
+    let is_held = |place| api.contract.is_none() || place != Place::Body;
+    for parameter in api.parameters.iter().filter(|parameter| is_held(parameter.place)) {
+        let Some(value) = arguments.get(&*parameter.name) else { continue };
+        if let Some((at, format)) = wrong(&parameter.schema, value, String::new()) {
+            let name = &*parameter.name;
+            let expected = format!("a string of the format {format}");
+            return Err(Problem::new(
+                Kind::Malformed,
+                format!("`{name}{at}`: expected {expected}, found another text"),
+            )
+            .with("parameter", name)
+            .with("expected", expected));
+        }
+    }
+    Ok(())
+}
+
+/// Where a value is not of its format, and which.
+fn wrong<'s>(schema: &'s Schema, value: &Json, at: String) -> Option<(String, &'s str)> {
+    match (&schema.kind, value) {
+        (Type::String, Json::String(text)) => {
+            let format = schema.format.as_deref()?;
+            (!fits_format(format, text)).then_some((at, format))
+        }
+        (Type::List(item), Json::Array(items)) => {
+            items.iter().enumerate().find_map(|(place, value)| wrong(item, value, format!("{at}[{place}]")))
+        }
+        (Type::Object(fields), Json::Object(members)) => fields.iter().find_map(|field| {
+            wrong(&field.schema, members.get(&*field.name)?, format!("{at}.{}", field.name))
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,248 @@
+//! Replies of other kinds than JSON: a value as text, as lines of comma-separated values (RFC 4180), or as XML as its schema says
+//! (OpenAPI 3.0, section 4.7.26).
+
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT;
+use diorama_seeds::contract::Contract;
+use diorama_sessions::{Kind, Problem};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesStart, BytesText, Event};
+use serde_json::{Map, Value as Json};
+
+const JSON: &str = "application/json";
+/// Elements inside each other that are written.
+const MAX_DEPTH: usize = 64;
+
+/// The kind of a success that a request prefers: of those that the contract declares, and JSON where the request names it.
+///
+/// # Errors
+/// When it accepts none of them.
+pub(super) fn preferred<'c>(headers: &HeaderMap, contract: Option<&'c Contract>) -> Result<&'c str, Problem> {
+    let declared = contract.map_or(&[][..], |contract| &contract.kinds);
+    let mut all: Vec<&str> = declared.iter().map(String::as_str).collect();
+    if all.is_empty() {
+        all.push(JSON);
+    }
+    let given = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let ranges: Vec<Range> = given.flat_map(|value| value.split(',')).map(Range::read).collect();
+    if ranges.is_empty() {
+        return Ok(all.first().copied().unwrap_or(JSON));
+    }
+    let quality = |kind: &str| {
+        let fitting = ranges.iter().filter(|range| range.fits(kind));
+        fitting.max_by_key(|range| range.exactness).map_or(0, |range| range.thousandths)
+    };
+    let is_named = |kind: &str| ranges.iter().any(|range| range.kind == kind);
+    if !all.iter().any(|kind| is_json(kind)) && is_named(JSON) {
+        all.push(JSON);
+    }
+    // Of kinds that are wanted as much the first is taken.
+    let best = all.iter().rev().max_by_key(|kind| quality(kind)).copied().filter(|kind| quality(kind) > 0);
+    let streams = || ranges.iter().any(|range| range.kind == "text/event-stream");
+    best.or_else(|| all.first().copied().filter(|_| streams())).ok_or_else(|| {
+        let expected = all.join(", ");
+        let detail = format!("the header Accept: expected {expected} among the kinds, found others");
+        Problem::new(Kind::NotAcceptable, detail).with("expected", expected)
+    })
+}
+
+/// A part of the header Accept.
+struct Range {
+    kind: String,
+    thousandths: u32,
+    /// How much of the kind it names.
+    exactness: u8,
+}
+
+impl Range {
+    fn read(text: &str) -> Self {
+        let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
+        let kind = parts.next().unwrap_or_default();
+        let quality = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
+        let exactness = if kind == "*/*" { 0 } else { 1 + u8::from(!kind.ends_with("/*")) };
+        Self { kind, thousandths: (quality.clamp(0.0, 1.0) * 1_000.0) as u32, exactness }
+    }
+
+    fn fits(&self, kind: &str) -> bool {
+        let plain = kind.split(';').next().unwrap_or_default().trim();
+        let begins = self.kind.strip_suffix('*').is_some_and(|begin| plain.starts_with(begin));
+        self.kind == "*/*"
+            || self.kind == plain
+            || begins
+            || (is_json(plain) && ["application/json", "application/problem+json"].contains(&&*self.kind))
+    }
+}
+
+/// Returns true if a kind is JSON.
+pub(super) fn is_json(kind: &str) -> bool {
+    kind.contains("json") || kind == "*/*"
+}
+
+/// A body in a kind; nothing where it cannot be written so.
+pub(super) fn written(kind: &str, contract: &Contract, body: &Json) -> Option<String> {
+    if kind.contains("xml") {
+        return xml(contract, body);
+    }
+    if kind.contains("csv") {
+        return match body {
+            Json::String(text) => Some(text.clone()),
+            body => csv(&rows(body)?),
+        };
+    }
+    body.as_str().map(str::to_owned)
+}
+
+/// The rows of a body: itself where it is a list, else the only list in it, else the body as the only row.
+fn rows(body: &Json) -> Option<Vec<&Map<String, Json>>> {
+    let objects = |items: &'_ [Json]| items.iter().all(Json::is_object);
+    let items = match body {
+        Json::Array(items) => items.as_slice(),
+        Json::Object(members) => {
+            let mut lists = members.values().filter_map(Json::as_array).filter(|items| objects(items));
+            match lists.next() {
+                Some(items) => items.as_slice(),
+                None => std::slice::from_ref(body),
+            }
+        }
+        _ => return None,
+    };
+    items.iter().map(Json::as_object).collect()
+}
+
+fn csv(rows: &[&Map<String, Json>]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in rows.iter().flat_map(|row| row.keys()) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let mut lines = csv::Writer::from_writer(Vec::new());
+    lines.write_record(&names).ok()?;
+    for row in rows {
+        lines
+            .write_record(names.iter().map(|name| row.get(*name).map(plain_text).unwrap_or_default()))
+            .ok()?;
+    }
+    String::from_utf8(lines.into_inner().ok()?).ok()
+}
+
+/// A value as text: nothing for null, a string as it is, else JSON.
+fn plain_text(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn xml(contract: &Contract, body: &Json) -> Option<String> {
+    let schema = contract.reply.as_ref().unwrap_or(&Json::Null);
+    let mut elements = Elements { contract, out: Writer::new(Vec::new()) };
+    elements.out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None))).ok()?;
+    elements.write(contract.schemas.name_of(schema).unwrap_or("response"), schema, body, 0).ok()?;
+    String::from_utf8(elements.out.into_inner()).ok()
+}
+
+/// Writes values as elements.
+struct Elements<'a> {
+    contract: &'a Contract,
+    out: Writer<Vec<u8>>,
+}
+
+impl Elements<'_> {
+    fn write(&mut self, called: &str, schema: &Json, value: &Json, depth: usize) -> std::io::Result<()> {
+        if depth > MAX_DEPTH {
+            return Ok(());
+        }
+        let words = self.contract.schemas.words_of(schema);
+        let said = |word: &str| words.get("xml").and_then(|xml| xml.get(word));
+        let own = said("name").and_then(Json::as_str).unwrap_or(called);
+        let prefix = said("prefix").and_then(Json::as_str);
+        let name = element_name(&prefix.map_or_else(|| own.to_owned(), |prefix| format!("{prefix}:{own}")));
+        let mut start = BytesStart::new(&name);
+        if let Json::Array(items) = value {
+            let item = words.get("items").unwrap_or(&Json::Null);
+            let wrapped = depth == 0 || said("wrapped") == Some(&Json::Bool(true));
+            if wrapped {
+                self.out.write_event(Event::Start(start.borrow()))?;
+            }
+            for value in items {
+                self.write(if wrapped { "member" } else { &name }, item, value, depth + 1)?;
+            }
+            return if wrapped { self.out.write_event(Event::End(start.to_end())) } else { Ok(()) };
+        }
+        if let Some(space) = said("namespace").and_then(Json::as_str).filter(|space| !space.is_empty()) {
+            let to = prefix.map_or_else(|| "xmlns".to_owned(), |prefix| format!("xmlns:{prefix}"));
+            start.push_attribute((to.as_str(), space));
+        }
+        let Json::Object(members) = value else {
+            self.out.write_event(Event::Start(start.borrow()))?;
+            self.out.write_event(Event::Text(BytesText::new(&printable(&plain_text(value)))))?;
+            return self.out.write_event(Event::End(start.to_end()));
+        };
+        let schema_of =
+            |name: &str| words.get("properties").and_then(|all| all.get(name)).unwrap_or(&Json::Null);
+        let is_attribute = |name: &str| {
+            let words = self.contract.schemas.words_of(schema_of(name));
+            words.get("xml").and_then(|xml| xml.get("attribute")) == Some(&Json::Bool(true))
+        };
+        let (attributes, elements): (Vec<_>, Vec<_>) = members
+            .iter()
+            .partition(|(name, value)| !value.is_object() && !value.is_array() && is_attribute(name));
+        for (name, value) in attributes {
+            start.push_attribute((&*element_name(name), &*printable(&plain_text(value))));
+        }
+        self.out.write_event(Event::Start(start.borrow()))?;
+        for (name, value) in elements {
+            self.write(name, schema_of(name), value, depth + 1)?;
+        }
+        self.out.write_event(Event::End(start.to_end()))
+    }
+}
+
+/// A name that an element may have.
+fn element_name(name: &str) -> String {
+    let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':');
+    let name: String = name.chars().map(|letter| if allowed(letter) { letter } else { '_' }).collect();
+    if name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        name
+    } else {
+        format!("_{name}")
+    }
+}
+
+/// A text without the characters that XML cannot hold.
+fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t' | '\r')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rows_have_a_cell_for_each_name() {
+        let body = json!({"total": 2, "items": [{"id": 1, "note": "a, \"b\""}, {"id": 2, "day": null}]});
+        assert_eq!(csv(&rows(&body).unwrap()).unwrap(), "id,note,day\n1,\"a, \"\"b\"\"\",\n2,,\n");
+        assert_eq!(rows(&json!("text")), None);
+    }
+
+    #[test]
+    fn ranges_name_kinds() {
+        let fits = |range: &str, kind: &str| Range::read(range).fits(kind);
+        assert!(
+            fits("*/*", "text/csv")
+                && fits("text/*;q=0.1", "text/csv")
+                && fits("text/csv", "text/csv; charset=utf-8")
+        );
+        assert!(
+            fits("application/json", "application/vnd.api+json") && !fits("application/json", "text/csv")
+        );
+        assert_eq!(
+            (Range::read("a/b; q=0.25").thousandths, Range::read("a/b;q=x").thousandths),
+            (250, 1_000)
+        );
+    }
+}

@@ -1,0 +1,369 @@
+//! The OpenAPI 3.1 document of a world, as it is served.
+//!
+//! A function of the world alone: what a parameter is comes from its declaration, what a reply holds from the
+//! behaviour and the reply's members.
+
+mod error;
+mod limits;
+mod reply;
+
+pub(super) use error::{declared, shaped};
+pub use reply::schema as reply_schema;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Place, World};
+use serde_json::{Map, Value as Json, json};
+
+use super::auth::{self, Auth, requirements};
+use diorama_engine::tools::tool_schema;
+
+/// The document of a world. `server` is the absolute URL that its paths are below.
+#[must_use]
+pub fn document(world: &World, server: &str) -> Json {
+    described(world, server, Auth::default(), |_| true)
+}
+
+/// A path as documents write it, with what chooses an API among those of the path after a `#`.
+fn written(base: &str, api: &Api) -> String {
+    let chosen: Vec<String> = api
+        .chosen_by
+        .iter()
+        .map(|(name, value)| if value.is_empty() { name.to_string() } else { format!("{name}={value}") })
+        .collect();
+    let mark = if chosen.is_empty() { "" } else { "#" };
+    format!("{base}{}{mark}{}", api.path, chosen.join("&"))
+}
+
+/// The document of the APIs of a world that may be seen, where its security is checked so far.
+pub(in crate::http) fn described(
+    world: &World,
+    server: &str,
+    auth: Auth,
+    sees: impl Fn(ApiId) -> bool,
+) -> Json {
+    let mut paths = Map::new();
+    for (position, api) in world.apis.iter().enumerate() {
+        if !sees(ApiId(position as u16)) {
+            continue;
+        }
+        let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
+        let item = paths.entry(written(base, api)).or_insert_with(|| json!({}));
+        if let Json::Object(item) = item {
+            let method = api.method.as_str().to_ascii_lowercase();
+            let mut operation = operation(world, ApiId(position as u16), api);
+            if let (Json::Object(operation), false) = (&mut operation, auth == Auth::Off)
+                && let Some(needs) = requirements(world, api)
+            {
+                operation.insert("security".to_owned(), needs);
+            }
+            item.insert(method, operation);
+        }
+    }
+    let tags: Vec<Json> = world
+        .domains
+        .iter()
+        .map(|domain| json!({"name": &*domain.name, "description": either(&domain.description, &domain.title)}))
+        .collect();
+    let mut components = Map::new();
+    components.insert("schemas".to_owned(), Json::Object(shared(world)));
+    let mut schemes = security_schemes(world);
+    if auth != Auth::Off {
+        schemes.extend(auth::schemes(world, server));
+    }
+    if !schemes.is_empty() {
+        components.insert("securitySchemes".to_owned(), Json::Object(schemes));
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": either(&world.title, &world.name),
+            "version": world.hash.as_deref().and_then(|hash| hash.get(..12)).unwrap_or("1"),
+        },
+        "servers": [{"url": server}],
+        "tags": tags,
+        "paths": paths,
+        "components": components,
+    })
+}
+
+/// The schemas that operations refer to: of problems, and of contracts.
+fn shared(world: &World) -> Map<String, Json> {
+    let mut schemas = Map::new();
+    // The contracts of a domain have the same ones, which may be many.
+    let mut known = BTreeSet::new();
+    let contracts = world.apis.iter().filter_map(|api| api.contract.as_ref());
+    for contract in contracts.filter(|contract| known.insert(Arc::as_ptr(&contract.schemas))) {
+        for (name, schema) in contract.schemas.iter() {
+            if !schemas.contains_key(component(name)) {
+                schemas.insert(component(name).to_owned(), promised(schema));
+            }
+        }
+    }
+    schemas.insert(PROBLEM.to_owned(), problem_schema());
+    schemas
+}
+
+/// The name of the schema of problems.
+const PROBLEM: &str = "Problem";
+
+/// A contract's schema of the same name has another.
+fn component(name: &str) -> &str {
+    if name == PROBLEM { "ProblemOfTheDocument" } else { name }
+}
+
+/// A contract's schema as the served document has it.
+fn promised(schema: &Json) -> Json {
+    match schema {
+        Json::Object(members) => Json::Object(
+            members
+                .iter()
+                .map(|(name, value)| match value.as_str().and_then(|text| text.strip_prefix("#/schemas/")) {
+                    Some(target) if name == "$ref" => {
+                        (name.clone(), Json::from(format!("#/components/schemas/{}", component(target))))
+                    }
+                    _ => (name.clone(), promised(value)),
+                })
+                .collect(),
+        ),
+        Json::Array(items) => Json::Array(items.iter().map(promised).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The schema of problem documents, as this server writes them.
+#[must_use]
+pub fn problem_schema() -> Json {
+    json!({
+        "type": "object",
+        "description": "A problem document (RFC 9457).",
+        "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string", "description": "What was found, what was expected, what to do."},
+            "parameter": {"type": "string", "description": "The parameter that is wrong."},
+            "expected": {"type": "string", "description": "What was expected of it."},
+        },
+        "required": ["title", "status", "detail"],
+    })
+}
+
+fn operation(world: &World, id: ApiId, api: &Api) -> Json {
+    let schema = tool_schema(world, id);
+    let properties = schema.pointer("/function/parameters/properties").and_then(Json::as_object);
+    let mut parameters = Vec::new();
+    let mut body = Map::new();
+    let mut required = Vec::new();
+    for (position, parameter) in api.parameters.iter().enumerate() {
+        if api.token.is_some_and(|token| token.index() == position) {
+            continue;
+        }
+        let name = &*parameter.name;
+        let mut schema = properties.and_then(|all| all.get(name)).cloned().unwrap_or_else(|| json!({}));
+        limits::bound(&mut schema);
+        limits::typed(&parameter.schema, &mut schema);
+        let place = match parameter.place {
+            Place::Path => "path",
+            Place::Query => "query",
+            Place::Header => "header",
+            Place::Cookie => "cookie",
+            Place::Body => {
+                body.insert(name.to_owned(), schema);
+                if parameter.required {
+                    required.push(name);
+                }
+                continue;
+            }
+        };
+        let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
+        limits::split(&mut schema);
+        let is = |kind| schema.get("type").and_then(Json::as_str) == Some(kind);
+        let (list, object) = (is("array"), is("object"));
+        let mut entry = json!({
+            "name": parameter.wire_name(),
+            "in": place,
+            "required": parameter.required || place == "path",
+            "schema": schema,
+        });
+        if let Json::Object(entry) = &mut entry {
+            entry.extend(description.map(|text| ("description".to_owned(), text)));
+            if object && place == "query" {
+                // Spread over several names it could not be told from other parameters: it is sent as JSON.
+                if let Some(schema) = entry.shift_remove("schema") {
+                    entry.insert("content".to_owned(), json!({"application/json": {"schema": schema}}));
+                }
+            }
+            if list && place == "query" {
+                entry.insert("style".to_owned(), json!("form"));
+                entry.insert("explode".to_owned(), json!(false));
+            }
+        }
+        parameters.push(entry);
+    }
+    let domain = world.domains.get(api.domain.index());
+    let mut operation = json!({
+        "operationId": &*api.name,
+        "summary": summary(&api.description),
+        "description": api.documented(),
+        "tags": domain.map(|domain| vec![&*domain.name]).unwrap_or_default(),
+        "parameters": parameters,
+    });
+    if let Json::Object(operation) = &mut operation {
+        let contract = api.contract.as_ref();
+        if let Some((contract, schema)) = contract.and_then(|known| Some((known, known.request.as_ref()?))) {
+            let content = json!({"application/json": {"schema": promised(schema)}});
+            let required = !required.is_empty() || contract.needs_members();
+            operation.insert("requestBody".to_owned(), json!({"required": required, "content": content}));
+        } else if !body.is_empty() {
+            let schema = json!({
+                "type": "object",
+                "properties": body,
+                "required": required,
+                "additionalProperties": false,
+            });
+            let content = json!({"application/json": {"schema": schema}});
+            operation.insert(
+                "requestBody".to_owned(),
+                json!({"required": !required.is_empty(), "content": content}),
+            );
+        }
+        operation.insert("responses".to_owned(), responses(world, api));
+        if let (Some(_), Some(domain)) = (api.token, domain) {
+            let mut requirement = Map::new();
+            requirement.insert(scheme_name(&domain.name), json!([]));
+            operation.insert("security".to_owned(), json!([requirement]));
+        }
+    }
+    operation
+}
+
+fn responses(world: &World, api: &Api) -> Json {
+    let mut responses = Map::new();
+    let (status, success) = if api.shows_nothing() {
+        (if api.contract.is_some() { api.reply.status } else { 204 }, json!({"description": "Done."}))
+    } else {
+        let contract = api.contract.as_ref().and_then(|contract| contract.reply.as_ref());
+        let schema = contract.map_or_else(|| reply::schema(world, api), promised);
+        let kinds = api.contract.as_ref().map(|contract| contract.kinds.as_slice()).unwrap_or_default();
+        let json = ["application/json".to_owned()];
+        let kinds = if kinds.is_empty() { &json[..] } else { kinds };
+        let content: Map<String, Json> =
+            kinds.iter().map(|kind| (kind.clone(), json!({"schema": schema}))).collect();
+        (api.reply.status, json!({"description": "Done.", "content": content}))
+    };
+    responses.insert(status.to_string(), success);
+    for status in refusals(api) {
+        let content = error_content(api, Some(status));
+        let said: BTreeSet<&str> = api
+            .behaviour
+            .require
+            .iter()
+            .filter(|require| require.status == status)
+            .map(|require| &*require.message)
+            .collect();
+        let description = match said.into_iter().collect::<Vec<_>>().join("; ") {
+            said if said.is_empty() => meaning(status).to_owned(),
+            said => said,
+        };
+        responses.insert(status.to_string(), json!({"description": description, "content": content}));
+    }
+    let any = error_content(api, None);
+    responses.insert("default".to_owned(), json!({"description": "Another problem.", "content": any}));
+    Json::Object(responses)
+}
+
+/// The schema of an error of a status: the one that the world declares, or a problem document.
+fn error_content(api: &Api, status: Option<u16>) -> Json {
+    let mut content =
+        json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+    let schema = match status {
+        Some(status) => declared(api, status),
+        None => api.errors.iter().find(|(code, _)| code.is_none()).map(|(_, schema)| schema),
+    };
+    if let (Json::Object(content), Some(schema)) = (&mut content, schema) {
+        content.insert("application/json".to_owned(), json!({"schema": &**schema}));
+    }
+    content
+}
+
+/// The statuses with which an API can refuse.
+fn refusals(api: &Api) -> BTreeSet<u16> {
+    let mut statuses: BTreeSet<u16> = api.behaviour.require.iter().map(|require| require.status).collect();
+    if !api.parameters.is_empty() {
+        statuses.insert(400);
+    }
+    if api.token.is_some() || !api.security.is_empty() {
+        statuses.insert(401);
+    }
+    if api.security.iter().flatten().any(|need| !need.scopes.is_empty()) {
+        statuses.insert(403);
+    }
+    statuses.extend(api.errors.iter().filter_map(|(status, _)| *status));
+    let own: &[u16] = match &api.behaviour.kind {
+        BehaviourKind::Get { .. } | BehaviourKind::Members { .. } => &[404],
+        BehaviourKind::Lookup { .. } | BehaviourKind::Delete { .. } | BehaviourKind::RemoveMembers { .. } => {
+            &[404, 409]
+        }
+        BehaviourKind::Create { .. } => &[409, 422],
+        BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. } | BehaviourKind::AddMembers { .. } => {
+            &[404, 409, 422]
+        }
+        BehaviourKind::Action { target: Some(_) } => &[404],
+        BehaviourKind::SignIn { .. } | BehaviourKind::SignOut => &[401],
+        BehaviourKind::Action { target: None }
+        | BehaviourKind::List(_)
+        | BehaviourKind::Compute(_)
+        | BehaviourKind::Aggregate { .. } => &[],
+    };
+    statuses.extend(own);
+    statuses.remove(&api.reply.status);
+    statuses
+}
+
+const fn meaning(status: u16) -> &'static str {
+    match status {
+        400 => "An argument is missing or wrong.",
+        401 => "The sign-in is missing or wrong.",
+        403 => "This is not allowed.",
+        404 => "There is no such record.",
+        409 => "The records as they are do not allow it.",
+        422 => "The records do not take a value.",
+        _ => "The call is refused.",
+    }
+}
+
+fn security_schemes(world: &World) -> Map<String, Json> {
+    let mut schemes = Map::new();
+    for (position, domain) in world.domains.iter().enumerate() {
+        if domain.auth.is_none() {
+            continue;
+        }
+        let sign_in = world.apis.iter().find(|api| {
+            api.domain.index() == position && matches!(api.behaviour.kind, BehaviourKind::SignIn { .. })
+        });
+        let description = match sign_in {
+            Some(api) => format!("The token that {} replies with.", api.name),
+            None => "A token of the domain.".to_owned(),
+        };
+        schemes.insert(
+            scheme_name(&domain.name),
+            json!({"type": "http", "scheme": "bearer", "description": description}),
+        );
+    }
+    schemes
+}
+
+fn scheme_name(domain: &str) -> String {
+    format!("{domain}_token")
+}
+
+/// The first sentence.
+fn summary(description: &str) -> &str {
+    description.split_once(". ").map_or(description, |(first, _)| first).trim_end_matches('.')
+}
+
+fn either<'a>(first: &'a str, second: &'a str) -> &'a str {
+    if first.is_empty() { second } else { first }
+}

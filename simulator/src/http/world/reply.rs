@@ -1,0 +1,65 @@
+//! Responses of a world's REST API: replies and errors in the shapes that the world declares.
+
+use axum::body::Body;
+use axum::http::Response;
+use axum::http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use axum::response::IntoResponse;
+use diorama_seeds::model::Api;
+use diorama_seeds::value::Zone;
+use diorama_sessions::Problem;
+use serde_json::Value as Json;
+
+use super::kinds::{is_json, written};
+use super::openapi::{declared, shaped};
+use crate::http::answer::{PROBLEM_JSON, Refused, respond, text};
+use diorama_engine::Reply;
+
+/// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document.
+pub(super) fn reply_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone) -> Response<Body> {
+    if reply.is_success() && api.shows_nothing() {
+        let status = if api.contract.is_some() { reply.status } else { 204 };
+        return text(status, "application/json", String::new());
+    }
+    if let (true, false, Some(contract)) = (reply.is_success(), is_json(kind), &api.contract)
+        && let Some(body) = written(kind, contract, &reply.json_tree(zone))
+    {
+        let mut response = text(reply.status, "text/plain", body);
+        if let Ok(kind) = HeaderValue::from_str(kind) {
+            response.headers_mut().insert(CONTENT_TYPE, kind);
+        }
+        return response;
+    }
+    let body = reply.to_json(zone);
+    if reply.is_success() {
+        return text(reply.status, "application/json", body);
+    }
+    let schema = declared(api, reply.status);
+    let response = match schema.zip(serde_json::from_str::<Json>(&body).ok()) {
+        Some((schema, problem)) => {
+            text(reply.status, "application/json", shaped(schema, &problem).to_string())
+        }
+        None => text(reply.status, PROBLEM_JSON, body),
+    };
+    challenged(api, response)
+}
+
+/// The response to a call that was not made, in the shape that the API declares for its errors.
+pub(super) fn problem_response(api: &Api, problem: &Problem) -> Response<Body> {
+    let response = match declared(api, problem.status()) {
+        Some(schema) => respond(problem, "application/json", shaped(schema, &problem.body()).to_string()),
+        None => Refused(problem.clone()).into_response(),
+    };
+    challenged(api, response)
+}
+
+/// Adds `WWW-Authenticate` to a response of status 401.
+fn challenged(api: &Api, mut response: Response<Body>) -> Response<Body> {
+    if response.status().as_u16() == 401 {
+        let challenge = match (api.token.is_none(), api.security.is_empty()) {
+            (true, false) => "Bearer, Basic, ApiKey",
+            _ => "Bearer",
+        };
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    }
+    response
+}

@@ -1,0 +1,211 @@
+//! From an HTTP request to the arguments of a call.
+//!
+//! Owns where arguments stand. What they must be is the engine's: a text is handed on as it is wherever the engine
+//! reads texts, so a call by route and a call by name are refused in the same words.
+
+mod content;
+
+use axum::http::HeaderMap;
+use diorama_seeds::model::{Api, Parameter, Place};
+use diorama_seeds::schema::{KeyKind, Schema, Type};
+use diorama_sessions::{Kind, Problem};
+use form_urlencoded::Parse;
+use indexmap::IndexMap;
+use serde_json::{Map, Number, Value as Json};
+
+use super::auth::{authorization, cookie};
+use crate::http::extract::{is_json, media_type};
+use crate::http::text::pairs;
+
+/// The parts of a request beside its route.
+pub(super) struct Parts<'a> {
+    /// Values of the path's parameters.
+    pub(super) path: Vec<(String, String)>,
+    /// The query string.
+    pub(super) query: &'a str,
+    /// The headers.
+    pub(super) headers: &'a HeaderMap,
+    /// The body.
+    pub(super) body: &'a [u8],
+}
+
+/// The arguments of a request.
+///
+/// # Errors
+/// Parts that cannot be read, or that are in the wrong place.
+pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Json>, Problem> {
+    let mut arguments = Map::new();
+    for (name, text) in &request.path {
+        if let Some(parameter) = parameter(api, name) {
+            arguments.insert(name.clone(), argument(&parameter.schema, text));
+        }
+    }
+    let query = pairs(request.query).ok_or_else(|| {
+        Problem::new(Kind::Malformed, "the query string: expected percent-encoded UTF-8, found other bytes")
+    })?;
+    query_arguments(api, query, &mut arguments)?;
+    header_arguments(api, request.headers, &mut arguments);
+    for (name, value) in body(api, request.headers, request.body)? {
+        if let Some(parameter) = parameter(api, &name)
+            && !belongs(api, parameter, Place::Body)
+        {
+            // A document may give a member of the body the name of a parameter elsewhere, which then tells.
+            if api.contract.is_some() {
+                continue;
+            }
+            return Err(misplaced(parameter));
+        }
+        if arguments.insert(name.clone(), value).is_some() {
+            return Err(Problem::new(Kind::Malformed, format!("`{name}` is given twice; give it once"))
+                .with("parameter", name));
+        }
+    }
+    Ok(arguments)
+}
+
+fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json>) -> Result<(), Problem> {
+    for (given, text) in query {
+        let sent_as = api.parameters.iter().find(|known| known.sent_as.as_deref() == Some(&*given));
+        let name = match sent_as {
+            Some(known) => &*known.name,
+            None => given.strip_suffix("[]").filter(|name| parameter(api, name).is_some()).unwrap_or(&given),
+        };
+        let Some(parameter) = parameter(api, name) else {
+            if api.chosen_by.iter().any(|(known, _)| **known == *name) {
+                continue;
+            }
+            // The engine says which parameters there are.
+            arguments.insert(name.to_owned(), Json::from(text));
+            continue;
+        };
+        if !belongs(api, parameter, Place::Query) {
+            return Err(misplaced(parameter));
+        }
+        let value = argument(&parameter.schema, &text);
+        match (arguments.get_mut(name), value) {
+            (None, value) => {
+                arguments.insert(name.to_owned(), value);
+            }
+            (Some(Json::Array(items)), Json::Array(more)) => items.extend(more),
+            _ => {
+                let detail = format!("`{name}` is given twice; give it once");
+                return Err(Problem::new(Kind::Malformed, detail).with("parameter", name));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, Json>) {
+    for parameter in api.parameters.iter().filter(|parameter| parameter.place == Place::Header) {
+        let dashed = parameter.name.replace('_', "-");
+        let sent_as = parameter.sent_as.as_deref().and_then(|name| headers.get(name));
+        let value = sent_as.or_else(|| headers.get(&*parameter.name)).or_else(|| headers.get(&dashed));
+        if let Some(text) = value.and_then(|value| value.to_str().ok()) {
+            arguments.entry(parameter.name.to_string()).or_insert_with(|| argument(&parameter.schema, text));
+        }
+    }
+    for parameter in api.parameters.iter().filter(|parameter| parameter.place == Place::Cookie) {
+        if let Some(text) = cookie(headers, parameter.wire_name()) {
+            arguments.entry(parameter.name.to_string()).or_insert_with(|| argument(&parameter.schema, text));
+        }
+    }
+    let token = api.token.and_then(|token| api.parameters.get(token.index()));
+    if let Some(parameter) = token
+        && let Some(text) = authorization(headers, "bearer")
+    {
+        arguments.insert(parameter.name.to_string(), Json::from(text));
+    }
+}
+
+/// The members of the body, if there is one.
+fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>, Problem> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        let form = api.contract.as_ref().filter(|contract| contract.form && contract.whole.is_none());
+        return Ok(form.map(|contract| contract.form(IndexMap::new())).unwrap_or_default());
+    }
+    let kind = media_type(headers).unwrap_or_else(|| "application/json".to_owned());
+    if let Some(contract) = &api.contract {
+        return content::members(api, contract, &kind, headers, body);
+    }
+    if is_json(&kind) {
+        return match serde_json::from_slice(body) {
+            Ok(Json::Object(members)) => Ok(members),
+            Ok(_) => Err(Problem::new(
+                Kind::Malformed,
+                "the body: expected a JSON object, found another JSON value",
+            )),
+            Err(error) => {
+                Err(Problem::new(Kind::Malformed, format!("the body: expected a JSON object, found {error}")))
+            }
+        };
+    }
+    if kind == "application/x-www-form-urlencoded" {
+        let value = |name: &str, text: &str| match parameter(api, name) {
+            Some(parameter) => argument(&parameter.schema, text),
+            None => Json::from(text),
+        };
+        return Ok(form_pairs(body)?.map(|(name, text)| (name.to_string(), value(&name, &text))).collect());
+    }
+    let detail = format!("the body: expected application/json, found {kind}");
+    Err(Problem::new(Kind::UnsupportedMediaType, detail).with("expected", "application/json"))
+}
+
+/// The names and texts of a form.
+fn form_pairs(body: &[u8]) -> Result<Parse<'_>, Problem> {
+    let text = std::str::from_utf8(body).ok().and_then(pairs);
+    text.ok_or_else(|| Problem::new(Kind::Malformed, "the body: expected a form in UTF-8, found other bytes"))
+}
+
+fn parameter<'a>(api: &'a Api, name: &str) -> Option<&'a Parameter> {
+    api.parameters.iter().find(|parameter| &*parameter.name == name)
+}
+
+/// Returns true if a parameter may stand in a place. A token may stand in any.
+fn belongs(api: &Api, parameter: &Parameter, place: Place) -> bool {
+    let token = api.token.and_then(|token| api.parameters.get(token.index()));
+    parameter.place == place || token.is_some_and(|token| token.name == parameter.name)
+}
+
+fn misplaced(parameter: &Parameter) -> Problem {
+    let place = match parameter.place {
+        Place::Path => "path",
+        Place::Query => "query string",
+        Place::Body => "body",
+        Place::Header => "headers",
+        Place::Cookie => "cookies",
+    };
+    let name = &*parameter.name;
+    Problem::new(Kind::Malformed, format!("`{name}` stands in the wrong place; give it in the {place}"))
+        .with("parameter", name)
+        .with("expected", format!("`{name}` in the {place}"))
+}
+
+/// A text as the argument that the engine reads: lists are split at commas, those of numbers also at spaces and bars,
+/// objects are JSON.
+fn argument(schema: &Schema, text: &str) -> Json {
+    match &schema.kind {
+        Type::List(item) if !text.trim_start().starts_with('[') => {
+            let plain = matches!(
+                item.kind,
+                Type::Integer | Type::Number | Type::Boolean | Type::Reference { key: KeyKind::Integer, .. }
+            );
+            let between = |c: char| c == ',' || (plain && matches!(c, ' ' | '|' | '\t'));
+            let items = text.split(between).filter(|item| !item.is_empty());
+            Json::Array(items.map(|text| argument(item, text)).collect())
+        }
+        Type::List(_) | Type::Object(_) | Type::Any => {
+            serde_json::from_str(text).unwrap_or_else(|_| Json::from(text))
+        }
+        Type::String | Type::Enum(_) => Json::from(text),
+        _ if schema.nullable && text == "null" => Json::Null,
+        Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => {
+            text.parse::<i64>().map_or_else(|_| Json::from(text), Json::from)
+        }
+        // An exponent is a way to write a number in JSON, and so it is in a query string.
+        Type::Number | Type::Decimal { .. } if text.contains(['e', 'E']) => {
+            text.parse::<Number>().map_or_else(|_| Json::from(text), Json::Number)
+        }
+        _ => Json::from(text),
+    }
+}

@@ -1,0 +1,330 @@
+//! From a method and a path to an API: literal segments win over parameters.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use diorama_seeds::model::{ApiId, Method, World};
+use diorama_seeds::value::Str;
+use diorama_seeds::world::api_path;
+
+use crate::http::text::decode;
+use diorama_engine::search::words::nearest;
+
+/// The routes of a world.
+#[derive(Debug)]
+pub(super) struct Routes {
+    routes: Vec<Route>,
+    /// Routes by how many segments they have: only those can fit.
+    by_length: Vec<Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct Route {
+    api: ApiId,
+    method: Method,
+    /// As the served document writes it.
+    template: String,
+    /// Query parameters or headers that choose it, with their values.
+    chosen_by: Vec<(Str, Str)>,
+    segments: Vec<Segment>,
+}
+
+#[derive(Debug)]
+enum Segment {
+    Literal(String),
+    Parameter(String),
+    /// Text and parameters by turns: `{id}.json`, `{owner}:{name}`.
+    Mixed(Vec<Piece>),
+}
+
+#[derive(Debug)]
+enum Piece {
+    Text(String),
+    Parameter(String),
+}
+
+/// The result of looking up a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An API, with the values of its path's parameters.
+    Api(ApiId, Vec<(String, String)>),
+    /// A path that has other methods.
+    Methods(BTreeSet<&'static str>),
+    /// No route; those that are near, as the document writes them.
+    Nothing(Vec<String>),
+}
+
+impl Routes {
+    pub(super) fn new(world: &World) -> Self {
+        let routes = world.apis.iter().enumerate().map(|(position, api)| {
+            let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
+            let template = format!("{base}{}", api.path);
+            // A world that compiled has base paths of text, and paths that can be read.
+            let below = api_path::segments(&api.path).unwrap_or_default();
+            let base = split(base).map(|text| Segment::of(&[api_path::Piece::Literal(text)]));
+            let segments = base.chain(below.iter().map(|pieces| Segment::of(pieces))).collect();
+            let chosen_by = api.chosen_by.clone();
+            Route { api: ApiId(position as u16), method: api.method, template, chosen_by, segments }
+        });
+        let routes: Vec<Route> = routes.collect();
+        let mut by_length: Vec<Vec<usize>> = Vec::new();
+        for (position, route) in routes.iter().enumerate() {
+            let length = route.segments.len();
+            if by_length.len() <= length {
+                by_length.resize_with(length + 1, Vec::new);
+            }
+            if let Some(same) = by_length.get_mut(length) {
+                same.push(position);
+            }
+        }
+        Self { routes, by_length }
+    }
+
+    /// Finds the API of a request, among those that its session sees. The path is as it stands in the request, still encoded; `has` says
+    /// whether the request has a query parameter or header of a name, with a value where that is not empty.
+    pub(super) fn find(
+        &self,
+        method: &str,
+        path: &str,
+        sees: impl Fn(ApiId) -> bool,
+        has: impl Fn(&str, &str) -> bool,
+    ) -> Found {
+        let Some(given) = split(path).map(decode).collect::<Option<Vec<Cow<'_, str>>>>() else {
+            return Found::Nothing(Vec::new());
+        };
+        let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
+        let as_long = as_long.iter().filter_map(|position| self.routes.get(*position));
+        let chosen = |route: &&Route| route.chosen_by.iter().all(|(name, value)| has(name, value));
+        let fitting = as_long.filter(|route| route.fits(&given)).filter(chosen);
+        let mut fitting: Vec<&Route> = fitting.filter(|route| sees(route.api)).collect();
+        // OpenAPI: a path without parameters is matched before its templated counterparts, whatever the method.
+        if fitting.iter().any(|route| route.is_literal()) {
+            fitting.retain(|route| route.is_literal());
+        }
+        if fitting.is_empty() {
+            return Found::Nothing(self.near(path, sees));
+        }
+        // HEAD is GET without the body.
+        let wanted = if method == "HEAD" { "GET" } else { method };
+        let best = fitting.iter().filter(|route| route.method.as_str() == wanted);
+        match best.min_by_key(|route| (route.rank(), Reverse(route.chosen_by.len()))) {
+            Some(route) => Found::Api(route.api, route.values(given)),
+            None => {
+                let mut methods: BTreeSet<&'static str> =
+                    fitting.iter().map(|route| route.method.as_str()).collect();
+                if methods.contains("GET") {
+                    methods.insert("HEAD");
+                }
+                methods.insert("OPTIONS");
+                Found::Methods(methods)
+            }
+        }
+    }
+
+    /// The routes that a session sees whose paths are near a path.
+    fn near(&self, path: &str, sees: impl Fn(ApiId) -> bool) -> Vec<String> {
+        let shown: String = path.chars().take(200).collect();
+        let seen: Vec<&Route> = self.routes.iter().filter(|route| sees(route.api)).collect();
+        let templates: BTreeSet<&str> = seen.iter().map(|route| &*route.template).collect();
+        let near = nearest(&shown, templates.into_iter());
+        let named = |template: &str| {
+            let of = seen.iter().filter(|route| route.template == template);
+            of.map(|route| format!("{} {}", route.method.as_str(), route.template)).collect::<Vec<_>>()
+        };
+        near.into_iter().flat_map(named).collect()
+    }
+}
+
+impl Route {
+    fn fits(&self, given: &[Cow<'_, str>]) -> bool {
+        self.segments.len() == given.len()
+            && self.segments.iter().zip(given).all(|(segment, given)| match segment {
+                Segment::Literal(text) => *text == **given,
+                Segment::Parameter(_) => !given.is_empty(),
+                Segment::Mixed(pieces) => values(pieces, given).is_some(),
+            })
+    }
+
+    fn is_literal(&self) -> bool {
+        self.segments.iter().all(|segment| matches!(segment, Segment::Literal(_)))
+    }
+
+    /// Less is better: from the left, a literal comes before text with a parameter (the more text the better), and
+    /// that before a parameter.
+    fn rank(&self) -> Vec<usize> {
+        let rank = |segment: &Segment| match segment {
+            Segment::Literal(_) => 0,
+            Segment::Parameter(_) => usize::MAX,
+            Segment::Mixed(pieces) => usize::MAX - 1 - pieces.iter().map(Piece::text_length).sum::<usize>(),
+        };
+        self.segments.iter().map(rank).collect()
+    }
+
+    fn values(&self, given: Vec<Cow<'_, str>>) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for (segment, given) in self.segments.iter().zip(given) {
+            match segment {
+                Segment::Parameter(name) => found.push((name.clone(), given.into_owned())),
+                Segment::Literal(_) => {}
+                Segment::Mixed(pieces) => {
+                    let pairs = values(pieces, &given).unwrap_or_default();
+                    found.extend(pairs.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())));
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Segment {
+    fn of(pieces: &[api_path::Piece<'_>]) -> Self {
+        let plain = |text: &str| decode(text).map_or_else(|| text.to_owned(), Cow::into_owned);
+        match pieces {
+            [api_path::Piece::Literal(text)] => Self::Literal(plain(text)),
+            [api_path::Piece::Parameter(name)] => Self::Parameter((*name).to_owned()),
+            mixed => Self::Mixed(
+                mixed
+                    .iter()
+                    .map(|piece| match piece {
+                        api_path::Piece::Literal(text) => Piece::Text(plain(text)),
+                        api_path::Piece::Parameter(name) => Piece::Parameter((*name).to_owned()),
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl Piece {
+    fn text_length(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Parameter(_) => 0,
+        }
+    }
+}
+
+/// The values of a segment's parameters, each at least a character and, but for the last, as short as can be.
+fn values<'a>(pieces: &'a [Piece], given: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+    let mut rest = given;
+    let mut found = Vec::new();
+    let mut open: Option<&str> = None;
+    for (position, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Parameter(name) => open = Some(name),
+            Piece::Text(text) => match open.take() {
+                None => rest = rest.strip_prefix(text.as_str())?,
+                Some(name) => {
+                    let last = position + 1 == pieces.len();
+                    let first = rest.chars().next()?.len_utf8();
+                    let end = match last {
+                        true => rest.strip_suffix(text.as_str()).map(str::len).filter(|end| *end >= first)?,
+                        false => first + rest.get(first..)?.find(text.as_str())?,
+                    };
+                    found.push((name, rest.get(..end)?));
+                    rest = rest.get(end + text.len()..)?;
+                }
+            },
+        }
+    }
+    match open {
+        Some(name) if !rest.is_empty() => found.push((name, rest)),
+        None if rest.is_empty() => {}
+        _ => return None,
+    }
+    Some(found)
+}
+
+/// The segments of a path; slashes at its ends do not count.
+fn split(path: &str) -> impl Iterator<Item = &str> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    // The root path has no segment, while an empty segment inside a path is one.
+    let root = path.is_empty();
+    path.split('/').filter(move |_| !root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::base;
+
+    const WORLD: &str = "
+world: 1
+name: inn
+materialised: 0
+clock: 2026-03-02T09:00
+domain: {name: inn, base_path: /inn}
+resources:
+  room:
+    key: room_id
+    fields: {room_id: {type: integer}, name: {type: string}}
+    records:
+      - {room_id: 1, name: Blue}
+apis:
+  - {name: ListRooms, method: GET, path: /rooms, behaviour: {list: room}}
+  - {name: FirstRoom, method: GET, path: /rooms/first, behaviour: {compute: {first: '1'}}}
+  - {name: GetRoom, method: GET, path: '/rooms/{room_id}', parameters: {room_id: {ref: room}}, behaviour: {get: room}}
+  - {name: RoomSheet, method: GET, path: '/rooms/{room_id}.pdf', parameters: {room_id: {ref: room}}, behaviour: {get: room}}
+  - {name: RoomsBetween, method: GET, path: '/rooms/{least}...{most}', parameters: {least: {type: integer}, most: {type: integer}}, behaviour: {list: room, filters: {least: {field: room_id, op: ge}, most: {field: room_id, op: le}}}}
+  - {name: DropRoom, method: DELETE, path: '/rooms/{room_id}', parameters: {room_id: {ref: room}}, behaviour: {delete: room}}
+";
+
+    #[test]
+    fn literals_win() {
+        let base = base(WORLD);
+        let routes = Routes::new(base.world());
+        let check = |method: &str, path: &str, expect: &str| {
+            let found = match routes.find(method, path, |_| true, |_, _| false) {
+                Found::Api(api, values) => format!("{} {values:?}", base.world().api(api).name),
+                other => format!("{other:?}"),
+            };
+            assert_eq!(found, expect, "{method} {path}");
+        };
+        check("GET", "/inn/rooms", "ListRooms []");
+        check("GET", "/inn/rooms/", "ListRooms []");
+        check("HEAD", "/inn/rooms/first", "FirstRoom []");
+        check("GET", "/inn/rooms/a%2Fb", r#"GetRoom [("room_id", "a/b")]"#);
+        check("DELETE", "/inn/rooms/2", r#"DropRoom [("room_id", "2")]"#);
+        check("DELETE", "/inn/rooms/first", r#"Methods({"GET", "HEAD", "OPTIONS"})"#);
+        check("GET", "/inn/rooms/1.pdf", r#"RoomSheet [("room_id", "1")]"#);
+        check("GET", "/inn/rooms/1.pdf.pdf", r#"RoomSheet [("room_id", "1.pdf")]"#);
+        check("GET", "/inn/rooms/.pdf", r#"GetRoom [("room_id", ".pdf")]"#);
+        check("GET", "/inn/rooms/1...9", r#"RoomsBetween [("least", "1"), ("most", "9")]"#);
+        check("GET", "/inn/rooms/1....9", r#"RoomsBetween [("least", "1"), ("most", ".9")]"#);
+        check("GET", "/inn/rooms/...9", r#"GetRoom [("room_id", "...9")]"#);
+        check("GET", "/inn/rooms/\u{e4}.pdf", r#"RoomSheet [("room_id", "ä")]"#);
+        check("PUT", "/inn/rooms", r#"Methods({"GET", "HEAD", "OPTIONS"})"#);
+        check(
+            "GET",
+            "/inn/room",
+            r#"Nothing(["GET /inn/rooms", "GET /inn/rooms/first", "GET /inn/rooms/{room_id}", "DELETE /inn/rooms/{room_id}"])"#,
+        );
+        check("GET", "/inn/rooms/%ff", "Nothing([])");
+        check(
+            "GET",
+            "/inn/rooms//",
+            "Nothing([\"GET /inn/rooms\", \"GET /inn/rooms/first\", \"GET /inn/rooms/{room_id}\", \"DELETE /inn/rooms/{room_id}\"])",
+        );
+    }
+
+    #[test]
+    fn routes_that_a_session_does_not_see_are_not_there() {
+        let base = base(WORLD);
+        let routes = Routes::new(base.world());
+        let seen = ["GetRoom"].map(|name| base.api_named(name).unwrap());
+        let check = |method: &str, path: &str, expect: Found| {
+            assert_eq!(
+                routes.find(method, path, |api| seen.contains(&api), |_, _| false),
+                expect,
+                "{method} {path}"
+            );
+        };
+        let get = |id: &str| Found::Api(seen[0], vec![("room_id".to_owned(), id.to_owned())]);
+        check("GET", "/inn/rooms/1", get("1"));
+        check("GET", "/inn/rooms/first", get("first"));
+        check("DELETE", "/inn/rooms/1", Found::Methods(["GET", "HEAD", "OPTIONS"].into()));
+        check("GET", "/inn/rooms", Found::Nothing(vec!["GET /inn/rooms/{room_id}".to_owned()]));
+    }
+}
