@@ -183,10 +183,7 @@ pub(crate) mod tests {
             fn task(
                 &self,
                 _: &str,
-            ) -> Result<
-                Option<diorama_simulator::http::tasks::TaskSpec>,
-                diorama_simulator::http::tasks::TaskError,
-            > {
+            ) -> Result<Option<diorama_sessions::TaskSpec>, diorama_sessions::TaskError> {
                 Ok(None)
             }
         }
