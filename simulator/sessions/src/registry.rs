@@ -55,7 +55,6 @@ impl Slot {
     }
 
     /// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced whole.
-    #[must_use]
     pub fn lock(&self) -> MutexGuard<'_, Live> {
         self.lock_soon().unwrap_or_else(|| self.live.lock().unwrap_or_else(PoisonError::into_inner))
     }

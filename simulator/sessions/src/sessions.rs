@@ -15,7 +15,6 @@ use super::problem::{Kind, Problem};
 use super::registry::{Registry, Reserved, Slot};
 use super::requests::{CreateRequest, ForkRequest, MAX_COPIES, MAX_LEASE_SECONDS};
 use super::settings::Settings;
-use super::step::unwritten;
 use super::store::restore::{LeftOut, Restored, restored};
 use super::store::{Event, Store, StoreError};
 use super::tasks::{TaskSource, TaskSpec};
@@ -185,7 +184,7 @@ impl Sessions {
     /// Why the state folder cannot be written to now, if it cannot.
     #[must_use]
     pub fn ailing(&self) -> Option<Problem> {
-        self.store.as_ref().and_then(Store::ailing).map(|error| unwritten(&error))
+        self.store.as_ref().and_then(Store::ailing).map(|error| error.problem())
     }
 
     /// Waits until the state folder cannot be relied on any more, and says why: the server has to end.
@@ -270,7 +269,7 @@ impl Sessions {
         let mut new = new.collect::<Result<Vec<_>, Problem>>()?;
         note_creation(&mut new, creation);
         let saved = match &self.store {
-            Some(store) => store.create(&new).map_err(|error| unwritten(&error))?,
+            Some(store) => store.create(&new).map_err(|error| error.problem())?,
             None => None,
         };
         self.metrics.created(new.len());
@@ -305,7 +304,7 @@ impl Sessions {
     /// The sessions that an earlier request of the same key made. That request may still wait for the disk.
     fn made_before(&self, made: Vec<Arc<Slot>>) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         made.iter().for_each(|slot| slot.touch(self.now_ms()));
-        let saved = self.store.as_ref().map(Store::saved).transpose().map_err(|error| unwritten(&error))?;
+        let saved = self.store.as_ref().map(Store::saved).transpose().map_err(|error| error.problem())?;
         Ok((made, After::saving(saved.flatten())))
     }
 
@@ -335,7 +334,7 @@ impl Sessions {
             note_creation(&mut forks, creation);
             let saved = match &self.store {
                 Some(store) => {
-                    store.fork(&mut live, request.at, &mut forks).map_err(|error| unwritten(&error))?
+                    store.fork(&mut live, request.at, &mut forks).map_err(|error| error.problem())?
                 }
                 None => None,
             };
@@ -353,7 +352,7 @@ impl Sessions {
     pub fn close(&self, slot: &Slot) -> Result<After, Problem> {
         let mut live = slot.enter()?;
         let saved = match &self.store {
-            Some(store) => store.forget(&live).map_err(|error| unwritten(&error))?,
+            Some(store) => store.forget(&live).map_err(|error| error.problem())?,
             None => None,
         };
         live.gone = true;
@@ -368,7 +367,7 @@ impl Sessions {
     pub fn reset<'s>(&self, slot: &'s Slot) -> Result<(MutexGuard<'s, Live>, After), Problem> {
         let mut live = slot.enter()?;
         let saved = match &self.store {
-            Some(store) => store.reset(&live).map_err(|error| unwritten(&error))?,
+            Some(store) => store.reset(&live).map_err(|error| error.problem())?,
             None => None,
         };
         live.reset();
@@ -408,7 +407,7 @@ impl Sessions {
             if let Some(store) = &self.store {
                 saved = store.renew(&live).map_err(|error| {
                     live.lease_ms = before;
-                    unwritten(&error)
+                    error.problem()
                 })?;
             }
             slot.set_lease(lease_ms);

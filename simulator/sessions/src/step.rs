@@ -9,8 +9,8 @@ use super::after::{After, Saved};
 use super::live::Live;
 use super::problem::{Kind, Problem};
 use super::sessions::Sessions;
+use super::store::Event;
 use super::store::restore::recall;
-use super::store::{Event, StoreError};
 use diorama_engine::session::LogEntry;
 
 /// Levels that the arguments of a call may nest. No type takes more than half of them, and what is written down nests
@@ -38,7 +38,7 @@ impl Sessions {
                 Ok(promise) => saved = promise,
                 Err(error) => {
                     live.session = before;
-                    return Err(unwritten(&error));
+                    return Err(error.problem());
                 }
             }
         }
@@ -107,7 +107,7 @@ impl Sessions {
     /// Writes down what happens to a session, before it does.
     pub(crate) fn note(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, Problem> {
         let Some(store) = &self.store else { return Ok(None) };
-        store.append(live, event).map_err(|error| unwritten(&error))
+        store.append(live, event).map_err(|error| error.problem())
     }
 }
 
@@ -144,22 +144,5 @@ impl Room {
         };
         self.left = left;
         Ok(())
-    }
-}
-
-/// The problem of a request that was not carried out, because it could not be written down.
-pub(crate) fn unwritten(error: &StoreError) -> Problem {
-    match error {
-        StoreError::Unwritable { .. } => {
-            let detail = format!("{error}, so nothing is done; the server goes on by itself once it can");
-            Problem::new(Kind::Unavailable, detail).retry_in(1)
-        }
-        error => {
-            tracing::error!(%error, "the state folder");
-            Problem::new(
-                Kind::Failed,
-                "the state folder cannot be read, so nothing was done; see the server's log",
-            )
-        }
     }
 }

@@ -3,4 +3,5 @@
 pub(super) mod batch;
 pub(super) mod calls;
 pub(super) mod episode;
+pub(super) mod mcp;
 pub(super) mod search;

@@ -1,21 +1,21 @@
 //! The state of a server: its sessions, its search, its limits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::thread::available_parallelism;
 
+use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use diorama_engine::embed::embedded;
-use diorama_sessions::{Kind, Problem, Sessions, TaskSource, WorldSource};
+use diorama_sessions::{CreateRequest, Creation, Kind, Problem, Sessions, Slot, TaskSource, WorldSource};
 
 use super::answer::Refused;
 use super::check::Prover;
 use super::mcp::Endpoint;
 use super::settings::Settings;
 use super::start::StartError;
-use super::world::root::Root;
 use crate::search::{ApiIndex, SearchError, entries};
 
 /// Bytes of bodies that are held at a time, while they are read and answered.
@@ -26,6 +26,9 @@ const LARGE_REPLIES_PER_PROCESSOR: usize = 4;
 /// The least of such requests that are answered at a time, whatever the processors.
 const MIN_LARGE_REPLIES: usize = 8;
 
+/// The key of the request that makes the session at the root: a server that starts again with the same state folder goes on with it.
+const ROOT_KEY: &str = "default session";
+
 /// A server's sessions, and what answers requests about them.
 pub struct App {
     pub(super) sessions: Arc<Sessions>,
@@ -33,8 +36,10 @@ pub struct App {
     pub(super) search: ApiIndex,
     pub(super) settings: Settings,
     pub(super) mcp: Endpoint,
-    /// The session at the root, where there is one.
-    pub(super) root: Option<Root>,
+    /// The OpenAPI document of the server itself, without its URL.
+    pub(super) document: OnceLock<Json>,
+    /// The id of the session at the root, once it is made.
+    root: RwLock<Option<String>>,
     /// As many permits as bytes of bodies may still be held.
     pub(super) bodies: Arc<Semaphore>,
     /// As many permits as requests with large replies may still be answered.
@@ -61,7 +66,8 @@ impl App {
             available_parallelism().map_or(0, |cores| cores.get() * LARGE_REPLIES_PER_PROCESSOR);
         Ok(Arc::new(Self {
             mcp: Endpoint::new(&sessions, &settings),
-            root: settings.default_session.then(Root::default),
+            document: OnceLock::new(),
+            root: RwLock::default(),
             sessions,
             prover: OnceLock::new(),
             search,
@@ -94,6 +100,25 @@ impl App {
     /// Has candidates held against worlds by this prover.
     pub fn prove_with(&self, prover: Box<dyn Prover>) {
         let _ = self.prover.set(prover);
+    }
+
+    /// The session at the root of the server. It is made when first needed, and again after it was deleted.
+    pub(super) async fn root_session(&self) -> Result<Arc<Slot>, Problem> {
+        let known = self.root.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(slot) = known.and_then(|id| self.sessions.get(&id).ok()) {
+            return Ok(slot);
+        }
+        let sessions = Arc::clone(&self.sessions);
+        let made = blocking(move || {
+            let request = CreateRequest { lease_seconds: Some(0), ..CreateRequest::default() };
+            sessions.create(request, Some(&Creation::new(None, ROOT_KEY, b"")))
+        });
+        let (made, steps) = made.await.map_err(|refused| refused.0)?;
+        steps.settle().await?;
+        let none = || Problem::new(Kind::Failed, "no session was made");
+        let slot = made.into_iter().next().ok_or_else(none)?;
+        *self.root.write().unwrap_or_else(PoisonError::into_inner) = Some(slot.id().to_owned());
+        Ok(slot)
     }
 
     /// The absolute URL of a session's REST API.

@@ -12,7 +12,6 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{Request, Response, StatusCode};
@@ -37,9 +36,8 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
 use self::output::output_schema;
-use super::answer::{Answer, Refused, after, text};
-use super::app::App;
-use super::extract::{Session, Whole, media_type};
+use super::answer::{Refused, text};
+use super::extract::media_type;
 use super::settings::Settings;
 use super::transport::body::{MAX_LINE_BYTES, read_whole};
 use diorama_engine::Base;
@@ -69,18 +67,6 @@ struct Mcp(Arc<Sessions>);
 
 /// Answers the MCP requests of a server's sessions.
 pub struct Endpoint(Service);
-
-/// Speaks the Model Context Protocol with the world of a session.
-pub(super) async fn handle(
-    State(app): State<Arc<App>>,
-    Session(slot): Session,
-    request: axum::extract::Request,
-) -> Answer {
-    let (parts, body) = request.into_parts();
-    let whole = Whole::read(&app, &parts.headers, body).await?;
-    let (response, steps) = app.mcp.answer(slot, parts, whole.bytes.clone()).await;
-    Ok(after(steps, response))
-}
 
 impl Endpoint {
     /// Returns the response to a request whose body has been read, and the steps before it leaves.
@@ -145,7 +131,7 @@ fn call(
     request: CallToolRequestParams,
 ) -> Result<(CallToolResult, After), Problem> {
     let call = named(request, &slot.world.base)?;
-    let called = sessions.call_by_name(&mut *slot.lock(), &call)?;
+    let called = sessions.call_by_name(&mut slot.lock(), &call)?;
     let zone = &slot.world.world().zone;
     let text = vec![ContentBlock::text(called.body_text(zone))];
     if !called.is_success() {

@@ -11,6 +11,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::answer::Answer;
 use super::app::App;
+use super::route::RESERVED_PREFIX;
 use super::world;
 
 /// The links of the page: where they lead, and what is there.
@@ -48,12 +49,12 @@ fn page(app: &App) -> Markup {
             body {
                 h1 { "Diorama" }
                 p { "A server of simulated worlds. Each session is a world of its own that remembers what was written to it." }
-                @if app.root.is_some() {
+                @if app.settings.default_session {
                     p { "A session answers at this address: send the requests of the document to " code { (app.settings.public_url) } "." }
                 }
                 ul {
                     @for (path, text) in LINKS {
-                        li { a href={ "." (super::router::RESERVED_PREFIX) "/" (path) } { (text) } }
+                        li { a href={ "." (RESERVED_PREFIX) "/" (path) } { (text) } }
                     }
                 }
                 @if !worlds.is_empty() {

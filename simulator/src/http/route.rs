@@ -12,6 +12,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::app::App;
 use super::negotiate::Format;
 
+/// The prefix under which the server's own routes always answer, also where a world at the root has paths of the same names.
+pub(super) const RESERVED_PREFIX: &str = "/__diorama";
+
 /// The callers that may use a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {

@@ -28,28 +28,28 @@ use super::app::App;
 use super::cors::share;
 use super::extract::cut_ids;
 use super::page;
-use super::route::Access;
+use super::root;
+use super::route::document::document;
+use super::route::{Access, RESERVED_PREFIX};
 use super::routes::routes;
 use super::transport::HangUp;
 use super::transport::body::{MAX_LINE_BYTES, drain};
-use super::world::{self, root};
+use super::world;
 
 /// The header that carries a request's id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The prefix under which the server's own routes always answer, also where a world at the root has paths of the same names.
-pub(super) const RESERVED_PREFIX: &str = "/__diorama";
 /// Replies of at most so many bytes are not compressed.
 const MAX_PLAIN_BYTES: u16 = 32 << 10;
 
 /// Returns the router of a server.
 pub(super) fn router(app: &Arc<App>) -> Router {
+    app.document.get_or_init(|| document(&routes()));
     let own = own_router(app);
-    let router = match &app.root {
-        None => own.clone().nest(RESERVED_PREFIX, own),
-        Some(_) => {
-            let root_first = from_fn_with_state(Arc::clone(app), root::answer).layer(own.clone());
-            Router::new().nest(RESERVED_PREFIX, own).fallback_service(root_first)
-        }
+    let router = if app.settings.default_session {
+        let root_first = from_fn_with_state(Arc::clone(app), root::answer_first).layer(own.clone());
+        Router::new().nest(RESERVED_PREFIX, own).fallback_service(root_first)
+    } else {
+        own.clone().nest(RESERVED_PREFIX, own)
     };
     router
         .layer(map_response(settle))

@@ -20,7 +20,7 @@ use super::request_types::{
     MessageRequest, PageQuery, SearchRequest, StateQuery,
 };
 use super::route::{Access, Route};
-use super::{admin, api, mcp};
+use super::{admin, api};
 
 fn get<T: 'static>(
     path: &'static str,
@@ -193,7 +193,7 @@ fn of_agents() -> Vec<Route> {
         post(
             "/v1/sessions/{id}/mcp",
             ("mcp", "Speaks the Model Context Protocol (streamable HTTP) with the session's world"),
-            mcp::handle,
+            api::mcp::answer,
         )
         .takes::<Json>()
         .gives::<Json>(),

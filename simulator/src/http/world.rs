@@ -7,7 +7,6 @@ mod kinds;
 pub mod openapi;
 mod reply;
 mod request;
-pub(super) mod root;
 mod routes;
 
 use std::sync::{Arc, MutexGuard};
@@ -101,7 +100,7 @@ pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Ans
             let encoded = below.split('/').next().unwrap_or(below).len();
             (app.sessions.get(&segment(path, 1)), SESSIONS.len() + encoded)
         }
-        None if app.root.is_some() => (root::slot(&app).await, 0),
+        None if app.settings.default_session => (app.root_session().await, 0),
         None => {
             check_accept(request.headers(), None, &["application/json"])?;
             let shown: String = path.chars().take(200).collect();
@@ -117,6 +116,13 @@ pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Ans
     }
 }
 
+/// Returns true if a session's world has an API at the request's path, of whatever method.
+pub(super) fn has_path(slot: &Slot, request: &Request) -> bool {
+    let Some(tables) = Tables::of(&slot.world) else { return false };
+    let received = Received::new(request.uri(), request.headers(), request.method(), &[], 0);
+    !matches!(tables.find(slot, |_| true, &received), Found::Nothing(_))
+}
+
 /// Refuses a request whose body is not read: its sender gets the answer all the same.
 async fn refuse(app: &App, request: Request, problem: Problem) -> Answer {
     let (parts, body) = request.into_parts();
@@ -125,7 +131,7 @@ async fn refuse(app: &App, request: Request, problem: Problem) -> Answer {
 }
 
 /// Answers a request of a session's world, whose own path begins at the byte `from`.
-async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request) -> Answer {
+pub(super) async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let whole = Whole::read(app, &parts.headers, body).await?;
     let server = Arc::clone(app);

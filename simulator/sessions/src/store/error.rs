@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::node::shortened;
+use crate::problem::{Kind, Problem};
 
 /// Why sessions cannot be written down or read again.
 #[derive(Debug, thiserror::Error)]
@@ -111,6 +112,17 @@ fn flag(node: &str) -> String {
 }
 
 impl StoreError {
+    /// Returns the problem of a request that was not carried out, because it could not be written down.
+    pub(crate) fn problem(&self) -> Problem {
+        if matches!(self, Self::Unwritable { .. }) {
+            let detail = format!("{self}, so nothing is done; the server goes on by itself once it can");
+            return Problem::new(Kind::Unavailable, detail).retry_in(1);
+        }
+        tracing::error!(error = %self, "the state folder");
+        let detail = "the state folder cannot be read, so nothing was done; see the server's log";
+        Problem::new(Kind::Failed, detail)
+    }
+
     pub(super) fn opening(path: &Path, why: &dyn std::fmt::Display) -> Self {
         Self::Opening { path: path.to_owned(), why: why.to_string() }
     }

@@ -1,7 +1,7 @@
 //! The server itself: its health, counts and description, and the check of candidates.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock};
 
 use axum::body::Body as AxumBody;
 use axum::extract::State;
@@ -15,7 +15,6 @@ use crate::http::extract::Body;
 use crate::http::negotiate::{Format, preferred_format};
 use crate::http::reply_types::Health;
 use crate::http::request_types::CandidateHead;
-use crate::http::route::document::document;
 use crate::http::world::documents::Document;
 
 /// Says that the server answers.
@@ -58,10 +57,10 @@ pub(in crate::http) async fn describe_as_yaml(
 }
 
 async fn describe(app: Arc<App>, headers: HeaderMap, named: Format) -> Answer<Response<AxumBody>> {
-    static DOCUMENT: LazyLock<Json> = LazyLock::new(|| document(&crate::http::routes::routes()));
     let url = app.settings.public_url.clone();
+    let server = Arc::clone(&app);
     app.large(move || {
-        let mut document = DOCUMENT.clone();
+        let mut document = server.document.get().cloned().unwrap_or_default();
         document["servers"] = json!([{"url": url}]);
         Ok(Document::new(&document, preferred_format(&headers, named)).response(&headers))
     })
