@@ -19,7 +19,6 @@ mod negotiate;
 mod page;
 mod reply_types;
 mod request_types;
-mod root;
 mod route;
 mod router;
 mod routes;

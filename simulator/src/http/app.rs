@@ -9,7 +9,9 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use diorama_engine::embed::embedded;
-use diorama_sessions::{CreateRequest, Creation, Kind, Problem, Sessions, Slot, TaskSource, WorldSource};
+use diorama_sessions::{
+    CreateRequest, Creation, Kind, Problem, Ready, Sessions, Slot, TaskSource, WorldSource,
+};
 
 use super::answer::Refused;
 use super::check::Prover;
@@ -38,6 +40,8 @@ pub struct App {
     pub(super) mcp: Endpoint,
     /// The OpenAPI document of the server itself, without its URL.
     pub(super) document: OnceLock<Json>,
+    /// The world at the root, once it is needed.
+    root_world: OnceLock<Arc<Ready>>,
     /// The id of the session at the root, once it is made.
     root: RwLock<Option<String>>,
     /// As many permits as bytes of bodies may still be held.
@@ -67,6 +71,7 @@ impl App {
         Ok(Arc::new(Self {
             mcp: Endpoint::new(&sessions, &settings),
             document: OnceLock::new(),
+            root_world: OnceLock::new(),
             root: RwLock::default(),
             sessions,
             prover: OnceLock::new(),
@@ -100,6 +105,16 @@ impl App {
     /// Has candidates held against worlds by this prover.
     pub fn prove_with(&self, prover: Box<dyn Prover>) {
         let _ = self.prover.set(prover);
+    }
+
+    /// The world at the root of the server.
+    pub(super) async fn root_world(&self) -> Result<Arc<Ready>, Problem> {
+        if let Some(world) = self.root_world.get() {
+            return Ok(Arc::clone(world));
+        }
+        let sessions = Arc::clone(&self.sessions);
+        let world = blocking(move || sessions.worlds().only()?.ready()).await.map_err(|refused| refused.0)?;
+        Ok(Arc::clone(self.root_world.get_or_init(|| world)))
     }
 
     /// The session at the root of the server. It is made when first needed, and again after it was deleted.

@@ -22,22 +22,45 @@ const PREFLIGHT_SECONDS: u16 = 600;
 
 /// Lets pages of other origins read the reply.
 pub(super) async fn share(request: Request, next: Next) -> Response<Body> {
-    if !request.headers().contains_key(ORIGIN) {
-        return next.run(request).await;
+    let page = Page::of(&request);
+    page.share(next.run(request).await)
+}
+
+/// What a page of another origin asks for.
+pub(super) struct Page {
+    is_other: bool,
+    /// The headers that a preflight request asks for.
+    preflight: Option<HeaderValue>,
+}
+
+impl Page {
+    /// Reads a request's headers.
+    pub(super) fn of(request: &Request) -> Self {
+        let headers = request.headers();
+        let is_other = headers.contains_key(ORIGIN);
+        let is_preflight = is_other
+            && request.method() == Method::OPTIONS
+            && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+        let asked = || headers.get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+        let preflight = is_preflight.then(|| asked().unwrap_or(HeaderValue::from_static("*")));
+        Self { is_other, preflight }
     }
-    let is_preflight =
-        request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-    let asked = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
-    if is_preflight {
-        if let Some(allow) = headers.get(ALLOW).cloned() {
-            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allow);
+
+    /// Lets the page read a response.
+    pub(super) fn share(self, mut response: Response<Body>) -> Response<Body> {
+        if !self.is_other {
+            return response;
         }
-        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.unwrap_or(HeaderValue::from_static("*")));
-        headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from(PREFLIGHT_SECONDS));
+        let headers = response.headers_mut();
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+        if let Some(asked) = self.preflight {
+            if let Some(allow) = headers.get(ALLOW).cloned() {
+                headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allow);
+            }
+            headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked);
+            headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from(PREFLIGHT_SECONDS));
+        }
+        response
     }
-    response
 }

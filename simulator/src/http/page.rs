@@ -30,7 +30,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, request: Request) -> Answe
     let accepts =
         |value: &axum::http::HeaderValue| value.to_str().is_ok_and(|text| text.contains("text/html"));
     if !request.headers().get_all(ACCEPT).iter().any(accepts) {
-        return world::answer(State(app), request).await;
+        return world::answer(&app, request).await;
     }
     Ok(Html(page(&app).into_string()).into_response())
 }

@@ -1,6 +1,7 @@
 //! The router of a server: its own routes, the APIs of worlds behind them, and the layers around both.
 
 use std::any::Any as Panic;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -10,11 +11,11 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONNECTION, HOST};
 use axum::http::{HeaderName, HeaderValue, Method, Response, Version};
-use axum::middleware::{Next, from_fn, from_fn_with_state, map_response, map_response_with_state};
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
 use diorama_sessions::{After, Kind, Problem};
-use tower::Layer as _;
+use tower::{Service, ServiceBuilder, ServiceExt as _, service_fn};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
@@ -23,12 +24,11 @@ use tower_http::trace::TraceLayer;
 use tracing::Span;
 
 use super::admission::admit;
-use super::answer::{Refused, other_method};
+use super::answer::{Answer, Refused, other_method};
 use super::app::App;
-use super::cors::share;
+use super::cors::{Page, share};
 use super::extract::cut_ids;
 use super::page;
-use super::root;
 use super::route::document::document;
 use super::route::{Access, RESERVED_PREFIX};
 use super::routes::routes;
@@ -41,26 +41,64 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Replies of at most so many bytes are not compressed.
 const MAX_PLAIN_BYTES: u16 = 32 << 10;
 
-/// Returns the router of a server.
-pub(super) fn router(app: &Arc<App>) -> Router {
+/// Returns what answers the requests of a server.
+///
+/// Calls of worlds go straight to their tables: the router has a future on the heap for each of its layers.
+pub(super) fn service(
+    app: &Arc<App>,
+) -> impl Service<Request, Response = Response<Body>, Error = Infallible, Future: Send> + Clone + Send + 'static
+{
     app.document.get_or_init(|| document(&routes()));
     let own = own_router(app);
-    let router = if app.settings.default_session {
-        let root_first = from_fn_with_state(Arc::clone(app), root::answer_first).layer(own.clone());
-        Router::new().nest(RESERVED_PREFIX, own).fallback_service(root_first)
-    } else {
-        own.clone().nest(RESERVED_PREFIX, own)
-    };
-    router
-        .layer(map_response(settle))
+    let router = own.clone().nest(RESERVED_PREFIX, own);
+    let app = Arc::clone(app);
+    let answered = service_fn(move |request| {
+        let (app, router) = (Arc::clone(&app), router.clone());
+        async move {
+            let response = settle(answer(&app, router, request).await).await;
+            app.sessions.metrics().answered(response.status().as_u16());
+            Ok(response)
+        }
+    });
+    ServiceBuilder::new()
+        .map_response(|response: Response<_>| response.map(Body::new))
+        .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_failure(()).on_response(log))
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(MAX_PLAIN_BYTES)))
         .layer(CatchPanicLayer::custom(failed))
-        .layer(from_fn(check_one_host))
-        .layer(map_response_with_state(Arc::clone(app), count))
-        .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_failure(()).on_response(log))
+        .service(answered)
 }
 
-/// The server's own routes, and the APIs of worlds at `/s/{id}` behind them.
+async fn answer(app: &Arc<App>, router: Router, request: Request) -> Response<Body> {
+    if let Err(problem) = check_one_host(&request) {
+        let (parts, body) = request.into_parts();
+        drain(body, &parts.headers, MAX_LINE_BYTES).await;
+        let mut response = Refused(problem).into_response();
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        return response;
+    }
+    // The paths of the world at the root go before the server's own.
+    let of_world = if request.uri().path().starts_with(world::SESSIONS) {
+        true
+    } else if app.settings.default_session {
+        match app.root_world().await {
+            Ok(root) => world::has_path(&root, &request),
+            Err(problem) => return Refused(problem).into_response(),
+        }
+    } else {
+        false
+    };
+    if !of_world {
+        return router.oneshot(request).await.unwrap_or_else(|never| match never {});
+    }
+    let (id, page) = (request.headers().get(&REQUEST_ID).cloned(), Page::of(&request));
+    let mut response = world::answer(app, request).await.into_response();
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    page.share(response)
+}
+
+/// The server's own routes.
 fn own_router(app: &Arc<App>) -> Router {
     let mut router = Router::new();
     let mut all = routes().into_iter().peekable();
@@ -79,11 +117,16 @@ fn own_router(app: &Arc<App>) -> Router {
         let methods = methods.fallback(async move |method: Method| other_method(&method, &allow));
         router = router.route(path, layered(app, access, methods));
     }
-    let worlds = MethodRouter::new().fallback(world::answer);
+    let nowhere = MethodRouter::new().fallback(nowhere);
     router
         .route("/", get(page::show))
-        .fallback_service(layered(app, Access::Agent, worlds).with_state(Arc::clone(app)))
+        .fallback_service(layered(app, Access::Open, nowhere).with_state(Arc::clone(app)))
         .with_state(Arc::clone(app))
+}
+
+/// Answers a request of a path that no route has: the world at the root says what is near, where there is one.
+async fn nowhere(State(app): State<Arc<App>>, request: Request) -> Answer {
+    world::answer(&app, request).await
 }
 
 /// The methods that a route's method stands for.
@@ -117,17 +160,12 @@ impl MakeRequestId for Numbers {
 }
 
 /// Refuses a request that names no host, or more than one (RFC 9112, 3.2). HTTP/1.0 needs none.
-async fn check_one_host(request: Request, next: Next) -> Response<Body> {
+fn check_one_host(request: &Request) -> Result<(), Problem> {
     let found = request.headers().get_all(HOST).iter().count();
     if found == 1 || (found == 0 && request.version() < Version::HTTP_11) {
-        return next.run(request).await;
+        return Ok(());
     }
-    let (parts, body) = request.into_parts();
-    drain(body, &parts.headers, MAX_LINE_BYTES).await;
-    let detail = format!("the header Host: expected one, found {found}");
-    let mut response = Refused(Problem::new(Kind::Malformed, detail)).into_response();
-    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    response
+    Err(Problem::new(Kind::Malformed, format!("the header Host: expected one, found {found}")))
 }
 
 /// Waits until a response may leave. One that a fault loses is marked for the transport.
@@ -143,11 +181,6 @@ async fn settle(mut response: Response<Body>) -> Response<Body> {
     }
 }
 
-async fn count(State(app): State<Arc<App>>, response: Response<Body>) -> Response<Body> {
-    app.sessions.metrics().answered(response.status().as_u16());
-    response
-}
-
 fn failed(_: Box<dyn Panic + Send>) -> Response<Body> {
     Refused(Problem::new(Kind::Failed, "the server failed to answer this request")).into_response()
 }
@@ -157,7 +190,7 @@ fn span(request: &Request) -> Span {
     tracing::info_span!("request", method = %request.method(), path = cut_ids(request.uri().path()))
 }
 
-fn log(response: &Response<Body>, took: Duration, _: &Span) {
+fn log<B>(response: &Response<B>, took: Duration, _: &Span) {
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     if response.extensions().get::<HangUp>().is_some() {
         tracing::info!(micros, "dropped");

@@ -10,10 +10,10 @@ use axum::body::Body;
 use axum::http::{Request, Response};
 use diorama_sessions::StoreError;
 use tokio::net::TcpListener;
-use tower_service::Service as _;
+use tower::Service as _;
 
 use super::app::App;
-use super::router::router;
+use super::router::service;
 use super::transport::accept::accept;
 
 /// How often leases are looked at.
@@ -28,9 +28,9 @@ pub async fn serve(
     app: Arc<App>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), StoreError> {
-    let router = router(&app);
-    // A router is always ready.
-    let answer = move |request: Request<hyper::body::Incoming>| router.clone().call(request.map(Body::new));
+    let service = service(&app);
+    // The service is always ready.
+    let answer = move |request: Request<hyper::body::Incoming>| service.clone().call(request.map(Body::new));
     let ending = {
         let app = Arc::clone(&app);
         async move {

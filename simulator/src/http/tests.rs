@@ -66,7 +66,7 @@ async fn respond_to(
     (*request.method_mut(), *request.uri_mut()) = (method.clone(), uri.clone());
     *request.headers_mut() = headers.clone();
     request.headers_mut().entry(HOST).or_insert(HeaderValue::from_static("test"));
-    router::router(app).oneshot(request).await.unwrap()
+    router::service(app).oneshot(request).await.unwrap()
 }
 
 /// A request with a control token, or with none where it is empty.

@@ -11,7 +11,7 @@ mod routes;
 
 use std::sync::{Arc, MutexGuard};
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, World};
 use diorama_seeds::task::Call;
@@ -34,7 +34,7 @@ use super::transport::body::drain;
 use diorama_engine::session::LogEntry;
 
 /// The REST APIs of sessions are below this path.
-const SESSIONS: &str = "/s/";
+pub(super) const SESSIONS: &str = "/s/";
 /// Bytes of a body that are read in less time than a thread of the runtime may be held.
 const MAX_QUICK_BODY_BYTES: usize = 32 << 10;
 
@@ -78,9 +78,9 @@ impl Tables {
     }
 
     /// The API of a request, among those that its session sees.
-    fn find(&self, slot: &Slot, sees: impl Fn(ApiId) -> bool + Copy, request: &Received<'_>) -> Found {
+    fn find(&self, server_path: &str, sees: impl Fn(ApiId) -> bool + Copy, request: &Received<'_>) -> Found {
         let has = |name: &str, value: &str| request.has(name, value);
-        let (method, server_path) = (request.method.as_str(), &*slot.world.server_path);
+        let method = request.method.as_str();
         let found = self.routes.find(method, request.path, sees, has);
         // The server path of an imported document stands before the paths of callers that keep it.
         match (&found, request.path.strip_prefix(server_path)) {
@@ -92,8 +92,8 @@ impl Tables {
     }
 }
 
-/// Answers a request of a path that is none of the server's own.
-pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Answer {
+/// Answers a request of a session's world, or of the world at the root; where there is none, says that no route fits.
+pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
     let path = request.uri().path();
     let (slot, from) = match path.strip_prefix(SESSIONS) {
         Some(below) => {
@@ -107,20 +107,20 @@ pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Ans
             let detail = format!(
                 "no route fits {shown}; see /openapi.json, and for the API of a world /s/{{id}}/openapi.json with a session's id"
             );
-            return refuse(&app, request, Problem::new(Kind::NotFound, detail)).await;
+            return refuse(app, request, Problem::new(Kind::NotFound, detail)).await;
         }
     };
     match slot.and_then(|slot| app.check_room().map(|()| slot)) {
-        Ok(slot) => respond(&app, slot, from, request).await,
-        Err(problem) => refuse(&app, request, problem).await,
+        Ok(slot) => respond(app, slot, from, request).await,
+        Err(problem) => refuse(app, request, problem).await,
     }
 }
 
-/// Returns true if a session's world has an API at the request's path, of whatever method.
-pub(super) fn has_path(slot: &Slot, request: &Request) -> bool {
-    let Some(tables) = Tables::of(&slot.world) else { return false };
+/// Returns true if a world has an API at the request's path, of whatever method.
+pub(super) fn has_path(world: &Ready, request: &Request) -> bool {
+    let Some(tables) = Tables::of(world) else { return false };
     let received = Received::new(request.uri(), request.headers(), request.method(), &[], 0);
-    !matches!(tables.find(slot, |_| true, &received), Found::Nothing(_))
+    !matches!(tables.find(&world.server_path, |_| true, &received), Found::Nothing(_))
 }
 
 /// Refuses a request whose body is not read: its sender gets the answer all the same.
@@ -131,7 +131,7 @@ async fn refuse(app: &App, request: Request, problem: Problem) -> Answer {
 }
 
 /// Answers a request of a session's world, whose own path begins at the byte `from`.
-pub(super) async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request) -> Answer {
+async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let whole = Whole::read(app, &parts.headers, body).await?;
     let server = Arc::clone(app);
@@ -183,7 +183,7 @@ fn tables(slot: &Slot) -> Result<&Tables, Problem> {
 
 fn find(slot: &Slot, live: &Live, request: &Received<'_>) -> Result<Found, Problem> {
     let sees = |api| slot.shows_all() || live.session.is_visible(api);
-    Ok(tables(slot)?.find(slot, sees, request))
+    Ok(tables(slot)?.find(&slot.world.server_path, sees, request))
 }
 
 /// The answer to a request that takes microseconds. None where it may take longer, or another is at the session: nothing was done.

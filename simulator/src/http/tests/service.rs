@@ -437,6 +437,7 @@ fn the_world_at_the_root_goes_before_the_servers_own_routes() {
         settings.control_token = Some("secret".into());
     });
     let get = |path: &str| run(send(&app, "", &format!("GET {path}"), Json::Null));
+    assert_eq!((get("/healthz").0, app.sessions().count()), (200, 0), "the session begins when it is needed");
     let (status, _, product) = get("/products/14");
     assert_eq!((status, &product["product_id"]), (200, &json!(14)), "{product}");
     assert_eq!(get("/v3/products/14").2, product, "below the document's server path");
