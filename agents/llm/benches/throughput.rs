@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use diorama_llm::{
-    ChatModel, ChatRequest, HttpSettings, Message, RecordedModel, Recording, RequestOrigin, RunBudget,
-    Sampling, connect,
+    ChatModel, ChatRequest, HttpSettings, Message, RecordedModel, Recording, RequestOrigin, RetrySettings,
+    RunBudget, Sampling, connect,
 };
 use diorama_model_server::{Answer, Keep, ModelServer, Script};
 use tokio::task::JoinSet;
@@ -49,7 +49,7 @@ async fn measure() {
     let budget = RunBudget::unlimited();
     let ceiling = NonZeroUsize::new(CONVERSATIONS).unwrap();
     let settings = HttpSettings::new(server.url(), "scripted");
-    let model = connect(settings, None, ceiling, &budget).unwrap();
+    let model = connect(settings, RetrySettings::default(), None, ceiling, &budget).unwrap();
     let recording = Recording::open(folder.path().join("recording")).unwrap();
     let model = Arc::new(RecordedModel::new(model, Arc::new(recording), Arc::clone(&budget)));
     println!("at the start: {} MiB", resident_mib().unwrap_or_default());

@@ -54,6 +54,17 @@ impl fmt::Display for JsonMode {
     }
 }
 
+/// The field of a request that bounds the length of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxTokensField {
+    /// `max_completion_tokens`, as OpenAI's reasoning models want it.
+    MaxCompletionTokens,
+    /// `max_tokens`, which nearly every other server knows.
+    MaxTokens,
+    /// No field: the server's own bound holds, and a budget may reserve too little.
+    None,
+}
+
 /// Part of a run that makes a request. Equal prompts of two origins have replies of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestOrigin {
@@ -179,7 +190,7 @@ pub struct OutputSchema {
 /// Length of the reply and temperature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Most tokens of a reply, reasoning included. Always sent: a budget reserves it.
+    /// Most tokens of a reply, reasoning included. A budget reserves it.
     pub max_reply_tokens: u32,
     /// From 0 (the likeliest token) to 2; the server's own value when absent.
     pub temperature: Option<f64>,

@@ -65,7 +65,7 @@ pub enum ChatError {
         usage: Option<Usage>,
     },
     /// All attempts have failed.
-    #[error("given up after {attempts} attempts; the last: {last}")]
+    #[error("given up after {attempts} attempt{}; the last: {last}", if *attempts == 1 { "" } else { "s" })]
     GaveUp {
         /// Attempts, the first counted.
         attempts: u32,
@@ -115,6 +115,11 @@ impl ChatError {
                 | Self::Unreachable { .. }
                 | Self::LostReply { .. }
         )
+    }
+
+    /// Returns whether the server calls the request wrong (400).
+    pub(crate) const fn is_bad_request(&self) -> bool {
+        matches!(self, Self::Refused { status: 400, .. } | Self::JsonModeRefused { status: 400, .. })
     }
 
     /// Returns the tokens that the failed request has spent; none where they are not known.

@@ -5,13 +5,14 @@ mod endpoint;
 mod reply;
 
 use std::error::Error;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, Url, redirect};
 
-use crate::chat::{ChatReply, ChatRequest, Identity, JsonMode};
+use crate::chat::{ChatReply, ChatRequest, Identity, JsonMode, MaxTokensField};
 use crate::error::{ChatError, SettingsError};
 use crate::model::{BoxFuture, ChatModel};
 use crate::secret::Secret;
@@ -28,15 +29,19 @@ pub struct HttpSettings {
     pub model: String,
     /// How JSON is asked for.
     pub json_mode: JsonMode,
+    /// The field that bounds replies. None: `max_tokens`, or `max_completion_tokens` where the server refuses that and takes
+    /// this (400, before its first reply).
+    pub max_tokens_field: Option<MaxTokensField>,
     /// Longest time from connecting to the end of a reply.
     pub timeout: Duration,
 }
 
 impl HttpSettings {
-    /// Makes settings with JSON mode `json_schema` and a timeout of ten minutes.
+    /// Makes settings with JSON mode `json_schema`, a timeout of ten minutes, and the field of lengths left open.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         let (base_url, model) = (base_url.into(), model.into());
-        Self { base_url, model, json_mode: JsonMode::default(), timeout: Duration::from_secs(600) }
+        let timeout = Duration::from_secs(600);
+        Self { base_url, model, json_mode: JsonMode::default(), max_tokens_field: None, timeout }
     }
 }
 
@@ -50,6 +55,8 @@ pub struct HttpModel {
     timeout: Duration,
     /// Set by the first reply in the JSON mode: refusals after it have other causes.
     json_mode_works: AtomicBool,
+    /// The field that bounds replies, once it is known.
+    max_tokens_field: OnceLock<MaxTokensField>,
 }
 
 impl HttpModel {
@@ -73,12 +80,39 @@ impl HttpModel {
         let client = builder.build().map_err(|error| SettingsError::Client { cause: cause(error) })?;
         let identity = Identity { model: settings.model, json_mode: settings.json_mode };
         let json_mode_works = AtomicBool::new(false);
-        Ok(Self { client, url, key, identity, timeout: settings.timeout, json_mode_works })
+        let max_tokens_field = settings.max_tokens_field.map(OnceLock::from).unwrap_or_default();
+        let timeout = settings.timeout;
+        Ok(Self { client, url, key, identity, timeout, json_mode_works, max_tokens_field })
     }
 
+    /// Sends a request. Until a reply has come, one that is refused is sent again with the other field of lengths.
     async fn send(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        let decided = self.max_tokens_field.get();
+        let field = decided.copied().unwrap_or(MaxTokensField::MaxTokens);
+        let first = self.send_with(field, request).await;
+        let error = match first {
+            Err(error) if decided.is_none() && error.is_bad_request() => error,
+            Ok(reply) => {
+                self.max_tokens_field.get_or_init(|| field);
+                return Ok(reply);
+            }
+            Err(error) => return Err(error),
+        };
+        let field = MaxTokensField::MaxCompletionTokens;
+        match self.send_with(field, request).await {
+            // A server that names the field means it: what it says next has another cause.
+            Err(other) if other.is_bad_request() && !error.to_string().contains("max_tokens") => Err(error),
+            Ok(reply) => {
+                self.max_tokens_field.get_or_init(|| field);
+                Ok(reply)
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    async fn send_with(&self, field: MaxTokensField, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let has_format = request.schema.is_some() && self.identity.json_mode != JsonMode::None;
-        let body = body::of(&self.identity, request).to_string();
+        let body = body::of(&self.identity, field, request).to_string();
         let sent = self.client.post(self.url.clone()).timeout(self.timeout).body(body).send().await;
         let response = sent.map_err(|error| self.lost(error))?;
         let status = response.status().as_u16();

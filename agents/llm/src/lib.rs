@@ -23,8 +23,8 @@ use std::sync::Arc;
 pub use self::ask::{ReplySource, ask_and_repair};
 pub use self::budget::{BudgetLimits, Prices, RunBudget, UsageCounts, UsageReport, max_usage};
 pub use self::chat::{
-    ChatReply, ChatRequest, FinishReason, Identity, JsonMode, Message, OutputSchema, RequestOrigin, Sampling,
-    Tool, ToolCall, Usage,
+    ChatReply, ChatRequest, FinishReason, Identity, JsonMode, MaxTokensField, Message, OutputSchema,
+    RequestOrigin, Sampling, Tool, ToolCall, Usage,
 };
 pub use self::error::{BudgetExhausted, ChatError, SettingsError};
 pub use self::extract::{NoJson, json_in};
@@ -52,7 +52,7 @@ pub use self::secret::Secret;
 /// let budget = RunBudget::new(limits, Prices::default(), recording.usage())?;
 /// let settings = HttpSettings::new("http://127.0.0.1:8000", "SmolLM2-135M-Instruct");
 /// let max_in_flight = NonZeroUsize::new(64).ok_or("no requests at all")?;
-/// let model = connect(settings, None, max_in_flight, &budget)?;
+/// let model = connect(settings, RetrySettings::default(), None, max_in_flight, &budget)?;
 /// let model = RecordedModel::new(model, recording, Arc::clone(&budget));
 ///
 /// let origin = RequestOrigin { step: "domain".to_owned(), row: 0, attempt: 0 };
@@ -67,10 +67,11 @@ pub use self::secret::Secret;
 /// When the settings or the key cannot be used.
 pub fn connect(
     settings: HttpSettings,
+    retries: RetrySettings,
     key: Option<Secret>,
     max_in_flight: NonZeroUsize,
     budget: &Arc<RunBudget>,
 ) -> Result<RetryingModel<HttpModel>, SettingsError> {
     let model = HttpModel::new(settings, key)?;
-    Ok(RetryingModel::new(model, RetrySettings::default(), max_in_flight, Arc::clone(budget)))
+    Ok(RetryingModel::new(model, retries, max_in_flight, Arc::clone(budget)))
 }

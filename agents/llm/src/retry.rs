@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
@@ -16,7 +17,7 @@ use crate::model::{BoxFuture, ChatModel};
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
 
 /// Number and spacing of the attempts at one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct RetrySettings {
     /// Attempts, the first counted.
     pub attempts: u32,
@@ -24,11 +25,14 @@ pub struct RetrySettings {
     pub min_delay: Duration,
     /// Longest wait before the random part is added.
     pub max_delay: Duration,
+    /// Told of the first failure after which a request is sent again, once for a model.
+    pub on_first_failure: Option<fn(&ChatError)>,
 }
 
 impl Default for RetrySettings {
     fn default() -> Self {
-        Self { attempts: 8, min_delay: Duration::from_millis(500), max_delay: Duration::from_secs(30) }
+        let (min_delay, max_delay) = (Duration::from_millis(500), Duration::from_secs(30));
+        Self { attempts: 8, min_delay, max_delay, on_first_failure: None }
     }
 }
 
@@ -38,6 +42,7 @@ pub struct RetryingModel<M> {
     inner: M,
     settings: RetrySettings,
     in_flight: Semaphore,
+    has_failed: AtomicBool,
     budget: Arc<RunBudget>,
 }
 
@@ -50,7 +55,7 @@ impl<M: ChatModel> RetryingModel<M> {
         budget: Arc<RunBudget>,
     ) -> Self {
         let in_flight = Semaphore::new(max_in_flight.get().min(Semaphore::MAX_PERMITS));
-        Self { inner, settings, in_flight, budget }
+        Self { inner, settings, in_flight, has_failed: AtomicBool::new(false), budget }
     }
 
     async fn attempt(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
@@ -71,8 +76,13 @@ impl<M: ChatModel> RetryingModel<M> {
             .retry(delays)
             .when(ChatError::is_retryable)
             .adjust(|error, delay| delay.map(|delay| lengthened(delay, error)))
-            .notify(|_, _| {
+            .notify(|error, _| {
                 attempts += 1;
+                if let Some(on_first_failure) = self.settings.on_first_failure
+                    && !self.has_failed.swap(true, Relaxed)
+                {
+                    on_first_failure(error);
+                }
                 self.budget.count(&request.origin.step, |counts| counts.retries += 1);
             })
             .await;

@@ -54,7 +54,12 @@ async fn run(script: Script, timeout: Duration) -> (UsageReport, ServerCounts) {
         ..HttpSettings::new(server.url(), "scripted")
     };
     let budget = RunBudget::unlimited();
-    let retries = RetrySettings { attempts: 20, min_delay: Duration::ZERO, max_delay: Duration::ZERO };
+    let retries = RetrySettings {
+        attempts: 20,
+        min_delay: Duration::ZERO,
+        max_delay: Duration::ZERO,
+        on_first_failure: None,
+    };
     let max_in_flight = NonZeroUsize::new(64).unwrap();
     let model = HttpModel::new(settings, None).unwrap();
     let model = Arc::new(RetryingModel::new(model, retries, max_in_flight, Arc::clone(&budget)));

@@ -9,16 +9,20 @@ use std::time::Duration;
 
 use diorama_llm::{
     BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, HttpModel, HttpSettings, Identity, JsonMode,
-    Message, OutputSchema, RecordedModel, Recording, RequestOrigin, RetrySettings, RetryingModel, RunBudget,
-    Sampling, ScriptedModel, Secret,
+    MaxTokensField, Message, OutputSchema, RecordedModel, Recording, RequestOrigin, RetrySettings,
+    RetryingModel, RunBudget, Sampling, ScriptedModel, Secret,
 };
 use diorama_model_server::{Answer, Fault, ModelServer, RetryAfter, Script};
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 
 /// Retries without waiting.
-const AT_ONCE: RetrySettings =
-    RetrySettings { attempts: 4, min_delay: Duration::ZERO, max_delay: Duration::ZERO };
+const AT_ONCE: RetrySettings = RetrySettings {
+    attempts: 4,
+    min_delay: Duration::ZERO,
+    max_delay: Duration::ZERO,
+    on_first_failure: None,
+};
 
 fn request(row: u64) -> ChatRequest {
     let origin = RequestOrigin { step: "query".to_owned(), row, attempt: 0 };
@@ -70,6 +74,72 @@ async fn attempts_have_an_end_and_what_cannot_help_is_not_tried() {
         Err("the server at u answered 401 (no), expected a chat completion; check the key"),
     )
     .await;
+}
+
+#[tokio::test]
+async fn the_first_failure_alone_is_told() {
+    static TOLD: AtomicUsize = AtomicUsize::new(0);
+    let on_first_failure: fn(&ChatError) = |error| {
+        assert_eq!(error.to_string(), "cut off");
+        TOLD.fetch_add(1, Relaxed);
+    };
+    let script = |_: &ChatRequest, number| if number < 3 { Err(broken()) } else { Ok(ChatReply::text("ok")) };
+    let settings = RetrySettings { on_first_failure: Some(on_first_failure), ..AT_ONCE };
+    let model = RetryingModel::new(ScriptedModel::new(script), settings, at_most(4), RunBudget::unlimited());
+    for row in 0..2 {
+        model.chat(&request(row)).await.unwrap();
+    }
+    assert_eq!(TOLD.load(Relaxed), 1);
+}
+
+/// A server that takes these fields of lengths only, and its refusals' words.
+async fn bounded_by(fields: &'static [&'static str], said: &'static str) -> ModelServer {
+    let answer = move |body: &Json| {
+        let sent =
+            ["max_tokens", "max_completion_tokens"].into_iter().find(|field| body.get(field).is_some());
+        match fields.contains(&sent.unwrap_or("none")) {
+            true => Answer::text("ok"),
+            false => Answer::Status(400, json!({ "error": { "message": said } })),
+        }
+    };
+    ModelServer::start(Script::new(answer)).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_field_of_lengths_is_the_one_given_or_the_one_that_the_server_takes() {
+    let check = async |fields, given, requests: u64, calls: u64, expect: bool| {
+        let server = bounded_by(fields, "unsupported parameter").await;
+        let settings = HttpSettings { max_tokens_field: given, ..HttpSettings::new(server.url(), "m") };
+        let model = retrying(HttpModel::new(settings, None).unwrap());
+        for row in 0..requests {
+            let found = model.chat(&request(row)).await;
+            assert_eq!(found.is_ok(), expect, "{found:?}");
+        }
+        assert_eq!(server.counts().calls, calls, "{fields:?} {given:?}");
+        server.received().last().unwrap().body.clone()
+    };
+    let sent = check(&["max_tokens"], None, 2, 2, true).await;
+    assert_eq!((&sent["max_tokens"], &sent["temperature"]), (&json!(64), &Json::Null));
+    // The first request alone is sent twice.
+    let sent = check(&["max_completion_tokens"], None, 2, 3, true).await;
+    assert_eq!(sent["max_completion_tokens"], 64);
+    check(&["max_tokens"], Some(MaxTokensField::MaxCompletionTokens), 1, 1, false).await;
+    check(&["max_completion_tokens"], Some(MaxTokensField::MaxTokens), 1, 1, false).await;
+    check(&["none"], Some(MaxTokensField::None), 1, 1, true).await;
+    // No field is left out unasked: the budget counts on the bound.
+    check(&["none"], None, 1, 2, false).await;
+}
+
+#[tokio::test]
+async fn the_refusal_of_a_field_hides_no_other_refusal() {
+    let answer = |body: &Json| {
+        let said = if body.get("max_tokens").is_some() { "no max_tokens here" } else { "no such model" };
+        Answer::Status(400, json!({ "error": { "message": said } }))
+    };
+    let server = ModelServer::start(Script::new(answer)).await.unwrap();
+    let model = HttpModel::new(HttpSettings::new(server.url(), "m"), None).unwrap();
+    let error = model.chat(&request(0)).await.unwrap_err().to_string();
+    assert!(error.contains("answered 400 (no such model)"), "{error}");
 }
 
 #[tokio::test]
@@ -154,7 +224,7 @@ async fn a_json_mode_that_the_server_refuses_is_named_with_its_flag() {
     };
     let refused = "answered 400 (no json_schema here) to a request with --json-mode json_schema, expected a chat completion; if the server \
                    does not take this response format, give --json-mode json_object or none";
-    check(&["json_object"], 400, JsonMode::JsonSchema, 1, Err(refused)).await;
+    check(&["json_object"], 400, JsonMode::JsonSchema, 2, Err(refused)).await;
     check(&["json_object"], 400, JsonMode::JsonObject, 1, Ok(())).await;
     let refused = "answered 501 (no json_object here) to a request with --json-mode json_object, expected a chat completion; if the server \
                    does not take this response format, give --json-mode json_schema or none";

@@ -2,10 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::chat::{ChatRequest, Identity, JsonMode, Message, OutputSchema, ToolCall};
+use crate::chat::{ChatRequest, Identity, JsonMode, MaxTokensField, Message, OutputSchema, ToolCall};
 
-/// Makes the body of a request.
-pub(super) fn of(identity: &Identity, request: &ChatRequest) -> Json {
+/// Makes the body of a request, with the length of the reply in a field.
+pub(super) fn of(identity: &Identity, field: MaxTokensField, request: &ChatRequest) -> Json {
     let mut messages: Vec<Json> = request.messages.iter().map(message).collect();
     let mut body = json!({ "model": identity.model, "messages": [], "stream": false });
     if let Some(schema) = &request.schema {
@@ -24,7 +24,12 @@ pub(super) fn of(identity: &Identity, request: &ChatRequest) -> Json {
         body["tools"] = tools.collect();
         body["tool_choice"] = "auto".into();
     }
-    body["max_tokens"] = request.sampling.max_reply_tokens.into();
+    let length = request.sampling.max_reply_tokens;
+    match field {
+        MaxTokensField::MaxCompletionTokens => body["max_completion_tokens"] = length.into(),
+        MaxTokensField::MaxTokens => body["max_tokens"] = length.into(),
+        MaxTokensField::None => {}
+    }
     if let Some(temperature) = request.sampling.temperature {
         body["temperature"] = temperature.into();
     }
@@ -94,7 +99,7 @@ mod tests {
     fn json_is_asked_for_in_three_ways() {
         let request = request_with_schema(vec![Message::system("Be brief."), Message::user("Go.")]);
         let check = |mode, expect: Json| {
-            let body = of(&identity(mode), &request);
+            let body = of(&identity(mode), MaxTokensField::MaxTokens, &request);
             assert_eq!(json!([body["response_format"], body["messages"][0]["content"]]), expect);
         };
         let words = "Be brief.\n\nAnswer with one JSON object and nothing else: no explanation, no code fence. \
@@ -103,8 +108,13 @@ mod tests {
         check(JsonMode::JsonSchema, json!([{ "type": "json_schema", "json_schema": named }, "Be brief."]));
         check(JsonMode::JsonObject, json!([{ "type": "json_object" }, words]));
         check(JsonMode::None, json!([null, words]));
-        let body = of(&identity(JsonMode::None), &request_with_schema(vec![Message::user("Go.")]));
+        let body = of(
+            &identity(JsonMode::None),
+            MaxTokensField::None,
+            &request_with_schema(vec![Message::user("Go.")]),
+        );
         assert_eq!(body["messages"][0]["role"], "system");
+        assert_eq!((&body["max_tokens"], &body["temperature"]), (&Json::Null, &Json::Null));
         assert_eq!(body["messages"][1], json!({ "role": "user", "content": "Go." }));
     }
 
@@ -125,7 +135,7 @@ mod tests {
             ..ChatRequest::new(RequestOrigin::default(), messages, sampling)
         };
         assert_eq!(
-            of(&identity(JsonMode::JsonSchema), &request),
+            of(&identity(JsonMode::JsonSchema), MaxTokensField::MaxTokens, &request),
             json!({
                 "model": "m",
                 "messages": [

@@ -1,5 +1,6 @@
 //! Owns the flags of every command that asks a chat model, and makes the model of them.
 
+use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use diorama_llm::{
-    BudgetLimits, HttpSettings, Identity, JsonMode, Prices, RecordedModel, Recording, ReplayModel, RunBudget,
-    Sampling, Secret, Usage, connect,
+    BudgetLimits, ChatError, HttpSettings, Identity, JsonMode, MaxTokensField, Prices, RecordedModel,
+    Recording, ReplayModel, RetrySettings, RunBudget, Sampling, Secret, Usage, connect,
 };
 
 use crate::cli::error::CliError;
@@ -33,6 +34,13 @@ pub struct ConnectionArgs {
     /// Maximum tokens per reply.
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub max_reply_tokens: u32,
+    /// Field of a request that holds --max-reply-tokens [default: max_tokens, or max_completion_tokens where the server refuses
+    /// that and takes this].
+    #[arg(long, value_enum, value_name = "FIELD")]
+    pub max_tokens_field: Option<MaxTokensFieldArg>,
+    /// How often a request is sent again after failures that may pass.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub retries: u32,
     /// Maximum seconds per reply. After that the request is sent again.
     #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub reply_seconds: u64,
@@ -69,15 +77,37 @@ pub enum JsonModeArg {
     None,
 }
 
+/// Fields that bound the length of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum MaxTokensFieldArg {
+    /// As OpenAI's reasoning models want it.
+    MaxCompletionTokens,
+    /// As nearly every other server wants it.
+    MaxTokens,
+    /// No field: the server's own bound holds.
+    None,
+}
+
+impl From<MaxTokensFieldArg> for MaxTokensField {
+    fn from(field: MaxTokensFieldArg) -> Self {
+        match field {
+            MaxTokensFieldArg::MaxCompletionTokens => Self::MaxCompletionTokens,
+            MaxTokensFieldArg::MaxTokens => Self::MaxTokens,
+            MaxTokensFieldArg::None => Self::None,
+        }
+    }
+}
+
 /// How agents ask a model.
 #[derive(Clone, Debug, Args)]
 pub struct ModelArgs {
     /// Server, limits and replies.
     #[command(flatten, next_help_heading = "Model")]
     pub connection: ConnectionArgs,
-    /// Sampling temperature.
-    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Model")]
-    pub temperature: f64,
+    /// Sampling temperature [default: the server's].
+    #[arg(long, value_name = "T", help_heading = "Model")]
+    pub temperature: Option<f64>,
     /// Maximum episodes at the same time.
     #[arg(long, value_name = "N", default_value = "8", help_heading = "Model")]
     pub concurrency: NonZeroUsize,
@@ -163,7 +193,7 @@ impl AnswersArgs {
         let connection = agent.connection.clone();
         let connection =
             ConnectionArgs { model: Some(model), base_url, record: None, replay: None, ..connection };
-        let Connected { model, sampling, .. } = connection.connect(0.0, agent.concurrency)?;
+        let Connected { model, sampling, .. } = connection.connect(agent.temperature, agent.concurrency)?;
         Ok(Some(Arc::new(Transcriber { model, sampling })))
     }
 }
@@ -171,8 +201,8 @@ impl AnswersArgs {
 impl ConnectionArgs {
     /// Returns the length of replies and the temperature.
     #[must_use]
-    pub fn sampling(&self, temperature: f64) -> Sampling {
-        Sampling { temperature: Some(temperature), ..Sampling::up_to(self.max_reply_tokens) }
+    pub fn sampling(&self, temperature: Option<f64>) -> Sampling {
+        Sampling { temperature, ..Sampling::up_to(self.max_reply_tokens) }
     }
 
     /// Returns the prices of tokens.
@@ -185,7 +215,11 @@ impl ConnectionArgs {
     ///
     /// # Errors
     /// When something is missing or cannot be used.
-    pub fn connect(&self, temperature: f64, concurrency: NonZeroUsize) -> Result<Connected, CliError> {
+    pub fn connect(
+        &self,
+        temperature: Option<f64>,
+        concurrency: NonZeroUsize,
+    ) -> Result<Connected, CliError> {
         let usage = |what: String| CliError::Usage(what);
         let name = self.model.clone().ok_or_else(|| {
             usage("--model: found none, expected the model's name, as its server has it".into())
@@ -214,8 +248,12 @@ impl ConnectionArgs {
                     usage("--base-url: found none, expected a server such as http://127.0.0.1:8000".into())
                 })?;
                 let timeout = Duration::from_secs(self.reply_seconds);
-                let settings = HttpSettings { json_mode, timeout, ..HttpSettings::new(url, name.clone()) };
-                let model = connect(settings, self.key(), concurrency, &budget);
+                let max_tokens_field = self.max_tokens_field.map(MaxTokensField::from);
+                let settings = HttpSettings::new(url, name.clone());
+                let settings = HttpSettings { json_mode, timeout, max_tokens_field, ..settings };
+                let (attempts, on_first_failure) = (self.retries + 1, Some(note_failure as fn(&ChatError)));
+                let retries = RetrySettings { attempts, on_first_failure, ..RetrySettings::default() };
+                let model = connect(settings, retries, self.key(), concurrency, &budget);
                 let model = model.map_err(|error| usage(error.to_string()))?;
                 match recording {
                     Some(recording) => Arc::new(RecordedModel::new(model, recording, Arc::clone(&budget))),
@@ -230,4 +268,10 @@ impl ConnectionArgs {
     fn key(&self) -> Option<Secret> {
         std::env::var(&self.api_key_env).ok().filter(|key| !key.trim().is_empty()).map(Secret::new)
     }
+}
+
+/// Says on stderr that a request has failed, long before the last attempt has.
+fn note_failure(error: &ChatError) {
+    // A closed stderr must not end the work.
+    let _ = writeln!(std::io::stderr(), "note: {error}; such requests are sent again up to --retries times");
 }

@@ -73,9 +73,9 @@ pub struct LlmArgs {
     /// Maximum conversations at the same time.
     #[arg(long, value_name = "N", default_value = "32")]
     pub concurrency: NonZeroUsize,
-    /// Sampling temperature.
-    #[arg(long, value_name = "T", default_value_t = 0.8)]
-    pub temperature: f64,
+    /// Sampling temperature [default: the server's].
+    #[arg(long, value_name = "T")]
+    pub temperature: Option<f64>,
 }
 
 /// The author of the assistant's side.
