@@ -232,13 +232,15 @@ fn gold_calls_are_replayed_and_what_a_system_makes_up_is_renamed() {
     assert_eq!(failed("anew"), ["CancelRegistration", "TimedSwitch"]);
     assert_eq!(failed("in_order"), ["TimedSwitch"]);
     assert_eq!((&all(gold, "anew")["solved"], &all(gold, "in_order")["solved"]), (&json!(4), &json!(5)));
-    // Calls that the world refuses are left out of our share; the released evaluator counts it. The alarm is there once it is set, the
-    // formula is calculated, and nobody has the token.
+    // Calls that the world refuses are counted apart, and in the totals; the released evaluator counts them. The alarm is there once
+    // it is set, the formula is calculated, and nobody has the token.
     let ceiling = |measure: &str| {
         let all = all(&found["ceiling"], measure);
         (all["solved"].as_u64().unwrap(), all["of"].as_u64().unwrap())
     };
-    assert_eq!(["call", "call_released", "scenario_call"].map(ceiling), [(4, 4), (4, 6), (4, 4)]);
+    assert_eq!(["call", "call_any_hit", "call_released"].map(ceiling), [(4, 4), (4, 4), (4, 6)]);
+    assert_eq!(["call_total", "refused"].map(ceiling), [(4, 6), (2, 6)]);
+    assert_eq!(["scenario_call", "scenario_call_total"].map(ceiling), [(4, 4), (4, 5)]);
     let left_out = found["ceiling"]["outcomes"].as_array().unwrap().iter();
     let left_out: Vec<&str> =
         left_out.filter_map(|outcome| outcome["left_out"][0].as_str()?.split(':').next()).collect();
@@ -286,13 +288,65 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
     assert_eq!((&all(agent, "call")["of"], &all(agent, "call_released")["of"]), (&json!(4), &json!(6)));
     assert_eq!(all(agent, "scenario_call")["of"], 4);
     let errors = &agent["errors"]["error"];
-    // Signing in as somebody else succeeds, with another effect.
-    assert_eq!(errors, &json!({"Different Effect": 1, "Miss Input Parameters": 1, "No API Call": 2}));
+    // Signing in as somebody else succeeds, with another effect. The scenario's first call is of an API that no search has shown.
+    let expected = json!({"Different Effect": 1, "Failed API Retrieval": 1, "Miss Input Parameters": 1, "No API Call": 2});
+    assert_eq!(errors, &expected);
     assert_eq!(
         agent["errors"]["error_ours"],
-        json!({"missing_argument": 1, "no_call": 2, "wrong_argument": 1})
+        json!({"different_effect": 1, "missing_argument": 1, "no_call": 2, "not_retrieved": 1})
     );
     assert_eq!(agent["unfinished"], 0);
+}
+
+#[test]
+fn a_search_counts_by_its_nearest_api_and_recorded_calls_are_shown_as_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    bank(folder.path());
+    // Searches for another API than the recorded one, which the recorded one is near to.
+    let script = Script::new(move |body: &Json| match body["tools"].as_array().map(Vec::as_slice) {
+        Some([search]) if search["function"]["name"] == "ToolSearcher" => {
+            let arguments = json!({"keywords": "cancel the registration of an appointment"}).to_string();
+            let function = json!({"name": "ToolSearcher", "arguments": arguments});
+            Answer::Message(json!({"role": "assistant", "content": null,
+                "tool_calls": [{"id": "a", "type": "function", "function": function}]}))
+        }
+        _ => Answer::text("The alarm is set."),
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(ModelServer::start(script)).unwrap();
+    let url = server.url();
+    let agent = |name: &str| {
+        let common = ["bench", "api-bank", path(folder.path()), "--base-url", &url, "--model", "m"];
+        report(&[&common[..], &["--agent", name]].concat())["agents"][0].clone()
+    };
+    let found = agent("function-calling");
+    let level = |measure: &str| found["measures"][measure]["level 2"]["solved"].clone();
+    assert_eq!((level("call"), level("call_any_hit")), (json!(0), json!(1)), "{:#}", found["errors"]);
+    // One for the search, and one for the scenario.
+    assert_eq!(found["errors"]["error"]["Failed API Retrieval"], 2);
+    let sent: Vec<Json> = server.received().into_iter().map(|request| request.body).collect();
+    let recorded = |body: &&Json| body["messages"][2]["tool_calls"][0]["function"]["name"] == "GetUserToken";
+    let called = sent.iter().find(recorded).unwrap();
+    let [call, reply] = [&called["messages"][2], &called["messages"][3]];
+    assert_eq!(call["tool_calls"][0]["id"], reply["tool_call_id"]);
+    assert_eq!((&reply["role"], &reply["content"]), (&json!("tool"), &json!(r#"{"token":"t-ada"}"#)));
+    // Responses are asked for without tools, which the instructions describe.
+    let system = |body: &Json| body["messages"][0]["content"].as_str().unwrap().to_owned();
+    let asked: Vec<&Json> = sent.iter().filter(|body| body["tools"].is_null()).collect();
+    assert_eq!(asked.len(), 2);
+    assert!(system(asked[0]).contains("API descriptions:") && system(asked[0]).contains("\"AddAlarm\""));
+    // A live search shows one API, after the one that gives tokens where it takes one.
+    let shown = |body: &Json| body["tools"].as_array().map(|tools| tools.len()).unwrap_or_default();
+    let found: Vec<usize> = sent.iter().filter(|body| system(body).starts_with("It is")).map(shown).collect();
+    assert!(found.contains(&2), "{found:?}");
+
+    agent("react");
+    let request =
+        "API-Request: [GetUserToken(username='ada', password='pw1')]\nObservation: {\"token\":\"t-ada\"}";
+    let received = server.received();
+    let shows =
+        |body: &Json| body["messages"][1]["content"].as_str().is_some_and(|text| text.contains(request));
+    assert!(received.iter().any(|sent| shows(&sent.body)));
 }
 
 #[test]

@@ -34,6 +34,8 @@ const MAX_FINDING_CHARS: usize = 3_000;
 pub(crate) struct Episode<'a> {
     model: &'a RoleModel,
     environment: &'a mut dyn Environment,
+    /// Entries of the conversation before the agent came.
+    before: usize,
     /// The calls with their replies, oldest first.
     findings: Vec<String>,
     /// Index of the open goal's first finding.
@@ -47,7 +49,8 @@ pub(crate) struct Episode<'a> {
 impl<'a> Episode<'a> {
     pub(crate) fn new(model: &'a RoleModel, environment: &'a mut dyn Environment) -> Self {
         let (results, background) = (String::new(), String::new());
-        Self { model, environment, findings: Vec::new(), goal_start: 0, results, background }
+        let before = environment.view().conversation.len();
+        Self { model, environment, before, findings: Vec::new(), goal_start: 0, results, background }
     }
 
     pub(crate) fn view(&self) -> &View {
@@ -61,7 +64,7 @@ impl<'a> Episode<'a> {
 
     /// The conversation in words, a line each.
     pub(crate) fn transcript(&self) -> String {
-        transcript(self.view())
+        transcript(self.view(), self.before)
     }
 
     /// The user's last turn.

@@ -99,17 +99,31 @@ async fn make_calls(
     Ok(first_error)
 }
 
-/// The messages that a conversation opens with.
+/// The messages that a conversation opens with. Calls in it are tool calls of the model, beside its words before them.
 fn opening(view: &View) -> Vec<Message> {
     let mut messages = Vec::new();
     if !view.system.is_empty() {
         messages.push(Message::system(&view.system));
     }
-    messages.extend(view.conversation.iter().filter_map(|said| match said {
-        ConversationEntry::User(words) => Some(Message::user(words)),
-        ConversationEntry::Agent(words) => Some(Message::assistant(words)),
-        ConversationEntry::Call(..) => None,
-    }));
+    for (at, said) in view.conversation.iter().enumerate() {
+        match said {
+            ConversationEntry::User(words) => messages.push(Message::user(words)),
+            ConversationEntry::Agent(words) => messages.push(Message::assistant(words)),
+            ConversationEntry::Call(call, reply) => {
+                // Nine letters and digits, which every chat template takes.
+                let id = format!("call{at:05}");
+                let arguments = Json::Object(call.arguments.clone()).to_string();
+                let call = ToolCall { id: id.clone(), name: call.api.clone(), arguments };
+                match messages.last_mut() {
+                    Some(Message::Assistant { tool_calls, .. }) if tool_calls.is_empty() => {
+                        tool_calls.push(call)
+                    }
+                    _ => messages.push(Message::Assistant { content: String::new(), tool_calls: vec![call] }),
+                }
+                messages.push(Message::tool(id, reply.body.to_string()));
+            }
+        }
+    }
     messages
 }
 

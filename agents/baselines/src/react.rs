@@ -115,7 +115,10 @@ fn opening(episode: &Episode<'_>) -> Result<Vec<Message>, PromptError> {
     let functions = episode.view().tools.iter().filter_map(|tool| tool.get("function"));
     let tools: Vec<String> = functions.map(Json::to_string).collect();
     let structured = finish_tool(episode.view()).is_some();
-    episode.prompt(ROLE, context! { tools, structured, request => episode.last_request() })
+    // A conversation that began without the agent is the request as a whole.
+    let is_new = episode.view().conversation.len() == 1;
+    let request = if is_new { episode.last_request() } else { episode.transcript() };
+    episode.prompt(ROLE, context! { tools, structured, request })
 }
 
 fn finish_tool(view: &View) -> Option<&Json> {

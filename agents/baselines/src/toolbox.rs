@@ -53,14 +53,28 @@ pub fn finish_schema(view: &View) -> Option<&Json> {
     tool.get("function")?.get("parameters")
 }
 
-/// The messages of user and agent, a line each.
-pub(crate) fn transcript(view: &View) -> String {
-    let line = |said: &ConversationEntry| match said {
+/// The messages of user and agent, a line each. The calls among the first `before` entries, which were made before the agent
+/// came, stand as API requests with what each gave; later calls are the agent's own, which it is shown elsewhere.
+pub(crate) fn transcript(view: &View, before: usize) -> String {
+    let line = |(at, said): (usize, &ConversationEntry)| match said {
         ConversationEntry::User(words) => Some(format!("User: {words}")),
         ConversationEntry::Agent(words) if !words.is_empty() => Some(format!("Assistant: {words}")),
+        ConversationEntry::Call(call, reply) if at < before => {
+            Some(format!("API-Request: {}\nObservation: {}", api_request(call), reply.body))
+        }
         ConversationEntry::Agent(_) | ConversationEntry::Call(..) => None,
     };
-    view.conversation.iter().filter_map(line).collect::<Vec<_>>().join("\n")
+    view.conversation.iter().enumerate().filter_map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A call in the form of API-Bank (figure 4): `[ApiName(key1='value1', key2=2)]`.
+fn api_request(call: &Call) -> String {
+    let argument = |(name, value): (&String, &Json)| match value {
+        Json::String(text) => format!("{name}='{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+        value => format!("{name}={value}"),
+    };
+    let arguments: Vec<String> = call.arguments.iter().map(argument).collect();
+    format!("[{}({})]", call.api, arguments.join(", "))
 }
 
 impl Document {

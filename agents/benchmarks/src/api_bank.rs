@@ -7,13 +7,16 @@
 mod agents;
 mod calculator;
 mod dialogue;
+mod measure;
 mod released;
 mod replay;
 mod scenario;
+mod search;
 mod world;
 
-pub use agents::{ApiBank, Task, ceiling};
+pub use agents::{ApiBank, Task};
 pub use dialogue::{Dialogue, Gold, Turn, dialogues};
+pub use measure::ceiling;
 pub use replay::replay;
 pub use scenario::{Scenario, scenarios};
 pub use world::BankWorld;

@@ -11,12 +11,16 @@ use diorama_seeds::task::Call;
 use diorama_simulator::http::openapi::reply_schema;
 use serde_json::{Value as Json, json};
 
-use super::dialogue::{Dialogue, Gold, TOKENS, Turn};
+use super::dialogue::{Dialogue, Gold, Turn};
+use super::measure::{
+    CALL, CALL_ANY_HIT, CALL_RELEASED, CALL_TOTAL, REFUSED, SCENARIO_CALL, SCENARIO_CALL_TOTAL, called,
+    carried_out, free,
+};
 use super::released;
 use super::scenario::Scenario;
 use super::world::BankWorld;
 use crate::environment::{BenchmarkEnvironment, Counterpart, told_all};
-use crate::summary::{Measure, Outcome, Summary};
+use crate::summary::{Measure, Outcome};
 use crate::task::Benchmark;
 
 /// API-Bank: its world, in which agents work on its dialogues.
@@ -73,21 +77,35 @@ impl Benchmark for ApiBank {
 
     const MEASURES: &'static [Measure] = &[
         CALL,
+        CALL_TOTAL,
+        REFUSED,
+        CALL_ANY_HIT,
         CALL_RELEASED,
         ("rouge_l", "responses, ROUGE-L (ours)"),
         ("rouge_l_released", "responses, ROUGE-L (as the released evaluator's)"),
         ("free_call", "free-running calls"),
         ("free_same_state", "free-running dialogues, same databases"),
         SCENARIO_CALL,
-        ("scenario", "scenarios, all calls"),
+        SCENARIO_CALL_TOTAL,
+        ("scenario", "scenarios, all calls in order"),
+        ("scenario_total", "the same, calls that our world refuses with them"),
     ];
 
     fn open(&self, task: &Task) -> (View, Recorded) {
         let world = &self.world;
         let turns = |dialogue: &Dialogue, turn: usize| dialogue.turns.iter().take(turn).map(said).collect();
+        let mut system = system(world, CALLING);
         let (conversation, user, tools) = match task {
-            Task::Call(dialogue, turn) | Task::Response(dialogue, turn) => {
+            Task::Call(dialogue, turn) => {
                 (turns(dialogue, *turn), User::Silent, tools(world, dialogue, Some(*turn)))
+            }
+            // The response is asked for without tools: the APIs are described in the instructions (figure 5).
+            Task::Response(dialogue, turn) => {
+                system = self::system(world, RESPONDING);
+                for tool in tools(world, dialogue, Some(*turn)) {
+                    system.push_str(&format!("\n{}", tool["function"]));
+                }
+                (turns(dialogue, *turn), User::Silent, Vec::new())
             }
             Task::Free(dialogue) => {
                 let users = dialogue.turns.iter().filter_map(|turn| match turn {
@@ -107,7 +125,7 @@ impl Benchmark for ApiBank {
         let session = world.session();
         let calls = Vec::new();
         let counterpart = Recorded { world: world.clone(), session, user, words: None, calls };
-        (View { system: system(world), conversation, tools, over: false }, counterpart)
+        (View { system, conversation, tools, over: false }, counterpart)
     }
 
     fn measure(&self, task: &Task, done: &BenchmarkEnvironment<Recorded>) -> Outcome {
@@ -136,111 +154,36 @@ impl Benchmark for ApiBank {
                 }
                 outcome.detail("said", words);
             }
-            Task::Free(dialogue) => free(&mut outcome, world, dialogue, recorded),
-            Task::Scenario(scenario) => carried_out(&mut outcome, world, scenario, &recorded.calls),
+            Task::Free(dialogue) => free(&mut outcome, world, dialogue, &recorded.calls, &recorded.session),
+            Task::Scenario(scenario) => {
+                let is_found = |api: &str| done.view.has_tool(api);
+                carried_out(&mut outcome, world, scenario, &recorded.calls, &is_found);
+            }
         }
         outcome
     }
 }
 
-/// Measures the call that was made in place of a gold call, by our rules and by those of the released evaluator. By ours, a gold
-/// call that the world refuses is left out.
-fn called(outcome: &mut Outcome, world: &BankWorld, gold: &Gold, call: Option<&Call>, malformed: bool) {
-    outcome.share("call_released", call.is_some_and(|call| released::is_right(world, call, gold)));
-    outcome.detail("call", call.map(|call| json!(call)));
-    if let Some(refusal) = world.effect(&gold.call()).refusal() {
-        outcome.detail("left_out", vec![format!("{}: {refusal}", gold.api)]);
-        return;
-    }
-    let classes = classes(world, gold, call, malformed);
-    outcome.share("call", classes.is_none());
-    if let Some((error, ours)) = classes {
-        outcome.errors.insert("error", error.to_owned());
-        outcome.errors.insert("error_ours", ours.to_owned());
-    }
-}
+/// Instructions of tasks that ask for calls.
+const CALLING: &str = "You help a user by calling functions. Make one call at a time, with what the user has told you, and tell the user what came of it.";
+/// Instructions of tasks that ask for a response, before the descriptions of APIs.
+const RESPONDING: &str = "You help a user. From the conversation so far and the API requests in it, write what you say to the user next. API descriptions:";
 
-/// Measures the calls that were made in place of a scenario's, each after those before it. Calls that the world refuses are left
-/// out.
-fn carried_out(outcome: &mut Outcome, world: &BankWorld, scenario: &Scenario, calls: &[Call]) {
-    let mut open: Vec<&Call> = calls.iter().collect();
-    outcome.detail("calls", json!(calls));
-    let (mut matched, mut scored, mut left_out) = (0, 0, Vec::new());
-    for (at, wanted) in scenario.calls.iter().enumerate() {
-        let before = scenario.calls.get(..at).unwrap_or_default();
-        let effect = world.effect_after(before, wanted);
-        if let Some(refusal) = effect.refusal() {
-            left_out.push(format!("{}: {refusal}", wanted.api));
-            continue;
-        }
-        scored += 1;
-        let is_same = |call: &&Call| {
-            call.api == wanted.api && (*call == wanted || world.effect_after(before, call) == effect)
-        };
-        if let Some(position) = open.iter().position(is_same) {
-            open.remove(position);
-            matched += 1;
-        }
-    }
-    outcome.detail("left_out", left_out);
-    outcome.part("scenario_call", matched, scored);
-    outcome.share("scenario", matched == scored);
-}
-
-const CALL: Measure = ("call", "calls (our rules)");
-const CALL_RELEASED: Measure = ("call_released", "calls (the released evaluator's rules)");
-const SCENARIO_CALL: Measure = ("scenario_call", "scenarios, calls");
-
-/// Measures the recorded calls, sent verbatim: what no agent can exceed.
-#[must_use]
-pub fn ceiling<'a>(
-    world: &BankWorld,
-    dialogues: impl IntoIterator<Item = &'a Dialogue>,
-    scenarios: &[Scenario],
-) -> Summary {
-    const MEASURES: &[Measure] = &[CALL, CALL_RELEASED, SCENARIO_CALL];
-    let new = |case: String, level: u8| {
-        let groups = vec![("level", level.to_string())];
-        Outcome { groups, ..Outcome::new(case) }
-    };
-    let mut outcomes = Vec::new();
-    for dialogue in dialogues {
-        for (turn, gold) in dialogue.calls() {
-            let mut outcome = new(format!("{} turn {turn}", dialogue.id), dialogue.level);
-            called(&mut outcome, world, gold, Some(&gold.call()), false);
-            outcomes.push(outcome);
-        }
-    }
-    for scenario in scenarios {
-        let mut outcome = new(scenario.id.clone(), 3);
-        carried_out(&mut outcome, world, scenario, &scenario.calls);
-        outcomes.push(outcome);
-    }
-    for outcome in &mut outcomes {
-        let left_out = outcome.details.get("left_out").and_then(Json::as_array);
-        let left_out = left_out.into_iter().flatten().filter_map(Json::as_str);
-        let notes: Vec<String> = left_out.map(|reason| format!("left out: {reason}")).collect();
-        outcome.notes.extend(notes);
-    }
-    Summary::of("recorded calls, sent verbatim", None, MEASURES, outcomes)
-}
-
-fn system(world: &BankWorld) -> String {
+fn system(world: &BankWorld, instructions: &str) -> String {
     let today = world.doc.clock.split('T').next().unwrap_or_default();
-    format!(
-        "You help a user by calling functions. It is {today}. Make one call at a time, with what the user has told you, and tell the user what came of it."
-    )
+    format!("It is {today}. {instructions}")
 }
 
 fn said(turn: &Turn) -> ConversationEntry {
     match turn {
         Turn::User(words) => ConversationEntry::User(words.clone()),
         Turn::Assistant(words) => ConversationEntry::Agent(words.clone()),
-        // Agents read a conversation that they were not in: what was called is told in words.
         Turn::Call(gold) => {
-            let arguments = Json::Object(gold.arguments.clone());
-            let gave = gold.exception.clone().unwrap_or_else(|| gold.output.to_string());
-            ConversationEntry::Agent(format!("(I called {} with {arguments}. It gave: {gave})", gold.api))
+            let reply = match &gold.exception {
+                Some(exception) => Reply { status: 400, body: json!({ "exception": exception }) },
+                None => Reply { status: 200, body: gold.output.clone() },
+            };
+            ConversationEntry::Call(gold.call(), reply)
         }
     }
 }
@@ -255,7 +198,6 @@ fn tools(world: &BankWorld, dialogue: &Dialogue, turn: Option<usize>) -> Vec<Jso
         names.extend(golds.iter().map(|(_, gold)| &*gold.api));
     } else {
         for (_, gold) in golds.iter().filter(|(at, gold)| *at < until && gold.api == TOOL_SEARCHER) {
-            names.push(TOKENS);
             names.extend(gold.shown());
         }
     }
@@ -271,68 +213,6 @@ fn tools(world: &BankWorld, dialogue: &Dialogue, turn: Option<usize>) -> Vec<Jso
         shown.extend(tool.filter(|tool| !shown.contains(tool)));
     }
     shown
-}
-
-/// The paper's class of an error and ours; none where the call is equivalent to the gold call.
-fn classes(
-    world: &BankWorld,
-    gold: &Gold,
-    call: Option<&Call>,
-    malformed: bool,
-) -> Option<(&'static str, &'static str)> {
-    let Some(call) = call else {
-        return Some(if malformed {
-            ("False API Call Format", "malformed")
-        } else {
-            ("No API Call", "no_call")
-        });
-    };
-    if world.is_equivalent(call, gold) {
-        return None;
-    }
-    let model = world.base.world();
-    if call.api != gold.api {
-        let known = call.api == TOOL_SEARCHER || model.api_named(&call.api).is_some();
-        return Some(("API Hallucination", if known { "wrong_api" } else { "unknown_api" }));
-    }
-    let Some(api) = model.api_named(&call.api).map(|api| model.api(api)) else {
-        return Some(("Different Effect", "wrong_argument"));
-    };
-    let missing = gold.arguments.keys().any(|name| {
-        let declared = api.parameters.iter().any(|parameter| *parameter.name == **name);
-        declared && !call.arguments.contains_key(name)
-    });
-    if missing {
-        return Some(("Miss Input Parameters", "missing_argument"));
-    }
-    let effect = world.effect(call);
-    Some(match effect.status {
-        400 | 422 => ("Invalid Input Parameters", "refused_argument"),
-        status if status >= 400 => ("Has Exception", "wrong_argument"),
-        // The paper has no name for a call that succeeds and does something else.
-        _ => ("Different Effect", "wrong_argument"),
-    })
-}
-
-fn free(outcome: &mut Outcome, world: &BankWorld, dialogue: &Dialogue, done: &Recorded) {
-    let golds: Vec<&Gold> =
-        dialogue.calls().map(|(_, gold)| gold).filter(|gold| gold.api != TOOL_SEARCHER).collect();
-    let mut open: Vec<&Call> = done.calls.iter().filter(|call| call.api != TOOL_SEARCHER).collect();
-    outcome.detail("calls", open.len());
-    let mut matched = 0;
-    let mut reference = world.session();
-    for gold in &golds {
-        let own = gold.call();
-        reference.call(&own);
-        if let Some(at) = open.iter().position(|call| **call == own || world.is_equivalent(call, gold)) {
-            open.remove(at);
-            matched += 1;
-        }
-    }
-    outcome.part("free_call", matched, golds.len() as u64);
-    if reference.digest() != world.session().digest() {
-        outcome.share("free_same_state", reference.digest() == done.session.digest());
-    }
 }
 
 /// The user of a task.
@@ -362,7 +242,10 @@ impl Counterpart for Recorded {
             return Err(EnvironmentError::Over);
         }
         let entry = self.session.call(call);
-        Ok(Reply { status: entry.reply.status, body: self.world.body(&entry) })
+        let status = entry.reply.status;
+        let is_search = call.api == TOOL_SEARCHER && status < 400;
+        let body = if is_search { self.world.search_reply(call) } else { self.world.body(&entry) };
+        Ok(Reply { status, body })
     }
 
     fn say(&mut self, words: &str) -> Answer {

@@ -7,9 +7,6 @@ use serde_json::{Map, Value as Json};
 
 use crate::material::{BenchmarkError, files_of, lines_of, stem_of};
 
-/// Name of the API that gives tokens, which the benchmark's search shows beside every API that takes one.
-pub(super) const TOKENS: &str = "GetUserToken";
-
 /// A recorded dialogue.
 #[derive(Clone, Debug)]
 pub struct Dialogue {
@@ -120,11 +117,15 @@ impl Gold {
         diorama_seeds::task::Call { api: self.api.clone(), arguments: self.arguments.clone() }
     }
 
-    /// The APIs that a recorded search shows, without the one that gives tokens.
-    #[must_use]
-    pub fn shown(&self) -> Vec<&str> {
+    /// The APIs that a recorded search shows.
+    pub fn shown(&self) -> impl DoubleEndedIterator<Item = &str> {
         let items = self.output.as_array().map_or_else(|| std::slice::from_ref(&self.output), Vec::as_slice);
-        let names = items.iter().filter_map(|item| item.get("name").and_then(Json::as_str));
-        names.filter(|name| *name != TOKENS).collect()
+        items.iter().filter_map(|item| item.get("name")?.as_str())
+    }
+
+    /// The API that a recorded search found. It stands last, after the one that gives tokens where it takes one.
+    #[must_use]
+    pub fn found(&self) -> Option<&str> {
+        self.shown().next_back()
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of API-Bank's released evaluator, beside ours: what it compares of a call, and its ROUGE-L.
 //!
 //! It holds a call's arguments against the recorded ones, API by API, and its reply against the recorded reply. Replies are
-//! those of our world. A search is right when its first hit is the recorded one, or its keywords are the recorded ones.
+//! those of our world. A search is right when the nearest API is the recorded one, or its keywords are the recorded ones.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json};
 
-use super::dialogue::{Gold, TOKENS};
-use super::world::{BankWorld, shown};
+use super::dialogue::Gold;
+use super::world::BankWorld;
 
 /// A comparison of an argument with the recorded one.
 #[derive(Clone, Copy)]
@@ -95,11 +95,10 @@ pub(super) fn is_right(world: &BankWorld, call: &Call, gold: &Gold) -> bool {
         return false;
     }
     if gold.api == TOOL_SEARCHER {
-        let own = world.effect(call);
         let keywords = |arguments: &Map<String, Json>| text(arguments.get("keywords"));
-        let wanted = gold.shown();
-        let first = shown(&own.body).into_iter().find(|name| wanted == [TOKENS] || *name != TOKENS);
-        return keywords(&call.arguments) == keywords(&gold.arguments) || first == wanted.first().copied();
+        let found = world.nearest(call);
+        let is_found = found.is_some() && found == gold.found();
+        return keywords(&call.arguments) == keywords(&gold.arguments) || is_found;
     }
     let (own, recorded) = (world.effect(&as_read(call, gold)), world.effect(&gold.call()));
     own.status < 400

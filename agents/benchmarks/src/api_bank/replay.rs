@@ -15,6 +15,7 @@ const MEASURES: &[Measure] = &[
     ("anew", "each on databases initialised anew (the paper)"),
     ("anew_without_searches", "the same, without searches"),
     ("in_order", "in the order of their dialogue"),
+    ("nearest", "searches whose nearest API is the recorded one"),
     ("from_recordings", "answered from recordings of services outside"),
 ];
 
@@ -31,7 +32,9 @@ pub fn replay<'a>(world: &BankWorld, dialogues: impl IntoIterator<Item = &'a Dia
             outcome.groups = vec![("level", dialogue.level.to_string()), ("api", gold.api.clone())];
             let anew = held(world, gold, &world.session().call(&gold.call()), &BTreeMap::new());
             outcome.share("anew", anew.is_ok());
-            if gold.api != TOOL_SEARCHER {
+            if gold.api == TOOL_SEARCHER {
+                outcome.share("nearest", world.nearest(&gold.call()) == gold.found());
+            } else {
                 outcome.share("anew_without_searches", anew.is_ok());
             }
             let arguments = gold.arguments.iter().map(|(name, value)| {
@@ -68,7 +71,7 @@ fn held(
     }
     let status = entry.reply.status;
     if gold.api == TOOL_SEARCHER {
-        let missing = || format!("the search does not show {}", gold.shown().join(", "));
+        let missing = || format!("the search does not show {}", gold.found().unwrap_or_default());
         return if shows(&body, gold) { Ok(Vec::new()) } else { Err(missing()) };
     }
     match (&gold.exception, status >= 400) {

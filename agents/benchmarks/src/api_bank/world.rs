@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use super::calculator::calculate;
 use super::dialogue::{Dialogue, Gold};
 use super::scenario::Scenario;
+use super::search::NearestSearch;
 use crate::material::{BenchmarkError, json_of};
 
 /// Services outside of the system, whose answers are those that were recorded, as in the benchmark's own system.
@@ -35,6 +36,16 @@ pub struct BankWorld {
     pub doc: Arc<WorldDoc>,
     /// The engine's base.
     pub base: Arc<Base>,
+    search: Arc<NearestSearch>,
+}
+
+/// Which result of a search is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SearchRule {
+    /// The nearest API is the recorded one, or the one that is nearest to the recorded keywords (the paper).
+    Nearest,
+    /// The recorded one is among the APIs that `ToolSearcher` shows.
+    AnyHit,
 }
 
 /// Reply to a call, and the databases after it.
@@ -84,7 +95,8 @@ impl BankWorld {
         }
         let world = compile(&doc).map_err(wrong)?;
         let base = Base::new(world).map_err(|error| BenchmarkError::World(error.to_string()))?;
-        Ok(Self { doc: Arc::new(doc), base })
+        let search = NearestSearch::new(&base).map_err(|error| BenchmarkError::World(error.to_string()))?;
+        Ok(Self { doc: Arc::new(doc), base, search: Arc::new(search) })
     }
 
     /// A session on databases initialised anew.
@@ -120,15 +132,37 @@ impl BankWorld {
         Effect { status: entry.reply.status, body: self.body(&entry), digest: session.digest().to_string() }
     }
 
-    /// Returns true where a call does what a gold call does: the same change and the same reply. A search may also show what the
-    /// recorded one shows.
-    pub(super) fn is_equivalent(&self, call: &Call, gold: &Gold) -> bool {
+    /// Returns true where a call does what a gold call does: the same change and the same reply, each on databases initialised
+    /// anew.
+    pub(super) fn is_equivalent(&self, call: &Call, gold: &Gold, rule: SearchRule) -> bool {
         if call.api != gold.api {
             return false;
         }
         let own = self.effect(call);
-        let is_found = || gold.api == TOOL_SEARCHER && shows(&own.body, gold);
-        own.status < 400 && (own == self.effect(&gold.call()) || is_found())
+        if own.status >= 400 {
+            return false;
+        }
+        let is_same = || own == self.effect(&gold.call());
+        match rule {
+            _ if gold.api != TOOL_SEARCHER => is_same(),
+            SearchRule::AnyHit => is_same() || shows(&own.body, gold),
+            SearchRule::Nearest => {
+                let found = self.nearest(call);
+                found.is_some() && (found == gold.found() || found == self.nearest(&gold.call()))
+            }
+        }
+    }
+
+    /// Returns the API that is nearest to a search's keywords.
+    pub(super) fn nearest(&self, search: &Call) -> Option<&str> {
+        let api = self.search.nearest(search.arguments.get("keywords")?.as_str()?)?;
+        Some(&self.base.world().api(api).name)
+    }
+
+    /// Returns the reply that the benchmark's search gives.
+    pub(super) fn search_reply(&self, search: &Call) -> Json {
+        let keywords = search.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();
+        self.search.reply(&self.base, keywords)
     }
 }
 
@@ -140,16 +174,11 @@ impl Effect {
     }
 }
 
-/// Returns the names of the APIs that a search shows, in order.
-pub(super) fn shown(body: &Json) -> Vec<&str> {
-    let tools = body.get("tools").and_then(Json::as_array);
-    tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str()).collect()
-}
-
-/// Returns true where a search shows what the recorded one shows.
+/// Returns true where a search shows what the recorded one found.
 pub(super) fn shows(body: &Json, gold: &Gold) -> bool {
-    let names = shown(body);
-    gold.shown().iter().all(|name| names.contains(name))
+    let tools = body.get("tools").and_then(Json::as_array);
+    let mut names = tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str());
+    gold.found().is_some_and(|found| names.any(|name| name == found))
 }
 
 /// The answers of services that stand outside of the system.
