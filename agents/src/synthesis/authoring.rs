@@ -9,6 +9,7 @@
 pub mod asking;
 mod complaints;
 pub mod domain;
+pub mod examples;
 mod form;
 pub mod funnel;
 pub mod mend;
@@ -27,6 +28,7 @@ use tokio::task::JoinSet;
 
 use self::asking::{Asker, StepRecord, Stop};
 use self::domain::{Domain, Known, ProposeDomain};
+use self::examples::Examples;
 use self::funnel::Funnel;
 use self::mend::Checked;
 use self::whole::{Part, Repair, WriteWorld};
@@ -90,10 +92,11 @@ pub struct Authored {
 /// Writes worlds until there are as many as wanted, or no more can be hoped for.
 pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> Authored {
     let mut authored = Authored::default();
-    let author = Arc::new(Author { model, settings });
-    if let Err(stop) = author.run(&mut authored).await {
-        authored.stopped = Some(stop);
-    }
+    let ended = match Examples::new() {
+        Ok(examples) => Arc::new(Author { model, settings, examples }).run(&mut authored).await,
+        Err(error) => Err(error.into()),
+    };
+    authored.stopped = ended.err();
     authored
 }
 
@@ -103,6 +106,7 @@ type Slot<T> = (Result<T, Stop>, Vec<StepRecord>, Funnel);
 struct Author {
     model: Arc<dyn ChatModel>,
     settings: Settings,
+    examples: Examples,
 }
 
 impl Author {
@@ -171,7 +175,7 @@ impl Author {
             let author = Arc::clone(self);
             slots.spawn(async move {
                 let asker = author.asker(slot);
-                let result = author.write(&asker, &domain).await;
+                let result = author.write(&asker, slot, &domain).await;
                 let (steps, funnel) = asker.into_notes();
                 (slot, (result, steps, funnel))
             });
@@ -188,11 +192,12 @@ impl Author {
     }
 
     /// One world; nothing where it was dropped, which is counted.
-    async fn write(&self, asker: &Asker, domain: &Domain) -> Result<Option<Written>, Stop> {
+    async fn write(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<Written>, Stop> {
         asker.count(|funnel| funnel.worlds_begun += 1);
+        let examples = &self.examples.draw(domain, self.settings.seed, slot)?;
         let doc = match self.settings.in_parts {
-            false => asker.ask(0, &WriteWorld { domain, part: Part::Whole }).await?,
-            true => self.in_parts(asker, domain).await?,
+            false => asker.ask(0, &WriteWorld { domain, examples, part: Part::Whole }).await?,
+            true => self.in_parts(asker, domain, examples).await?,
         };
         let made = match doc {
             None => Err("nothing that can be used".to_owned()),
@@ -266,12 +271,17 @@ impl Author {
     }
 
     /// A document in several replies: its resources, then its APIs, a few at a time.
-    async fn in_parts(&self, asker: &Asker, domain: &Domain) -> Result<Option<WorldDoc>, Stop> {
-        let first = asker.ask(0, &WriteWorld { domain, part: Part::Resources }).await?;
+    async fn in_parts(
+        &self,
+        asker: &Asker,
+        domain: &Domain,
+        examples: &[String],
+    ) -> Result<Option<WorldDoc>, Stop> {
+        let first = asker.ask(0, &WriteWorld { domain, examples, part: Part::Resources }).await?;
         let Some(mut doc) = first else { return Ok(None) };
         for number in 1..=API_PARTS {
             let part = Part::Apis(&doc);
-            if let Some(longer) = asker.ask(number, &WriteWorld { domain, part }).await? {
+            if let Some(longer) = asker.ask(number, &WriteWorld { domain, examples, part }).await? {
                 doc = longer;
             }
         }

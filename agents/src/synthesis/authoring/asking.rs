@@ -64,6 +64,9 @@ pub enum Stop {
     /// The embedding model that measures nearness cannot be loaded.
     #[error(transparent)]
     Embed(#[from] diorama_engine::embed::EmbedError),
+    /// The catalog, which examples are drawn from, is damaged.
+    #[error(transparent)]
+    Examples(#[from] super::examples::ExamplesError),
     /// A task ended before its time.
     #[error("a task ended before its work was done")]
     Worker,

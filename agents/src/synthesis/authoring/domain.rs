@@ -67,9 +67,13 @@ pub struct ProposeDomain<'a> {
     pub known: &'a Known,
 }
 
+pub(super) fn categories() -> impl Iterator<Item = &'static str> {
+    CATEGORIES.lines().filter(|line| !line.is_empty())
+}
+
 impl ProposeDomain<'_> {
     fn category(&self) -> &'static str {
-        let categories: Vec<&str> = CATEGORIES.lines().filter(|line| !line.is_empty()).collect();
+        let categories: Vec<&str> = categories().collect();
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(self.slot);
         categories.choose(&mut rng).copied().unwrap_or("Business")

@@ -104,7 +104,8 @@ async fn a_world_is_written_whole_or_in_parts_and_the_same_replies_give_the_same
     let names: Vec<&str> = doc.apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(names, ["FindPilot", "ListTransits", "PlanTransit", "CancelTransit"]);
     assert_eq!((&*doc.name, whole.funnel.findings, whole.funnel.apis_kept), ("harbour_pilots", 0, 4));
-    assert!(heard(&model, "api")[0].contains("Harbour pilots."));
+    let asked = heard(&model, "api");
+    assert!(asked[0].contains("Harbour pilots.") && asked[0].contains("GET /"), "{}", asked[0]);
     let (model, parts) = write(true).await;
     assert_eq!(parts.worlds[0].text, whole.worlds[0].text);
     let asked = heard(&model, "api");
@@ -454,12 +455,12 @@ proptest! {
         let mut wrong = Complaints::default();
         let text = format!("world: 1\n{prose}\n{reply}");
         for part in [Part::Whole, Part::Resources] {
-            let step = WriteWorld { domain: &harbour, part };
+            let step = WriteWorld { domain: &harbour, examples: &[], part };
             prop_assert!(step.parse(&text, &mut wrong).is_none());
             prop_assert!(!wrong.is_empty());
         }
         let doc = WorldDoc::default();
-        let apis = WriteWorld { domain: &harbour, part: Part::Apis(&doc) };
+        let apis = WriteWorld { domain: &harbour, examples: &[], part: Part::Apis(&doc) };
         apis.parse(&format!("apis: {reply}\n{prose}"), &mut wrong);
         read(&apis, &reply);
     }

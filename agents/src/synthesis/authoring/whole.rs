@@ -31,6 +31,8 @@ pub const APIS_AT_A_TIME: usize = 4;
 pub struct WriteWorld<'a> {
     /// The domain.
     pub domain: &'a Domain,
+    /// Services with a few of their APIs, as examples.
+    pub examples: &'a [String],
     /// The part.
     pub part: Part<'a>,
 }
@@ -57,7 +59,10 @@ impl Step for WriteWorld<'_> {
             }
         };
         let count = APIS_AT_A_TIME;
-        json!({ "domain": self.domain, "part": part, "document": document, "apis": names, "count": count })
+        json!({
+            "domain": self.domain, "examples": self.examples, "part": part, "document": document, "apis": names,
+            "count": count,
+        })
     }
 
     fn schema(&self) -> Option<Json> {
