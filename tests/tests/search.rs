@@ -32,6 +32,13 @@ fn a_hit_tells_what_each_part_says_and_what_needs_it() {
 }
 
 #[test]
+fn a_domain_that_no_api_is_of_is_refused() {
+    let ran = diorama(["search", "appointment", "--domain", "nosuch"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("found `nosuch`") && ran.err.contains("dental_clinic"), "{}", ran.err);
+}
+
+#[test]
 fn a_model_that_is_not_there_is_an_error_that_says_what_to_do() {
     let ran = diorama(["search", "x", "--model", "no-such-model"]);
     assert_eq!(ran.code, 1);
@@ -73,6 +80,13 @@ fn the_benchmark_measures_what_is_in_its_files() {
     let unknown = write("unknown", &[json!({"query": "x", "apis": ["Nothing"]})]);
     let failed = diorama(["bench", "search", &unknown, "--pool", &pool]);
     assert!(failed.code == 1 && failed.err.contains("found the API Nothing"), "{}", failed.err);
+    // No file that is named stays unread.
+    let folder = folder.path().display().to_string();
+    for line in [["bench", "search", &folder, "--pool", &pool], ["bench", "search", &queries, "--world", "x"]]
+    {
+        let unread = diorama(line);
+        assert!(unread.code == 2 && unread.err.contains("expected beside"), "{}", unread.err);
+    }
 }
 
 #[test]

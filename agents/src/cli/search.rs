@@ -88,6 +88,11 @@ impl Search {
             apis.extend(entries(&name, Source::new(doc)?.world()));
         }
         let index = ApiIndex::new(apis, self.embedder.embedder()?)?;
+        if let Some(domain) = &self.domain {
+            let usage =
+                |expected| CliError::Usage(format!("--domain: found `{domain}`, expected {expected}"));
+            index.check_domain(domain).map_err(usage)?;
+        }
         let hits = index.search(ApiQuery {
             text: &self.query.join(" "),
             k: usize::from(self.k),

@@ -451,6 +451,7 @@ fn errors_say_what_is_wrong_and_what_was_expected() {
     check("GET /v1/session", Json::Null, 404, "/openapi.json");
     check("GET /v1/worlds/x", Json::Null, 404, "/v1/worlds");
     check("POST /v1/search", json!({}), 422, "query");
+    check("POST /v1/search", json!({"query": "lamp", "domain": "nosuch"}), 422, "`domain`");
     check("GET /s/nope/rooms", Json::Null, 404, "no session");
     let id = session(&app, json!({"world": "smart_home"}));
     check(&format!("GET /s/{id}/devces"), Json::Null, 404, "did you mean");

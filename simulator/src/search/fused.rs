@@ -1,5 +1,6 @@
 //! Words, meaning and need joined.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::lexical::Lexical;
@@ -12,6 +13,8 @@ use diorama_engine::search::score::{BEST_OF_ALL, Score};
 
 /// Hits of one search, at most.
 const MAX_HITS: usize = 1_000;
+/// Domains that a message names, at most.
+const MAX_DOMAINS_NAMED: usize = 40;
 /// The best of each part that are fused, at least.
 const DEPTH: usize = 100;
 
@@ -86,6 +89,20 @@ impl ApiIndex {
     pub fn positions(&self, query: ApiQuery<'_>) -> Result<Vec<usize>, SearchError> {
         let best = self.found(query)?.fused.best;
         Ok(best.into_iter().filter_map(|(_, position)| self.given.get(position).copied()).collect())
+    }
+
+    /// Checks that an API is of a domain.
+    ///
+    /// # Errors
+    /// When none is: the names that were expected, some of them where there are many.
+    pub fn check_domain(&self, name: &str) -> Result<(), String> {
+        let known: BTreeSet<&str> = self.entries.iter().map(|entry| &*entry.domain).collect();
+        if known.contains(name) {
+            return Ok(());
+        }
+        let more = if known.len() > MAX_DOMAINS_NAMED { ", ..." } else { "" };
+        let named: Vec<&str> = known.into_iter().take(MAX_DOMAINS_NAMED).collect();
+        Err(format!("one of {}{more}", named.join(", ")))
     }
 
     /// The number of APIs.

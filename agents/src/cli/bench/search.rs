@@ -75,7 +75,19 @@ impl SearchCommand {
     fn material(&self, streams: &mut Streams<'_>) -> Result<Material, CliError> {
         // A file holds instances; a folder, or a place in an object store, is a dataset.
         if let Some(path) = self.queries.as_local().filter(|path| !path.is_dir()) {
+            if !self.inputs.is_empty() {
+                return Err(CliError::Usage(format!(
+                    "--world, --openapi: found beside the file `{}`, expected beside a dataset's folder; the APIs of a file are its own, or those of --pool",
+                    path.display()
+                )));
+            }
             return Ok(Material::read(path, self.pool.as_deref())?);
+        }
+        if let Some(pool) = &self.pool {
+            return Err(CliError::Usage(format!(
+                "--pool: found `{}` beside a dataset, expected beside a file of requests; a dataset is searched in worlds, which --world names",
+                pool.display()
+            )));
         }
         let mut pool = Vec::new();
         for doc in self.inputs.read_or_catalog(streams)?.docs {

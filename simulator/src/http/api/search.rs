@@ -35,6 +35,10 @@ fn search(app: &App, request: &SearchRequest) -> Result<SearchReply, Problem> {
     if !(1..=MAX_PAGE_ITEMS).contains(&k) {
         return Err(Problem::about("k", &format!("a number from 1 to {MAX_PAGE_ITEMS}"), k));
     }
+    if let Some(domain) = &request.domain {
+        let about = |expected: String| Problem::about("domain", &expected, format!("`{domain}`"));
+        app.search.check_domain(domain).map_err(about)?;
+    }
     let query = ApiQuery {
         text: &request.query,
         k,
