@@ -85,7 +85,7 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
         ],
         ("right", 1.0, 1),
     );
-    assert!(sent[0].body["messages"].to_string().contains("BoatName2ID gives its id"));
+    assert!(sent[0].body["messages"].to_string().contains("FindBoat gives its id"));
     check("zero-shot", &["RentBoat(boat_id='Sea Otter', day='Saturday')"], ("wrong_argument_api", 0.0, 1));
     check(
         "zero-shot",
@@ -100,9 +100,31 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
         r#"{"boat_name": {"value": "Sea Otter"}}"#,
     ];
     check("reverse-chain", chain, ("right", 1.0, 3));
-    // It chose the final API and gave up inside the chain: the final API is not missing.
+    // It chose the final API and gave up inside the chain: the final API is missing, as for any agent without a call of it.
     let stopped: &[&str] = &[r#"{"api": "RentBoat"}"#, "I cannot tell."];
-    check("reverse-chain", stopped, ("wrong_argument_api", 0.0, 3));
+    check("reverse-chain", stopped, ("wrong_final_tool", 0.0, 3));
+    // The paper's temperature, where none is given.
+    let (_runtime, server) = scripted(chain);
+    let url = server.url();
+    let line = [
+        "bench",
+        "reverse-chain",
+        path(&data),
+        "--agent",
+        "reverse-chain",
+        "--base-url",
+        &url,
+        "--model",
+        "m",
+    ];
+    for (more, temperature, verdict) in [
+        (&[][..], 0.1, "right"),
+        (&["--temperature", "0.5", "--execution", "picks"][..], 0.5, "wrong_final_tool"),
+    ] {
+        let found = report(&[&line[..], more].concat());
+        assert_eq!(found[0]["outcomes"][0]["verdict"], verdict, "{found:#}");
+        assert_eq!(server.received().last().unwrap().body["temperature"], temperature);
+    }
 }
 
 #[test]
@@ -374,7 +396,8 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
     let folder = tempfile::tempdir().unwrap();
     let queries = folder.path().join("queries.json");
     let text = json!([
-        {"query": "Which tracks are on the album Low Tide?", "solution": ["GET /albums/{album_id}/tracks"], "answer": ["tracks"]},
+        {"query": "Which tracks are on the album Low Tide?", "solution": ["GET /albums/{album_id}/tracks"],
+            "answer": [{"step": 1, "jq": ".items[0] | \"tracks\""}]},
         {"query": "Find the artist Ana Reis", "solution": ["GET /search/artists"]},
     ]);
     std::fs::write(&queries, text.to_string()).unwrap();

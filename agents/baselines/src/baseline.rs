@@ -3,7 +3,8 @@
 use crate::environment::{Agent, Environment, EnvironmentFuture};
 use crate::episode::Episode;
 use crate::note::Note;
-use crate::restgpt::{Parsing, Planning};
+use crate::plan::Execution;
+use crate::restgpt::{CallerForm, Parsing, Planning};
 use crate::reverse_chain::Completion;
 use crate::role_model::{RoleModel, Stop};
 use crate::{function_calling, planned, prompted, react, restgpt, reverse_chain};
@@ -22,22 +23,24 @@ pub enum Method {
     /// Thought, action and observation in turn (Yao et al., 2023).
     ReAct,
     /// RestGPT (Song et al., 2023), whole or with a part left out, as in the ablation of the paper.
-    RestGpt(Planning, Parsing),
+    RestGpt(Planning, Parsing, CallerForm),
     /// Reverse Chain (Zhang et al., 2023), or one of its variants.
-    ReverseChain(Completion),
+    ReverseChain(Completion, Execution),
     /// A plan of nested calls in one reply: the prompted baselines of Reverse Chain's paper.
     Prompted {
         /// The prompt has an example (few-shot).
         has_example: bool,
         /// The model writes its steps first (chain of thought).
         has_steps: bool,
+        /// What is done with the plan.
+        execution: Execution,
     },
     /// Plans once and carries the plan out: a baseline of RestGPT's paper, as the next two are.
-    Offline,
+    Offline(CallerForm),
     /// Describes, explains and plans again after each step.
-    Deps,
+    Deps(CallerForm),
     /// Makes a second trial, which is shown a reflection on the first.
-    Reflexion,
+    Reflexion(CallerForm),
 }
 
 impl Baseline {
@@ -77,19 +80,25 @@ impl Method {
 
     /// Works on the open goal; returns the answer in words.
     async fn answer(self, episode: &mut Episode<'_>) -> Result<String, Stop> {
-        if let Self::RestGpt(planning, parsing) = self {
-            return restgpt::answer(episode, planning, parsing).await;
+        if let Self::RestGpt(planning, parsing, form) = self {
+            return restgpt::answer(episode, planning, parsing, form).await;
         }
         let request = episode.last_request();
         episode.search(&request).await?;
         match self {
-            Self::ReverseChain(completion) => reverse_chain::answer(episode, completion).await,
-            Self::Prompted { has_example, has_steps } => {
-                prompted::answer(episode, has_example, has_steps).await
+            Self::ReverseChain(completion, execution) => {
+                reverse_chain::answer(episode, completion, execution).await
             }
-            Self::Offline => planned::offline(episode).await,
-            Self::Deps => planned::deps(episode).await,
-            _ => planned::reflexion(episode).await,
+            Self::Prompted { has_example, has_steps, execution } => {
+                prompted::answer(episode, has_example, has_steps, execution).await
+            }
+            Self::Offline(form) => planned::offline(episode, form).await,
+            Self::Deps(form) => planned::deps(episode, form).await,
+            Self::Reflexion(form) => planned::reflexion(episode, form).await,
+            // These have a loop of their own.
+            Self::FunctionCalling | Self::ReAct | Self::RestGpt(..) => {
+                Err(Stop::Ended("the method has no goals to answer".to_owned()))
+            }
         }
     }
 }

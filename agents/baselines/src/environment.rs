@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::note::Note;
+use crate::operation::Operation;
 
 pub use diorama_seeds::ending::Finish;
 
@@ -40,6 +41,11 @@ pub trait Environment: Send {
 
     /// The JSON Schema of a visible API's reply, where the environment knows it.
     fn reply_schema(&self, _api: &str) -> Option<Json> {
+        None
+    }
+
+    /// A visible API as its service's OpenAPI document describes it, where the environment is a REST service.
+    fn operation(&self, _api: &str) -> Option<Operation> {
         None
     }
 

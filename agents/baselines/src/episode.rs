@@ -10,9 +10,10 @@ use serde_json::Value as Json;
 
 use crate::environment::{Answer, Environment, EnvironmentError, Finish, Reply, View};
 use crate::note::Note;
+use crate::operation::Operation;
 use crate::prompts::{PromptError, render};
 use crate::role_model::{ParseError, RoleModel, Stop};
-use crate::toolbox::{Document, documents, finish_schema, retrieve, shorten, transcript};
+use crate::toolbox::{Document, documents, finish_schema, retrieve, shorten, tool_searcher, transcript};
 
 /// A role that the model plays.
 #[derive(Clone, Copy)]
@@ -44,13 +45,24 @@ pub(crate) struct Episode<'a> {
     pub results: String,
     /// Results of the goals before, a line each.
     pub background: String,
+    /// The reflection on a trial of the open goal that failed; empty in a first trial.
+    pub reflection: String,
 }
 
 impl<'a> Episode<'a> {
     pub(crate) fn new(model: &'a RoleModel, environment: &'a mut dyn Environment) -> Self {
-        let (results, background) = (String::new(), String::new());
+        let (results, background, reflection) = (String::new(), String::new(), String::new());
         let before = environment.view().conversation.len();
-        Self { model, environment, before, findings: Vec::new(), goal_start: 0, results, background }
+        Self {
+            model,
+            environment,
+            before,
+            findings: Vec::new(),
+            goal_start: 0,
+            results,
+            background,
+            reflection,
+        }
     }
 
     pub(crate) fn view(&self) -> &View {
@@ -60,6 +72,11 @@ impl<'a> Episode<'a> {
     /// The visible APIs.
     pub(crate) fn documents(&self) -> Vec<Document> {
         documents(self.view())
+    }
+
+    /// The search for tools, where they have to be searched for.
+    pub(crate) fn tool_searcher(&self) -> Option<Document> {
+        tool_searcher(self.view())
     }
 
     /// The conversation in words, a line each.
@@ -79,6 +96,10 @@ impl<'a> Episode<'a> {
 
     pub(crate) fn reply_schema(&self, api: &str) -> Option<Json> {
         self.environment.reply_schema(api)
+    }
+
+    pub(crate) fn operation(&self, api: &str) -> Option<Operation> {
+        self.environment.operation(api)
     }
 
     pub(crate) fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
@@ -124,9 +145,11 @@ impl<'a> Episode<'a> {
         }
     }
 
-    /// Fills in the prompt of a role. Every role is shown the system message and the conversation (`request`) beside its `input`.
+    /// Fills in the prompt of a role. Beside its `input`, every prompt may show the system message, the conversation (`request`)
+    /// and the reflection on the trial before.
     pub(crate) fn prompt(&self, role: Role, input: Value) -> Result<Vec<Message>, PromptError> {
-        let shared = context! { system => self.view().system, request => self.transcript() };
+        let (system, request) = (&self.view().system, self.transcript());
+        let shared = context! { system, request, reflection => self.reflection };
         render(role.prompt, &context! { ..input, ..shared })
     }
 
@@ -168,6 +191,7 @@ impl<'a> Episode<'a> {
             None => self.say(answer).await.map(|_| ())?,
         }
         self.background.push_str(&std::mem::take(&mut self.results));
+        self.reflection.clear();
         self.goal_start = self.findings.len();
         Ok(())
     }

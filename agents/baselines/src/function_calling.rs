@@ -160,7 +160,7 @@ fn parse_action(call: &ToolCall) -> Result<Action, ParseError> {
             return Err(ParseError::expected(&format!("arguments that are a JSON object ({error})"), text));
         }
     };
-    if call.name != FINISH {
+    if !call.name.eq_ignore_ascii_case(FINISH) {
         return Ok(Action::Call(Call { api: call.name.clone(), arguments }));
     }
     match serde_json::from_value(Json::Object(arguments)) {

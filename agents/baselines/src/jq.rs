@@ -18,7 +18,8 @@ use jaq_core::ops::{Cmp, Math};
 use jaq_core::path::{Opt, Part, Path};
 use serde_json::{Map, Value as Json};
 
-use self::error::{JqError, MAX_STEPS, fails, unknown};
+pub use self::error::JqError;
+use self::error::{MAX_STEPS, fails, unknown};
 use self::value::{arithmetic, compare, index, is_true, size, slice};
 
 /// Characters of a program.
@@ -27,7 +28,7 @@ const MAX_PROGRAM_CHARS: usize = 1_000;
 const MAX_DEPTH: usize = 32;
 /// A valid program.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub struct Program {
     text: String,
 }
 
@@ -45,7 +46,7 @@ impl Program {
     ///
     /// # Errors
     /// When it is too long, too deep, or no jq.
-    pub(crate) fn read(text: &str) -> Result<Self, JqError> {
+    pub fn read(text: &str) -> Result<Self, JqError> {
         let text = text.trim();
         let wrong = |what: &str| Err(JqError::Program(what.to_owned()));
         if text.is_empty() {
@@ -79,7 +80,7 @@ impl Program {
     ///
     /// # Errors
     /// When it fails, or goes beyond its bounds.
-    pub(crate) fn run(&self, input: &Json) -> Values {
+    pub fn run(&self, input: &Json) -> Result<Vec<Json>, JqError> {
         let Some(term) = parsed(&self.text) else {
             return Err(JqError::Program("the program is not valid jq".to_owned()));
         };

@@ -6,12 +6,14 @@
 //! knows no task, no check and no judge: those are in a package above it, so that no agent can name them.
 
 mod baseline;
+mod document;
 pub mod environment;
 mod episode;
 mod function_calling;
-mod jq;
+pub mod jq;
 pub mod meter;
 mod note;
+pub mod operation;
 pub mod plan;
 mod planned;
 mod prompted;
@@ -29,5 +31,6 @@ pub mod types;
 
 pub use self::baseline::{Baseline, Method};
 pub use self::environment::Agent;
-pub use self::restgpt::{Parsing, Planning};
+pub use self::plan::Execution;
+pub use self::restgpt::{CallerForm, Parsing, Planning};
 pub use self::reverse_chain::Completion;

@@ -1,8 +1,9 @@
-//! Owns the notes of an episode beside actions: requests to a model, malformed replies, the final API of a plan, fallbacks, and
-//! giving up.
+//! Owns the notes of an episode beside actions: requests to a model, malformed replies, plans, fallbacks, and giving up.
 
 use diorama_llm::{FinishReason, Message, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
+
+use crate::plan::nested::Plan;
 
 /// An event of an episode beside acting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,10 +18,10 @@ pub enum Note {
         /// Found and expected form.
         what: String,
     },
-    /// The API whose call is to carry out the request, chosen before the calls that it needs.
-    FinalApi {
-        /// Its name.
-        api: String,
+    /// The agent came to a plan of nested calls, whether or not it makes them.
+    Planned {
+        /// The plan.
+        plan: Plan,
     },
     /// One way failed, and the next was taken.
     FellBack {

@@ -1,14 +1,18 @@
-//! The baselines that RestGPT's paper compares with, each over RestGPT's executor: Offline, DEPS, Reflexion.
+//! The baselines that RestGPT's paper compares with, each over RestGPT's executor: Offline, DEPS, Reflexion (section 5.1,
+//! appendix B).
 //!
-//! Offline plans once and carries the plan out as it stands. DEPS (describe, explain, plan and select) plans again after each
-//! step, ten at most. Reflexion makes a second trial with a reflection on the first; the world stays as the first left it, since
-//! only the user's word ends a goal.
+//! The plan names the APIs, and the executor of section 3.3 makes the calls: no selector chooses among APIs afterwards. Offline
+//! plans once and carries the plan out as it stands. DEPS (describe, explain, plan and select) plans again from the results
+//! after each step, ten at most. Reflexion makes a second trial with a reflection on the first; the world stays as the first
+//! left it, since only the user's word ends a goal.
 
+use diorama_engine::tools::TOOL_SEARCHER;
 use minijinja::{Value, context};
 
 use crate::episode::{Episode, Role, parse_words};
-use crate::restgpt::Parsing;
-use crate::restgpt::executor::Executor;
+use crate::restgpt::apis::{CallerForm, NamedApis};
+use crate::restgpt::executor::{Executor, PlannedCall};
+use crate::restgpt::parser::Parsing;
 use crate::restgpt::roles::{StepRecord, join_results};
 use crate::role_model::{ParseError, Stop};
 
@@ -25,10 +29,19 @@ const MAX_DEPS_STEPS: usize = 10;
 /// Trials of Reflexion, as in the paper.
 const MAX_TRIALS: usize = 2;
 
+/// A step of a plan.
+#[derive(Clone)]
+struct PlannedStep {
+    /// Its words.
+    text: String,
+    /// Names of the tools of the APIs that it calls.
+    apis: Vec<String>,
+}
+
 /// A reply of DEPS after a step.
 enum Replan {
     /// The steps that are left.
-    Steps(Vec<String>),
+    Steps(Vec<PlannedStep>),
     /// The final answer.
     End(String),
 }
@@ -38,92 +51,125 @@ const fn same_name(name: &'static str) -> Role {
 }
 
 /// Every role of these baselines is shown the same.
-fn shown(episode: &Episode<'_>, background: &str, history: &[StepRecord], answer: &str) -> Value {
-    context! { apis => episode.documents(), background, history, answer }
+fn shown(apis: &NamedApis, background: &str, history: &[StepRecord], answer: &str) -> Value {
+    context! { apis => apis.all, background, history, answer }
 }
 
 /// Plans once and carries the plan out.
-pub(crate) async fn offline(episode: &mut Episode<'_>) -> Result<String, Stop> {
-    let mut executor = Executor::new(Parsing::Parser);
-    let background = episode.background.clone();
-    let input = shown(episode, &background, &[], "");
+pub(crate) async fn offline(episode: &mut Episode<'_>, form: CallerForm) -> Result<String, Stop> {
+    let (apis, background) = (NamedApis::of(episode, form), episode.background.clone());
+    let input = shown(&apis, &background, &[], "");
+    let steps = episode.ask(OFFLINE_PLANNER, input, |reply| parse_steps(reply, &apis)).await?;
     let mut history: Vec<StepRecord> = Vec::new();
-    for plan in episode.ask(OFFLINE_PLANNER, input, parse_steps).await? {
-        let response = executor.start(episode, join_results(&background, &history), &plan).await?.text;
-        history.push(StepRecord { plan, response });
+    for step in steps {
+        let response = carry_out(episode, form, &step, &join_results(&background, &history)).await?;
+        history.push(StepRecord { plan: step.text, response });
     }
-    let input = shown(episode, &background, &history, "");
+    let input = shown(&apis, &background, &history, "");
     episode.ask(OFFLINE_ANSWER, input, |reply| parse_words(reply, "an answer")).await
 }
 
 /// Plans again after each step.
-pub(crate) async fn deps(episode: &mut Episode<'_>) -> Result<String, Stop> {
+pub(crate) async fn deps(episode: &mut Episode<'_>, form: CallerForm) -> Result<String, Stop> {
     let background = episode.background.clone();
-    try_deps(episode, &mut Executor::new(Parsing::Parser), &background).await.map(|(_, answer)| answer)
+    try_deps(episode, form, &background, &mut Vec::new()).await
 }
 
-/// One trial of DEPS: its steps, and the answer.
+/// Makes one trial of DEPS; returns the answer. The steps are added to `history`.
 async fn try_deps(
     episode: &mut Episode<'_>,
-    executor: &mut Executor,
+    form: CallerForm,
     background: &str,
-) -> Result<(Vec<StepRecord>, String), Stop> {
-    let input = shown(episode, background, &[], "");
-    let mut steps = episode.ask(DEPS_PLANNER, input, parse_steps).await?;
-    let mut history: Vec<StepRecord> = Vec::new();
+    history: &mut Vec<StepRecord>,
+) -> Result<String, Stop> {
+    let apis = callable(episode, form);
+    let input = shown(&apis, background, &[], "");
+    let mut steps = episode.ask(DEPS_PLANNER, input, |reply| parse_steps(reply, &apis)).await?;
     for _ in 0..MAX_DEPS_STEPS {
-        let Some(plan) = steps.first().cloned() else { break };
-        let response = executor.start(episode, join_results(background, &history), &plan).await?.text;
-        history.push(StepRecord { plan, response });
-        let input = shown(episode, background, &history, "");
-        match episode.ask(DEPS_REPLAN, input, parse_replan).await? {
-            Replan::End(answer) => return Ok((history, answer)),
+        let Some(step) = steps.first().cloned() else { break };
+        let response = carry_out(episode, form, &step, &join_results(background, history)).await?;
+        history.push(StepRecord { plan: step.text, response });
+        let apis = callable(episode, form);
+        let input = shown(&apis, background, history, "");
+        match episode.ask(DEPS_REPLAN, input, |reply| parse_replan(reply, &apis)).await? {
+            Replan::End(answer) => return Ok(answer),
             Replan::Steps(left) => steps = left,
         }
     }
     Err(Stop::Ended(format!("no answer after {MAX_DEPS_STEPS} steps")))
 }
 
-/// Makes a second trial of DEPS where the first is judged a failure.
-pub(crate) async fn reflexion(episode: &mut Episode<'_>) -> Result<String, Stop> {
-    let mut executor = Executor::new(Parsing::Parser);
+/// Makes a second trial of DEPS where the first is judged a failure. Every prompt of the second shows the reflection.
+pub(crate) async fn reflexion(episode: &mut Episode<'_>, form: CallerForm) -> Result<String, Stop> {
     let mut background = episode.background.clone();
     for _ in 1..MAX_TRIALS {
-        let (history, answer) = match try_deps(episode, &mut executor, &background).await {
-            Err(Stop::Ended(why)) => (Vec::new(), why),
+        let mut history = Vec::new();
+        let answer = match try_deps(episode, form, &background, &mut history).await {
+            Err(Stop::Ended(why)) => why,
             other => other?,
         };
-        let input = shown(episode, &background, &history, &answer);
+        let input = shown(&NamedApis::of(episode, form), &background, &history, &answer);
         let Some(reflection) = episode.ask(REFLEXION_JUDGE, input, parse_verdict).await? else {
             return Ok(answer);
         };
-        background.push_str(&episode.results);
-        background.push_str(&format!("\nA first attempt failed: {reflection}\n"));
+        background = join_results(&background, &history);
+        episode.reflection = reflection;
     }
-    try_deps(episode, &mut executor, &background).await.map(|(_, answer)| answer)
+    try_deps(episode, form, &background, &mut Vec::new()).await
 }
 
-/// Parses the numbered steps of a plan.
-fn parse_steps(reply: &str) -> Result<Vec<String>, ParseError> {
+/// The APIs that a step of DEPS may call. Where they have to be searched for, the search is one of them: its results are what
+/// the next plan is made of.
+fn callable(episode: &Episode<'_>, form: CallerForm) -> NamedApis {
+    NamedApis::of(episode, form).with_tool(episode.tool_searcher())
+}
+
+/// Has the executor carry a step out; returns its result in words.
+async fn carry_out(
+    episode: &mut Episode<'_>,
+    form: CallerForm,
+    step: &PlannedStep,
+    background: &str,
+) -> Result<String, Stop> {
+    if step.apis.iter().any(|api| api == TOOL_SEARCHER) {
+        let before = episode.documents();
+        episode.search(step.text.replace(TOOL_SEARCHER, "").trim()).await?;
+        let apis = NamedApis::of(episode, form).all.into_iter();
+        let names: Vec<String> = apis.filter(|api| !before.contains(&api.tool)).map(|api| api.name).collect();
+        return Ok(match names.is_empty() {
+            true => "The search shows no further API.".to_owned(),
+            false => format!("The search shows: {}.", names.join(", ")),
+        });
+    }
+    let planned = PlannedCall { calling: &step.text, apis: &step.apis, background };
+    Executor { form, parsing: Parsing::Program }.execute(episode, planned).await
+}
+
+/// Parses the numbered steps of a plan, each of which names an API.
+fn parse_steps(reply: &str, apis: &NamedApis) -> Result<Vec<PlannedStep>, ParseError> {
     let step = |line: &str| {
         let end = line.trim().trim_start_matches("Step ").trim_start_matches(|c: char| c.is_ascii_digit());
         let numbered = end.len() < line.trim().len();
         let step = end.trim_start_matches(['.', ')', ':', ' ']).trim();
         (numbered && !step.is_empty()).then(|| step.to_owned())
     };
-    let steps: Vec<String> = reply.lines().filter_map(step).take(MAX_PLANNED_STEPS).collect();
+    let steps = reply.lines().filter_map(step).take(MAX_PLANNED_STEPS).map(|text| {
+        let apis = apis.named_in(&text, " in each step")?;
+        Ok(PlannedStep { text, apis })
+    });
+    let steps = steps.collect::<Result<Vec<_>, ParseError>>()?;
     if steps.is_empty() { Err(ParseError::expected("numbered steps, one a line", reply)) } else { Ok(steps) }
 }
 
 /// Parses a reply of DEPS after a step: a plan or an answer.
-fn parse_replan(reply: &str) -> Result<Replan, ParseError> {
+fn parse_replan(reply: &str, apis: &NamedApis) -> Result<Replan, ParseError> {
     if let Some((_, answer)) =
         reply.split_once("Final Answer:").filter(|(_, answer)| !answer.trim().is_empty())
     {
         return Ok(Replan::End(answer.trim().to_owned()));
     }
     let plan = reply.split_once("Plan:").map_or(reply, |(_, plan)| plan);
-    parse_steps(plan).map(Replan::Steps)
+    parse_steps(plan, apis).map(Replan::Steps)
 }
 
 /// Parses a verdict; `None` is success, and a failure has a reflection.
@@ -133,8 +179,9 @@ fn parse_verdict(reply: &str) -> Result<Option<String>, ParseError> {
     if text.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("success")) {
         return Ok(None);
     }
-    match text.get(..7).filter(|word| word.eq_ignore_ascii_case("failure")).and(text.get(7..)) {
-        Some(why) => Ok(Some(why.trim_start_matches([':', ' ']).trim().to_owned())),
-        None => Err(ParseError::expected("`Success` or `Failure:`", reply)),
+    let failure = text.get(..7).filter(|word| word.eq_ignore_ascii_case("failure")).and(text.get(7..));
+    match failure.map(|why| why.trim_start_matches([':', ' ']).trim()) {
+        Some(why) if !why.is_empty() => Ok(Some(why.to_owned())),
+        _ => Err(ParseError::expected("`Success`, or `Failure:` with a reflection", reply)),
     }
 }

@@ -1,14 +1,12 @@
 //! The baselines of Reverse Chain's paper (section 4): a plan of nested calls in one reply.
 //!
-//! Zero-shot and few-shot, each with and without chain of thought. The plan is parsed out of the reply and carried out, the
-//! innermost calls first.
+//! Zero-shot and few-shot, each with and without chain of thought. The plan is parsed out of the reply, and may be carried out.
 
 use minijinja::context;
 use serde::Serialize;
 
 use crate::episode::{Episode, Role};
-use crate::note::Note;
-use crate::plan::{ApiSignature, carry_out, find};
+use crate::plan::{ApiSignature, Execution, conclude, find};
 use crate::role_model::{ParseError, Stop};
 use crate::toolbox::Document;
 use crate::types::leaves;
@@ -31,6 +29,7 @@ pub(crate) async fn answer(
     episode: &mut Episode<'_>,
     has_example: bool,
     has_steps: bool,
+    execution: Execution,
 ) -> Result<String, Stop> {
     let documents = episode.documents();
     let signatures: Vec<ApiSignature> =
@@ -43,9 +42,7 @@ pub(crate) async fn answer(
             .ok_or_else(|| ParseError::expected("a call such as Outer(a=Inner(b='x'), n=2)", reply))
     };
     let plan = episode.ask(role, context! { apis, thoughts => has_steps }, parse).await?;
-    episode.note(Note::FinalApi { api: plan.api.clone() })?;
-    let reply = carry_out(episode, &plan, &documents).await?;
-    Ok(format!("{} answered {}: {}", plan.api, reply.status, reply.body))
+    conclude(episode, &plan, execution).await
 }
 
 /// An API with the properties of its reply, where the environment knows the schema.

@@ -51,6 +51,7 @@ files! {
     "react/agent",
     "reflexion/judge",
     "restgpt/caller",
+    "restgpt/caller_request",
     "restgpt/parser",
     "restgpt/planner",
     "restgpt/reader",

@@ -1,7 +1,8 @@
 //! ReAct: thought, action and observation in turn, as text.
 //!
 //! Tools stand in the prompt; what a search finds stands in its observation. `Ask` puts a question to the user. Where answers are
-//! structured, `finish` is an action like any other, otherwise `Final Answer` ends the goal.
+//! structured, the action `finish` ends the goal, otherwise `Final Answer` does. Models write either as the other, and the
+//! paper's `Finish[..]`: none of these is ever called as an API.
 
 use diorama_llm::{Message, json_in};
 use diorama_seeds::ending::FINISH;
@@ -30,20 +31,32 @@ enum Turn {
     Answer(String),
 }
 
-/// Parses a turn up to an observation that the model makes up.
-fn parse(reply: &str) -> Result<Turn, ParseError> {
+/// Parses a turn up to an observation that the model makes up. `structured`: answers are.
+fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
     let reply = reply.split("\nObservation:").next().unwrap_or_default();
-    if let Some((action, input)) = labelled(reply, "Action:", "Action Input:") {
-        return parse_action(action, input);
+    let action = reply.split_once("Action:").map(|(_, action)| action.trim());
+    if let Some((name, input)) = action.and_then(|action| action.split_once("Action Input:")) {
+        let name = name.trim().lines().next().unwrap_or_default();
+        return parse_action(name, input.trim(), structured);
+    }
+    // The paper's own form has the input in brackets, and no line of it.
+    let in_brackets =
+        action.and_then(|action| action.lines().next()?.trim().strip_suffix(']')?.split_once('['));
+    if let Some((_, input)) = in_brackets.filter(|(name, _)| ends_goal(name)) {
+        return parse_ending(input, structured);
     }
     match reply.split_once("Final Answer:").map(|(_, answer)| answer.trim()) {
-        Some(answer) if !answer.is_empty() => Ok(Turn::Answer(answer.to_owned())),
+        Some(answer) if !answer.is_empty() => parse_ending(answer, structured),
+        _ if structured => Err(ParseError::expected("`Action:` and `Action Input:`", reply)),
         _ => Err(ParseError::expected("`Action:` and `Action Input:`, or `Final Answer:`", reply)),
     }
 }
 
-fn parse_action(action: &str, input: &str) -> Result<Turn, ParseError> {
+fn parse_action(action: &str, input: &str, structured: bool) -> Result<Turn, ParseError> {
     let name = action.trim().trim_matches(['`', '"', '*', '[', ']']).trim_end_matches("()");
+    if ends_goal(name) {
+        return parse_ending(input, structured);
+    }
     let arguments = match json_in(input) {
         Ok(Json::Object(arguments)) => arguments,
         _ if input.trim().is_empty() => Map::new(),
@@ -57,19 +70,38 @@ fn parse_action(action: &str, input: &str) -> Result<Turn, ParseError> {
             Some(question) => Ok(Turn::Ask(question.to_owned())),
             None => Err(ParseError::expected("a question", input)),
         },
-        FINISH => match serde_json::from_value(Json::Object(arguments)) {
-            Ok(finish) => Ok(Turn::Finish(finish)),
-            Err(error) => Err(ParseError(format!("the input of `{FINISH}`: {error}"))),
-        },
         _ => Ok(Turn::Call(Call { api: name.to_owned(), arguments })),
     }
 }
 
-/// Returns the line after the first label, and everything after the second.
-fn labelled<'a>(text: &'a str, first: &str, second: &str) -> Option<(&'a str, &'a str)> {
-    let at = text.find(first)?;
-    let (one, two) = text[at + first.len()..].split_once(second)?;
-    Some((one.trim().lines().next().unwrap_or_default(), two.trim()))
+/// Returns true for the names under which the prompt and the paper end a goal: `finish`, `Finish`, `Final Answer`.
+fn ends_goal(name: &str) -> bool {
+    let letters: String = name.chars().filter(|c| c.is_alphabetic()).collect();
+    [FINISH, "finalanswer"].iter().any(|known| letters.eq_ignore_ascii_case(known))
+}
+
+/// Parses what ends a goal: the input of `finish` where answers are structured, otherwise words, alone or in an object.
+fn parse_ending(input: &str, structured: bool) -> Result<Turn, ParseError> {
+    if structured {
+        let Ok(Json::Object(arguments)) = json_in(input) else {
+            let expected = format!("the action `{FINISH}` with a JSON object that follows its schema");
+            return Err(ParseError::expected(&expected, input));
+        };
+        return match serde_json::from_value(Json::Object(arguments)) {
+            Ok(finish) => Ok(Turn::Finish(finish)),
+            Err(error) => Err(ParseError(format!("the input of `{FINISH}`: {error}"))),
+        };
+    }
+    let json: Option<Json> = serde_json::from_str(input.trim()).ok();
+    let words = match &json {
+        Some(Json::String(words)) => words,
+        Some(Json::Object(members)) => members.values().find_map(Json::as_str).unwrap_or(input),
+        _ => input,
+    };
+    match words.trim() {
+        "" => Err(ParseError::expected("the answer in words", input)),
+        words => Ok(Turn::Answer(words.to_owned())),
+    }
 }
 
 /// Acts until the conversation is over.
@@ -77,7 +109,8 @@ pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
     let mut messages = opening(episode)?;
     let mut refusals = 0;
     while !episode.view().over {
-        let read = |reply: &str| parse(reply).map(|turn| (turn, reply.to_owned()));
+        let structured = finish_tool(episode.view()).is_some();
+        let read = |reply: &str| parse(reply, structured).map(|turn| (turn, reply.to_owned()));
         let (turn, reply) = episode.ask_with(ROLE, messages.clone(), read).await?;
         messages.push(Message::assistant(reply.split("\nObservation:").next().unwrap_or_default()));
         let observation = match turn {

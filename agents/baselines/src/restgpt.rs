@@ -1,19 +1,23 @@
 //! RestGPT (Song et al., 2023): a planner, an API selector, and an executor of caller and parser.
 //!
 //! Planning is coarse to fine and online. The planner says one step in natural language. The selector makes it a call of an API
-//! that it knows by name and description. The executor makes the call and reads the reply, and the planner sees the result. It
+//! that it knows by name and description. The executor writes the request and reads the reply, and the planner sees the result. It
 //! goes on with the next step, with the same one (`Continue`), or ends. Worlds add one thing to the paper: the planner may put a
 //! question to the user (`Ask`).
 
+pub(crate) mod apis;
 pub(crate) mod executor;
-mod parser;
+pub(crate) mod parser;
 pub(crate) mod roles;
+mod selector;
 
 use minijinja::context;
 
+pub use self::apis::CallerForm;
 use self::executor::Executor;
-pub use self::executor::Parsing;
+pub use self::parser::Parsing;
 use self::roles::{PLANNER, Plan, StepRecord, join_results, parse_plan};
+use self::selector::Selector;
 use crate::episode::Episode;
 use crate::role_model::Stop;
 
@@ -35,16 +39,17 @@ pub(crate) async fn answer(
     episode: &mut Episode<'_>,
     planning: Planning,
     parsing: Parsing,
+    form: CallerForm,
 ) -> Result<String, Stop> {
-    let mut executor = Executor::new(parsing);
+    let mut selector = Selector::new(Executor { form, parsing });
     match planning {
-        Planning::Planner => plan(episode, &mut executor).await,
-        Planning::None => select_only(episode, &mut executor).await,
+        Planning::Planner => plan(episode, &mut selector).await,
+        Planning::None => select_only(episode, &mut selector).await,
     }
 }
 
 /// Has the planner plan step by step.
-async fn plan(episode: &mut Episode<'_>, executor: &mut Executor) -> Result<String, Stop> {
+async fn plan(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<String, Stop> {
     let mut history: Vec<StepRecord> = Vec::new();
     for _ in 0..MAX_STEPS {
         let input = context! { background => episode.background, history };
@@ -60,11 +65,11 @@ async fn plan(episode: &mut Episode<'_>, executor: &mut Executor) -> Result<Stri
             }
             Plan::Step(step) => {
                 let background = join_results(&episode.background, &history);
-                let result = executor.start(episode, background, &step).await?;
+                let result = selector.start(episode, background, &step).await?;
                 (step, result.text)
             }
             Plan::Continue(instruction) => {
-                let result = executor.resume(episode, &instruction).await?;
+                let result = selector.resume(episode, &instruction).await?;
                 (format!("Continue. {instruction}"), result.text)
             }
         };
@@ -74,15 +79,15 @@ async fn plan(episode: &mut Episode<'_>, executor: &mut Executor) -> Result<Stri
 }
 
 /// Has the selector work on the request itself.
-async fn select_only(episode: &mut Episode<'_>, executor: &mut Executor) -> Result<String, Stop> {
+async fn select_only(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<String, Stop> {
     let request = episode.transcript();
     let background = episode.background.clone();
-    let mut result = executor.start(episode, background, &request).await?;
+    let mut result = selector.start(episode, background, &request).await?;
     for _ in 0..MAX_STEPS {
         if result.is_answer {
             break;
         }
-        result = executor.resume(episode, "").await?;
+        result = selector.resume(episode, "").await?;
     }
     Ok(result.text)
 }

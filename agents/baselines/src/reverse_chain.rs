@@ -1,40 +1,32 @@
 //! Reverse Chain (Zhang et al., 2023): from the last call backwards.
 //!
-//! A rule, not a model, says what is done next. The API that fulfils the request is selected. Its arguments are completed all at
-//! once, each from the request, by another API, or by asking the user. An API that was chosen for an argument is completed in
-//! the same way, until every argument has a value. Then the calls are made forwards. Candidates for an argument are the APIs whose
-//! replies hold a value of its type.
+//! A rule, not a model, says what is done next. The API that fulfils the request is selected. Its required arguments are completed
+//! all at once, each from the request, by another API, or by asking the user (section 3.1). An API that was chosen for an argument
+//! is completed in the same way, until every required argument is. Then the plan is complete, and may be carried out. Candidates
+//! for an argument are the APIs whose replies hold a value of its type.
 
 mod replies;
 
 use std::pin::Pin;
 
-use diorama_seeds::task::Call;
 use minijinja::context;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use self::replies::{
-    Candidates, Source, Sources, parse_choice, parse_completion, parse_extracted, parse_value,
-};
-use crate::environment::Reply;
+use self::replies::{Candidates, Source, Sources, parse_choice, parse_completion, parse_extracted};
 use crate::episode::{Episode, Role};
-use crate::note::Note;
+use crate::plan::{Execution, Plan, PlanArgument, conclude};
 use crate::role_model::Stop;
-use crate::toolbox::{Document, only_value, shorten};
-use crate::types::{can_supply, converted};
+use crate::toolbox::Document;
+use crate::types::can_supply;
 
 const SELECT: Role = Role { name: "select", prompt: "reverse-chain/select" };
 const COMPLETE: Role = Role { name: "complete", prompt: "reverse-chain/complete" };
 /// Reads values from the request alone.
 const EXTRACT: Role = Role { name: "extract", prompt: "reverse-chain/extract" };
-/// Reads a value from a reply.
-const PICK: Role = Role { name: "pick", prompt: "reverse-chain/pick" };
 
 /// Calls inside calls: the deepest of the paper's are four.
 const MAX_DEPTH: u32 = 5;
 const MAX_CALLS: usize = 12;
-/// Characters of a reply that is shown.
-const MAX_REPLY_CHARS: usize = 6_000;
 
 /// How the arguments of a call are completed (section 4.2.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +49,18 @@ struct Chain<'e, 'a> {
 type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, Stop>> + Send + 'a>>;
 
 /// Works on the open goal; returns the answer in words.
-pub(crate) async fn answer(episode: &mut Episode<'_>, completion: Completion) -> Result<String, Stop> {
+pub(crate) async fn answer(
+    episode: &mut Episode<'_>,
+    completion: Completion,
+    execution: Execution,
+) -> Result<String, Stop> {
     let (candidates, request) = (episode.documents(), episode.transcript());
     let mut chain = Chain { episode, completion, calls: 0 };
     let Some(document) = chain.select(&candidates, &request, true).await? else {
         return Ok("There is no function that does this.".to_owned());
     };
-    chain.episode.note(Note::FinalApi { api: document.name.clone() })?;
-    let reply = chain.fulfil(&document, None, 0).await?;
-    let body = shorten(&reply.body, MAX_REPLY_CHARS);
-    Ok(format!("{} answered {}: {body}", document.name, reply.status))
+    let plan = chain.fulfil(&document.name, None, 0).await?;
+    conclude(episode, &plan, execution).await
 }
 
 impl Chain<'_, '_> {
@@ -82,34 +76,35 @@ impl Chain<'_, '_> {
         Ok(name.and_then(|name| candidates.iter().find(|document| document.name == name).cloned()))
     }
 
-    /// Completes the arguments of an API and calls it. `purpose` names the argument that its reply is for.
-    fn fulfil<'a>(
-        &'a mut self,
-        document: &'a Document,
-        purpose: Option<&'a str>,
-        depth: u32,
-    ) -> Step<'a, Reply> {
+    /// Plans the call of an API, with its required arguments completed. `purpose` names the argument that its reply is for.
+    fn fulfil<'a>(&'a mut self, api: &'a str, purpose: Option<&'a str>, depth: u32) -> Step<'a, Plan> {
         Box::pin(async move {
             self.calls += 1;
             if depth >= MAX_DEPTH || self.calls > MAX_CALLS {
                 return Err(Stop::Ended("the chain of calls does not end".to_owned()));
             }
-            let mut sources = self.complete(document, purpose).await?;
-            let mut arguments = Map::new();
-            for (name, schema, must) in document.parameters() {
-                let value = match sources.remove(name) {
-                    Some(Source::Value(value)) => Some(value),
-                    Some(Source::Api(api)) => self.look_up(&api, (document, name, schema), depth).await?,
-                    Some(Source::Ask(question)) => self.ask(document, name, &question).await?,
-                    None if must => {
-                        let question = format!("Could you tell me the {}?", name.replace('_', " "));
-                        self.ask(document, name, &question).await?
+            let all = self.episode.documents();
+            let document = all.iter().find(|document| document.name == api).map(Document::required_only);
+            let mut plan = Plan { api: api.to_owned(), arguments: Vec::new() };
+            let Some(document) = document.filter(|document| document.parameters().next().is_some()) else {
+                return Ok(plan);
+            };
+            let mut sources = self.complete(&document, purpose).await?;
+            for (name, schema, _) in document.parameters() {
+                let filled = match sources.remove(name) {
+                    Some(Source::Value(value)) => Some(PlanArgument::Value(value)),
+                    Some(Source::Api(api)) => {
+                        Some(self.look_up(&api, (&document, name, schema), depth).await?)
                     }
-                    None => None,
+                    Some(Source::Ask(question)) => self.ask(&document, name, &question).await?,
+                    None => {
+                        let question = format!("Could you tell me the {}?", name.replace('_', " "));
+                        self.ask(&document, name, &question).await?
+                    }
                 };
-                arguments.extend(value.map(|value| (name.to_owned(), value)));
+                plan.arguments.extend(filled.map(|filled| (Some(name.to_owned()), filled)));
             }
-            Ok(self.episode.call(&Call { api: document.name.clone(), arguments }).await?)
+            Ok(plan)
         })
     }
 
@@ -119,8 +114,8 @@ impl Chain<'_, '_> {
             Completion::AllAtOnce => self.complete_all(document, purpose).await,
             Completion::OneByOne => {
                 let mut sources = Sources::new();
-                for (name, schema, must) in document.parameters() {
-                    let one = document.with_only(name, schema, must);
+                for (name, schema, _) in document.parameters() {
+                    let one = document.with_only(name, schema);
                     sources.extend(self.complete_all(&one, purpose).await?);
                 }
                 Ok(sources)
@@ -142,7 +137,7 @@ impl Chain<'_, '_> {
         self.episode.ask(COMPLETE, input, parse).await
     }
 
-    /// Reads values from the request alone, and then selects an API for each required argument that is missing.
+    /// Reads values from the request alone, and then selects an API for each argument that is missing.
     async fn complete_in_steps(
         &mut self,
         document: &Document,
@@ -152,8 +147,8 @@ impl Chain<'_, '_> {
         let input = context! { document, purpose, known };
         let mut sources = self.episode.ask(EXTRACT, input, |reply| parse_extracted(reply, document)).await?;
         let others = self.others(document);
-        for (name, schema, must) in document.parameters() {
-            if !must || sources.contains_key(name) {
+        for (name, schema, _) in document.parameters() {
+            if sources.contains_key(name) {
                 continue;
             }
             let candidates: Vec<Document> = candidates(&others, (name, schema)).cloned().collect();
@@ -168,29 +163,24 @@ impl Chain<'_, '_> {
         Ok(sources)
     }
 
-    /// The value of an argument, from another API's reply.
+    /// The call that gives an argument.
     async fn look_up(
         &mut self,
         api: &str,
         (document, name, schema): (&Document, &str, &Json),
         depth: u32,
-    ) -> Result<Option<Json>, Stop> {
-        let all = self.episode.documents();
-        let Some(inner) = all.into_iter().find(|document| document.name == api) else { return Ok(None) };
+    ) -> Result<PlanArgument, Stop> {
         let wanted = describe_argument(document, name, schema);
-        let reply = self.fulfil(&inner, Some(&wanted), depth + 1).await?;
-        let value = match only_value(&reply.body, name) {
-            Some(value) => Some(value),
-            None => {
-                let input = context! { wanted, api, reply => shorten(&reply.body, MAX_REPLY_CHARS) };
-                self.episode.ask(PICK, input, parse_value).await?
-            }
-        };
-        Ok(value.map(|value| converted(value, schema)))
+        self.fulfil(api, Some(&wanted), depth + 1).await.map(PlanArgument::Call)
     }
 
-    /// The value of an argument, from the user's answer.
-    async fn ask(&mut self, document: &Document, name: &str, question: &str) -> Result<Option<Json>, Stop> {
+    /// An argument from the user's answer.
+    async fn ask(
+        &mut self,
+        document: &Document,
+        name: &str,
+        question: &str,
+    ) -> Result<Option<PlanArgument>, Stop> {
         let answer = self.episode.say(question).await?;
         let Some(words) = answer.words.filter(|_| !answer.over) else {
             let because = "the user has nothing to say".to_owned();
@@ -201,12 +191,12 @@ impl Chain<'_, '_> {
         let purpose = format!("(the user was asked for {name} and said: {words})");
         let mut sources = self.complete(document, Some(&purpose)).await?;
         match sources.remove(name) {
-            Some(Source::Value(value)) => Ok(Some(value)),
+            Some(Source::Value(value)) => Ok(Some(PlanArgument::Value(value))),
             Some(Source::Api(api)) => {
                 let parameter = document.parameters().find(|(own, ..)| *own == name);
                 let schema = parameter.map(|(_, schema, _)| schema.clone()).unwrap_or_default();
                 // A chain that starts from an answer starts anew; the bound on its calls still holds.
-                Box::pin(self.look_up(&api, (document, name, &schema), 1)).await
+                Box::pin(self.look_up(&api, (document, name, &schema), 1)).await.map(Some)
             }
             _ => Ok(None),
         }

@@ -3,35 +3,34 @@
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
-use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+pub use crate::document::Document;
 use crate::environment::{ConversationEntry, Environment, EnvironmentError, View};
-
-/// An API as its tool describes it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Document {
-    /// Name of the tool.
-    pub name: String,
-    /// The tool's description.
-    pub description: String,
-    /// JSON Schema of its arguments.
-    pub parameters: Json,
-}
 
 /// The visible APIs, without the search and `finish`.
 #[must_use]
 pub fn documents(view: &View) -> Vec<Document> {
     let mut found: Vec<Document> = Vec::new();
-    for function in view.tools.iter().filter_map(|tool| tool.get("function")) {
-        let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
-        let name = text("name");
-        if name != FINISH && name != TOOL_SEARCHER && !found.iter().any(|known| known.name == name) {
-            let parameters = function.get("parameters").cloned().unwrap_or_default();
-            found.push(Document { name, description: text("description"), parameters });
+    for document in view.tools.iter().filter_map(|tool| tool.get("function")).map(document) {
+        let is_api = document.name != FINISH && document.name != TOOL_SEARCHER;
+        if is_api && !found.iter().any(|known| known.name == document.name) {
+            found.push(document);
         }
     }
     found
+}
+
+/// The search for tools, where they have to be searched for.
+pub(crate) fn tool_searcher(view: &View) -> Option<Document> {
+    let functions = view.tools.iter().filter_map(|tool| tool.get("function"));
+    functions.map(document).find(|document| document.name == TOOL_SEARCHER)
+}
+
+fn document(function: &Json) -> Document {
+    let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+    let parameters = function.get("parameters").cloned().unwrap_or_default();
+    Document { name: text("name"), description: text("description"), parameters }
 }
 
 /// Searches for tools where they have to be searched for.
@@ -75,38 +74,6 @@ fn api_request(call: &Call) -> String {
     };
     let arguments: Vec<String> = call.arguments.iter().map(argument).collect();
     format!("[{}({})]", call.api, arguments.join(", "))
-}
-
-impl Document {
-    /// The parameters: name, schema, and true where it is required.
-    pub fn parameters(&self) -> impl Iterator<Item = (&str, &Json, bool)> {
-        let required = self.parameters.get("required").and_then(Json::as_array);
-        let must = move |name: &str| {
-            required.is_some_and(|names| names.iter().any(|own| own.as_str() == Some(name)))
-        };
-        let properties = self.parameters.get("properties").and_then(Json::as_object);
-        properties.into_iter().flatten().map(move |(name, schema)| (&**name, schema, must(name)))
-    }
-
-    /// The same API with one of its parameters alone.
-    pub(crate) fn with_only(&self, name: &str, schema: &Json, must: bool) -> Self {
-        let properties = Map::from_iter([(name.to_owned(), schema.clone())]);
-        let required: Vec<&str> = must.then_some(name).into_iter().collect();
-        let parameters =
-            serde_json::json!({"type": "object", "properties": properties, "required": required});
-        Self { parameters, ..self.clone() }
-    }
-
-    /// The parameters' names in the order of positional arguments: the required ones as the document lists them, then the
-    /// others.
-    pub(crate) fn positions(&self) -> Vec<&str> {
-        let required = self.parameters.get("required").and_then(Json::as_array).into_iter().flatten();
-        let mut names: Vec<&str> = required.filter_map(Json::as_str).collect();
-        let others: Vec<&str> =
-            self.parameters().map(|(name, ..)| name).filter(|name| !names.contains(name)).collect();
-        names.extend(others);
-        names
-    }
 }
 
 /// A value as JSON of at most `most` characters and a remark: long lists lose whole items first.

@@ -16,6 +16,7 @@ pub use crate::note::{ModelExchange, Note};
 use crate::environment::{
     Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
+use crate::operation::Operation;
 
 /// One step of an episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,6 +152,10 @@ impl Environment for Recording<'_> {
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
         self.inner.reply_schema(api)
+    }
+
+    fn operation(&self, api: &str) -> Option<Operation> {
+        self.inner.operation(api)
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {

@@ -4,6 +4,8 @@ use diorama_baselines::environment::{
     Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 use diorama_baselines::meter::Meter;
+use diorama_baselines::operation::Operation;
+use diorama_baselines::plan::Plan;
 use diorama_baselines::question::is_question;
 use diorama_baselines::trace::Note;
 use diorama_seeds::task::Call;
@@ -22,6 +24,11 @@ pub trait Counterpart: Send {
 
     /// The JSON Schema of an API's reply.
     fn reply_schema(&self, api: &str) -> Option<Json>;
+
+    /// An API as its service's OpenAPI document describes it, where there is one.
+    fn operation(&self, _api: &str) -> Option<Operation> {
+        None
+    }
 }
 
 /// Returns the answer of a user who has said all they know. A question is told so; any other message ends the task, one
@@ -42,8 +49,8 @@ pub struct BenchmarkEnvironment<C> {
     pub malformed: u32,
     /// Reason of the agent for giving up.
     pub gave_up: Option<String>,
-    /// The API that the agent chose to carry out the request, where it noted one.
-    pub final_api: Option<String>,
+    /// The plans of nested calls that the agent noted, in order.
+    pub planned: Vec<Plan>,
     /// Tokens of the model.
     pub tokens: u64,
     meter: Meter,
@@ -57,7 +64,7 @@ impl<C: Counterpart> BenchmarkEnvironment<C> {
             counterpart,
             malformed: 0,
             gave_up: None,
-            final_api: None,
+            planned: Vec::new(),
             tokens: 0,
             meter: Meter::new(budget),
         }
@@ -103,12 +110,16 @@ impl<C: Counterpart> Environment for BenchmarkEnvironment<C> {
         self.counterpart.reply_schema(api)
     }
 
+    fn operation(&self, api: &str) -> Option<Operation> {
+        self.counterpart.operation(api)
+    }
+
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
         match &note {
             Note::Asked(asked) => self.tokens += asked.tokens(),
             Note::Malformed { .. } => self.malformed += 1,
             Note::GaveUp { because } => self.gave_up = Some(because.clone()),
-            Note::FinalApi { api } => self.final_api = Some(api.clone()),
+            Note::Planned { plan } => self.planned.push(plan.clone()),
             Note::FellBack { .. } => {}
         }
         self.meter.note(&note)

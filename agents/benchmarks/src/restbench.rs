@@ -6,6 +6,7 @@
 //! has failed. No word of a document is part of it: parameters and replies are read as the document's world describes them.
 
 mod agents;
+mod answer;
 mod field;
 mod lookup;
 mod names;
@@ -16,6 +17,7 @@ mod service;
 mod shown;
 
 pub use agents::{Asked, Pool};
+pub use answer::AnswerFact;
 pub use field::{Field, entities, imported};
 pub use operation::Operations;
 pub use query::{Paths, Query};

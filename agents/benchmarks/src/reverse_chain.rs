@@ -1,7 +1,7 @@
 //! The compositional multi-tool tasks of Reverse Chain (Zhang et al., 2023): plans that are held against labels.
 //!
-//! No call is executed: what an agent calls is answered by stand-ins, and what it calls with one of them is a call inside a
-//! call. So any agent that acts can be measured by its plan. `diorama export --format reverse-chain` writes the same form.
+//! No call is executed. An agent notes its plan, or it acts: what it calls is answered by stand-ins, and what it calls with one of
+//! them is a call inside a call. So any agent can be measured by its plan. `diorama export --format reverse-chain` writes the same form.
 
 mod instance;
 mod plan_only;
@@ -66,8 +66,9 @@ impl Benchmark for Plans {
                 return outcome;
             }
         };
-        let level = label.depth().saturating_sub(1).clamp(1, 3);
-        outcome.groups.push(("level", level.to_string()));
+        if let Some(level) = level(&label) {
+            outcome.groups.push(("level", level.to_string()));
+        }
         let (plan, verdict) = judged(&label, done);
         outcome.detail("plan", plan.map(|plan| plan.to_string()));
         outcome.detail("verdict", verdict.name());
@@ -76,6 +77,15 @@ impl Benchmark for Plans {
             outcome.errors.insert("error", verdict.name().to_owned());
         }
         outcome
+    }
+}
+
+/// The level of a label (section 4, Dataset): 1 where calls are nested two deep, 2 for three, 3 for more. A single call has none:
+/// the levels are those of compositional tasks.
+fn level(label: &Plan) -> Option<u32> {
+    match label.depth() {
+        0 | 1 => None,
+        depth => Some((depth - 1).min(3)),
     }
 }
 
@@ -92,26 +102,26 @@ fn usable_label(instance: &Instance, apis: &[Api]) -> Result<Plan, ParseError> {
     }
 }
 
-/// The plan that an agent came to, and the verdict on it. As in the paper, a call that is made several times need be right once;
-/// otherwise the last call of the label's final API is looked at, or the last one. An agent that chose the final API and
-/// stopped before it called it has not missed the final API: it lacks that API's arguments.
+/// The plan that an agent came to, and the verdict on it: by the calls that it made, or by the plan that it noted where it made
+/// none. As in the paper, a call that stands several times need be right once; otherwise the last call of the label's final API
+/// is looked at. Where no call is of the final API, the final API is missing, whatever the agent is.
 fn judged(label: &Plan, done: &BenchmarkEnvironment<PlanOnly>) -> (Option<Plan>, Verdict) {
     let made = &done.counterpart;
     let places = |api: &str| -> Vec<String> {
         let known = made.apis().iter().find(|known| known.name == api);
         known.map(|known| known.input_params.keys().cloned().collect()).unwrap_or_default()
     };
-    let right = made.plans().find(|plan| compare(label, plan, &places) == Verdict::Right);
-    let with_final = || made.plans().filter(|plan| plan.api == label.api).last();
-    if let Some(plan) = right.or_else(with_final) {
-        return (Some(plan.clone()), compare(label, plan, &places));
+    let mut plans: Vec<&Plan> = made.plans().collect();
+    if plans.is_empty() {
+        // The outermost call comes last, as in what is carried out.
+        plans = done.planned.iter().flat_map(|plan| plan.calls().into_iter().rev()).collect();
     }
-    if done.final_api.as_ref() == Some(&label.api) {
-        let chosen = Plan { api: label.api.clone(), arguments: Vec::new() };
-        let verdict = compare(label, &chosen, &places);
-        return (Some(chosen), if verdict == Verdict::Right { Verdict::WrongFinalTool } else { verdict });
+    let right = plans.iter().find(|plan| compare(label, plan, &places) == Verdict::Right);
+    let with_final = || plans.iter().rfind(|plan| plan.api == label.api);
+    match right.or_else(with_final) {
+        Some(plan) => (Some((*plan).clone()), compare(label, plan, &places)),
+        None => (plans.last().map(|plan| (*plan).clone()), Verdict::WrongFinalTool),
     }
-    (made.plans().last().cloned(), Verdict::WrongFinalTool)
 }
 
 /// A pair of plans that a person has judged.
@@ -172,42 +182,75 @@ mod tests {
         }
     }
 
-    /// The class of an agent that made calls after it chose a final API; `<id 1>` stands for what the first call gives.
-    async fn class(label: &str, calls: &[(&str, Json)], chosen: Option<&str>) -> String {
+    fn boats(label: &str) -> (Plans, Instance) {
         let apis =
             vec![api("Rent", "boat", "status"), api("Boat2Id", "name", "id"), api("Sell", "boat", "price")];
         let instance = Instance { apis, query: String::new(), label: label.to_owned(), index: 0 };
         let material = Arc::new(Material::new(vec![instance.clone()]));
-        let plans = Plans { material, candidates: Candidates::All, seed: 0 };
+        (Plans { material, candidates: Candidates::All, seed: 0 }, instance)
+    }
+
+    fn class_of(outcome: &Outcome) -> String {
+        outcome.errors.get("error").cloned().unwrap_or_else(|| "right".to_owned())
+    }
+
+    /// The outcome of an agent that made calls; `<id 1>` stands for what the first call gives.
+    async fn outcome(label: &str, calls: &[(&str, Json)]) -> Outcome {
+        let (plans, instance) = boats(label);
         let (view, counterpart) = plans.open(&instance);
         let mut environment = BenchmarkEnvironment::new(view, counterpart, Budget::USUAL);
-        if let Some(api) = chosen {
-            environment.note(Note::FinalApi { api: api.to_owned() }).unwrap();
-        }
         for (api, arguments) in calls {
             let call = Call { api: (*api).to_owned(), arguments: arguments.as_object().unwrap().clone() };
             environment.call(&call).await.unwrap();
         }
-        let outcome = plans.measure(&instance, &environment);
-        outcome.errors.get("error").cloned().unwrap_or_else(|| "right".to_owned())
+        plans.measure(&instance, &environment)
+    }
+
+    /// The class of an agent that noted a plan and made no call.
+    fn planned_class(label: &str, plan: &str) -> String {
+        let (plans, instance) = boats(label);
+        let (view, counterpart) = plans.open(&instance);
+        let mut environment = BenchmarkEnvironment::new(view, counterpart, Budget::USUAL);
+        environment.note(Note::Planned { plan: parse(plan).unwrap() }).unwrap();
+        class_of(&plans.measure(&instance, &environment))
     }
 
     #[tokio::test]
-    async fn an_agent_that_stops_inside_the_chain_has_not_missed_the_final_api() {
+    async fn the_final_api_is_missing_where_no_call_is_of_it() {
         let label = "Rent(boat=Boat2Id(name='Sea Otter'))";
         let find = ("Boat2Id", json!({"name": "Sea Otter"}));
         let rent = |boat: &str| ("Rent", json!({ "boat": boat }));
-        let check = async |calls: &[(&str, Json)], chosen: Option<&str>, expect: &str| {
-            assert_eq!(class(label, calls, chosen).await, expect, "{calls:?} {chosen:?}");
+        let check = async |calls: &[(&str, Json)], expect: &str| {
+            assert_eq!(class_of(&outcome(label, calls).await), expect, "{calls:?}");
         };
-        check(&[find.clone(), rent("<id 1>")], None, "right").await;
-        check(&[rent("Sea Otter")], None, "wrong_argument_api").await;
-        check(&[("Boat2Id", json!({"name": "Sea Otters"})), rent("<id 1>")], None, "wrong_argument_value")
-            .await;
-        check(std::slice::from_ref(&find), None, "wrong_final_tool").await;
-        check(std::slice::from_ref(&find), Some("Sell"), "wrong_final_tool").await;
-        check(&[find, ("Sell", json!({"boat": "<id 1>"}))], Some("Sell"), "wrong_final_tool").await;
-        check(&[], Some("Rent"), "wrong_argument_api").await;
+        check(&[find.clone(), rent("<id 1>")], "right").await;
+        check(&[rent("Sea Otter")], "wrong_argument_api").await;
+        check(&[("Boat2Id", json!({"name": "Sea Otters"})), rent("<id 1>")], "wrong_argument_value").await;
+        check(std::slice::from_ref(&find), "wrong_final_tool").await;
+        check(&[find, ("Sell", json!({"boat": "<id 1>"}))], "wrong_final_tool").await;
+        check(&[], "wrong_final_tool").await;
+        // A plan that is noted and not carried out is judged alike.
+        for (plan, expect) in [
+            (label, "right"),
+            ("Rent(Boat2Id('Sea Otter'))", "right"),
+            ("Rent(boat='Sea Otter')", "wrong_argument_api"),
+            ("Boat2Id(name='Sea Otter')", "wrong_final_tool"),
+            ("Sell(boat=Boat2Id(name='Sea Otter'))", "wrong_final_tool"),
+        ] {
+            assert_eq!(planned_class(label, plan), expect, "{plan}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_label_of_a_single_call_has_no_level() {
+        for (label, expect) in [
+            ("Boat2Id(name='Sea Otter')", None),
+            ("Rent(boat=Boat2Id(name='x'))", Some("1")),
+            ("Sell(boat=Rent(boat=Boat2Id(name='x')))", Some("2")),
+        ] {
+            let groups = outcome(label, &[]).await.groups;
+            assert_eq!(groups.first().map(|(_, level)| level.as_str()), expect, "{label}");
+        }
     }
 
     #[tokio::test]
@@ -215,7 +258,7 @@ mod tests {
         for label in
             ["Rent(boat='Sea Otter'", "Rent(boat=Boat2Id(name='x'), boat='y')", "Rent(boat=Dream(of='x'))"]
         {
-            assert_eq!(class(label, &[], None).await, "unreadable_label", "{label}");
+            assert_eq!(class_of(&outcome(label, &[]).await), "unreadable_label", "{label}");
         }
     }
 }

@@ -16,7 +16,7 @@ use diorama_llm::RequestOrigin;
 use super::at_once::at_once;
 use super::error::CliError;
 use super::eval::model::ModelArgs;
-use super::eval::name::{AgentName, Contender, Part};
+use super::eval::name::{AgentName, Contender, VariantArgs};
 use super::{Done, Streams, terminal};
 use crate::evaluation::environment::Budget;
 
@@ -72,6 +72,9 @@ pub struct AgentArgs {
     /// Folder for the outcome of each case, one JSON object per line.
     #[arg(long, value_name = "DIR", requires = "agent")]
     pub out: Option<PathBuf>,
+    /// Variant of the agents.
+    #[command(flatten)]
+    pub variant: VariantArgs,
     /// Model of agents that ask one.
     #[command(flatten)]
     pub model: ModelArgs,
@@ -103,6 +106,7 @@ impl AgentArgs {
             }
             Ok(summary)
         };
+        self.variant.check(&self.agent)?;
         self.agent.iter().map(run).collect()
     }
 
@@ -112,7 +116,7 @@ impl AgentArgs {
         B::Case: Clone + 'static,
     {
         let connected = name.asks_model().then(|| self.model.connect()).transpose()?;
-        let agent = name.contender(connected.as_ref(), Part::Nothing);
+        let agent = name.contender(connected.as_ref(), self.variant);
         let agent =
             agent.filter(|agent| !matches!(agent, Contender::Scripted(policy) if policy.needs_task()));
         let Some(agent) = agent else {
@@ -135,7 +139,8 @@ impl AgentArgs {
         bar.finish_and_clear();
         let model = connected.map(|connected| connected.name);
         let model = model.as_deref().unwrap_or("no model: a scripted agent");
-        Ok(Summary::of(&name.text(), Some(model), B::MEASURES, outcomes))
+        let part = self.variant.without().map(|part| format!(" without {part}")).unwrap_or_default();
+        Ok(Summary::of(&(name.text() + &part), Some(model), B::MEASURES, outcomes))
     }
 }
 

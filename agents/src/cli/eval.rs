@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum as _};
+use clap::{Args, Subcommand};
 use diorama_engine::fault::{Faults, Rule};
 use diorama_grade::GRADER_VERSION;
 use diorama_output::manifest::Manifest;
@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::model::Connected;
 pub use self::model::{AnswersArgs, ModelArgs};
-use self::name::{AgentName, ModelAgent, Part};
+use self::name::{AgentName, VariantArgs};
 use self::report::{Report, Who};
 use self::run::Plan;
 use super::error::CliError;
@@ -94,9 +94,9 @@ pub struct RunArgs {
     /// Agent to run.
     #[arg(long, value_enum)]
     pub agent: AgentName,
-    /// Part of `restgpt` to leave out.
-    #[arg(long, value_enum, value_name = "PART")]
-    pub without: Option<Part>,
+    /// Variant of the agent.
+    #[command(flatten)]
+    pub variant: VariantArgs,
     /// Split of the tasks: train or test [default: both].
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<Split>,
@@ -168,9 +168,7 @@ impl RunArgs {
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let rows = self.rows()?;
         let agent = self.agent;
-        if self.without.is_some() && agent != AgentName::Model(ModelAgent::RestGpt) {
-            return Err(CliError::Usage("--without: found another agent, expected restgpt".into()));
-        }
+        self.variant.check(&[agent])?;
         let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
         let transcriber = self.answers.connect(&self.model)?;
         let options = self.options(agent)?;
@@ -222,7 +220,7 @@ impl RunArgs {
         transcriber: Option<Arc<Transcriber>>,
         options: &Map<String, Json>,
     ) -> Result<Plan, CliError> {
-        let Some(contender) = agent.contender(connected, self.without.unwrap_or(Part::Nothing)) else {
+        let Some(contender) = agent.contender(connected, self.variant) else {
             return Err(CliError::Usage("--agent: found none".into()));
         };
         let server =
@@ -256,7 +254,8 @@ impl RunArgs {
         let answers: Answers = self.answers.answers.into();
         let mut options = json!({
             "agent": agent.text(),
-            "without": self.without.and_then(|part| Some(part.to_possible_value()?.get_name().to_owned())),
+            "without": self.variant.without(),
+            "caller_form": self.variant.caller_form(),
             "dataset": self.dataset()?,
             "split": self.split,
             "limit": self.limit,

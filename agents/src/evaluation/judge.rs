@@ -3,8 +3,9 @@
 //! Its fields are its own. An agent holds a [`LocalEnvironment`] as an [`Environment`], through which none of them can
 //! be named.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use diorama_baselines::operation::Operation;
 use diorama_baselines::trace::Note;
 use diorama_engine::Base;
 use diorama_engine::fault::Faults;
@@ -12,7 +13,7 @@ use diorama_engine::session::{LogEntry, Session};
 use diorama_grade::{Attempt, Grade, Prepared};
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
-use diorama_simulator::http::openapi::reply_schema;
+use diorama_simulator::http::openapi::{document, reply_schema};
 use diorama_user::conversation::{Conversation, Given};
 use serde_json::Value as Json;
 
@@ -57,7 +58,12 @@ pub struct LocalEnvironment<'a> {
     conversation: Conversation,
     view: View,
     meter: Meter,
+    /// The world's OpenAPI document, made when an agent asks for it.
+    openapi: OnceLock<Json>,
 }
+
+/// The URL of services that run in this process: it is only read.
+const SERVICE_URL: &str = "https://service.example";
 
 impl Judge {
     /// A judge of a task.
@@ -104,6 +110,7 @@ impl Judge {
                 over: false,
             },
             meter: Meter::new(budget),
+            openapi: OnceLock::new(),
         };
         environment.show_finish();
         Ok(environment)
@@ -253,6 +260,12 @@ impl Environment for LocalEnvironment<'_> {
         let api = world.api_named(api).filter(|_| self.view.has_tool(api))?;
         let api = world.api(api);
         (!api.shows_nothing()).then(|| reply_schema(world, api))
+    }
+
+    fn operation(&self, api: &str) -> Option<Operation> {
+        let world = self.judge.world.base.world();
+        world.api_named(api).filter(|_| self.view.has_tool(api))?;
+        Operation::find(self.openapi.get_or_init(|| document(world, SERVICE_URL)), api)
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {

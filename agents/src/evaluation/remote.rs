@@ -3,9 +3,9 @@
 //! The same contract as in process ([`super::judge`]): what the server refuses is an [`EnvironmentError`], and nothing of
 //! the task but what the agent API serves is ever here.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+use diorama_baselines::operation::Operation;
 use diorama_baselines::trace::Note;
 use diorama_engine::fault::Faults;
 use diorama_engine::tools::TOOL_SEARCHER;
@@ -28,9 +28,6 @@ pub struct SessionServer {
     token: Option<String>,
 }
 
-/// Schemas of replies by the name of the API, as the session's document has them.
-type Schemas = BTreeMap<String, Json>;
-
 /// A conversation with a server.
 pub struct RemoteEnvironment {
     http: reqwest::Client,
@@ -40,7 +37,8 @@ pub struct RemoteEnvironment {
     document: String,
     view: View,
     meter: Meter,
-    schemas: Schemas,
+    /// The document, as it was fetched last.
+    openapi: Json,
 }
 
 /// The header of the admin's token.
@@ -135,18 +133,14 @@ impl SessionServer {
     }
 }
 
-/// The schemas of the replies to success, from the document of a session.
-async fn schemas(http: &reqwest::Client, document: &str) -> Result<Schemas, EnvironmentError> {
-    let document: Json = answer(http.get(document).send().await).await?;
-    let items = document.get("paths").and_then(Json::as_object).into_iter().flatten();
-    let operations = items.filter_map(|(_, item)| item.as_object()).flatten();
-    let schema = |operation: &Json| {
-        let name = operation.get("operationId")?.as_str()?.to_owned();
-        let responses = operation.get("responses")?.as_object()?;
-        let (_, success) = responses.iter().find(|(status, _)| status.starts_with('2'))?;
-        Some((name, success.pointer("/content/application~1json/schema")?.clone()))
-    };
-    Ok(operations.filter_map(|(_, operation)| schema(operation)).collect())
+/// The schema of the reply to success, as an OpenAPI document has it.
+fn reply_schema(openapi: &Json, api: &str) -> Option<Json> {
+    let items = openapi.get("paths").and_then(Json::as_object).into_iter().flatten();
+    let mut operations = items.filter_map(|(_, item)| item.as_object()).flatten();
+    let (_, operation) = operations.find(|(_, operation)| operation["operationId"] == api)?;
+    let mut responses = operation.get("responses")?.as_object()?.iter();
+    let (_, success) = responses.find(|(status, _)| status.starts_with('2'))?;
+    success.pointer("/content/application~1json/schema").cloned()
 }
 
 impl RemoteEnvironment {
@@ -175,8 +169,8 @@ impl RemoteEnvironment {
             over: false,
         };
         let document = format!("{server}/s/{id}/openapi.json");
-        let schemas = schemas(&http, &document).await?;
-        Ok(Self { http, session, document, view, meter: Meter::new(budget), schemas })
+        let openapi = answer(http.get(&document).send().await).await?;
+        Ok(Self { http, session, document, view, meter: Meter::new(budget), openapi })
     }
 
     async fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
@@ -185,7 +179,7 @@ impl RemoteEnvironment {
         let called: CallReply = self.post("call", &body).await?;
         let reply = Reply { status: called.status, body: called.body };
         if call.api == TOOL_SEARCHER {
-            self.schemas = schemas(&self.http, &self.document).await?;
+            self.openapi = answer(self.http.get(&self.document).send().await).await?;
         }
         self.view.add_call(call, &reply);
         Ok(reply)
@@ -233,7 +227,11 @@ impl Environment for RemoteEnvironment {
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
-        self.view.has_tool(api).then(|| self.schemas.get(api).cloned())?
+        self.view.has_tool(api).then(|| reply_schema(&self.openapi, api))?
+    }
+
+    fn operation(&self, api: &str) -> Option<Operation> {
+        self.view.has_tool(api).then(|| Operation::find(&self.openapi, api))?
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use diorama_baselines::environment::{
     Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
+use diorama_baselines::operation::Operation;
 use diorama_baselines::prompts::render;
 use diorama_baselines::toolbox::finish_schema;
 use diorama_baselines::trace::Note;
@@ -141,6 +142,10 @@ impl Environment for TranscribedEnvironment<'_> {
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
         self.inner.reply_schema(api)
+    }
+
+    fn operation(&self, api: &str) -> Option<Operation> {
+        self.inner.operation(api)
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {

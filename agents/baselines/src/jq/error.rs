@@ -5,7 +5,7 @@ pub(super) const MAX_STEPS: usize = 2_000_000;
 
 /// The reason for which a program has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum JqError {
+pub enum JqError {
     /// It cannot be read.
     #[error("{0}")]
     Program(String),

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// A call whose arguments may be calls.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The API.
     pub api: String,
@@ -15,7 +16,8 @@ pub struct Plan {
 }
 
 /// The value of an argument, or the call that gives it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PlanArgument {
     /// A value.
     Value(Json),

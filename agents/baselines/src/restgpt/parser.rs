@@ -1,4 +1,4 @@
-//! The parser: reads a reply by a program that the model writes.
+//! The parser: reads a reply by a program that the model writes, or has the model read it.
 //!
 //! From the schema of the reply and an example it writes jq. Where that fails, it writes jq from a snippet of the reply itself,
 //! and where that fails too, it reads the reply. The trace says which way was taken.
@@ -22,21 +22,33 @@ const MAX_SNIPPET_CHARS: usize = 6_000;
 /// Characters of a program's outputs.
 const MAX_OUTPUT_CHARS: usize = 3_000;
 
+/// The reading of replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parsing {
+    /// By a program that the parser writes from the schema of the reply.
+    Program,
+    /// By a model that reads the JSON itself: the ablation "w/o Parser" of section 5.1.
+    Model,
+}
+
 /// Reads the body of a reply; `input` holds the API and the caller's words.
 pub(super) async fn read(
     episode: &mut Episode<'_>,
+    parsing: Parsing,
     call: &Call,
     body: &Json,
     input: Value,
 ) -> Result<String, Stop> {
-    let schema = episode.reply_schema(&call.api).unwrap_or_else(|| schema_of(body));
+    // What the service's document promises comes before what is known of its behaviour.
+    let promised = episode.operation(&call.api).and_then(|operation| operation.reply);
+    let schema = promised.or_else(|| episode.reply_schema(&call.api)).unwrap_or_else(|| schema_of(body));
     let input = context! { schema, arguments => call.arguments, ..input };
     let shown = |most| context! { example => shorten(body, most), ..input.clone() };
-    let ways = [
+    let programs = [
         (FROM_SCHEMA, MAX_EXAMPLE_CHARS, "jq from a snippet"),
         (FROM_SNIPPET, MAX_SNIPPET_CHARS, "reading the reply"),
     ];
-    for (role, most, next) in ways {
+    for (role, most, next) in programs.into_iter().filter(|_| parsing == Parsing::Program) {
         let because = match episode.ask(role, shown(most), parse_program).await {
             Ok(program) => match run(&program, body) {
                 Ok(text) => return Ok(text),

@@ -5,16 +5,19 @@ use diorama_seeds::task::Call;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use super::apis::{NamedApi, NamedApis};
 use crate::episode::Role;
+use crate::operation::RequestPlan;
 use crate::role_model::ParseError;
-use crate::toolbox::Document;
 
 /// Says one step in natural language at a time, or the end.
 pub(crate) const PLANNER: Role = Role { name: "planner", prompt: "restgpt/planner" };
 /// Chooses the API that carries out a step, by names and descriptions.
 pub(crate) const SELECTOR: Role = Role { name: "selector", prompt: "restgpt/selector" };
-/// Gives the arguments of a planned call. It sees the documents of the planned APIs alone.
-pub(crate) const CALLER: Role = Role { name: "caller", prompt: "restgpt/caller" };
+/// Writes a planned call as a request, by the OpenAPI text of the planned APIs alone.
+pub(crate) const CALLER: Role = Role { name: "caller", prompt: "restgpt/caller_request" };
+/// Writes a planned call as the name of a tool and its arguments.
+pub(crate) const TOOL_CALLER: Role = Role { name: "caller", prompt: "restgpt/caller" };
 
 /// A step of a plan, and its result.
 #[derive(Serialize)]
@@ -37,7 +40,7 @@ pub(crate) enum Plan {
 
 /// A reply of the selector.
 pub(crate) enum Selection {
-    /// Call these APIs, by the plan of the call.
+    /// Call the APIs of these tools, by the plan of the call.
     Call { calling: String, apis: Vec<String> },
     /// No call is needed: the answer.
     Answer(String),
@@ -78,30 +81,19 @@ pub(crate) fn parse_plan(reply: &str) -> Result<Plan, ParseError> {
 }
 
 /// Parses a reply of the selector, which has to name a visible API or to say that none is needed.
-pub(crate) fn parse_selection(reply: &str, apis: &[Document]) -> Result<Selection, ParseError> {
+pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection, ParseError> {
     let reply = reply.split("API response:").next().unwrap_or_default();
     let text = without_label(reply, "API calling");
     if let Some(end) = text.strip_prefix("No API call needed") {
         let answer = end.rsplit("Final Answer:").next().unwrap_or_default();
         return Ok(Selection::Answer(answer.trim_start_matches(['.', ' ', '\n']).trim().to_owned()));
     }
-    let mut named: Vec<String> = Vec::new();
-    for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')) {
-        if apis.iter().any(|api| api.name == word) && !named.iter().any(|name| name == word) {
-            named.push(word.to_owned());
-        }
-    }
-    if named.is_empty() {
-        let names: Vec<&str> = apis.iter().map(|api| &*api.name).collect();
-        let names = names.join(", ");
-        let expected = format!("the name of one of the APIs ({names}), or `No API call needed.`");
-        return Err(ParseError::expected(&expected, text));
-    }
-    Ok(Selection::Call { calling: text.to_owned(), apis: named })
+    let apis = apis.named_in(text, ", or `No API call needed.`")?;
+    Ok(Selection::Call { calling: text.to_owned(), apis })
 }
 
 /// Parses a reply of the caller up to a response that the model makes up.
-pub(crate) fn parse_caller_turn(reply: &str, planned: &[String]) -> Result<CallerTurn, ParseError> {
+pub(crate) fn parse_caller_turn(reply: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
     let reply = reply.split("\nResponse:").next().unwrap_or_default();
     let operation = reply.find("Operation:");
     let result = reply.find("Execution Result:");
@@ -117,28 +109,64 @@ pub(crate) fn parse_caller_turn(reply: &str, planned: &[String]) -> Result<Calle
     }
 }
 
-fn parse_operation(text: &str, planned: &[String]) -> Result<CallerTurn, ParseError> {
+fn parse_operation(text: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
     let missing = || ParseError::expected("`Input:` with one JSON object after the operation", text);
     let (name, input) = text.split_once("Input:").ok_or_else(missing)?;
     let name = name.trim().trim_matches(['`', '"', '*']);
-    let Some(api) = planned.iter().find(|planned| *planned == name) else {
-        let expected = format!("an operation of the plan ({})", planned.join(", "));
-        return Err(ParseError::expected(&expected, name));
-    };
-    let Ok(Json::Object(mut input)) = json_in(input) else { return Err(missing()) };
-    let arguments = match input.remove("arguments") {
-        Some(Json::Object(arguments)) => arguments,
-        None | Some(Json::Null) => Map::new(),
-        Some(other) => {
-            return Err(ParseError::expected("`arguments` that are a JSON object", &other.to_string()));
+    let Ok(Json::Object(input)) = json_in(input) else { return Err(missing()) };
+    let call = match planned.iter().any(|api| api.operation.is_some()) {
+        true => parse_request(name, &input, planned)?,
+        false => {
+            if !planned.iter().any(|api| api.name == name) {
+                return Err(ParseError::expected(
+                    &format!("an operation of the plan ({})", names(planned)),
+                    name,
+                ));
+            }
+            Call { api: name.to_owned(), arguments: object_in(&input, "arguments")? }
         }
     };
     let text = |name: &str| input.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
     Ok(CallerTurn::Operation {
-        call: Call { api: api.clone(), arguments },
+        call,
         description: text("description"),
         instructions: text("output_instructions"),
     })
+}
+
+/// Parses a request of a planned operation: its method, and an object with `url`, `params` and `data`.
+fn parse_request(method: &str, input: &Map<String, Json>, planned: &[&NamedApi]) -> Result<Call, ParseError> {
+    let url = input.get("url").and_then(Json::as_str).unwrap_or_default().trim().to_owned();
+    if url.contains(['{', '}']) {
+        return Err(ParseError::expected("a `url` with values in place of names in braces", &url));
+    }
+    let (params, data) = (object_in(input, "params")?, object_in(input, "data")?);
+    let request = RequestPlan { method: method.to_owned(), url, params, data };
+    let calls = planned.iter().filter_map(|api| {
+        let operation = api.operation.as_ref()?;
+        let literal = operation.literal_matches(&request.method, &request.url)?;
+        Some((literal, operation.call(&api.tool, &request)?))
+    });
+    let call = calls.max_by_key(|(literal, _)| *literal).map(|(_, call)| call);
+    call.ok_or_else(|| {
+        let expected = format!("the method and the URL of an operation of the plan ({})", names(planned));
+        ParseError::expected(&expected, &format!("{method} {}", request.url))
+    })
+}
+
+fn names(planned: &[&NamedApi]) -> String {
+    planned.iter().map(|api| &*api.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A member that is an object; an empty one where it is left out.
+fn object_in(input: &Map<String, Json>, name: &str) -> Result<Map<String, Json>, ParseError> {
+    match input.get(name) {
+        Some(Json::Object(members)) => Ok(members.clone()),
+        None | Some(Json::Null) => Ok(Map::new()),
+        Some(other) => {
+            Err(ParseError::expected(&format!("`{name}` that is a JSON object"), &other.to_string()))
+        }
+    }
 }
 
 /// A text without a label and its number, such as `Plan step 2:`.

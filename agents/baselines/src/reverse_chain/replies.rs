@@ -110,13 +110,3 @@ fn parse_source(name: &str, source: &Json, candidates: &[Candidates]) -> Result<
         value => Ok(Some(Source::Value(value.clone()))),
     }
 }
-
-/// Parses a value; `None` where the API's reply does not give it.
-pub(super) fn parse_value(reply: &str) -> Result<Option<Json>, ParseError> {
-    let json = parse_json(reply)?;
-    match json.get("value") {
-        Some(Json::Null) => Ok(None),
-        Some(value) => Ok(Some(value.clone())),
-        None => Err(ParseError::expected("{\"value\": ..}", reply)),
-    }
-}

@@ -1,14 +1,18 @@
-//! Agents on RestBench's queries, with the measures of RestGPT's paper (section 4.2).
+//! Agents on RestBench's queries, with the measures of RestGPT's paper (section 4.3).
 //!
-//! The correct path is the gold path as a subsequence of an agent's calls. Whether a query is answered can only be told where its
-//! file has an answer; without one, success and Δ solution length are not evaluated.
+//! The correct path is the gold path as a subsequence of an agent's calls. Whether a query is answered can only be told where the
+//! gold path gives the facts that an answer must state; without them, success and Δ solution length are not evaluated.
+
+use std::sync::Arc;
 
 use diorama_baselines::environment::{Answer, ConversationEntry, EnvironmentError, Reply, View};
+use diorama_baselines::operation::Operation;
 use diorama_engine::session::Session;
 use diorama_seeds::task::Call;
 use diorama_simulator::http::openapi::reply_schema;
 use serde_json::Value as Json;
 
+use super::answer::{TypedFact, states};
 use super::field::Field;
 use super::query::{Paths, Query};
 use super::replay::Replayer;
@@ -24,6 +28,8 @@ pub struct Asked {
     query: Query,
     /// Calls of the gold path, filled; none where it does not run through.
     walked: Option<Vec<String>>,
+    /// Facts that an answer must state; none where the gold path does not give them.
+    facts: Option<Vec<TypedFact>>,
 }
 
 /// Agents on queries, with so many APIs to choose from.
@@ -60,6 +66,7 @@ impl Benchmark for Pool {
         let live = Live {
             session: field.session(&field.base),
             noise: field.noise.as_ref().map(|base| field.session(base)),
+            openapi: Arc::clone(&field.openapi),
             made: Vec::new(),
             answer: String::new(),
         };
@@ -67,7 +74,7 @@ impl Benchmark for Pool {
     }
 
     fn measure(&self, asked: &Asked, done: &BenchmarkEnvironment<Live>) -> Outcome {
-        let Asked { index, query, walked } = asked;
+        let Asked { index, query, walked, facts } = asked;
         let Live { made, answer, .. } = &done.counterpart;
         let mut outcome = Outcome::new(index.to_string());
         outcome.groups.push(("path", query.solution.len().to_string()));
@@ -88,9 +95,8 @@ impl Benchmark for Pool {
         if correct {
             outcome.numbers.insert("delta_length_of_correct_paths", extra);
         }
-        if let Some(wanted) = &query.answer {
-            let told = answer.to_lowercase();
-            let success = wanted.iter().all(|part| told.contains(&part.to_lowercase()));
+        if let Some(facts) = facts {
+            let success = states(answer, facts, &self.field.clock());
             outcome.share("success", success);
             if success {
                 outcome.numbers.insert("delta_length", extra);
@@ -113,8 +119,9 @@ impl Asked {
     /// When a call is not the world's.
     pub fn new(field: &Field, index: usize, query: Query) -> Result<Self, ServiceError> {
         let replayer = Replayer::new(&field.operations, field.service(), &query, Paths::Completed);
-        let walked = replayer.run()?.filled(&query);
-        Ok(Self { index, query, walked })
+        let replayed = replayer.run()?;
+        let (walked, facts) = (replayed.filled(&query), replayed.facts(&query));
+        Ok(Self { index, query, walked, facts })
     }
 }
 
@@ -128,6 +135,7 @@ fn is_subsequence(wanted: &[&str], made: &[&str]) -> bool {
 pub struct Live {
     session: Session,
     noise: Option<Session>,
+    openapi: Arc<Vec<Json>>,
     made: Vec<(Call, u16)>,
     answer: String,
 }
@@ -156,6 +164,10 @@ impl Counterpart for Live {
     fn reply_schema(&self, api: &str) -> Option<Json> {
         let known = std::iter::once(&self.session).chain(&self.noise).map(|session| session.base().world());
         known.into_iter().find_map(|world| Some(reply_schema(world, world.api(world.api_named(api)?))))
+    }
+
+    fn operation(&self, api: &str) -> Option<Operation> {
+        self.openapi.iter().find_map(|openapi| Operation::find(openapi, api))
     }
 }
 

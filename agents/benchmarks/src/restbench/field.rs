@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use diorama_answers::Clock;
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_openapi::{ImportOptions, import};
@@ -10,6 +11,7 @@ use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Entity};
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
+use diorama_simulator::http::openapi::document;
 use serde_json::Value as Json;
 
 use super::names::{named, parts};
@@ -17,6 +19,9 @@ use super::operation::Operations;
 use super::query::Query;
 use super::service::InSession;
 use crate::material::{BenchmarkError, stem_of, text_of};
+
+/// The URL of the service, which is only read: sessions run in this process.
+const SERVICE_URL: &str = "https://service.example";
 
 /// A document's world with the queries' names in it, and another document's APIs as noise.
 #[derive(Clone)]
@@ -29,6 +34,8 @@ pub struct Field {
     pub operations: Arc<Operations>,
     /// The world whose APIs stand beside its own.
     pub noise: Option<Arc<Base>>,
+    /// The OpenAPI documents of both, as agents read them.
+    pub openapi: Arc<Vec<Json>>,
     /// The seed of sessions, and of which APIs are in a pool.
     pub seed: u64,
 }
@@ -41,13 +48,21 @@ impl Field {
     pub fn new(doc: WorldDoc, noise: Option<&WorldDoc>, seed: u64) -> Result<Self, BenchmarkError> {
         let noise = noise.map(|noise| made(noise, seed)).transpose()?;
         let (base, operations) = (made(&doc, seed)?, Arc::new(Operations::of(&doc)));
-        Ok(Self { doc: Arc::new(doc), base, operations, noise, seed })
+        let bases = std::iter::once(&base).chain(&noise);
+        let openapi = Arc::new(bases.map(|base| document(base.world(), SERVICE_URL)).collect());
+        Ok(Self { doc: Arc::new(doc), base, operations, noise, openapi, seed })
     }
 
     /// Returns a session of the document's world that answers gold paths.
     #[must_use]
     pub fn service(&self) -> InSession<'_> {
         InSession::new(&self.doc, self.session(&self.base))
+    }
+
+    /// The clock of the document's world.
+    pub(super) fn clock(&self) -> Clock {
+        let world = self.base.world();
+        Clock::at(world.clock, &world.zone)
     }
 
     pub(super) fn session(&self, base: &Arc<Base>) -> Session {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::answer::AnswerFact;
 use crate::material::{BenchmarkError, json_of};
 
 /// A query of the benchmark.
@@ -13,9 +14,9 @@ pub struct Query {
     pub query: String,
     /// The calls that answer it, in order: `GET /movie/{movie_id}/credits`.
     pub solution: Vec<String>,
-    /// Texts that an answer must hold; RestBench's own files have none.
+    /// Where the gold path's replies have the facts that an answer must state; RestBench's own files say nothing of it.
     #[serde(default)]
-    pub answer: Option<Vec<String>>,
+    pub answer: Vec<AnswerFact>,
 }
 
 /// Which calls of a path are made.
@@ -31,11 +32,18 @@ impl Query {
     /// Reads a file of queries: a JSON list.
     ///
     /// # Errors
-    /// When it cannot be read, is of another form, or holds none.
+    /// When it cannot be read, is of another form, or holds none, and where a fact is of no call of its path.
     pub fn read(path: &Path) -> Result<Vec<Self>, BenchmarkError> {
         let queries: Vec<Self> = json_of(path, "a JSON list of {query, solution}")?;
         if queries.is_empty() {
             return Err(BenchmarkError::form(path, "found no queries, expected some"));
+        }
+        for query in &queries {
+            for fact in &query.answer {
+                let wrong =
+                    |what| BenchmarkError::form(path, format!("the answer of `{}`: {what}", query.query));
+                fact.check(query.solution.len()).map_err(wrong)?;
+            }
         }
         Ok(queries)
     }

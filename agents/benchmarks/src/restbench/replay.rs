@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use diorama_seeds::english::{stem, words};
 use serde_json::{Map, Value as Json};
 
+use super::answer::TypedFact;
 use super::lookup::{Known, looked_up, rows};
 use super::names::{Named, listed, named, number};
 use super::operation::{Operation, Operations, Takes};
@@ -40,6 +41,7 @@ pub(super) struct Made {
     /// Method and path, filled.
     pub(super) call: String,
     pub(super) status: u16,
+    pub(super) reply: Json,
     /// True where the path leaves it out.
     pub(super) is_inserted: bool,
 }
@@ -51,12 +53,24 @@ impl Replayed {
         own == query.solution.len() && self.calls.iter().all(Made::succeeded)
     }
 
+    /// Returns the gold path's own calls; none where it does not run through.
+    fn own(&self, query: &Query) -> Option<impl Iterator<Item = &Made>> {
+        let runs_through = self.faults.is_empty() && self.every_call_succeeded(query);
+        runs_through.then(|| self.calls.iter().filter(|made| !made.is_inserted))
+    }
+
     /// Returns the filled paths of the gold path's own calls; none where it does not run through.
     pub(super) fn filled(&self, query: &Query) -> Option<Vec<String>> {
-        let runs_through = self.faults.is_empty() && self.every_call_succeeded(query);
-        let own = self.calls.iter().filter(|made| !made.is_inserted);
         let path = |made: &Made| made.call.split('?').next().unwrap_or_default().to_owned();
-        runs_through.then(|| own.map(path).collect())
+        Some(self.own(query)?.map(path).collect())
+    }
+
+    /// Returns the facts that an answer must state; none where the path does not run through, or its replies do not have them.
+    pub(super) fn facts(&self, query: &Query) -> Option<Vec<TypedFact>> {
+        let replies: Vec<&Json> = self.own(query)?.map(|made| &made.reply).collect();
+        let facts: Option<Vec<Vec<TypedFact>>> =
+            query.answer.iter().map(|fact| fact.read(&replies)).collect();
+        facts.map(|facts| facts.concat()).filter(|facts| !facts.is_empty())
     }
 
     fn outcome(self, index: usize, query: &Query) -> Outcome {
@@ -258,7 +272,8 @@ impl<'a, S: Service> Replayer<'a, S> {
         is_inserted: bool,
     ) -> Result<bool, ServiceError> {
         let (status, reply) = self.service.call(&operation.method, &operation.path, arguments)?;
-        let made = Made { call: written(operation, arguments), status, is_inserted };
+        let call = written(operation, arguments);
+        let made = Made { call, status, reply: reply.clone(), is_inserted };
         let (call, succeeded) = (made.call.clone(), made.succeeded());
         self.replayed.calls.push(made);
         if !succeeded {

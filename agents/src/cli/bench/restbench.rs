@@ -24,14 +24,15 @@ use crate::cli::{Done, Streams, terminal};
 /// and reported; with --as-written such a query fails. Results are broken down by the length of the gold path.
 ///
 /// With --agent, agents work on the queries in that world instead, and are measured as in RestGPT's paper: correct path rate,
-/// and success and Δ solution length where queries have an `answer` (a list of what an answer must hold). With --pool, the APIs
+/// and success and Δ solution length where queries have an `answer`: a list of {step, jq}, each a program that reads facts from
+/// the reply to that call of the executed gold path. With --pool, the APIs
 /// to choose from grow, those of the --noise document after the document's own (the paper's Figure 4c).
 #[derive(Debug, Args)]
 pub struct RestBenchCommand {
     /// OpenAPI document of the service.
     #[arg(value_name = "DOCUMENT")]
     pub document: PathBuf,
-    /// Queries: a JSON list of {query, solution: ["GET /path", ...]}.
+    /// Queries: a JSON list of {query, solution: ["GET /path", ...], answer: [{step, jq}, ...]}.
     #[arg(value_name = "QUERIES")]
     pub queries: PathBuf,
     /// YAML file of names that the world must have [default: the names in the queries].

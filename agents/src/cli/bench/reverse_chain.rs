@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use diorama_baselines::Execution;
 use diorama_benchmarks::reverse_chain::{Candidates, Material, Plans, agreement};
 
 use super::{AgentArgs, tables};
@@ -12,9 +13,12 @@ use crate::cli::{Done, Streams};
 
 /// Measure the plans of agents on Reverse Chain's compositional tasks.
 ///
-/// No call is executed: what an agent calls is answered by stand-ins, and a call that is given one of them is a call inside a
-/// call. A plan matches its label when structure and APIs are the same and every value means the same.
+/// No call is executed. Agents that write a plan of nested calls are measured by it. What others call is answered by stand-ins, and
+/// a call that is given one of them is a call inside a call. A plan matches its label when structure and APIs are the same and
+/// every value means the same.
 #[derive(Debug, Args)]
+// The temperature of the paper's experiments.
+#[command(mut_arg("temperature", |temperature| temperature.default_value("0.1")))]
 pub struct ReverseChainCommand {
     /// JSON list of {APIs, Query, Label, Index}, or a folder of such files.
     #[arg(value_name = "FILE|DIR", required_unless_present = "pairs", requires = "agent")]
@@ -28,6 +32,9 @@ pub struct ReverseChainCommand {
     /// Seed of the choice of the other APIs.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
+    /// What `reverse-chain` and the agents that write a plan of nested calls do with it.
+    #[arg(long, value_enum, default_value_t = ExecutionName::Plan)]
+    pub execution: ExecutionName,
     /// Measure the matcher on pairs that a person has judged: one JSON object {label, plan, right} per line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "agent"])]
     pub pairs: Option<PathBuf>,
@@ -36,8 +43,29 @@ pub struct ReverseChainCommand {
     pub min_share: Option<f64>,
 }
 
+/// What is done with a plan of nested calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExecutionName {
+    /// Nothing, as in the paper.
+    Plan,
+    /// Make its calls, which stand-ins answer.
+    Calls,
+    /// The same; where no property of a reply is named after the argument, ask the model for the value.
+    Picks,
+}
+
+impl From<ExecutionName> for Execution {
+    fn from(name: ExecutionName) -> Self {
+        match name {
+            ExecutionName::Plan => Self::Plan,
+            ExecutionName::Calls => Self::Calls,
+            ExecutionName::Picks => Self::CallsAndPicks,
+        }
+    }
+}
+
 impl ReverseChainCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(mut self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let done = |is_low: bool| Ok(if is_low { Done::NotMet } else { Done::Met });
         let low = |share: f64| self.min_share.is_some_and(|least| share < least);
         if let Some(pairs) = &self.pairs {
@@ -54,6 +82,7 @@ impl ReverseChainCommand {
         }
         // clap asks for it where there are no pairs.
         let Some(data) = &self.data else { return Err(CliError::Usage("FILE|DIR: found none".into())) };
+        self.agents.variant.execution = Some(self.execution.into());
         let material = Arc::new(Material::read(data)?);
         let count = self.agents.limit.unwrap_or(usize::MAX).min(material.instances.len());
         let cases = material.instances.get(..count).unwrap_or_default();

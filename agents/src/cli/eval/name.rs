@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 use diorama_baselines::role_model::RoleModel;
-use diorama_baselines::{Agent, Baseline, Completion, Method, Parsing, Planning};
+use diorama_baselines::{Agent, Baseline, CallerForm, Completion, Execution, Method, Parsing, Planning};
 use diorama_llm::{RequestOrigin, Sampling};
 
 use super::model::Connected;
+use crate::cli::error::CliError;
 use crate::evaluation::batch::SharedModel;
 use crate::evaluation::judge::Privileged;
 use crate::evaluation::policies::{POLICIES, Policy};
@@ -59,20 +60,77 @@ pub enum ModelAgent {
 pub enum Contender {
     /// One that asks no model.
     Scripted(&'static Policy),
-    /// One that asks a model, perhaps without a part.
-    Model(ModelAgent, Part, SharedModel, Sampling),
+    /// One that asks a model.
+    Model(ModelAgent, VariantArgs, SharedModel, Sampling),
 }
 
 /// A part that is left out of RestGPT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// No part.
-    #[value(skip)]
-    Nothing,
-    /// The parser: the caller sees replies as they are.
+    /// The parser: a model reads the JSON of replies.
     Parser,
     /// The planner: by the paper, this is ReAct with RestGPT's executor.
     Planner,
+}
+
+/// The form of a caller's calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CallerFormName {
+    /// Method, URL, parameters and body, by the OpenAPI text of the service. Where there is none, as `tool`.
+    Request,
+    /// The name of a tool, and its arguments.
+    Tool,
+}
+
+impl From<CallerFormName> for CallerForm {
+    fn from(name: CallerFormName) -> Self {
+        match name {
+            CallerFormName::Request => Self::Request,
+            CallerFormName::Tool => Self::Tool,
+        }
+    }
+}
+
+/// Variants of agents that ask a model.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct VariantArgs {
+    /// Part of `restgpt` to leave out.
+    #[arg(long, value_enum, value_name = "PART")]
+    pub without: Option<Part>,
+    /// How the caller of `restgpt`, `offline`, `deps` and `reflexion` writes a call.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = CallerFormName::Request)]
+    pub caller_form: CallerFormName,
+    /// What `reverse-chain` and the agents that write a plan of nested calls do with it [default: calls and picks].
+    #[arg(skip)]
+    pub execution: Option<Execution>,
+}
+
+impl VariantArgs {
+    /// Checks that the variants are of the agents that are run.
+    ///
+    /// # Errors
+    /// Where one is of another agent.
+    pub fn check(self, agents: &[AgentName]) -> Result<(), CliError> {
+        let other = agents.iter().find(|agent| **agent != AgentName::Model(ModelAgent::RestGpt));
+        match (self.without, other) {
+            (Some(_), Some(other)) => {
+                Err(CliError::Usage(format!("--without: found the agent {}, expected restgpt", other.text())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The part that is left out, by its name.
+    #[must_use]
+    pub fn without(self) -> Option<String> {
+        self.without.and_then(|part| Some(part.to_possible_value()?.get_name().to_owned()))
+    }
+
+    /// The form of a caller's calls, by its name.
+    #[must_use]
+    pub fn caller_form(self) -> Option<String> {
+        Some(self.caller_form.to_possible_value()?.get_name().to_owned())
+    }
 }
 
 impl ValueEnum for AgentName {
@@ -121,11 +179,11 @@ impl AgentName {
 
     /// The agent; `connected` is the model that it asks, where it asks one.
     #[must_use]
-    pub fn contender(self, connected: Option<&Connected>, without: Part) -> Option<Contender> {
+    pub fn contender(self, connected: Option<&Connected>, variant: VariantArgs) -> Option<Contender> {
         match (self, connected) {
             (Self::Scripted(policy), _) => Some(Contender::Scripted(policy)),
             (Self::Model(agent), Some(Connected { model, sampling, .. })) => {
-                Some(Contender::Model(agent, without, Arc::clone(model), sampling.clone()))
+                Some(Contender::Model(agent, variant, Arc::clone(model), sampling.clone()))
             }
             (Self::Model(_), None) => None,
         }
@@ -142,33 +200,36 @@ impl Contender {
     ) -> Box<dyn Agent + 'a> {
         match self {
             Self::Scripted(policy) => policy.agent(privileged),
-            Self::Model(name, without, model, sampling) => {
+            Self::Model(name, variant, model, sampling) => {
                 let mind = RoleModel::new(Arc::clone(model), sampling.clone(), origin);
-                Box::new(Baseline::new(mind, method(*name, *without)))
+                Box::new(Baseline::new(mind, method(*name, *variant)))
             }
         }
     }
 }
 
-fn method(name: ModelAgent, without: Part) -> Method {
-    let prompted = |has_example, has_steps| Method::Prompted { has_example, has_steps };
+fn method(name: ModelAgent, variant: VariantArgs) -> Method {
+    let VariantArgs { without, caller_form, execution } = variant;
+    let form = caller_form.into();
+    let execution = execution.unwrap_or(Execution::CallsAndPicks);
+    let prompted = |has_example, has_steps| Method::Prompted { has_example, has_steps, execution };
     match name {
         ModelAgent::FunctionCalling => Method::FunctionCalling,
         ModelAgent::ReAct => Method::ReAct,
         ModelAgent::RestGpt => {
-            let planning = if without == Part::Planner { Planning::None } else { Planning::Planner };
-            let parsing = if without == Part::Parser { Parsing::None } else { Parsing::Parser };
-            Method::RestGpt(planning, parsing)
+            let planning = if without == Some(Part::Planner) { Planning::None } else { Planning::Planner };
+            let parsing = if without == Some(Part::Parser) { Parsing::Model } else { Parsing::Program };
+            Method::RestGpt(planning, parsing, form)
         }
-        ModelAgent::ReverseChain => Method::ReverseChain(Completion::AllAtOnce),
-        ModelAgent::ReverseChainOneByOne => Method::ReverseChain(Completion::OneByOne),
-        ModelAgent::ReverseChainThreeStep => Method::ReverseChain(Completion::ThreeStep),
+        ModelAgent::ReverseChain => Method::ReverseChain(Completion::AllAtOnce, execution),
+        ModelAgent::ReverseChainOneByOne => Method::ReverseChain(Completion::OneByOne, execution),
+        ModelAgent::ReverseChainThreeStep => Method::ReverseChain(Completion::ThreeStep, execution),
         ModelAgent::ZeroShot => prompted(false, false),
         ModelAgent::FewShot => prompted(true, false),
         ModelAgent::ZeroShotCot => prompted(false, true),
         ModelAgent::FewShotCot => prompted(true, true),
-        ModelAgent::Offline => Method::Offline,
-        ModelAgent::Deps => Method::Deps,
-        ModelAgent::Reflexion => Method::Reflexion,
+        ModelAgent::Offline => Method::Offline(form),
+        ModelAgent::Deps => Method::Deps(form),
+        ModelAgent::Reflexion => Method::Reflexion(form),
     }
 }

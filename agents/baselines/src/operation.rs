@@ -1,0 +1,345 @@
+//! APIs as the operations of a REST service: their OpenAPI text, and requests to them as calls.
+//!
+//! RestGPT's caller reads the documentation of an operation and writes a request: method, URL, parameters and body (section 3.3).
+//! Sessions take calls by name, so a request is matched with its operation, and its parts become arguments.
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value as Json, json};
+
+use diorama_seeds::task::Call;
+
+use crate::document::Document;
+use crate::types::{ValueType, value_type};
+
+/// Schemas that the text of one operation takes along.
+const MAX_SCHEMAS: usize = 40;
+
+/// An API as the OpenAPI document of its service describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// The URL that paths are below.
+    pub base_url: String,
+    /// HTTP method, in upper case.
+    pub method: String,
+    /// Path as the document writes it: `/rooms/{room_id}`.
+    pub path: String,
+    /// The operation without its responses, and the shared schemas that it refers to.
+    pub document: Json,
+    /// The schema of a successful reply, and the shared schemas that it refers to.
+    pub reply: Option<Json>,
+}
+
+/// A request as a caller writes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RequestPlan {
+    pub method: String,
+    pub url: String,
+    /// Parameters of the query string, and of headers.
+    pub params: Map<String, Json>,
+    /// Members of the body.
+    pub data: Map<String, Json>,
+}
+
+impl Operation {
+    /// Finds an operation in an OpenAPI document by the name of its API (`operationId`).
+    #[must_use]
+    pub fn find(openapi: &Json, api: &str) -> Option<Self> {
+        let items = openapi.get("paths").and_then(Json::as_object)?;
+        let (path, method, operation) = items.iter().find_map(|(path, item)| {
+            let mut operations = item.as_object()?.iter();
+            let (method, operation) = operations.find(|(_, operation)| operation["operationId"] == api)?;
+            Some((path, method, operation))
+        })?;
+        let mut document = operation.clone();
+        if let Json::Object(members) = &mut document {
+            members.retain(|name, _| !matches!(&**name, "responses" | "operationId" | "tags" | "security"));
+        }
+        take_schemas(openapi, &mut document);
+        let responses = operation.get("responses").and_then(Json::as_object);
+        let success = responses.and_then(|all| all.iter().find(|(status, _)| status.starts_with('2')));
+        let mut reply =
+            success.and_then(|(_, success)| success.pointer("/content/application~1json/schema").cloned());
+        if let Some(reply) = &mut reply {
+            take_schemas(openapi, reply);
+        }
+        let base_url = openapi.pointer("/servers/0/url").and_then(Json::as_str).unwrap_or_default();
+        Some(Self {
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            method: method.to_uppercase(),
+            path: path.clone(),
+            document,
+            reply,
+        })
+    }
+
+    /// Its name for a planner: `GET /rooms/{room_id}`.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Its document for a caller. An argument that stands in none of its parts, such as the token of who has signed in, is
+    /// added as a header.
+    pub(crate) fn text(&self, tool: &Document) -> Json {
+        let mut document = self.document.clone();
+        let missing: Vec<Json> = tool
+            .parameters()
+            .filter(|(name, ..)| !declares(&self.document, name))
+            .map(|(name, schema, must)| json!({"name": name, "in": "header", "required": must, "schema": schema}))
+            .collect();
+        if !missing.is_empty()
+            && let Some(Json::Array(parameters)) = document.get_mut("parameters")
+        {
+            parameters.extend(missing);
+        }
+        document
+    }
+
+    /// Literal segments of the path, where a method and a URL are of this operation; a URL may name parameters as the path does.
+    pub(crate) fn literal_matches(&self, method: &str, url: &str) -> Option<usize> {
+        let segments = self.segments(url)?;
+        let literal = segments.iter().filter(|(template, _)| !template.contains('{')).count();
+        method.eq_ignore_ascii_case(&self.method).then_some(literal)
+    }
+
+    /// The call that a request makes, where it is of this operation.
+    pub(crate) fn call(&self, tool: &Document, request: &RequestPlan) -> Option<Call> {
+        self.literal_matches(&request.method, &request.url)?;
+        let mut arguments = Map::new();
+        let mut add = |name: &str, value: Json, is_text: bool| {
+            let (name, schema) = argument(tool, name);
+            let value = if is_text { read_text(value, schema) } else { value };
+            arguments.insert(name.to_owned(), value);
+        };
+        for (template, segment) in self.segments(&request.url)? {
+            if let Some((name, value)) = path_value(template, segment) {
+                add(name, Json::from(decoded(value)), true);
+            }
+        }
+        let query = request.url.split_once('?').map_or("", |(_, query)| query);
+        for pair in query.split('#').next().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            add(&decoded(&name.replace('+', " ")), Json::from(decoded(&value.replace('+', " "))), true);
+        }
+        for (name, value) in &request.params {
+            add(name, value.clone(), true);
+        }
+        for (name, value) in &request.data {
+            add(name, value.clone(), false);
+        }
+        let marks = self.path.split_once('#').map_or("", |(_, marks)| marks);
+        let is_chosen = marks.split('&').filter(|mark| !mark.is_empty()).all(|mark| {
+            let (name, value) = mark.split_once('=').unwrap_or((mark, ""));
+            let given = arguments
+                .get(name)
+                .map(|given| given.as_str().map_or_else(|| given.to_string(), str::to_owned));
+            given.is_some_and(|given| value.is_empty() || given == value)
+        });
+        is_chosen.then(|| Call { api: tool.name.clone(), arguments })
+    }
+
+    /// The segments of the path, each with that of a URL; none where the URL has another path.
+    fn segments<'a>(&'a self, url: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+        let template = self.path.split('#').next().unwrap_or_default();
+        let url = url.strip_prefix(&self.base_url).unwrap_or(url);
+        let url = match url.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
+            None => url,
+        };
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        let parts = |text: &'a str| text.trim_matches('/').split('/').collect::<Vec<&str>>();
+        let (templates, segments) = (parts(template), parts(path));
+        if templates.len() != segments.len() {
+            return None;
+        }
+        let pairs: Vec<_> = templates.into_iter().zip(segments).collect();
+        let fits = |(template, segment): &(&str, &str)| {
+            template == segment || path_value(template, segment).is_some()
+        };
+        pairs.iter().all(fits).then_some(pairs)
+    }
+}
+
+/// The parameter of a segment and its value: `{id}.json` and `5.json` give `id` and `5`.
+fn path_value<'a>(template: &'a str, segment: &'a str) -> Option<(&'a str, &'a str)> {
+    let (before, rest) = template.split_once('{')?;
+    let (name, after) = rest.split_once('}')?;
+    let value = segment.strip_prefix(before)?.strip_suffix(after)?;
+    (!value.is_empty()).then_some((name, value))
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// Letters and digits, in lower case: tools and requests may spell a name in two ways, such as `beds_min` and `beds[min]`.
+fn folded(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The argument that a part of a request stands for, and its schema: the one of the name, up to case and signs.
+fn argument<'a>(tool: &'a Document, name: &'a str) -> (&'a str, Option<&'a Json>) {
+    let exact = tool.parameters().find(|(own, ..)| *own == name);
+    let found = exact.or_else(|| tool.parameters().find(|(own, ..)| folded(own) == folded(name)));
+    found.map_or((name, None), |(own, schema, _)| (own, Some(schema)))
+}
+
+/// A text of a URL as the value that its schema describes. What cannot be read so stays a text, which the service refuses.
+fn read_text(value: Json, schema: Option<&Json>) -> Json {
+    let (Json::String(text), Some(schema)) = (&value, schema) else { return value };
+    let read = match value_type(schema) {
+        ValueType::Integer => text.parse::<i64>().ok().map(Json::from),
+        ValueType::Number => {
+            text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Json::Number)
+        }
+        ValueType::Boolean => text.parse::<bool>().ok().map(Json::Bool),
+        ValueType::List if !text.trim_start().starts_with('[') => {
+            let items = schema.get("items");
+            let items = text.split(',').map(|item| read_text(Json::from(item.trim()), items));
+            Some(Json::Array(items.collect()))
+        }
+        ValueType::List | ValueType::Other => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    read.unwrap_or(value)
+}
+
+/// Returns true where a document has a parameter, or a schema in it a property, of a name.
+fn declares(document: &Json, name: &str) -> bool {
+    match document {
+        Json::Array(items) => items.iter().any(|item| declares(item, name)),
+        Json::Object(members) => {
+            let is_name = |own: &str| folded(own) == folded(name);
+            let parameter = members.get("name").filter(|_| members.contains_key("in")).and_then(Json::as_str);
+            let properties = members.get("properties").and_then(Json::as_object);
+            parameter.is_some_and(is_name)
+                || properties.is_some_and(|properties| properties.keys().any(|own| is_name(own)))
+                || members.values().any(|member| declares(member, name))
+        }
+        _ => false,
+    }
+}
+
+/// Adds the shared schemas that a part of a document refers to, directly or through each other.
+fn take_schemas(openapi: &Json, part: &mut Json) {
+    let (mut found, mut open) = (Map::new(), vec![&*part]);
+    while let Some(value) = open.pop() {
+        match value {
+            Json::Array(items) => open.extend(items),
+            Json::Object(members) => {
+                let target = members.get("$ref").and_then(Json::as_str);
+                let name = target.and_then(|target| target.strip_prefix("#/components/schemas/"));
+                let schema = name.and_then(|name| openapi.get("components")?.get("schemas")?.get(name));
+                if let (Some(name), Some(schema)) = (name, schema)
+                    && found.len() < MAX_SCHEMAS
+                    && !found.contains_key(name)
+                {
+                    found.insert(name.to_owned(), schema.clone());
+                    open.push(schema);
+                }
+                open.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    if !found.is_empty() {
+        part["components"] = json!({ "schemas": found });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn openapi() -> Json {
+        json!({
+            "servers": [{"url": "https://hotel.example/v1"}],
+            "paths": {
+                "/rooms/search": {"get": {"operationId": "Search", "parameters": []}},
+                "/rooms/{room_id}": {
+                    "get": {"operationId": "Get", "parameters": []},
+                    "patch": {
+                        "operationId": "Change",
+                        "parameters": [
+                            {"name": "room_id", "in": "path", "schema": {"type": "integer"}},
+                            {"name": "beds[min]", "in": "query", "schema": {"type": "integer"}},
+                            {"name": "tags", "in": "query", "schema": {"type": "array"}},
+                        ],
+                        "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Room"}}}},
+                        "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Note"}}}}},
+                    },
+                },
+            },
+            "components": {"schemas": {
+                "Room": {"type": "object", "properties": {"note": {"$ref": "#/components/schemas/Note"}}},
+                "Note": {"type": "string"},
+                "Other": {"type": "string"},
+            }},
+        })
+    }
+
+    fn room() -> (Operation, Document) {
+        let number = json!({"type": "integer"});
+        let parameters = json!({"type": "object", "required": ["room_id"], "properties": {
+            "room_id": number, "beds_min": number, "tags": {"type": "array", "items": {"type": "string"}},
+            "note": {"type": "string"}, "token": {"type": "string"}}});
+        let tool = Document { name: "Change".to_owned(), description: String::new(), parameters };
+        (Operation::find(&openapi(), "Change").unwrap(), tool)
+    }
+
+    #[test]
+    fn a_request_is_the_call_that_its_parts_make() {
+        let (operation, tool) = room();
+        let check = |method: &str, url: &str, params: Json, data: Json, expect: Option<Json>| {
+            let object = |value: Json| value.as_object().cloned().unwrap_or_default();
+            let (method, url) = (method.to_owned(), url.to_owned());
+            let request = RequestPlan { method, url, params: object(params), data: object(data) };
+            let made = operation.call(&tool, &request).map(|call| Json::Object(call.arguments));
+            assert_eq!(made, expect, "{request:?}");
+        };
+        check("patch", "/rooms/7", json!({}), json!({}), Some(json!({"room_id": 7})));
+        check(
+            "PATCH",
+            "https://hotel.example/v1/rooms/7?tags=quiet,low%20floor&beds%5Bmin%5D=2",
+            json!({"token": "t-1"}),
+            json!({"note": "7"}),
+            Some(
+                json!({"room_id": 7, "tags": ["quiet", "low floor"], "beds_min": 2, "token": "t-1", "note": "7"}),
+            ),
+        );
+        check(
+            "PATCH",
+            "https://other.example/rooms/7",
+            json!({"beds_min": "two"}),
+            json!({}),
+            Some(json!({"room_id": 7, "beds_min": "two"})),
+        );
+        check("GET", "/rooms/7", json!({}), json!({}), None);
+        check("PATCH", "/rooms/7/beds", json!({}), json!({}), None);
+        check("PATCH", "/rooms/", json!({}), json!({}), None);
+    }
+
+    #[test]
+    fn the_text_has_what_a_caller_needs() {
+        let (operation, tool) = room();
+        assert_eq!(operation.name(), "PATCH /rooms/{room_id}");
+        let text = operation.text(&tool);
+        let schemas: Vec<&String> = text["components"]["schemas"].as_object().unwrap().keys().collect();
+        assert_eq!(schemas, ["Room", "Note"]);
+        assert!(text.get("responses").is_none());
+        let note = json!({"Note": {"type": "string"}});
+        assert_eq!(operation.reply.unwrap()["components"]["schemas"], note);
+        let header = text["parameters"].as_array().unwrap().last().unwrap();
+        assert_eq!((&header["name"], &header["in"]), (&json!("token"), &json!("header")));
+    }
+
+    #[test]
+    fn a_literal_segment_outweighs_a_parameter() {
+        let literal =
+            |api: &str, url: &str| Operation::find(&openapi(), api).unwrap().literal_matches("GET", url);
+        assert_eq!((literal("Search", "/rooms/search"), literal("Get", "/rooms/search")), (Some(2), Some(1)));
+        assert_eq!(
+            (literal("Search", "/rooms/{room_id}"), literal("Get", "/rooms/{room_id}")),
+            (None, Some(1))
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! The visible APIs as RestGPT's roles name them: by method and path, or by the names of tools.
+
+use serde::Serialize;
+
+use crate::episode::Episode;
+use crate::operation::Operation;
+use crate::role_model::ParseError;
+use crate::toolbox::Document;
+
+/// The form in which plans name APIs, and in which the caller writes a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallerForm {
+    /// Method, URL, parameters and body, by the OpenAPI text of the operation: the paper's (section 3.3). Where the environment is
+    /// no REST service, it is [`CallerForm::Tool`].
+    Request,
+    /// The name of a tool, and its arguments.
+    Tool,
+}
+
+/// The visible APIs.
+pub(crate) struct NamedApis {
+    pub all: Vec<NamedApi>,
+}
+
+/// A visible API.
+#[derive(Serialize)]
+pub(crate) struct NamedApi {
+    /// `GET /rooms/{room_id}`, or the name of the tool.
+    pub name: String,
+    pub description: String,
+    /// The tool.
+    #[serde(skip)]
+    pub tool: Document,
+    /// The operation, where requests are written.
+    #[serde(skip)]
+    pub operation: Option<Operation>,
+}
+
+impl NamedApis {
+    /// The visible APIs in a form.
+    pub(crate) fn of(episode: &Episode<'_>, form: CallerForm) -> Self {
+        let tools = episode.documents();
+        let operation = |tool: &Document| episode.operation(&tool.name);
+        let operations: Option<Vec<Operation>> = match form {
+            CallerForm::Request => tools.iter().map(operation).collect(),
+            CallerForm::Tool => None,
+        };
+        let mut operations = operations.into_iter().flatten();
+        Self { all: tools.into_iter().map(|tool| NamedApi::new(tool, operations.next())).collect() }
+    }
+
+    /// Returns true where plans name methods and paths.
+    pub(crate) fn by_request(&self) -> bool {
+        self.all.iter().any(|api| api.operation.is_some())
+    }
+
+    /// Adds a tool that is no operation.
+    pub(crate) fn with_tool(mut self, tool: Option<Document>) -> Self {
+        self.all.extend(tool.map(|tool| NamedApi::new(tool, None)));
+        self
+    }
+
+    /// Parses the plan of a call: the names of the tools of the APIs that it names, in order. `alternative` ends the error's
+    /// list of what is expected.
+    pub(crate) fn named_in(&self, text: &str, alternative: &str) -> Result<Vec<String>, ParseError> {
+        let mut named: Vec<String> = Vec::new();
+        let mut add = |api: &NamedApi| {
+            if !named.contains(&api.tool.name) {
+                named.push(api.tool.name.clone());
+            }
+        };
+        let words = text
+            .split_whitespace()
+            .map(|word| word.trim_matches(['`', '"', '\'', '*', ',', ':', ';', '(', ')']));
+        let words: Vec<&str> = words.collect();
+        for (method, url) in words.iter().zip(words.iter().skip(1)) {
+            self.requested(method, url.trim_end_matches('.')).into_iter().for_each(&mut add);
+        }
+        for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')) {
+            let tools = self.all.iter().filter(|api| api.operation.is_none() && api.name == word);
+            tools.for_each(&mut add);
+        }
+        if named.is_empty() {
+            let names: Vec<&str> = self.all.iter().map(|api| &*api.name).collect();
+            let expected = format!("the name of one of the APIs ({}){alternative}", names.join(", "));
+            return Err(ParseError::expected(&expected, text));
+        }
+        Ok(named)
+    }
+
+    /// The operations of a method and a URL. Literal segments win over parameters; several of one path are told apart by what
+    /// a request gives.
+    fn requested(&self, method: &str, url: &str) -> Vec<&NamedApi> {
+        let matches = self
+            .all
+            .iter()
+            .filter_map(|api| Some((api.operation.as_ref()?.literal_matches(method, url)?, api)));
+        let matches: Vec<(usize, &NamedApi)> = matches.collect();
+        let most = matches.iter().map(|(literal, _)| *literal).max();
+        matches.into_iter().filter(|(literal, _)| Some(*literal) == most).map(|(_, api)| api).collect()
+    }
+}
+
+impl NamedApi {
+    fn new(tool: Document, operation: Option<Operation>) -> Self {
+        let name = operation.as_ref().map_or_else(|| tool.name.clone(), Operation::name);
+        Self { name, description: tool.description.clone(), tool, operation }
+    }
+}

@@ -1,0 +1,52 @@
+//! ReAct.
+
+use super::*;
+
+#[tokio::test]
+async fn react_acts_on_text_and_reads_no_observation_that_the_model_makes_up() {
+    let script = texts(&[
+        "Thought: the id\nAction: FindPatient\nAction Input: {\"name\": \"Ana Reis\"}\nObservation: 200 made up",
+        "I think it is 12",
+        "Thought: known\nAction: finish\nAction Input: {\"outcome\": \"done\", \"facts\": {\"balance\": 12.5}}",
+    ]);
+    let ran = run(Clinic::new(), script, Method::ReAct).await;
+    assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"]);
+    assert!(ran.text(0).contains("GetBalance") && ran.text(0).contains("finish"));
+    assert!(!ran.text(1).contains("made up"));
+    assert!(ran.text(1).contains("Observation: 200 {"));
+    assert!(ran.text(2).contains("expected `Action:` and `Action Input:`"));
+    assert_eq!(ran.ending().unwrap().outcome, Outcome::Done);
+}
+
+#[tokio::test]
+async fn react_ends_a_goal_under_every_name_of_its_prompt_and_never_calls_it() {
+    // Where answers are structured, `finish` in any case ends the goal; an answer in words is asked for as `finish`.
+    for action in ["finish", "Finish", "FINISH()", "Final Answer"] {
+        let turn = format!("Thought: known\nAction: {action}\nAction Input: {DONE}");
+        let ran = run(Clinic::new(), texts(&[&turn]), Method::ReAct).await;
+        assert_eq!(ran.ending().unwrap().facts["balance"], 12.5, "{action}");
+        assert!(ran.clinic.calls().is_empty(), "{action}");
+    }
+    let script = ["Thought: known\nFinal Answer: 12.50", &format!("Action: finish\nAction Input: {DONE}")];
+    let ran = run(Clinic::new(), texts(&script), Method::ReAct).await;
+    assert!(ran.text(1).contains("expected the action `finish` with a JSON object"), "{}", ran.text(1));
+    assert!(ran.ending().is_some());
+    // Where they are words, the same names say them; a search is never pointed to.
+    for turn in [
+        "Thought: known\nFinal Answer: She owes 12.50.",
+        "Thought: known\nAction: Finish[She owes 12.50.]",
+        "Action: Finish\nAction Input: She owes 12.50.",
+        "Action: finish\nAction Input: {\"answer\": \"She owes 12.50.\"}",
+        "Action: Final Answer\nAction Input: \"She owes 12.50.\"",
+    ] {
+        let mut clinic = Clinic::in_words();
+        clinic.answers.push_back(Answer { words: None, over: true });
+        let ran = run(clinic, texts(&[turn]), Method::ReAct).await;
+        let said = ran.steps.iter().find_map(|step| match step {
+            Step::Said { words, .. } => Some(words.as_str()),
+            _ => None,
+        });
+        assert_eq!(said, Some("She owes 12.50."), "{turn}");
+        assert!(ran.clinic.calls().is_empty() && ran.sent.len() == 1, "{turn}");
+    }
+}
