@@ -36,7 +36,7 @@ fn search(app: &App, request: &SearchRequest) -> Result<SearchReply, Problem> {
         return Err(Problem::about("k", &format!("a number from 1 to {MAX_PAGE_ITEMS}"), k));
     }
     if let Some(domain) = &request.domain {
-        let about = |expected: String| Problem::about("domain", &expected, format!("`{domain}`"));
+        let about = |expected: String| Problem::about("domain", &expected, quoted(domain, 40));
         app.search.check_domain(domain).map_err(about)?;
     }
     let query = ApiQuery {
