@@ -180,7 +180,8 @@ fn connected(server: &ModelServer, budget: &Arc<RunBudget>) -> impl ChatModel + 
     let timeout = Duration::from_millis(1500);
     let json_mode = JsonMode::JsonObject;
     let settings = HttpSettings { timeout, json_mode, ..HttpSettings::new(server.url(), "scripted") };
-    let retries = RetrySettings { attempts: 20, min_delay: Duration::ZERO, max_delay: Duration::ZERO };
+    let (min_delay, max_delay) = (Duration::ZERO, Duration::ZERO);
+    let retries = RetrySettings { attempts: 20, min_delay, max_delay, ..RetrySettings::default() };
     let max_in_flight = NonZeroUsize::new(64).unwrap();
     let model = HttpModel::new(settings, None).unwrap();
     RetryingModel::new(model, retries, max_in_flight, Arc::clone(budget))
