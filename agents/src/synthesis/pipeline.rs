@@ -141,7 +141,7 @@ impl<'a> RowMaker<'a> {
             place: turn.map_or_else(|| stream.random(), |turn| turn.place),
             scenario: scenarios.first().copied(),
         };
-        let joins = joins(self.joined, &mut stream);
+        let joins = joins(ability, self.joined, &mut stream);
         let mut detour = scenario_set.draw_detour(&mut stream);
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
@@ -219,10 +219,13 @@ impl<'a> RowMaker<'a> {
     }
 }
 
-/// Draws the domains that a conversation joins.
-fn joins(joined: &[(Joins, u32)], rng: &mut ChaCha8Rng) -> Joins {
+/// Draws the domains that a conversation of an ability joins: none for one that retrieves a single API.
+fn joins(ability: Ability, joined: &[(Joins, u32)], rng: &mut ChaCha8Rng) -> Joins {
     let number = rng.random_range(0..weights::sum(joined, |(_, share)| *share).max(1));
-    weights::pick(joined, |(_, share)| *share, number).map_or(Joins::Nothing, |(joins, _)| joins)
+    match (ability, weights::pick(joined, |(_, share)| *share, number)) {
+        (Ability::Call | Ability::PlanRetrieveCall, Some((joins, _))) => joins,
+        _ => Joins::Nothing,
+    }
 }
 
 /// Draws one of the abilities asked for.

@@ -3,11 +3,7 @@
 //! The query agent draws the scenarios of a conversation and the records that they speak of; the caller agent makes the calls. Whether
 //! the task is right is the tester's business.
 
-use std::collections::BTreeSet;
-
-use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_proof::Candidate;
-use diorama_proof::candidate::CandidateGoal;
 use diorama_seeds::model::DomainId;
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
@@ -87,9 +83,6 @@ pub(super) fn propose(
     for _ in 0..count {
         let mut alternatives = scenario_set.other_matters(scenario, spec.joins, rng);
         alternatives.retain(|next| !later.iter().flatten().any(|other| scenario_set.repeats(other, next)));
-        if spec.ability == Ability::RetrieveCall {
-            alternatives.retain(|next| scenario::exercises(next, spec.ability));
-        }
         if !alternatives.is_empty() {
             later.push(alternatives);
         }
@@ -103,27 +96,9 @@ pub(super) fn propose(
     };
     let played = scenario::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;
-    if !scenario::is_of_ability(spec.ability, &called_by_goal(world, &played.candidate)) {
-        return Err(failed("query", "is not of the ability"));
-    }
     let tags = tags::label(&played);
     if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
         return Err(failed("query", &format!("does not show {label}, which it was drawn for")));
     }
     Ok(Proposal { candidate: played.candidate, tags, domain: scenario.domain })
-}
-
-/// The APIs that each goal calls, without searches and sign-ins.
-fn called_by_goal(world: &BatchWorld, candidate: &Candidate) -> Vec<BTreeSet<String>> {
-    let model = world.base.world();
-    let is_sign_in = |name: &str| {
-        let api = model.api_named(name);
-        api.is_some_and(|api| world.base.sign_in_api(model.api(api).domain) == Some(api))
-    };
-    let apis_of = |goal: &CandidateGoal| {
-        let calls = goal.turns.iter().flat_map(|turn| &turn.calls);
-        let names = calls.map(|call| call.api.clone());
-        names.filter(|name| name != TOOL_SEARCHER && !is_sign_in(name)).collect()
-    };
-    candidate.goals.iter().map(apis_of).collect()
 }

@@ -25,9 +25,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use diorama_seeds::doc::{
-    DomainDoc, ReactionsDoc, ScenarioDoc, ScenarioGoalDoc, SignInDoc, Speaker, WorldDoc,
-};
+use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, SignInDoc, Speaker, WorldDoc};
 use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::{Ability, RefusalClass};
@@ -408,26 +406,16 @@ impl Weighed {
     }
 }
 
-/// Whether a scenario exercises an ability.
-pub fn exercises(scenario: &Scenario, ability: Ability) -> bool {
-    let apis_of = |goal: &ScenarioGoalDoc| {
-        let steps = goal.does.iter().flat_map(|step| std::iter::once(step).chain(&step.together));
-        steps.filter_map(|step| step.call.clone()).collect::<BTreeSet<String>>()
-    };
-    is_of_ability(ability, &scenario.doc.goals.iter().map(apis_of).collect::<Vec<_>>())
-}
-
-/// Returns true if goals that call these APIs each are of an ability (API-Bank, section 3.2): *Retrieve+Call* has one API for
-/// each query and up to five in all, *Plan+Retrieve+Call* several for one query. Searches and sign-ins are no APIs of a query.
-pub fn is_of_ability(ability: Ability, goals: &[BTreeSet<String>]) -> bool {
-    const MAX_RETRIEVED: usize = 5;
+/// Whether a scenario exercises an ability: retrieving one API needs a scenario that calls one, planning one that calls
+/// several.
+fn exercises(scenario: &Scenario, ability: Ability) -> bool {
+    let mut apis: Vec<&str> = scenario.doc.calls().filter_map(|call| call.call.as_deref()).collect();
+    apis.sort_unstable();
+    apis.dedup();
     match ability {
         Ability::Call => true,
-        Ability::RetrieveCall => {
-            let all = goals.iter().flatten().collect::<BTreeSet<_>>().len();
-            (1..=MAX_RETRIEVED).contains(&all) && goals.iter().all(|apis| apis.len() <= 1)
-        }
-        Ability::PlanRetrieveCall => goals.iter().any(|apis| apis.len() > 1),
+        Ability::RetrieveCall => apis.len() == 1,
+        Ability::PlanRetrieveCall => apis.len() > 1,
     }
 }
 
