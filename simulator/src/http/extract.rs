@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::body::Body as AxumBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::header::{CONTENT_TYPE, ORIGIN};
+use axum::http::header::ORIGIN;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use diorama_sessions::{Creation, KEY_HEADER, Kind, Problem, Slot, shortened};
@@ -20,7 +20,7 @@ use super::answer::Refused;
 use super::app::App;
 use super::misread;
 use super::request_types::{DEFAULT_PAGE_ITEMS, MAX_OFFSET, MAX_PAGE_ITEMS, PageQuery};
-use super::text::{decode, pairs};
+use super::text::{decode, is_json, media_type, pairs};
 use super::transport::body;
 
 /// Bytes of a key of a request, at most.
@@ -197,17 +197,6 @@ fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
     };
     let detail = format!("the body: expected application/json, found {found}");
     Err(Problem::new(Kind::UnsupportedMediaType, detail).with("expected", "application/json"))
-}
-
-/// The media type of a request's body, in lower case and without parameters.
-pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
-    let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    Some(kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
-}
-
-/// Returns true if a media type is JSON.
-pub(super) fn is_json(kind: &str) -> bool {
-    kind == "application/json" || kind.ends_with("+json")
 }
 
 /// A path as logs may show it: ids of sessions are keys to them, and are cut.

@@ -37,8 +37,8 @@ use serde_json::{Value as Json, json};
 
 use self::output::output_schema;
 use super::answer::{Refused, text};
-use super::extract::media_type;
 use super::settings::Settings;
+use super::text::media_type;
 use super::transport::body::{MAX_LINE_BYTES, read_whole};
 use diorama_engine::Base;
 use diorama_engine::tools::TOOL_SEARCHER;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
 use form_urlencoded::Parse;
 use percent_encoding::percent_decode_str;
 
@@ -21,6 +23,17 @@ pub(super) fn pairs(text: &str) -> Option<Parse<'_>> {
     // Separators of names and values are ASCII, so the text is UTF-8 when each of them is.
     decode(text)?;
     Some(form_urlencoded::parse(text.as_bytes()))
+}
+
+/// The media type of a request's body, in lower case and without parameters.
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    Some(kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+/// Returns true if a media type is JSON.
+pub(super) fn is_json(kind: &str) -> bool {
+    kind == "application/json" || kind.ends_with("+json")
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
 use super::auth::{authorization, cookie};
-use crate::http::extract::{is_json, media_type};
-use crate::http::text::pairs;
+use crate::http::text::{is_json, media_type, pairs};
 
 /// The parts of a request beside its route.
 pub(super) struct Parts<'a> {

@@ -7,7 +7,7 @@ use diorama_seeds::model::Api;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use crate::http::extract::is_json;
+use crate::http::text::is_json;
 use diorama_sessions::{Kind, Problem};
 
 /// The members of a body: those of an object, or the whole under the name of the parameter that takes it.
