@@ -39,12 +39,14 @@ use self::output::output_schema;
 use super::answer::{Refused, text};
 use super::settings::Settings;
 use super::text::media_type;
-use super::transport::body::{MAX_LINE_BYTES, read_whole};
 use diorama_engine::Base;
 use diorama_engine::tools::TOOL_SEARCHER;
 
 /// APIs that are listed one by one, at most.
 pub(super) const LISTED: usize = 100;
+
+/// Bytes of a line of text that refuses a request.
+const MAX_LINE_BYTES: usize = 4_096;
 
 /// The tool that calls an API by name, where there are too many to list.
 pub(super) const TOOL_CALLER: &str = "ToolCaller";
@@ -250,7 +252,7 @@ fn is_json(response: &Response<Body>) -> bool {
 /// A refusal of MCP's transport, which is a line of text, in the form of all others.
 async fn problem_of(response: Response<Body>) -> Response<Body> {
     let status = response.status().as_u16();
-    let said = read_whole(&mut response.into_body(), MAX_LINE_BYTES, |_| true).await.unwrap_or_default();
+    let said = axum::body::to_bytes(response.into_body(), MAX_LINE_BYTES).await.unwrap_or_default();
     let kind = match status {
         403 => Kind::Forbidden,
         405 => Kind::MethodNotAllowed,
