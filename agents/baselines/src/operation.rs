@@ -14,6 +14,9 @@ use crate::types::{ValueType, value_type};
 /// Schemas that the text of one operation takes along.
 const MAX_SCHEMAS: usize = 40;
 
+/// The URL of services that run in this process. It is only read.
+pub const IN_PROCESS_URL: &str = "https://service.example";
+
 /// An API as the OpenAPI document of its service describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
@@ -44,21 +47,13 @@ impl Operation {
     /// Finds an operation in an OpenAPI document by the name of its API (`operationId`).
     #[must_use]
     pub fn find(openapi: &Json, api: &str) -> Option<Self> {
-        let items = openapi.get("paths").and_then(Json::as_object)?;
-        let (path, method, operation) = items.iter().find_map(|(path, item)| {
-            let mut operations = item.as_object()?.iter();
-            let (method, operation) = operations.find(|(_, operation)| operation["operationId"] == api)?;
-            Some((path, method, operation))
-        })?;
+        let (path, method, operation) = locate(openapi, api)?;
         let mut document = operation.clone();
         if let Json::Object(members) = &mut document {
             members.retain(|name, _| !matches!(&**name, "responses" | "operationId" | "tags" | "security"));
         }
         take_schemas(openapi, &mut document);
-        let responses = operation.get("responses").and_then(Json::as_object);
-        let success = responses.and_then(|all| all.iter().find(|(status, _)| status.starts_with('2')));
-        let mut reply =
-            success.and_then(|(_, success)| success.pointer("/content/application~1json/schema").cloned());
+        let mut reply = success_schema(operation).cloned();
         if let Some(reply) = &mut reply {
             take_schemas(openapi, reply);
         }
@@ -66,7 +61,7 @@ impl Operation {
         Some(Self {
             base_url: base_url.trim_end_matches('/').to_owned(),
             method: method.to_uppercase(),
-            path: path.clone(),
+            path: path.to_owned(),
             document,
             reply,
         })
@@ -157,6 +152,28 @@ impl Operation {
         };
         pairs.iter().all(fits).then_some(pairs)
     }
+}
+
+/// Finds an operation of an OpenAPI document by the name of its API: its path, its method and itself.
+fn locate<'d>(openapi: &'d Json, api: &str) -> Option<(&'d str, &'d str, &'d Json)> {
+    openapi.get("paths")?.as_object()?.iter().find_map(|(path, item)| {
+        let mut operations = item.as_object()?.iter();
+        let (method, operation) = operations.find(|(_, operation)| operation["operationId"] == api)?;
+        Some((&**path, &**method, operation))
+    })
+}
+
+/// Finds the schema of a successful reply of an operation.
+fn success_schema(operation: &Json) -> Option<&Json> {
+    let mut responses = operation.get("responses")?.as_object()?.iter();
+    let (_, success) = responses.find(|(status, _)| status.starts_with('2'))?;
+    success.pointer("/content/application~1json/schema")
+}
+
+/// Finds the schema of an API's successful reply in an OpenAPI document.
+#[must_use]
+pub fn find_reply_schema(openapi: &Json, api: &str) -> Option<Json> {
+    locate(openapi, api).and_then(|(.., operation)| success_schema(operation)).cloned()
 }
 
 /// The parameter of a segment and its value: `{id}.json` and `5.json` give `id` and `5`.

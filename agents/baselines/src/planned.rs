@@ -50,22 +50,22 @@ const fn same_name(name: &'static str) -> Role {
     Role { name, prompt: name }
 }
 
-/// Every role of these baselines is shown the same.
-fn shown(apis: &NamedApis, background: &str, history: &[StepRecord], answer: &str) -> Value {
+/// Makes the input of a role, which is the same for all of these baselines.
+fn role_input(apis: &NamedApis, background: &str, history: &[StepRecord], answer: &str) -> Value {
     context! { apis => apis.all, background, history, answer }
 }
 
 /// Plans once and carries the plan out.
 pub(crate) async fn offline(episode: &mut Episode<'_>, form: CallerForm) -> Result<String, Stop> {
-    let (apis, background) = (NamedApis::of(episode, form), episode.background.clone());
-    let input = shown(&apis, &background, &[], "");
+    let (apis, background) = (NamedApis::collect(episode, form), episode.background.clone());
+    let input = role_input(&apis, &background, &[], "");
     let steps = episode.ask(OFFLINE_PLANNER, input, |reply| parse_steps(reply, &apis)).await?;
     let mut history: Vec<StepRecord> = Vec::new();
     for step in steps {
         let response = carry_out(episode, form, &step, &join_results(&background, &history)).await?;
         history.push(StepRecord { plan: step.text, response });
     }
-    let input = shown(&apis, &background, &history, "");
+    let input = role_input(&apis, &background, &history, "");
     episode.ask(OFFLINE_ANSWER, input, |reply| parse_words(reply, "an answer")).await
 }
 
@@ -83,14 +83,14 @@ async fn try_deps(
     history: &mut Vec<StepRecord>,
 ) -> Result<String, Stop> {
     let apis = callable(episode, form);
-    let input = shown(&apis, background, &[], "");
+    let input = role_input(&apis, background, &[], "");
     let mut steps = episode.ask(DEPS_PLANNER, input, |reply| parse_steps(reply, &apis)).await?;
     for _ in 0..MAX_DEPS_STEPS {
         let Some(step) = steps.first().cloned() else { break };
         let response = carry_out(episode, form, &step, &join_results(background, history)).await?;
         history.push(StepRecord { plan: step.text, response });
         let apis = callable(episode, form);
-        let input = shown(&apis, background, history, "");
+        let input = role_input(&apis, background, history, "");
         match episode.ask(DEPS_REPLAN, input, |reply| parse_replan(reply, &apis)).await? {
             Replan::End(answer) => return Ok(answer),
             Replan::Steps(left) => steps = left,
@@ -108,7 +108,7 @@ pub(crate) async fn reflexion(episode: &mut Episode<'_>, form: CallerForm) -> Re
             Err(Stop::Ended(why)) => why,
             other => other?,
         };
-        let input = shown(&NamedApis::of(episode, form), &background, &history, &answer);
+        let input = role_input(&NamedApis::collect(episode, form), &background, &history, &answer);
         let Some(reflection) = episode.ask(REFLEXION_JUDGE, input, parse_verdict).await? else {
             return Ok(answer);
         };
@@ -121,7 +121,7 @@ pub(crate) async fn reflexion(episode: &mut Episode<'_>, form: CallerForm) -> Re
 /// The APIs that a step of DEPS may call. Where they have to be searched for, the search is one of them: its results are what
 /// the next plan is made of.
 fn callable(episode: &Episode<'_>, form: CallerForm) -> NamedApis {
-    NamedApis::of(episode, form).with_tool(episode.tool_searcher())
+    NamedApis::collect(episode, form).with_tool(episode.tool_searcher())
 }
 
 /// Has the executor carry a step out; returns its result in words.
@@ -134,7 +134,7 @@ async fn carry_out(
     if step.apis.iter().any(|api| api == TOOL_SEARCHER) {
         let before = episode.documents();
         episode.search(step.text.replace(TOOL_SEARCHER, "").trim()).await?;
-        let apis = NamedApis::of(episode, form).all.into_iter();
+        let apis = NamedApis::collect(episode, form).all.into_iter();
         let names: Vec<String> = apis.filter(|api| !before.contains(&api.tool)).map(|api| api.name).collect();
         return Ok(match names.is_empty() {
             true => "The search shows no further API.".to_owned(),

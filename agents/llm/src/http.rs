@@ -112,7 +112,7 @@ impl HttpModel {
 
     async fn send_with(&self, field: MaxTokensField, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let has_format = request.schema.is_some() && self.identity.json_mode != JsonMode::None;
-        let body = body::of(&self.identity, field, request).to_string();
+        let body = body::make(&self.identity, field, request).to_string();
         let sent = self.client.post(self.url.clone()).timeout(self.timeout).body(body).send().await;
         let response = sent.map_err(|error| self.lost(error))?;
         let status = response.status().as_u16();

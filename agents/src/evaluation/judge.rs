@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use diorama_baselines::operation::Operation;
+use diorama_baselines::operation::{IN_PROCESS_URL, Operation};
 use diorama_baselines::trace::Note;
 use diorama_engine::Base;
 use diorama_engine::fault::Faults;
@@ -61,9 +61,6 @@ pub struct LocalEnvironment<'a> {
     /// The world's OpenAPI document, made when an agent asks for it.
     openapi: OnceLock<Json>,
 }
-
-/// The URL of services that run in this process: it is only read.
-const SERVICE_URL: &str = "https://service.example";
 
 impl Judge {
     /// A judge of a task.
@@ -265,7 +262,7 @@ impl Environment for LocalEnvironment<'_> {
     fn operation(&self, api: &str) -> Option<Operation> {
         let world = self.judge.world.base.world();
         world.api_named(api).filter(|_| self.view.has_tool(api))?;
-        Operation::find(self.openapi.get_or_init(|| document(world, SERVICE_URL)), api)
+        Operation::find(self.openapi.get_or_init(|| document(world, IN_PROCESS_URL)), api)
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use diorama_baselines::operation::Operation;
+use diorama_baselines::operation::{Operation, find_reply_schema};
 use diorama_baselines::trace::Note;
 use diorama_engine::fault::Faults;
 use diorama_engine::tools::TOOL_SEARCHER;
@@ -133,16 +133,6 @@ impl SessionServer {
     }
 }
 
-/// The schema of the reply to success, as an OpenAPI document has it.
-fn reply_schema(openapi: &Json, api: &str) -> Option<Json> {
-    let items = openapi.get("paths").and_then(Json::as_object).into_iter().flatten();
-    let mut operations = items.filter_map(|(_, item)| item.as_object()).flatten();
-    let (_, operation) = operations.find(|(_, operation)| operation["operationId"] == api)?;
-    let mut responses = operation.get("responses")?.as_object()?.iter();
-    let (_, success) = responses.find(|(status, _)| status.starts_with('2'))?;
-    success.pointer("/content/application~1json/schema").cloned()
-}
-
 impl RemoteEnvironment {
     /// Joins a session that was made for a task, by the server's URL and the session's id.
     ///
@@ -227,7 +217,7 @@ impl Environment for RemoteEnvironment {
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
-        self.view.has_tool(api).then(|| reply_schema(&self.openapi, api))?
+        self.view.has_tool(api).then(|| find_reply_schema(&self.openapi, api))?
     }
 
     fn operation(&self, api: &str) -> Option<Operation> {

@@ -38,7 +38,7 @@ pub(crate) struct NamedApi {
 
 impl NamedApis {
     /// The visible APIs in a form.
-    pub(crate) fn of(episode: &Episode<'_>, form: CallerForm) -> Self {
+    pub(crate) fn collect(episode: &Episode<'_>, form: CallerForm) -> Self {
         let tools = episode.documents();
         let operation = |tool: &Document| episode.operation(&tool.name);
         let operations: Option<Vec<Operation>> = match form {

@@ -49,7 +49,7 @@ impl Executor {
 
     async fn call(self, episode: &mut Episode<'_>, planned: &PlannedCall<'_>) -> Result<String, Stop> {
         let PlannedCall { calling, apis: names, background } = planned;
-        let apis = NamedApis::of(episode, self.form);
+        let apis = NamedApis::collect(episode, self.form);
         let apis: Vec<&NamedApi> = apis.all.iter().filter(|api| names.contains(&api.tool.name)).collect();
         let (role, documents) = documented(&apis);
         let mut messages = episode.prompt(role, context! { background, plan => calling, ..documents })?;

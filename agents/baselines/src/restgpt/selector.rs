@@ -68,7 +68,7 @@ impl Selector {
         episode: &mut Episode<'_>,
         instruction: Option<&str>,
     ) -> Result<StepResult, Stop> {
-        let apis = NamedApis::of(episode, self.executor.form);
+        let apis = NamedApis::collect(episode, self.executor.form);
         let Self { background, plan, history, .. } = &*self;
         let by_request = apis.by_request();
         let input = context! { apis => apis.all, by_request, background, plan, history, instruction };

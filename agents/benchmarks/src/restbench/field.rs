@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diorama_answers::Clock;
+use diorama_baselines::operation::IN_PROCESS_URL;
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_openapi::{ImportOptions, import};
@@ -19,9 +20,6 @@ use super::operation::Operations;
 use super::query::Query;
 use super::service::InSession;
 use crate::material::{BenchmarkError, stem_of, text_of};
-
-/// The URL of the service, which is only read: sessions run in this process.
-const SERVICE_URL: &str = "https://service.example";
 
 /// A document's world with the queries' names in it, and another document's APIs as noise.
 #[derive(Clone)]
@@ -49,7 +47,7 @@ impl Field {
         let noise = noise.map(|noise| made(noise, seed)).transpose()?;
         let (base, operations) = (made(&doc, seed)?, Arc::new(Operations::of(&doc)));
         let bases = std::iter::once(&base).chain(&noise);
-        let openapi = Arc::new(bases.map(|base| document(base.world(), SERVICE_URL)).collect());
+        let openapi = Arc::new(bases.map(|base| document(base.world(), IN_PROCESS_URL)).collect());
         Ok(Self { doc: Arc::new(doc), base, operations, noise, openapi, seed })
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::chat::{ChatRequest, Identity, JsonMode, MaxTokensField, Message, OutputSchema, ToolCall};
 
 /// Makes the body of a request, with the length of the reply in a field.
-pub(super) fn of(identity: &Identity, field: MaxTokensField, request: &ChatRequest) -> Json {
+pub(super) fn make(identity: &Identity, field: MaxTokensField, request: &ChatRequest) -> Json {
     let mut messages: Vec<Json> = request.messages.iter().map(message).collect();
     let mut body = json!({ "model": identity.model, "messages": [], "stream": false });
     if let Some(schema) = &request.schema {

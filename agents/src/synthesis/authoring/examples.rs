@@ -16,7 +16,7 @@ use crate::catalog;
 /// Services of a prompt.
 const SERVICES: usize = 3;
 /// Of how many of the nearest services those are drawn.
-const NEAREST: usize = 6;
+const NEAREST_SERVICES: usize = 6;
 /// APIs of each.
 const APIS: usize = 5;
 
@@ -66,7 +66,7 @@ impl Examples {
         let wanted = embedded()?.embed(&[&about(&domain.sector, &domain.title, &domain.description)])?;
         let mut near: Vec<&(WorldDoc, Vec<f32>)> = self.services.iter().collect();
         near.sort_by(|(_, one), (_, other)| dot(other, &wanted).total_cmp(&dot(one, &wanted)));
-        near.truncate(NEAREST);
+        near.truncate(NEAREST_SERVICES);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(slot);
         let drawn: Vec<&WorldDoc> = near.sample(&mut rng, SERVICES).map(|(doc, _)| doc).collect();
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(titles("health", 1), titles("health", 1));
         let check = |category: &str, expect: &str| {
             let found: BTreeSet<String> = (0..12).flat_map(|slot| titles(category, slot)).collect();
-            assert!(found.contains(expect) && found.len() <= NEAREST, "{category}: {found:?}");
+            assert!(found.contains(expect) && found.len() <= NEAREST_SERVICES, "{category}: {found:?}");
         };
         check("health", "Dental clinic");
         check("music", "Music streaming");
