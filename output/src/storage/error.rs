@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// Entries of a folder that are listed. A dataset has one for each file, and no folder of it comes near.
+pub(super) const MAX_ENTRIES: usize = 1_000_000;
+
 /// A step that failed on a file or folder.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {place}: {cause}")]
@@ -34,6 +37,9 @@ pub enum Cause {
     /// A setting of the store is wrong.
     #[error("{0}; see the settings of object stores in docs/millions-of-rows.md")]
     Setting(String),
+    /// The folder has more entries than are read.
+    #[error("it has more than {MAX_ENTRIES} entries, or a listing of it has no end")]
+    TooMany,
     /// The file is larger than what is read.
     #[error("it is larger than {0} bytes")]
     TooLarge(u64),

@@ -13,7 +13,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::entry::{Entry, Fingerprint, Lock};
-use super::error::{Cause, StorageError};
+use super::error::{Cause, MAX_ENTRIES, StorageError};
 
 /// The ending of temporary names.
 pub const PART: &str = ".part";
@@ -268,9 +268,6 @@ pub(super) fn remove_folder(path: &Path) -> Result<(), StorageError> {
     }
 }
 
-/// Entries of a folder that are listed. A dataset has one for each file, and no folder of it comes near.
-const MAX_ENTRIES: usize = 1_000_000;
-
 /// The entries of a folder; none if it is not there.
 pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     let listing = match fs::read_dir(path) {
@@ -281,9 +278,8 @@ pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     let mut entries = Vec::new();
     for entry in listing {
         if entries.len() == MAX_ENTRIES {
-            return Err(at("list", path)(io::Error::other(format!(
-                "it has more than {MAX_ENTRIES} entries"
-            ))));
+            let place = path.display().to_string();
+            return Err(StorageError { doing: "list", place, cause: Cause::TooMany });
         }
         let entry = entry.map_err(at("list", path))?;
         let name = entry.file_name().to_string_lossy().into_owned();

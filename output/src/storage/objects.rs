@@ -1,5 +1,7 @@
 //! Files as objects: whole puts, parts above a size, ranges for reading.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
@@ -11,16 +13,18 @@ use futures_util::StreamExt as _;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, Error, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, RetryConfig, WriteMultipart,
+    BackoffConfig, Error, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, RetryConfig,
+    WriteMultipart,
 };
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use super::client::Connector;
 use super::entry::{Entry, Fingerprint};
-use super::error::{Cause, StorageError};
+use super::error::{Cause, MAX_ENTRIES, StorageError};
 use super::location::Provider;
 use super::message::{code, plain_http, redacted, secrets, text_of};
 
@@ -42,15 +46,18 @@ const RETRIES: RetryConfig = RetryConfig {
     max_retries: 40,
     retry_timeout: Duration::from_secs(150),
 };
+/// Pages of a listing that are asked for. Stores give 1,000 entries on a page, and may give fewer.
+const MAX_PAGES: usize = 10_000;
 /// Times that the first request is sent again: a wrong endpoint is reported after a second or two.
 const MAX_FIRST_RETRIES: usize = 4;
 /// Where machines of the providers are told their roles: asked when no credentials are given.
 const INSTANCE_METADATA: &str = "169.254.169.254";
 
 /// A prefix of an object store.
-#[derive(Debug)]
 pub(super) struct Objects {
     store: Arc<dyn ObjectStore>,
+    /// Its listings page by page; none of a store in this process.
+    pages: Option<Arc<dyn PaginatedListStore>>,
     location: String,
     prefix: Path,
     /// `None` only while it is dropped.
@@ -68,6 +75,12 @@ pub(super) struct Objects {
 struct FailedUpload {
     name: String,
     error: Arc<Error>,
+}
+
+impl fmt::Debug for Objects {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Objects").field("location", &self.location).finish_non_exhaustive()
+    }
 }
 
 impl Objects {
@@ -95,11 +108,12 @@ impl Objects {
         };
         let (first, store) =
             (store(RetryConfig { max_retries: MAX_FIRST_RETRIES, ..RETRIES })?, store(RETRIES)?);
-        let mut objects = Self::of_store(first, &location, prefix, secrets)
+        let objects = Self::of_store(first.0, &location, prefix, secrets)
             .map_err(|error| wrong(format!("cannot start threads for requests: {error}")))?;
+        let mut objects = objects.with_pages(first.1);
         objects.list("")?;
-        objects.store = store;
-        Ok(objects)
+        objects.store = store.0;
+        Ok(objects.with_pages(store.1))
     }
 
     pub(super) fn of_store(
@@ -115,6 +129,7 @@ impl Objects {
             .build()?;
         Ok(Self {
             store,
+            pages: None,
             location: if prefix.is_empty() { bucket.to_owned() } else { format!("{bucket}/{prefix}") },
             prefix: Path::from(prefix),
             runtime: Some(runtime),
@@ -122,6 +137,12 @@ impl Objects {
             uploads: Arc::new(Semaphore::new(MAX_UPLOADS_IN_FLIGHT as usize)),
             failed: Arc::default(),
         })
+    }
+
+    /// Lists page by page.
+    pub(super) fn with_pages(mut self, pages: Arc<dyn PaginatedListStore>) -> Self {
+        self.pages = Some(pages);
+        self
     }
 
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, StorageError> {
@@ -223,15 +244,21 @@ impl Objects {
 
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StorageError> {
         let (store, path) = (Arc::clone(&self.store), self.path(folder));
-        let listed = self.wait(async move { store.list_with_delimiter(Some(&path)).await });
+        let listed = match self.pages.clone() {
+            Some(pages) => self.wait(list_pages(pages, path)),
+            None => self.wait(async move {
+                let all = store.list_with_delimiter(Some(&path)).await?;
+                Ok(Some((all.objects, all.common_prefixes.into_iter().collect())))
+            }),
+        };
         let listed = listed.map_err(|error| self.error("list", folder, &error))?;
+        let too_many = || StorageError { doing: "list", place: self.place(folder), cause: Cause::TooMany };
+        let (objects, folders): Listed = listed.ok_or_else(too_many)?;
         let name = |path: &Path| path.filename().map(str::to_owned);
-        let files = listed
-            .objects
+        let files = objects
             .iter()
             .filter_map(|object| Some(Entry { name: name(&object.location)?, size: Some(object.size) }));
-        let folders =
-            listed.common_prefixes.iter().filter_map(|path| Some(Entry { name: name(path)?, size: None }));
+        let folders = folders.iter().filter_map(|path| Some(Entry { name: name(path)?, size: None }));
         Ok(files.chain(folders).collect())
     }
 
@@ -246,7 +273,9 @@ impl Objects {
     pub(super) fn remove_folder(&self, folder: &str) -> Result<(), StorageError> {
         let (store, path) = (Arc::clone(&self.store), self.path(folder));
         let removed = self.wait(async move {
-            let names = store.list(Some(&path)).map(|object| object.map(|object| object.location)).boxed();
+            let names = store.list(Some(&path)).map(|object| object.map(|object| object.location));
+            // What a listing without an end has beyond these stays.
+            let names = names.take(MAX_ENTRIES).boxed();
             let mut removed = store.delete_stream(names);
             while let Some(result) = removed.next().await {
                 match result {
@@ -408,12 +437,50 @@ impl Drop for ObjectWriter {
     }
 }
 
+/// The objects and the folders of a folder.
+type Listed = (Vec<ObjectMeta>, BTreeSet<Path>);
+
+/// Lists a folder page by page; none where there are more entries or pages than are read, as where a listing has no end.
+async fn list_pages(
+    store: Arc<dyn PaginatedListStore>,
+    folder: Path,
+) -> object_store::Result<Option<Listed>> {
+    let prefix = Some(format!("{folder}/")).filter(|prefix| prefix != "/");
+    let (mut objects, mut folders) = (Vec::new(), BTreeSet::new());
+    let mut page_token = None;
+    for _ in 0..MAX_PAGES {
+        let options = PaginatedListOptions {
+            delimiter: Some("/".into()),
+            page_token,
+            ..PaginatedListOptions::default()
+        };
+        let page = store.list_paginated(prefix.as_deref(), options).await?;
+        objects.extend(page.result.objects);
+        folders.extend(page.result.common_prefixes);
+        if objects.len() + folders.len() > MAX_ENTRIES {
+            break;
+        }
+        page_token = page.page_token;
+        if page_token.is_none() {
+            return Ok(Some((objects, folders)));
+        }
+    }
+    Ok(None)
+}
+
+/// A provider's store, and its listings page by page.
+type Stores = (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>);
+
 fn store(
     provider: Provider,
     bucket: &str,
     settings: &[(String, String)],
     retries: RetryConfig,
-) -> object_store::Result<Arc<dyn ObjectStore>> {
+) -> object_store::Result<Stores> {
+    fn both<S: ObjectStore + PaginatedListStore>(store: S) -> Stores {
+        let store = Arc::new(store);
+        (Arc::clone(&store) as Arc<dyn ObjectStore>, store)
+    }
     // Names that the library does not know belong to other programs.
     macro_rules! configured {
         ($builder:expr) => {{
@@ -427,12 +494,12 @@ fn store(
         }};
     }
     Ok(match provider {
-        Provider::S3 => Arc::new(configured!(AmazonS3Builder::new()).with_bucket_name(bucket).build()?),
+        Provider::S3 => both(configured!(AmazonS3Builder::new()).with_bucket_name(bucket).build()?),
         Provider::Gcs => {
-            Arc::new(configured!(GoogleCloudStorageBuilder::new()).with_bucket_name(bucket).build()?)
+            both(configured!(GoogleCloudStorageBuilder::new()).with_bucket_name(bucket).build()?)
         }
         Provider::Azure => {
-            Arc::new(configured!(MicrosoftAzureBuilder::new()).with_container_name(bucket).build()?)
+            both(configured!(MicrosoftAzureBuilder::new()).with_container_name(bucket).build()?)
         }
     })
 }

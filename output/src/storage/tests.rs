@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
@@ -16,6 +17,7 @@ use object_store::{
 use parquet::file::reader::ChunkReader as _;
 use tempfile::TempDir;
 
+use super::objects::Objects;
 use super::{Entry, Storage};
 
 /// A store that refuses all writes after the first few.
@@ -82,6 +84,55 @@ impl ObjectStore for RefusingStore {
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
         self.check(to)?;
         self.store.copy_opts(from, to, options).await
+    }
+}
+
+/// Listings of pages with so many objects each; so many pages, or without an end.
+struct Pages {
+    objects: u64,
+    pages: Option<usize>,
+}
+
+#[async_trait]
+impl PaginatedListStore for Pages {
+    async fn list_paginated(
+        &self,
+        prefix: Option<&str>,
+        options: PaginatedListOptions,
+    ) -> Result<PaginatedListResult> {
+        assert_eq!(prefix, Some("a/data/"));
+        let page: usize = options.page_token.map_or(0, |token| token.parse().unwrap());
+        let object = |number: u64| ObjectMeta {
+            location: Path::from(format!("a/data/{page}-{number}")),
+            last_modified: Default::default(),
+            size: 1,
+            e_tag: None,
+            version: None,
+        };
+        let objects = (0..self.objects).map(object).collect();
+        let common_prefixes = vec![Path::from("a/data/below")];
+        let result = ListResult { common_prefixes, objects, extensions: Default::default() };
+        let is_last = self.pages == Some(page + 1);
+        Ok(PaginatedListResult { result, page_token: (!is_last).then(|| (page + 1).to_string()) })
+    }
+}
+
+#[test]
+fn a_listing_is_read_to_its_end_and_one_without_an_end_is_refused() {
+    let listed = |objects, pages| {
+        let store = Objects::of_store(Arc::new(InMemory::new()), "s3://bucket", "a", Vec::new()).unwrap();
+        store.with_pages(Arc::new(Pages { objects, pages })).list("data")
+    };
+    let mut found: Vec<Entry> = listed(2, Some(2)).unwrap();
+    found.sort();
+    let entry = |name: &str, size| Entry { name: name.to_owned(), size };
+    let expected = [("0-0", Some(1)), ("0-1", Some(1)), ("1-0", Some(1)), ("1-1", Some(1)), ("below", None)];
+    assert_eq!(found, expected.map(|(name, size)| entry(name, size)));
+    for objects in [0, 300_000] {
+        let error = listed(objects, None).unwrap_err().to_string();
+        let expected =
+            "cannot list s3://bucket/a/data: it has more than 1000000 entries, or a listing of it has no end";
+        assert_eq!(error, expected);
     }
 }
 
