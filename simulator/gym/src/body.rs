@@ -6,7 +6,6 @@ use diorama_sessions::{Kind, Problem};
 use diorama_simulator::http::BODY_TIMEOUT;
 use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value as Json};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -30,11 +29,8 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// A body of at most `limit` bytes as a value. An empty body is an empty object.
-    ///
-    /// # Errors
-    /// 413 and 408 where it is too large or late, 400 and 422 where it is not such JSON.
-    pub(crate) async fn json<T: DeserializeOwned>(
+    /// Reads a body of at most `limit` bytes.
+    pub(crate) async fn read<T: DeserializeOwned>(
         &self,
         request: Request<Body>,
         limit: usize,
@@ -46,22 +42,10 @@ impl Bodies {
                 format!("the body: expected all of it within {seconds} seconds, found less"),
             )
         };
-        timeout(BODY_TIMEOUT, self.read(request.into_body(), limit)).await.map_err(late)?
+        timeout(BODY_TIMEOUT, self.read_json(request.into_body(), limit)).await.map_err(late)?
     }
 
-    /// A body of at most `limit` bytes as an object.
-    ///
-    /// # Errors
-    /// As [`Bodies::json`].
-    pub(crate) async fn object(
-        &self,
-        request: Request<Body>,
-        limit: usize,
-    ) -> Result<Map<String, Json>, Problem> {
-        self.json(request, limit).await
-    }
-
-    async fn read<T: DeserializeOwned>(&self, mut body: Body, limit: usize) -> Result<T, Problem> {
+    async fn read_json<T: DeserializeOwned>(&self, mut body: Body, limit: usize) -> Result<T, Problem> {
         let mut bytes: Vec<u8> = Vec::new();
         let mut _held = None;
         while let Some(frame) = body.frame().await {

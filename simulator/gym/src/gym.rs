@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
+use axum::http::Request;
 use diorama_seeds::agent_tools::CALL_API;
 use diorama_sessions::{Called, Capacity, Episodes, Graded, Kind, NewEpisode, Problem, SessionKey};
 use diorama_simulator::http::App;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
-use crate::body::Bodies;
+use crate::body::{Bodies, MAX_EPISODE_BYTES};
 use crate::protocol::Protocol;
 use crate::setup::Start;
 use crate::tasks::Tasks;
@@ -20,25 +23,25 @@ pub(crate) struct Gym {
     pub(crate) app: Arc<App>,
     pub(crate) episodes: Episodes,
     pub(crate) tasks: Tasks,
-    pub(crate) bodies: Bodies,
+    bodies: Bodies,
     /// How long an episode lives when nobody asks for it; 0 is for ever.
     pub(crate) lease_seconds: u64,
 }
 
-/// Why no episode begins.
+/// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoEpisode {
+pub(crate) enum Refused {
     /// The server has as many sessions as it takes.
     #[error("{}", .problem.detail())]
     Full { capacity: Capacity, problem: Problem },
     /// Another reason.
     #[error("{}", .0.detail())]
-    Refused(Problem),
+    Because(Problem),
 }
 
-impl From<Problem> for NoEpisode {
+impl From<Problem> for Refused {
     fn from(problem: Problem) -> Self {
-        Self::Refused(problem)
+        Self::Because(problem)
     }
 }
 
@@ -57,6 +60,25 @@ impl Gym {
         Self { protocol, tasks, app, episodes, bodies: Bodies::default(), lease_seconds }
     }
 
+    /// Reads the body of a request as JSON. An empty body is an empty object.
+    ///
+    /// # Errors
+    /// 413 and 408 where it is too large or late, 400 and 422 where it is not such JSON.
+    pub(crate) async fn read<T: DeserializeOwned>(&self, request: Request<Body>) -> Result<T, Problem> {
+        self.bodies.read(request, self.app.max_body_bytes()).await
+    }
+
+    /// Reads a body that holds an episode, or figures of many.
+    ///
+    /// # Errors
+    /// As [`Gym::read`].
+    pub(crate) async fn read_episode<T: DeserializeOwned>(
+        &self,
+        request: Request<Body>,
+    ) -> Result<T, Problem> {
+        self.bodies.read(request, MAX_EPISODE_BYTES).await
+    }
+
     /// The episode that a caller knows by this name.
     pub(crate) fn named(&self, name: &str) -> Option<String> {
         self.episodes.named(&self.key(name))
@@ -68,7 +90,7 @@ impl Gym {
         start: Start,
         name: Option<&str>,
         request: &[u8],
-    ) -> Result<String, NoEpisode> {
+    ) -> Result<String, Refused> {
         let key = name.map(|name| self.key(name));
         let began = match start {
             Start::Task { task, seed, faults } => {
@@ -81,8 +103,8 @@ impl Gym {
             }
         };
         began.map_err(|problem| match problem.kind() {
-            Kind::TooMany => NoEpisode::Full { capacity: self.episodes.capacity(), problem },
-            _ => NoEpisode::Refused(problem),
+            Kind::TooMany => Refused::Full { capacity: self.episodes.capacity(), problem },
+            _ => Refused::Because(problem),
         })
     }
 

@@ -14,17 +14,17 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, Request, Response, Uri};
+use axum::response::IntoResponse as _;
 use axum::routing::{any, get, post};
 use diorama_sessions::{Kind, Problem};
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use self::cookie::{session_of, with_cookie};
 use self::metrics::{AggregateMetrics, AggregateMetricsRequest};
 use self::names::{MCP_SERVER, SESSION_MEMBER, session_name};
-use crate::body::MAX_EPISODE_BYTES;
-use crate::gym::{Gym, NoEpisode};
-use crate::reply::{self, at_capacity, refuse};
+use crate::gym::{Gym, Refused};
+use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 
 /// Paths that are the server's own: no tool has such a name.
@@ -100,13 +100,12 @@ async fn seed_session(
             let mcp = McpAccess { server_name: MCP_SERVER, url_path: "/mcp", transport: "http", headers };
             with_cookie(reply::json(&Seeded { mcp }), Some(&id))
         }
-        Err(NoEpisode::Full { problem, .. }) => with_cookie(at_capacity(&problem), earlier.as_deref()),
-        Err(NoEpisode::Refused(problem)) => with_cookie(refuse(&problem), earlier.as_deref()),
+        Err(refused) => with_cookie(refused.into_response(), earlier.as_deref()),
     }
 }
 
-async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Result<String, NoEpisode> {
-    let row = gym.bodies.object(request, MAX_EPISODE_BYTES).await?;
+async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Result<String, Refused> {
+    let row: Map<String, Json> = gym.read_episode(request).await?;
     let start = Setup::read(&row)?.start(&gym.tasks, AnyTask::Never)?;
     let name = session_name(&row)?;
     // A rollout that begins anew with its cookie gives up what it had.
@@ -128,13 +127,13 @@ async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Resul
 }
 
 /// The problem of a name that another row's session has.
-fn conflict(error: NoEpisode, name: Option<&str>) -> NoEpisode {
+fn conflict(error: Refused, name: Option<&str>) -> Refused {
     match (&error, name) {
-        (NoEpisode::Refused(problem), Some(name)) if problem.is_about_key() => {
+        (Refused::Because(problem), Some(name)) if problem.is_about_key() => {
             let detail = format!(
                 "`{SESSION_MEMBER}`: found `{name}`, which another row's session has; give each its own"
             );
-            NoEpisode::Refused(Problem::new(Kind::Conflict, detail))
+            Refused::Because(Problem::new(Kind::Conflict, detail))
         }
         _ => error,
     }
@@ -171,14 +170,10 @@ async fn call_tool(
                 "found no session cookie, expected the one of the reply to POST /seed_session",
             )
         })?;
-        let arguments = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
-        gym.call(id, &tool, arguments).await
+        let called = gym.call(id, &tool, gym.read(request).await?).await?;
+        Ok::<_, Refused>(reply::text(called.status, called.body))
     };
-    let response = match called.await {
-        Ok(called) => reply::text(called.status, called.body),
-        Err(problem) => refuse(&problem),
-    };
-    with_cookie(response, session.as_deref())
+    with_cookie(called.await.into_response(), session.as_deref())
 }
 
 /// Ends a session: of the caller's name, or of the cookie. Ending it twice is no error.
@@ -189,7 +184,7 @@ async fn close_session(
 ) -> Response<Body> {
     let session = session_of(&headers);
     let closed = async {
-        let body = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
+        let body: Map<String, Json> = gym.read(request).await?;
         let id = match session_name(&body)? {
             Some(name) => gym.named(&name),
             None => session.clone(),
@@ -215,53 +210,41 @@ async fn aggregate_metrics(
     headers: HeaderMap,
     request: Request<Body>,
 ) -> Response<Body> {
-    let read: Result<AggregateMetricsRequest, Problem> = gym.bodies.json(request, MAX_EPISODE_BYTES).await;
-    let response = match read {
-        Ok(rollouts) => reply::json(&AggregateMetrics::of(&rollouts.verify_responses)),
-        Err(problem) => refuse(&problem),
-    };
-    with_cookie(response, session_of(&headers).as_deref())
+    let read = gym.read_episode(request).await;
+    let summed = read.map(|rollouts: AggregateMetricsRequest| {
+        reply::json(&AggregateMetrics::of(&rollouts.verify_responses))
+    });
+    with_cookie(summed.map_err(Refused::from).into_response(), session_of(&headers).as_deref())
 }
 
 /// Answers the Model Context Protocol for the session that the header names.
-async fn mcp(State(gym): State<Arc<Gym>>, request: Request<Body>) -> Response<Body> {
+async fn mcp(State(gym): State<Arc<Gym>>, request: Request<Body>) -> Answer {
     let session = request.headers().get(&MCP_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let Some(id) = session else {
-        return refuse(&Problem::new(
+    let id = session.ok_or_else(|| {
+        Problem::new(
             Kind::Unauthorized,
             "found no header X-NeMo-Gym-Session-Token, expected the one of the reply to POST /seed_session",
-        ));
-    };
+        )
+    })?;
     let (parts, body) = request.into_parts();
-    let body = match axum::body::to_bytes(body, gym.app.max_body_bytes()).await {
-        Ok(body) => body,
-        Err(error) => return refuse(&Problem::new(Kind::BodyTooLarge, format!("the body: {error}"))),
-    };
-    let slot = match gym.app.sessions().get(&id) {
-        Ok(slot) => slot,
-        Err(problem) => return refuse(&problem),
-    };
+    let body = axum::body::to_bytes(body, gym.app.max_body_bytes()).await;
+    let body = body.map_err(|error| Problem::new(Kind::BodyTooLarge, format!("the body: {error}")))?;
+    let slot = gym.app.sessions().get(&id)?;
     let (response, steps) = gym.app.mcp().answer(slot, parts, body).await;
-    match steps.settle().await {
-        Ok(()) => response,
-        Err(problem) => refuse(&problem),
-    }
+    steps.settle().await?;
+    Ok(response)
 }
 
-fn no_route(uri: &Uri) -> Response<Body> {
+fn no_route(uri: &Uri) -> Answer {
     let shown: String = uri.path().chars().take(200).collect();
-    refuse(&Problem::new(
-        Kind::NotFound,
-        format!(
-            "found the path {shown}, expected /seed_session, /verify, /aggregate_metrics, /close_session, /mcp or the name of a tool"
-        ),
-    ))
+    let detail = format!(
+        "found the path {shown}, expected /seed_session, /verify, /aggregate_metrics, /close_session, /mcp or the name of a tool"
+    );
+    Err(Problem::new(Kind::NotFound, detail).into())
 }
 
-fn wrong_method(uri: &Uri) -> Response<Body> {
+fn wrong_method(uri: &Uri) -> Answer {
     let shown: String = uri.path().chars().take(200).collect();
-    refuse(&Problem::new(
-        Kind::MethodNotAllowed,
-        format!("{shown}: expected POST, or GET for / and /reverify_mode"),
-    ))
+    let detail = format!("{shown}: expected POST, or GET for / and /reverify_mode");
+    Err(Problem::new(Kind::MethodNotAllowed, detail).into())
 }

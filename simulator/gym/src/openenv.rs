@@ -17,7 +17,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{RawQuery, State};
-use axum::http::{Response, Uri};
+use axum::http::Uri;
 use axum::response::IntoResponse;
 use axum::routing::{any, get, post};
 use diorama_sessions::{Kind, Problem};
@@ -25,7 +25,7 @@ use serde_json::json;
 
 use self::env::OpenEnv;
 use crate::gym::Gym;
-use crate::reply::{self, refuse};
+use crate::reply::{self, Answer};
 use crate::task_routes;
 
 /// The routes.
@@ -66,7 +66,7 @@ fn bounded(upgrade: WebSocketUpgrade, env: &OpenEnv) -> WebSocketUpgrade {
     upgrade.max_message_size(most).max_frame_size(most)
 }
 
-fn no_route(uri: &Uri) -> Response<axum::body::Body> {
+fn no_route(uri: &Uri) -> Answer {
     let shown: String = uri.path().chars().take(200).collect();
-    refuse(&Problem::new(Kind::NotFound, format!("no route fits {shown}; see /openapi.json")))
+    Err(Problem::new(Kind::NotFound, format!("no route fits {shown}; see /openapi.json")).into())
 }

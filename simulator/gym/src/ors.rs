@@ -12,7 +12,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
+use axum::http::{HeaderMap, HeaderName, Method, Request, Uri};
 use axum::routing::{get, post};
 use diorama_sessions::{Called, Kind, Problem, unguessable};
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,10 @@ use serde_json::{Map, Value as Json, json};
 use self::names::{for_python, from_python, may_be_renamed};
 use self::replies::RecentReplies;
 use self::stream::{events, result_events};
-use crate::gym::{Gym, NoEpisode, reward};
-use crate::reply::{self, at_capacity};
+use crate::gym::{Gym, Refused, reward};
+use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
-use crate::task_routes::{self, ENVIRONMENT, answer, check_environment};
+use crate::task_routes::{self, ENVIRONMENT, check_environment};
 use crate::tools::{self, Tool};
 
 /// The header that names a session.
@@ -127,20 +127,18 @@ pub(crate) fn router(gym: &Arc<Gym>) -> Router {
 }
 
 /// Sends requests that leave the environment's name out to the one that there is, as the standard's own server does.
-fn elsewhere(method: &Method, uri: &Uri) -> Response<Body> {
+fn elsewhere(method: &Method, uri: &Uri) -> Answer {
     const OF_TASKS: [&str; 5] = ["/splits", "/tasks", "/num_tasks", "/task", "/task_range"];
     if OF_TASKS.contains(&uri.path()) {
         let mut response = reply::text(308, Body::empty());
         if let Ok(place) = format!("/{ENVIRONMENT}{}", uri.path()).parse() {
             response.headers_mut().insert(axum::http::header::LOCATION, place);
         }
-        return response;
+        return Ok(response);
     }
     let shown: String = uri.path().chars().take(200).collect();
-    reply::refuse(&Problem::new(
-        Kind::NotFound,
-        format!("no route fits {method} {shown}, expected one of the Open Reward Standard"),
-    ))
+    let detail = format!("no route fits {method} {shown}, expected one of the Open Reward Standard");
+    Err(Problem::new(Kind::NotFound, detail).into())
 }
 
 /// The name of the session that a request is about.
@@ -174,36 +172,20 @@ impl Ors {
 }
 
 /// Gives a name for a session. Nothing is held for it until `/create`.
-async fn create_session() -> Response<Body> {
-    match unguessable() {
-        Ok(name) => events(&[("task_id", &name), ("end", "")]),
-        Err(error) => {
-            reply::refuse(&Problem::new(Kind::Failed, format!("the machine gives no random bytes: {error}")))
-        }
-    }
+async fn create_session() -> Answer {
+    let name = unguessable().map_err(Problem::no_random)?;
+    Ok(events(&[("task_id", &name), ("end", "")]))
 }
 
-async fn delete_session(headers: HeaderMap) -> Response<Body> {
-    answer(session_name(&headers).map(|sid| reply::json(&json!({"sid": sid}))))
+async fn delete_session(headers: HeaderMap) -> Answer {
+    Ok(reply::json(&json!({"sid": session_name(&headers)?})))
 }
 
 /// Begins the episode of a session.
-async fn create(State(ors): State<Arc<Ors>>, headers: HeaderMap, request: Request<Body>) -> Response<Body> {
-    match begin(&ors, &headers, request).await {
-        Ok(sid) => reply::json(&json!({"sid": sid})),
-        Err(NoEpisode::Full { problem, .. }) => at_capacity(&problem),
-        Err(NoEpisode::Refused(problem)) if problem.is_about_key() => {
-            reply::refuse(&Problem::new(Kind::Malformed, "Session already exists"))
-        }
-        Err(NoEpisode::Refused(problem)) => reply::refuse(&problem),
-    }
-}
-
-async fn begin(ors: &Ors, headers: &HeaderMap, request: Request<Body>) -> Result<String, NoEpisode> {
+async fn create(State(ors): State<Arc<Ors>>, headers: HeaderMap, request: Request<Body>) -> Answer {
     let gym = &ors.gym;
-    let name = session_name(headers)?;
-    let Create { env_name, task_spec, split, index, toolset_name } =
-        gym.bodies.json(request, gym.app.max_body_bytes()).await?;
+    let name = session_name(&headers)?;
+    let Create { env_name, task_spec, split, index, toolset_name } = gym.read(request).await?;
     check_environment(env_name.as_deref().unwrap_or(ENVIRONMENT))?;
     if let Some(toolset) = toolset_name {
         let shown: String = toolset.chars().take(60).collect();
@@ -221,28 +203,30 @@ async fn begin(ors: &Ors, headers: &HeaderMap, request: Request<Body>) -> Result
         }
     };
     let start = setup.start(&gym.tasks, AnyTask::Never)?;
+    let exists = || Refused::from(Problem::new(Kind::Malformed, "Session already exists"));
     if gym.named(&name).is_some() {
-        return Err(Problem::new(Kind::Malformed, "Session already exists").into());
+        return Err(exists());
     }
-    gym.begin(start, Some(&name), &[]).await?;
-    Ok(name)
+    gym.begin(start, Some(&name), &[]).await.map_err(|refused| match refused {
+        Refused::Because(problem) if problem.is_about_key() => exists(),
+        other => other,
+    })?;
+    Ok(reply::json(&json!({"sid": name})))
 }
 
 /// Ends the episode of a session. Ending it twice is no error.
-async fn delete(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Response<Body> {
-    let deleted = async {
-        let name = session_name(&headers)?;
-        if let Some(id) = ors.gym.named(&name) {
-            ors.gym.episodes.close(&id).await?;
-        }
-        Ok(reply::json(&json!({"sid": name})))
-    };
-    answer(deleted.await)
+async fn delete(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Answer {
+    let name = session_name(&headers)?;
+    if let Some(id) = ors.gym.named(&name) {
+        ors.gym.episodes.close(&id).await?;
+    }
+    Ok(reply::json(&json!({"sid": name})))
 }
 
 /// Keeps a session alive.
-async fn ping(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Response<Body> {
-    answer(ors.episode(&headers).map(|_| reply::json(&json!({"status": "ok"}))))
+async fn ping(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Answer {
+    ors.episode(&headers)?;
+    Ok(reply::json(&json!({"status": "ok"})))
 }
 
 /// The name of the environment in a path, where it is there.
@@ -263,47 +247,31 @@ fn listed(tools: &[Tool]) -> Json {
 }
 
 /// The tools that every task has.
-async fn shared_tools(environment: Environment) -> Response<Body> {
-    answer(check_named(&environment).map(|()| reply::json(&listed(&tools::shared()))))
+async fn shared_tools(environment: Environment) -> Answer {
+    check_named(&environment)?;
+    Ok(reply::json(&listed(&tools::shared())))
 }
 
 /// The tools that a session's agent may call now.
-async fn task_tools(
-    State(ors): State<Arc<Ors>>,
-    environment: Environment,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let shown = async {
-        check_named(&environment)?;
-        Ok(reply::json(&listed(&ors.gym.tools(&ors.episode(&headers)?).await?)))
-    };
-    answer(shown.await)
+async fn task_tools(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Answer {
+    check_named(&environment)?;
+    Ok(reply::json(&listed(&ors.gym.tools(&ors.episode(&headers)?).await?)))
 }
 
 /// What is said before the agent's first turn, as blocks: the system message, and the user's words.
-async fn prompt(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Response<Body> {
-    let shown = async {
-        check_named(&environment)?;
-        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
-        Ok(reply::json(&[TextBlock::new(prompt.system), TextBlock::new(prompt.user)]))
-    };
-    answer(shown.await)
+async fn prompt(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Answer {
+    check_named(&environment)?;
+    let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
+    Ok(reply::json(&[TextBlock::new(prompt.system), TextBlock::new(prompt.user)]))
 }
 
 /// The same as messages.
-async fn messages(
-    State(ors): State<Arc<Ors>>,
-    environment: Environment,
-    headers: HeaderMap,
-) -> Response<Body> {
+async fn messages(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Answer {
     let message =
         |role: &str, text: String| json!({"role": role, "blocks": [TextBlock::new(text)], "detail": null});
-    let shown = async {
-        check_named(&environment)?;
-        let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
-        Ok(reply::json(&[message("system", prompt.system), message("user", prompt.user)]))
-    };
-    answer(shown.await)
+    check_named(&environment)?;
+    let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
+    Ok(reply::json(&[message("system", prompt.system), message("user", prompt.user)]))
 }
 
 /// Calls a tool. The reply is kept for a while, so that a client whose connection broke asks for it by its `task_id` and the
@@ -313,28 +281,23 @@ async fn call(
     environment: Environment,
     headers: HeaderMap,
     request: Request<Body>,
-) -> Response<Body> {
-    let called = async {
-        check_named(&environment)?;
-        let call: ToolCall = ors.gym.bodies.json(request, ors.gym.app.max_body_bytes()).await?;
-        if let Some(task_id) = call.task_id {
-            return Ok(match ors.replies.get(&task_id) {
-                Some(result) => result_events(&task_id, &result),
-                None => events(&[("error", "unknown task_id")]),
-            });
-        }
-        let id = ors.episode(&headers)?;
-        let result = run_tool(&ors.gym, &id, call).await?;
-        let result = serde_json::to_string(&result)
-            .map_err(|error| Problem::new(Kind::Failed, format!("the reply cannot be written: {error}")))?;
-        let task_id = unguessable().map_err(|error| {
-            Problem::new(Kind::Failed, format!("the machine gives no random bytes: {error}"))
-        })?;
-        let response = result_events(&task_id, &result);
-        ors.replies.put(task_id, result);
-        Ok(response)
-    };
-    answer(called.await)
+) -> Answer {
+    check_named(&environment)?;
+    let call: ToolCall = ors.gym.read(request).await?;
+    if let Some(task_id) = call.task_id {
+        return Ok(match ors.replies.get(&task_id) {
+            Some(result) => result_events(&task_id, &result),
+            None => events(&[("error", "unknown task_id")]),
+        });
+    }
+    let id = ors.episode(&headers)?;
+    let result = run_tool(&ors.gym, &id, call).await?;
+    let result = serde_json::to_string(&result)
+        .map_err(|error| Problem::new(Kind::Failed, format!("the reply cannot be written: {error}")))?;
+    let task_id = unguessable().map_err(Problem::no_random)?;
+    let response = result_events(&task_id, &result);
+    ors.replies.put(task_id, result);
+    Ok(response)
 }
 
 async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, Problem> {

@@ -3,9 +3,12 @@
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse;
 use diorama_sessions::{Kind, Problem};
 use serde::Serialize;
 use serde_json::json;
+
+use crate::gym::Refused;
 
 /// Seconds after which a full server may be asked again.
 const RETRY_SECONDS: u16 = 2;
@@ -22,18 +25,27 @@ pub(crate) fn text(status: u16, body: impl Into<Body>) -> Response<Body> {
 pub(crate) fn json(body: &impl Serialize) -> Response<Body> {
     match serde_json::to_string(body) {
         Ok(body) => text(200, body),
-        Err(error) => refuse(&Problem::new(Kind::Failed, format!("the reply cannot be written: {error}"))),
+        Err(error) => {
+            let problem = Problem::new(Kind::Failed, format!("the reply cannot be written: {error}"));
+            Refused::from(problem).into_response()
+        }
     }
 }
 
-/// A refusal, with the problem's own status.
-pub(crate) fn refuse(problem: &Problem) -> Response<Body> {
-    text(problem.status(), json!({"detail": problem.detail()}).to_string())
-}
+/// The reply of a handler, or the refusal in its place.
+pub(crate) type Answer = Result<Response<Body>, Refused>;
 
-/// The refusal of a server that has no place for another episode.
-pub(crate) fn at_capacity(problem: &Problem) -> Response<Body> {
-    let mut response = text(503, json!({"detail": problem.detail()}).to_string());
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS));
-    response
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response<Body> {
+        let refuse =
+            |status, problem: &Problem| text(status, json!({"detail": problem.detail()}).to_string());
+        match self {
+            Self::Because(problem) => refuse(problem.status(), &problem),
+            Self::Full { problem, .. } => {
+                let mut response = refuse(503, &problem);
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_SECONDS));
+                response
+            }
+        }
+    }
 }

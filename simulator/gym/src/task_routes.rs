@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{Request, Response};
+use axum::http::Request;
 use axum::routing::{get, post};
 use diorama_sessions::{Kind, Problem};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::gym::Gym;
-use crate::reply::{self, refuse};
+use crate::reply::{self, Answer};
 
 /// The name of the one environment.
 pub(crate) const ENVIRONMENT: &str = "diorama";
@@ -61,65 +61,49 @@ pub(crate) fn check_environment(name: &str) -> Result<(), Problem> {
     Err(Problem::new(Kind::NotFound, format!("unknown environment `{shown}`, expected `{ENVIRONMENT}`")))
 }
 
-/// The response, or the refusal in its place.
-pub(crate) fn answer(answered: Result<Response<Body>, Problem>) -> Response<Body> {
-    answered.unwrap_or_else(|problem| refuse(&problem))
-}
-
-async fn splits(State(gym): State<Arc<Gym>>, Path(environment): Path<String>) -> Response<Body> {
-    answer(check_environment(&environment).map(|()| reply::json(&gym.tasks.splits())))
+async fn splits(State(gym): State<Arc<Gym>>, Path(environment): Path<String>) -> Answer {
+    check_environment(&environment)?;
+    Ok(reply::json(&gym.tasks.splits()))
 }
 
 async fn tasks(
     State(gym): State<Arc<Gym>>,
     Path(environment): Path<String>,
     request: Request<Body>,
-) -> Response<Body> {
-    let listed = async {
-        check_environment(&environment)?;
-        let OfSplit { split } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
-        let tasks = gym.tasks.range(&split, None, None)?;
-        Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
-    };
-    answer(listed.await)
+) -> Answer {
+    check_environment(&environment)?;
+    let OfSplit { split } = gym.read(request).await?;
+    let tasks = gym.tasks.range(&split, None, None)?;
+    Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
 }
 
 async fn num_tasks(
     State(gym): State<Arc<Gym>>,
     Path(environment): Path<String>,
     request: Request<Body>,
-) -> Response<Body> {
-    let counted = async {
-        check_environment(&environment)?;
-        let OfSplit { split } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
-        Ok(reply::json(&json!({"num_tasks": gym.tasks.count(&split)?})))
-    };
-    answer(counted.await)
+) -> Answer {
+    check_environment(&environment)?;
+    let OfSplit { split } = gym.read(request).await?;
+    Ok(reply::json(&json!({"num_tasks": gym.tasks.count(&split)?})))
 }
 
 async fn task(
     State(gym): State<Arc<Gym>>,
     Path(environment): Path<String>,
     request: Request<Body>,
-) -> Response<Body> {
-    let found = async {
-        check_environment(&environment)?;
-        let OfIndex { split, index } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
-        Ok(reply::json(&json!({"task": gym.tasks.at(&split, index)?, "env_name": ENVIRONMENT})))
-    };
-    answer(found.await)
+) -> Answer {
+    check_environment(&environment)?;
+    let OfIndex { split, index } = gym.read(request).await?;
+    Ok(reply::json(&json!({"task": gym.tasks.at(&split, index)?, "env_name": ENVIRONMENT})))
 }
 
 async fn task_range(
     State(gym): State<Arc<Gym>>,
     Path(environment): Path<String>,
     request: Request<Body>,
-) -> Response<Body> {
-    let found = async {
-        check_environment(&environment)?;
-        let OfRange { split, start, stop } = gym.bodies.json(request, gym.app.max_body_bytes()).await?;
-        let tasks = gym.tasks.range(&split, start, stop)?;
-        Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
-    };
-    answer(found.await)
+) -> Answer {
+    check_environment(&environment)?;
+    let OfRange { split, start, stop } = gym.read(request).await?;
+    let tasks = gym.tasks.range(&split, start, stop)?;
+    Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
 }

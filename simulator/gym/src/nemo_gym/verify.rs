@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Request, Response};
+use axum::response::IntoResponse as _;
 use diorama_grade::Verdict;
 use diorama_sessions::{Graded, Kind, Problem};
 use serde::Serialize;
@@ -15,9 +16,8 @@ use serde_json::{Map, Value as Json};
 
 use super::cookie::{session_of, with_cookie};
 use super::names::{MCP_SERVER, session_name};
-use crate::body::MAX_EPISODE_BYTES;
-use crate::gym::{Gym, NoEpisode, reward};
-use crate::reply::{self, at_capacity, refuse};
+use crate::gym::{Gym, Refused, reward};
+use crate::reply;
 use crate::setup::{AnyTask, Setup};
 
 /// The class of failures under which rollouts that count for nothing are kept apart.
@@ -57,20 +57,15 @@ pub(super) async fn verify(
 ) -> Response<Body> {
     let session = session_of(&headers);
     let graded = async {
-        let row = gym.bodies.object(request, MAX_EPISODE_BYTES).await?;
+        let row: Map<String, Json> = gym.read_episode(request).await?;
         let live = live_session(&gym, &row, session.as_deref())?;
         let grade = match &live {
             Some(id) => grade_and_close(&gym, id).await?,
             None => grade_again(&gym, &row).await?,
         };
-        Ok::<_, NoEpisode>((row, grade))
+        Ok::<_, Refused>(verified(row, grade))
     };
-    let response = match graded.await {
-        Ok((row, grade)) => verified(row, grade),
-        Err(NoEpisode::Full { problem, .. }) => at_capacity(&problem),
-        Err(NoEpisode::Refused(problem)) => refuse(&problem),
-    };
-    with_cookie(response, session.as_deref())
+    with_cookie(graded.await.into_response(), session.as_deref())
 }
 
 /// The session of a rollout, by its cookie or by the name that its row gives, where it is still there.
@@ -87,7 +82,7 @@ async fn grade_and_close(gym: &Gym, id: &str) -> Result<Graded, Problem> {
 }
 
 /// Makes the calls of a stored response in a session of their own, and grades it.
-async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<Graded, NoEpisode> {
+async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<Graded, Refused> {
     let items = row.get("response").and_then(|response| response.get("output")).and_then(Json::as_array);
     let items = items.ok_or_else(|| {
         let detail = "the session is gone, and `response.output` has no list of items, expected one: its calls are made again";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use diorama_sessions::{Kind, Problem, unguessable};
+use diorama_sessions::{Problem, unguessable};
 use tokio::sync::Semaphore;
 
 use super::attachments::Attachments;
@@ -25,8 +25,6 @@ impl OpenEnv {
 
     /// A name for an episode that its caller has not named.
     pub(super) fn new_name(&self) -> Result<String, Problem> {
-        unguessable().map_err(|error| {
-            Problem::new(Kind::Failed, format!("the machine gives no random bytes: {error}"))
-        })
+        unguessable().map_err(Problem::no_random)
     }
 }

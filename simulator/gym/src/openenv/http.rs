@@ -4,28 +4,19 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State as Shared;
-use axum::http::{Request, Response, Uri};
+use axum::http::{Request, Uri};
 use diorama_sessions::{Kind, Problem};
 use percent_encoding::percent_decode_str;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::env::OpenEnv;
 use super::playing::{Playing, episode_id, step_without_episode};
-use super::wire::{Action, Outcome, State};
-use crate::gym::NoEpisode;
-use crate::reply::{self, at_capacity, refuse};
+use super::wire::{Action, State};
+use crate::reply::{self, Answer};
 
-pub(super) async fn reset(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Response<Body> {
-    match begin(&env, request).await {
-        Ok(outcome) => reply::json(&outcome),
-        Err(NoEpisode::Full { problem, .. }) => at_capacity(&problem),
-        Err(NoEpisode::Refused(problem)) => refuse(&problem),
-    }
-}
-
-async fn begin(env: &OpenEnv, request: Request<Body>) -> Result<Outcome, NoEpisode> {
+pub(super) async fn reset(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Answer {
     let gym = &env.gym;
-    let mut data = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
+    let mut data: Map<String, Json> = gym.read(request).await?;
     let name = match episode_id(&data)? {
         Some(name) => name,
         None => env.new_name()?,
@@ -34,39 +25,33 @@ async fn begin(env: &OpenEnv, request: Request<Body>) -> Result<Outcome, NoEpiso
         gym.episodes.close(&before).await?;
     }
     data.insert("episode_id".to_owned(), json!(name));
-    Ok(Playing::reset(gym, &data, Some(&name)).await?.1)
+    let (_, outcome) = Playing::reset(gym, &data, Some(&name)).await?;
+    Ok(reply::json(&outcome))
 }
 
-pub(super) async fn step(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Response<Body> {
-    match take_step(&env, request).await {
-        Ok(outcome) => reply::json(&outcome),
-        Err(problem) => refuse(&problem),
-    }
-}
-
-async fn take_step(env: &OpenEnv, request: Request<Body>) -> Result<Outcome, Problem> {
+pub(super) async fn step(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Answer {
     let gym = &env.gym;
-    let mut body = gym.bodies.object(request, gym.app.max_body_bytes()).await?;
+    let mut body: Map<String, Json> = gym.read(request).await?;
     let Some(Json::Object(action)) = body.remove("action") else {
-        return Err(Problem::new(Kind::Invalid, "found no `action`, expected an object: see GET /schema"));
+        let detail = "found no `action`, expected an object: see GET /schema";
+        return Err(Problem::new(Kind::Invalid, detail).into());
     };
     let action = Action::read(action).map_err(|message| Problem::new(Kind::Invalid, message))?;
-    match playing(env, episode_id(&body)?).await? {
-        Some(mut playing) => playing.step(gym, action).await,
+    let outcome = match playing(&env, episode_id(&body)?).await? {
+        Some(mut playing) => playing.step(gym, action).await?,
         None => step_without_episode(&action).map_err(|_| {
             Problem::new(Kind::Conflict, "found no `episode_id` of a reset, expected one beside `action`: HTTP has no session otherwise; or use /ws")
-        }),
-    }
+        })?,
+    };
+    Ok(reply::json(&outcome))
 }
 
-pub(super) async fn state(Shared(env): Shared<Arc<OpenEnv>>, uri: Uri) -> Response<Body> {
+pub(super) async fn state(Shared(env): Shared<Arc<OpenEnv>>, uri: Uri) -> Answer {
     let query = uri.query().unwrap_or_default();
     let named = query.split('&').find_map(|pair| pair.strip_prefix("episode_id="));
     let name = named.map(|name| percent_decode_str(name).decode_utf8_lossy().into_owned());
-    match playing(&env, name).await {
-        Ok(playing) => reply::json(&playing.map_or_else(State::default, |playing| playing.state())),
-        Err(problem) => refuse(&problem),
-    }
+    let playing = playing(&env, name).await?;
+    Ok(reply::json(&playing.map_or_else(State::default, |playing| playing.state())))
 }
 
 /// The episode of a name, where one is given.
@@ -83,11 +68,8 @@ async fn playing(env: &OpenEnv, name: Option<String>) -> Result<Option<Playing>,
     Playing::join(&env.gym, id, Some(name)).await.map(Some)
 }
 
-pub(super) async fn mcp(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Response<Body> {
-    let limit = env.gym.app.max_body_bytes();
-    let reply = match axum::body::to_bytes(request.into_body(), limit).await {
-        Ok(body) => env.answer_rpc(&body, super::rpc::Origin::Http).await,
-        Err(error) => return refuse(&Problem::new(Kind::BodyTooLarge, format!("the body: {error}"))),
-    };
-    reply::json(&reply)
+pub(super) async fn mcp(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Answer {
+    let body = axum::body::to_bytes(request.into_body(), env.gym.app.max_body_bytes()).await;
+    let body = body.map_err(|error| Problem::new(Kind::BodyTooLarge, format!("the body: {error}")))?;
+    Ok(reply::json(&env.answer_rpc(&body, super::rpc::Origin::Http).await))
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::env::OpenEnv;
 use super::playing::Playing;
 use super::wire::listed;
-use crate::gym::{NoEpisode, reward};
+use crate::gym::{Refused, reward};
 use crate::tools;
 
 /// A request.
@@ -73,11 +73,11 @@ impl RpcError {
     }
 }
 
-impl From<NoEpisode> for RpcError {
-    fn from(error: NoEpisode) -> Self {
+impl From<Refused> for RpcError {
+    fn from(error: Refused) -> Self {
         match error {
-            NoEpisode::Full { capacity, .. } => Self::full(capacity),
-            NoEpisode::Refused(problem) => problem.into(),
+            Refused::Full { capacity, .. } => Self::full(capacity),
+            Refused::Because(problem) => problem.into(),
         }
     }
 }

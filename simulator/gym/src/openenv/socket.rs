@@ -11,7 +11,7 @@ use super::env::OpenEnv;
 use super::playing::{Playing, step_without_episode};
 use super::rpc::{Origin, RpcError};
 use super::wire::{Action, ErrorCode, SocketError, State};
-use crate::gym::NoEpisode;
+use crate::gym::Refused;
 
 /// A socket of `/ws`.
 struct Socket {
@@ -172,7 +172,7 @@ impl Socket {
     /// episode before.
     async fn reset(&mut self, data: &Map<String, Json>) -> Result<Answer, SocketError> {
         if let Some(before) = &self.playing {
-            self.env.gym.episodes.close(&before.id).await.map_err(NoEpisode::from)?;
+            self.env.gym.episodes.close(&before.id).await.map_err(Refused::from)?;
             self.playing = None;
         }
         let (playing, outcome) = Playing::reset(&self.env.gym, data, self.joined.as_deref()).await?;
@@ -185,9 +185,9 @@ impl Socket {
             Some(playing) => playing.step(&self.env.gym, action).await,
             None => step_without_episode(&action),
         };
-        let failed = |problem: diorama_sessions::Problem| match NoEpisode::from(problem) {
-            NoEpisode::Refused(problem) => SocketError::new(ErrorCode::ExecutionError, problem.detail()),
-            full @ NoEpisode::Full { .. } => full.into(),
+        let failed = |problem: diorama_sessions::Problem| match Refused::from(problem) {
+            Refused::Because(problem) => SocketError::new(ErrorCode::ExecutionError, problem.detail()),
+            full @ Refused::Full { .. } => full.into(),
         };
         stepped.map(|outcome| Answer::Frame(json!({"type": "observation", "data": outcome}))).map_err(failed)
     }
@@ -197,7 +197,7 @@ impl Socket {
         let joined = self.joined.is_some();
         let ends = self.detach() || !joined;
         if let Some(playing) = self.playing.take().filter(|_| ends) {
-            self.env.gym.episodes.close(&playing.id).await.map_err(NoEpisode::from)?;
+            self.env.gym.episodes.close(&playing.id).await.map_err(Refused::from)?;
         }
         Ok(())
     }

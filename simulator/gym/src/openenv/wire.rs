@@ -4,7 +4,7 @@ use diorama_sessions::{Capacity, Graded, Prompt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::gym::{NoEpisode, reward};
+use crate::gym::{Refused, reward};
 use crate::tools::Tool;
 
 /// An action.
@@ -175,11 +175,11 @@ impl SocketError {
     }
 }
 
-impl From<NoEpisode> for SocketError {
-    fn from(error: NoEpisode) -> Self {
+impl From<Refused> for SocketError {
+    fn from(error: Refused) -> Self {
         match error {
-            NoEpisode::Full { capacity, .. } => Self::full(capacity),
-            NoEpisode::Refused(problem) => {
+            Refused::Full { capacity, .. } => Self::full(capacity),
+            Refused::Because(problem) => {
                 let code = if problem.status() < 500 {
                     ErrorCode::ValidationError
                 } else {
