@@ -14,9 +14,9 @@ use diorama_seeds::task::Call;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
 use super::after::After;
+use super::blocking::blocking;
 use super::creation::{Creation, SessionKey};
 use super::live::Live;
 use super::named_call::NamedCall;
@@ -114,12 +114,6 @@ impl Episodes {
             sessions: Arc::clone(sessions),
             setups: Arc::new(Semaphore::new(cores * SETUPS_PER_PROCESSOR)),
         }
-    }
-
-    /// The sessions whose episodes these are.
-    #[must_use]
-    pub const fn sessions(&self) -> &Arc<Sessions> {
-        &self.sessions
     }
 
     /// The tasks that episodes can be of.
@@ -243,8 +237,7 @@ impl Episodes {
     /// 404 without such an episode, 500 where the task's checks do not fit its world.
     pub async fn grade(&self, id: &str) -> Result<Graded, Problem> {
         let (slot, sessions) = (self.slot(id)?, Arc::clone(&self.sessions));
-        let judge = move || sessions.judge(&mut *slot.enter()?);
-        let (grade, after) = finished(spawn_blocking(judge).await)?;
+        let (grade, after) = blocking(move || sessions.judge(&mut *slot.enter()?)).await?;
         after.settle().await?;
         serde_json::from_value(grade)
             .map_err(|error| Problem::new(Kind::Failed, format!("the grade: {error}")))
@@ -257,7 +250,7 @@ impl Episodes {
     pub async fn close(&self, id: &str) -> Result<bool, Problem> {
         let Some(slot) = self.sessions.peek(id) else { return Ok(false) };
         let sessions = Arc::clone(&self.sessions);
-        match finished(spawn_blocking(move || sessions.close(&slot)).await) {
+        match blocking(move || sessions.close(&slot)).await {
             Ok(saved) => saved.settle().await.map(|()| true),
             Err(gone) if gone.kind() == Kind::NotFound => Ok(false),
             Err(problem) => Err(problem),
@@ -275,7 +268,7 @@ impl Episodes {
             live.check_present()?;
             return look(&live);
         }
-        finished(spawn_blocking(move || look(&*slot.enter()?)).await)
+        blocking(move || look(&*slot.enter()?)).await
     }
 
     fn slot(&self, id: &str) -> Result<Arc<Slot>, Problem> {
@@ -289,13 +282,13 @@ impl Episodes {
     ) -> Result<String, Problem> {
         let permit = Arc::clone(&self.setups).acquire_owned().await;
         let sessions = Arc::clone(&self.sessions);
-        let made = spawn_blocking(move || {
+        let made = blocking(move || {
             let _permit = permit;
             let (made, after) = make(&sessions)?;
             let first = made.first().ok_or_else(|| Problem::new(Kind::Failed, "no session was made"))?;
             Ok((first.lock().id.clone(), after))
         });
-        let (id, after) = finished(made.await)?;
+        let (id, after) = made.await?;
         after.settle().await?;
         Ok(id)
     }
@@ -329,9 +322,7 @@ impl Sessions {
             Some(done) => done,
             None => {
                 let sessions = Arc::clone(self);
-                finished(
-                    spawn_blocking(move || sessions.call_and_show(&slot, slot.lock(), &call, show)).await,
-                )
+                blocking(move || sessions.call_and_show(&slot, slot.lock(), &call, show)).await
             }
         }
     }
@@ -369,9 +360,4 @@ fn tools_of(live: &Live) -> Vec<Json> {
     tools.extend(visible.iter().filter_map(|api| base.tool_schema(*api)).map(|tool| Json::clone(tool)));
     tools.extend(live.own_tools());
     tools
-}
-
-/// The result of work on another thread.
-pub(crate) fn finished<T>(done: Result<Result<T, Problem>, tokio::task::JoinError>) -> Result<T, Problem> {
-    done.map_err(|_| Problem::new(Kind::Failed, "the server failed to answer this request"))?
 }

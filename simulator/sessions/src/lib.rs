@@ -5,6 +5,7 @@
 //! translate their requests into calls of [`Sessions`] or [`Episodes`].
 
 mod after;
+mod blocking;
 mod creation;
 mod episode;
 mod episodes;
@@ -28,13 +29,14 @@ mod weight;
 mod worlds;
 
 pub use self::after::After;
+pub use self::blocking::blocking;
 pub use self::creation::{Creation, SessionKey};
 pub use self::episodes::{Called, Capacity, Episodes, Graded, NewEpisode, Prompt};
 pub use self::live::Live;
 pub use self::metrics::Metrics;
 pub use self::named_call::NamedCall;
 pub use self::node::{MAX_NODE_CHARS, NoNode, Node, shortened};
-pub use self::problem::{KEY_HEADER, Kind, Problem};
+pub use self::problem::{KEY_HEADER, Kind, Problem, quoted};
 pub use self::random::unguessable;
 pub use self::registry::Slot;
 pub use self::replies::{GradeReply, Hindrance, MessageReply};

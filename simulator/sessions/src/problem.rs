@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde_json::{Value as Json, json};
 
-use diorama_engine::refusal::Refusal;
-
 /// The header that carries the key of a request that makes sessions.
 pub const KEY_HEADER: &str = "Idempotency-Key";
 
@@ -198,15 +196,8 @@ impl Problem {
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
-        let mut problem = Self::new(Kind::World(refusal.status), refusal.detail);
-        if let Some(parameter) = refusal.parameter {
-            problem = problem.with("parameter", &*parameter);
-        }
-        if let Some(expected) = refusal.expected {
-            problem = problem.with("expected", expected);
-        }
-        problem
-    }
+/// Quotes a text of a request for a message: in backquotes, and not longer than so many characters.
+#[must_use]
+pub fn quoted(text: &str, max_chars: usize) -> String {
+    format!("`{}`", text.chars().take(max_chars).collect::<String>())
 }

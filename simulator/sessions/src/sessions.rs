@@ -11,7 +11,7 @@ use super::after::After;
 use super::creation::{Creation, SessionKey};
 use super::live::Live;
 use super::metrics::Metrics;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, Problem, quoted};
 use super::registry::{Registry, Reserved, Slot};
 use super::requests::{CreateRequest, ForkRequest, MAX_COPIES, MAX_LEASE_SECONDS};
 use super::settings::Settings;
@@ -23,6 +23,9 @@ use super::worlds::{Ready, SameName, WorldSource, Worlds};
 use diorama_engine::fault::{Faults, Rule};
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
+
+/// Characters of a wrong value that a problem quotes.
+const MAX_QUOTED_CHARS: usize = 60;
 
 /// A server's worlds, tasks and sessions.
 pub struct Sessions {
@@ -213,12 +216,15 @@ impl Sessions {
         for slot in self.registry.all() {
             store.snapshot(&mut slot.lock());
         }
+        store.close_to_others();
     }
 
-    /// Ends the sessions whose leases are over, and opens a state folder again that could not be written to.
+    /// Ends the sessions whose leases are over, opens a state folder again that could not be written to, and closes its new files to other
+    /// users.
     pub fn sweep(&self) {
         if let Some(store) = &self.store {
             store.recover();
+            store.close_to_others();
         }
         for slot in self.registry.over(self.now_ms()) {
             match self.close(&slot) {
@@ -287,7 +293,7 @@ impl Sessions {
             return Ok((served.ready()?, None));
         };
         let expected = "the id of a task that GET /v1/tasks lists";
-        let unknown = || Problem::about("task", expected, quoted(id));
+        let unknown = || Problem::about("task", expected, quoted(id, MAX_QUOTED_CHARS));
         let tasks = self.tasks.as_ref().ok_or_else(unknown)?;
         let found =
             tasks.task(id).map_err(|error| Problem::new(Kind::Failed, format!("task {id}: {error}")))?;
@@ -296,7 +302,7 @@ impl Sessions {
             && world != task.world
         {
             let expected = format!("`{}`, the task's, or nothing", task.world);
-            return Err(Problem::about("world", &expected, quoted(world)));
+            return Err(Problem::about("world", &expected, quoted(world, MAX_QUOTED_CHARS)));
         }
         Ok((self.worlds.of_task(&task), Some(Arc::new(task))))
     }
@@ -429,11 +435,6 @@ fn note_creation(new: &mut [Live], creation: Option<&Creation>) {
     }
 }
 
-/// A text of a request as messages show it.
-fn quoted(text: &str) -> String {
-    format!("`{}`", text.chars().take(60).collect::<String>())
-}
-
 fn copies(given: Option<u32>) -> Result<u32, Problem> {
     let copies = given.unwrap_or(1);
     if (1..=MAX_COPIES).contains(&copies) {
@@ -444,7 +445,8 @@ fn copies(given: Option<u32>) -> Result<u32, Problem> {
 
 fn search_version(name: &str) -> Result<SearchVersion, Problem> {
     let expected = format!("one of {}", SearchVersion::ALL.map(SearchVersion::name).join(", "));
-    SearchVersion::named(name).ok_or_else(|| Problem::about("search", &expected, quoted(name)))
+    SearchVersion::named(name)
+        .ok_or_else(|| Problem::about("search", &expected, quoted(name, MAX_QUOTED_CHARS)))
 }
 
 fn lease_ms(given: Option<u64>) -> Result<Option<u64>, Problem> {
@@ -475,7 +477,11 @@ fn known_apis(faults: &Faults, world: &Ready) -> Result<(), Problem> {
         let unknown = rule.apis.iter().flatten().find(|name| world.base.api_named(name).is_none());
         if let Some(name) = unknown {
             let expected = "names of the world's APIs; see GET /v1/worlds/{id}";
-            return Err(Problem::about(&format!("faults[{position}].apis"), expected, quoted(name)));
+            return Err(Problem::about(
+                &format!("faults[{position}].apis"),
+                expected,
+                quoted(name, MAX_QUOTED_CHARS),
+            ));
         }
     }
     Ok(())
@@ -483,5 +489,7 @@ fn known_apis(faults: &Faults, world: &Ready) -> Result<(), Problem> {
 
 fn clock_of(world: &Ready, text: &str) -> Result<Timestamp, Problem> {
     let found = world.world().zone.parse_instant(text);
-    found.ok_or_else(|| Problem::about("clock", "a date-time such as 2026-03-02T09:00", quoted(text)))
+    found.ok_or_else(|| {
+        Problem::about("clock", "a date-time such as 2026-03-02T09:00", quoted(text, MAX_QUOTED_CHARS))
+    })
 }

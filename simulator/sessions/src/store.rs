@@ -64,7 +64,9 @@ impl Store {
         let counts = Counts::open(&path, is_new, fsync, node::prefix(node));
         let counts = counts.map_err(|error| StoreError::opening(&path, &error))?;
         let opened = Opened::new(&path, fsync.then_some(&health))?;
-        private::close(&path);
+        if let Err(error) = private::close(&path) {
+            tracing::warn!(%error, folder = %path.display(), "other users may be able to read the state folder");
+        }
         let opened = RwLock::new(Some(opened));
         Ok(Self {
             path,
@@ -129,6 +131,13 @@ impl Store {
             }
             done => done,
         })
+    }
+
+    /// Takes the rights of other users to the files that were made since the last time.
+    pub(crate) fn close_to_others(&self) {
+        if let Err(error) = private::close(&self.path) {
+            tracing::debug!(%error, "other users may be able to read the state folder");
+        }
     }
 
     /// Opens the folder again where it could not be written to and can be now.

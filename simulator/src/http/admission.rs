@@ -13,7 +13,7 @@ use diorama_sessions::{Kind, MAX_NODE_CHARS, Problem, Slot};
 use super::answer::Refused;
 use super::app::App;
 use super::extract::segment;
-use super::negotiate::check_accept;
+use super::negotiate::Accept;
 use super::route::{Access, Admission};
 use super::text::pairs;
 use super::transport::body::drain;
@@ -52,7 +52,7 @@ impl App {
     fn admits(&self, admission: &Admission, request: &Request) -> Result<Option<Arc<Slot>>, Problem> {
         let headers = request.headers();
         self.check_node(headers)?;
-        check_accept(headers, admission.document, admission.kinds)?;
+        Accept::read(headers).check(admission.kinds)?;
         if pairs(request.uri().query().unwrap_or_default()).is_none() {
             let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
             return Err(Problem::new(Kind::Malformed, detail));

@@ -1,12 +1,11 @@
 //! The state of a server: its sessions, its search, its limits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use std::thread::available_parallelism;
 
 use serde_json::Value as Json;
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
 use diorama_engine::embed::embedded;
 use diorama_sessions::{
@@ -39,7 +38,7 @@ pub struct App {
     pub(super) settings: Settings,
     pub(super) mcp: Endpoint,
     /// The OpenAPI document of the server itself, without its URL.
-    pub(super) document: OnceLock<Json>,
+    pub(super) document: OnceLock<&'static LazyLock<Json>>,
     /// The world at the root, once it is needed.
     root_world: OnceLock<Arc<Ready>>,
     /// The id of the session at the root, once it is made.
@@ -113,7 +112,7 @@ impl App {
             return Ok(Arc::clone(world));
         }
         let sessions = Arc::clone(&self.sessions);
-        let world = blocking(move || sessions.worlds().only()?.ready()).await.map_err(|refused| refused.0)?;
+        let world = diorama_sessions::blocking(move || sessions.worlds().only()?.ready()).await?;
         Ok(Arc::clone(self.root_world.get_or_init(|| world)))
     }
 
@@ -124,11 +123,11 @@ impl App {
             return Ok(slot);
         }
         let sessions = Arc::clone(&self.sessions);
-        let made = blocking(move || {
+        let made = diorama_sessions::blocking(move || {
             let request = CreateRequest { lease_seconds: Some(0), ..CreateRequest::default() };
             sessions.create(request, Some(&Creation::new(None, ROOT_KEY, b"")))
         });
-        let (made, steps) = made.await.map_err(|refused| refused.0)?;
+        let (made, steps) = made.await?;
         steps.settle().await?;
         let none = || Problem::new(Kind::Failed, "no session was made");
         let slot = made.into_iter().next().ok_or_else(none)?;
@@ -160,6 +159,5 @@ impl App {
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Refused> {
-    let failed = |_| Problem::new(Kind::Failed, "the server failed to answer this request");
-    Ok(spawn_blocking(work).await.map_err(failed)??)
+    Ok(diorama_sessions::blocking(work).await?)
 }

@@ -22,7 +22,7 @@ const PREFLIGHT_SECONDS: u16 = 600;
 
 /// Lets pages of other origins read the reply.
 pub(super) async fn share(request: Request, next: Next) -> Response<Body> {
-    let page = Page::of(&request);
+    let page = Page::read(&request);
     page.share(next.run(request).await)
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Page {
 
 impl Page {
     /// Reads a request's headers.
-    pub(super) fn of(request: &Request) -> Self {
+    pub(super) fn read(request: &Request) -> Self {
         let headers = request.headers();
         let is_other = headers.contains_key(ORIGIN);
         let is_preflight = is_other

@@ -19,7 +19,7 @@ use axum::response::IntoResponse;
 use diorama_seeds::agent_tools;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
-use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot};
+use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot, blocking};
 use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
 use rmcp::model::{
@@ -103,12 +103,6 @@ impl Endpoint {
     }
 }
 
-/// Does work of the engine on a thread of its own: it may take longer than a thread of the runtime may be held.
-async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
-    let failed = |_| ErrorData::internal_error("the server failed to answer this request", None);
-    tokio::task::spawn_blocking(work).await.map_err(failed)
-}
-
 /// The tools of a session.
 fn tools_of(live: &Live) -> Vec<Tool> {
     let base = &live.world.base;
@@ -173,8 +167,9 @@ impl ServerHandler for Mcp {
             let detail = "found a cursor, expected none: all tools are on one page";
             return Err(ErrorData::invalid_params(detail, None));
         }
-        let tools = on_a_thread(move || tools_of(&slot.lock())).await?;
-        Ok(ListToolsResult::with_all_items(tools))
+        let tools = blocking(move || Ok(tools_of(&slot.lock()))).await;
+        let failed = |problem: Problem| ErrorData::internal_error(problem.detail().to_owned(), None);
+        tools.map(ListToolsResult::with_all_items).map_err(failed)
     }
 
     async fn call_tool(
@@ -184,7 +179,7 @@ impl ServerHandler for Mcp {
     ) -> Result<CallToolResponse, ErrorData> {
         let sessions = Arc::clone(&self.0);
         let Reached { slot, after: to_do } = reached(&context)?.clone();
-        let called = on_a_thread(move || call(&sessions, &slot, request)).await?;
+        let called = blocking(move || call(&sessions, &slot, request)).await;
         // A mistake of the model is a result that the model reads.
         let (result, after) = called.unwrap_or_else(|problem| (failed(&problem), After::default()));
         *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, Response};
 
 use diorama_sessions::{Kind, Problem};
 
+use super::answer::PROBLEM_JSON;
 use super::extract::Page;
 
 /// The format of an OpenAPI document.
@@ -24,75 +25,92 @@ impl Format {
             _ => None,
         }
     }
+
+    /// The media types of the documents that are served where a path names this format.
+    pub(super) const fn kinds(self) -> &'static [&'static str] {
+        match self {
+            Self::Json => &[JSON, YAML[0]],
+            Self::Yaml => &[YAML[0]],
+        }
+    }
 }
 
-/// Refuses a request that accepts none of the media types of its replies.
-pub(super) fn check_accept(
-    headers: &HeaderMap,
-    document: Option<Format>,
-    kinds: &[&str],
-) -> Result<(), Problem> {
-    let mut given = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
-    if given.peek().is_none() {
-        return Ok(());
-    }
-    let text = kinds == ["text/plain"];
-    let (json, yaml) = match document {
-        Some(Format::Json) => (true, true),
-        Some(Format::Yaml) => (false, true),
-        None => (!text, false),
-    };
-    let fits = |range: &str| {
-        let mut parts = range.split(';').map(str::trim);
-        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let refused = parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
-        let fitting = match &*kind {
-            "*/*" => true,
-            "text/plain" => text,
-            "text/*" => text || yaml,
-            "application/*" => json || yaml,
-            "application/json" | "application/problem+json" => json,
-            "text/event-stream" => true,
-            kind => yaml && YAML.contains(&kind),
-        };
-        fitting && !refused
-    };
-    if given.flat_map(|value| value.split(',')).any(|range| fits(range.trim())) {
-        return Ok(());
-    }
-    let kind = match (text, json) {
-        (true, _) => "text/plain",
-        (false, true) => "application/json",
-        (false, false) => "application/yaml",
-    };
-    Err(Problem::new(
-        Kind::NotAcceptable,
-        format!("the header Accept: expected {kind} among the kinds, found others"),
-    )
-    .with("expected", kind))
-}
-
+/// The media type of JSON.
+pub(super) const JSON: &str = "application/json";
 /// Names of YAML, the registered one (RFC 9512) first.
 pub(super) const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
-/// The format of a document that a request prefers: the path's, or YAML where `Accept` rates YAML above JSON.
-pub(super) fn preferred_format(headers: &HeaderMap, named: Format) -> Format {
-    if named == Format::Yaml {
-        return Format::Yaml;
+/// The media types that a request accepts (RFC 9110, section 12.5.1).
+pub(super) struct Accept(Vec<Range>);
+
+/// A part of the header Accept.
+struct Range {
+    kind: String,
+    thousandths: u32,
+    /// How much of the kind it names.
+    exactness: u8,
+}
+
+impl Accept {
+    pub(super) fn read(headers: &HeaderMap) -> Self {
+        let given = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        Self(given.flat_map(|value| value.split(',')).map(Range::read).collect())
     }
-    let given = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let (mut json, mut yaml) = (0.0, 0.0);
-    for range in given.flat_map(|value| value.split(',')) {
-        let mut parts = range.split(';').map(|part| part.trim().to_ascii_lowercase());
+
+    /// Rates a media type from 0 (refused) to 1,000. A request without the header accepts all.
+    pub(super) fn rate(&self, kind: &str) -> u32 {
+        if self.0.is_empty() {
+            return 1_000;
+        }
+        let fitting = self.0.iter().filter(|range| range.fits(kind));
+        fitting.max_by_key(|range| range.exactness).map_or(0, |range| range.thousandths)
+    }
+
+    /// Returns true if the header names a media type itself.
+    pub(super) fn names(&self, kind: &str) -> bool {
+        self.0.iter().any(|range| range.kind == kind)
+    }
+
+    /// Refuses a request that accepts none of these media types. One that waits for events takes any.
+    pub(super) fn check(&self, kinds: &[&str]) -> Result<(), Problem> {
+        if self.names("text/event-stream") || kinds.iter().any(|kind| self.rate(kind) > 0) {
+            return Ok(());
+        }
+        let expected = kinds.join(", ");
+        let detail = format!("the header Accept: expected {expected} among the kinds, found others");
+        Err(Problem::new(Kind::NotAcceptable, detail).with("expected", expected))
+    }
+}
+
+impl Range {
+    fn read(text: &str) -> Self {
+        let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
         let kind = parts.next().unwrap_or_default();
         let quality = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
-        if kind == "application/json" {
-            json = quality.max(json);
-        } else if YAML.contains(&&*kind) {
-            yaml = quality.max(yaml);
-        }
+        let exactness = if kind == "*/*" { 0 } else { 1 + u8::from(!kind.ends_with("/*")) };
+        Self { kind, thousandths: (quality.clamp(0.0, 1.0) * 1_000.0) as u32, exactness }
     }
-    if yaml > json { Format::Yaml } else { Format::Json }
+
+    fn fits(&self, kind: &str) -> bool {
+        let plain = kind.split(';').next().unwrap_or_default().trim();
+        let begin = self.kind.strip_suffix('*');
+        let fits = |plain: &str| self.kind == plain || begin.is_some_and(|begin| plain.starts_with(begin));
+        self.kind == "*/*"
+            || fits(plain)
+            || (plain == YAML[0] && YAML.into_iter().any(fits))
+            || (is_json(plain) && [JSON, PROBLEM_JSON].contains(&&*self.kind))
+    }
+}
+
+/// Returns true if a media type that a document declares is JSON.
+pub(super) fn is_json(kind: &str) -> bool {
+    kind.contains("json") || kind == "*/*"
+}
+
+/// The format of a document that a request prefers: the path's, or YAML where `Accept` rates YAML above JSON.
+pub(super) fn preferred_format(headers: &HeaderMap, named: Format) -> Format {
+    let accept = Accept::read(headers);
+    if accept.rate(YAML[0]) > accept.rate(JSON) { Format::Yaml } else { named }
 }
 
 /// Adds links to the pages beside this one of a list of `total` items.
@@ -116,4 +134,27 @@ pub(super) fn add_links(
         response.headers_mut().insert(LINK, links);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_name_kinds() {
+        let fits = |range: &str, kind: &str| Range::read(range).fits(kind);
+        assert!(
+            fits("*/*", "text/csv")
+                && fits("text/*;q=0.1", "text/csv")
+                && fits("text/csv", "text/csv; charset=utf-8")
+        );
+        assert!(
+            fits("application/json", "application/vnd.api+json") && !fits("application/json", "text/csv")
+        );
+        assert!(fits("text/x-yaml", YAML[0]) && fits("text/*", YAML[0]) && !fits("text/*", JSON));
+        assert_eq!(
+            (Range::read("a/b; q=0.25").thousandths, Range::read("a/b;q=x").thousandths),
+            (250, 1_000)
+        );
+    }
 }

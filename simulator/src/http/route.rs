@@ -10,7 +10,6 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::app::App;
-use super::negotiate::Format;
 
 /// The prefix under which the server's own routes always answer, also where a world at the root has paths of the same names.
 pub(super) const RESERVED_PREFIX: &str = "/__diorama";
@@ -34,8 +33,6 @@ pub(super) struct Admission {
     pub(super) kinds: &'static [&'static str],
     /// True if its path names a session.
     pub(super) has_session: bool,
-    /// The format of the OpenAPI document that the path names, if it names one.
-    pub(super) document: Option<Format>,
     /// True if it is answered however much the server holds: it tells of the server, or makes room.
     pub(super) always: bool,
 }
@@ -76,7 +73,6 @@ impl Route {
             access: Access::Admin,
             kinds: &["application/json"],
             has_session: path.starts_with("/v1/sessions/{id}"),
-            document: Format::of_path(path),
             always: false,
         };
         Self {

@@ -2,8 +2,8 @@
 
 use std::any::Any as Panic;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -15,6 +15,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
 use diorama_sessions::{After, Kind, Problem};
+use serde_json::Value as Json;
 use tower::{Service, ServiceBuilder, ServiceExt as _, service_fn};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -40,6 +41,8 @@ use super::world;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Replies of at most so many bytes are not compressed.
 const MAX_PLAIN_BYTES: u16 = 32 << 10;
+/// The OpenAPI document of the server itself, without its URL.
+static DOCUMENT: LazyLock<Json> = LazyLock::new(|| document(&routes()));
 
 /// Returns what answers the requests of a server.
 ///
@@ -48,7 +51,7 @@ pub(super) fn service(
     app: &Arc<App>,
 ) -> impl Service<Request, Response = Response<Body>, Error = Infallible, Future: Send> + Clone + Send + 'static
 {
-    app.document.get_or_init(|| document(&routes()));
+    let _ = app.document.set(&DOCUMENT);
     let own = own_router(app);
     let router = own.clone().nest(RESERVED_PREFIX, own);
     let app = Arc::clone(app);
@@ -90,7 +93,7 @@ async fn answer(app: &Arc<App>, router: Router, request: Request) -> Response<Bo
     if !of_world {
         return router.oneshot(request).await.unwrap_or_else(|never| match never {});
     }
-    let (id, page) = (request.headers().get(&REQUEST_ID).cloned(), Page::of(&request));
+    let (id, page) = (request.headers().get(&REQUEST_ID).cloned(), Page::read(&request));
     let mut response = world::answer(app, request).await.into_response();
     if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);

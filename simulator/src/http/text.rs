@@ -13,11 +13,6 @@ pub(super) fn decode(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
-/// A text of a request as messages show it: in backquotes, and not longer than so many characters.
-pub(super) fn quoted(text: &str, most: usize) -> String {
-    format!("`{}`", text.chars().take(most).collect::<String>())
-}
-
 /// The pairs of a query string or form body, in order; none when one is not UTF-8.
 pub(super) fn pairs(text: &str) -> Option<Parse<'_>> {
     // Separators of names and values are ASCII, so the text is UTF-8 when each of them is.

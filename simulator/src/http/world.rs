@@ -29,7 +29,7 @@ use self::routes::{Found, Routes};
 use super::answer::{Answer, after, other_method};
 use super::app::App;
 use super::extract::{Whole, segment};
-use super::negotiate::{Format, check_accept, preferred_format};
+use super::negotiate::{Accept, Format, JSON, preferred_format};
 use super::transport::body::drain;
 use diorama_engine::session::LogEntry;
 
@@ -73,23 +73,34 @@ impl<'a> Received<'a> {
 }
 
 impl Tables {
-    fn of(world: &Ready) -> Option<&Self> {
-        world.attached(|world| Self { routes: Routes::new(world), documents: Documents::default() })
+    fn get(world: &Ready) -> Result<&Self, Problem> {
+        let tables =
+            world.attached(|world| Self { routes: Routes::new(world), documents: Documents::default() });
+        tables.ok_or_else(|| Problem::new(Kind::Failed, "the world's routes cannot be made"))
     }
 
     /// The API of a request, among those that its session sees.
     fn find(&self, server_path: &str, sees: impl Fn(ApiId) -> bool + Copy, request: &Received<'_>) -> Found {
         let has = |name: &str, value: &str| request.has(name, value);
-        let method = request.method.as_str();
-        let found = self.routes.find(method, request.path, sees, has);
-        // The server path of an imported document stands before the paths of callers that keep it.
-        match (&found, request.path.strip_prefix(server_path)) {
-            (Found::Nothing(_), Some(below)) if !server_path.is_empty() && below.starts_with('/') => {
-                self.routes.find(method, below, sees, has)
-            }
-            _ => found,
-        }
+        let path = match below(server_path, request.path) {
+            Some(below) if !self.routes.has_path(request.path, sees, has) => below,
+            _ => request.path,
+        };
+        self.routes.find(request.method.as_str(), path, sees, has)
     }
+
+    /// Returns true if the request's path is that of an API, of whatever method.
+    fn has_path(&self, server_path: &str, request: &Received<'_>) -> bool {
+        let is_known =
+            |path| self.routes.has_path(path, |_| true, |name: &str, value: &str| request.has(name, value));
+        is_known(request.path) || below(server_path, request.path).is_some_and(is_known)
+    }
+}
+
+/// The path below the server path of an imported document, which callers may keep before the world's own paths.
+fn below<'p>(server_path: &str, path: &'p str) -> Option<&'p str> {
+    let below = path.strip_prefix(server_path).filter(|_| !server_path.is_empty())?;
+    below.starts_with('/').then_some(below)
 }
 
 /// Answers a request of a session's world, or of the world at the root; where there is none, says that no route fits.
@@ -102,7 +113,7 @@ pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
         }
         None if app.settings.default_session => (app.root_session().await, 0),
         None => {
-            check_accept(request.headers(), None, &["application/json"])?;
+            Accept::read(request.headers()).check(&[JSON])?;
             let shown: String = path.chars().take(200).collect();
             let detail = format!(
                 "no route fits {shown}; see /openapi.json, and for the API of a world /s/{{id}}/openapi.json with a session's id"
@@ -118,9 +129,8 @@ pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
 
 /// Returns true if a world has an API at the request's path, of whatever method.
 pub(super) fn has_path(world: &Ready, request: &Request) -> bool {
-    let Some(tables) = Tables::of(world) else { return false };
     let received = Received::new(request.uri(), request.headers(), request.method(), &[], 0);
-    !matches!(tables.find(&world.server_path, |_| true, &received), Found::Nothing(_))
+    Tables::get(world).is_ok_and(|tables| tables.has_path(&world.server_path, &received))
 }
 
 /// Refuses a request whose body is not read: its sender gets the answer all the same.
@@ -163,10 +173,10 @@ fn document(
     named: Format,
     headers: &HeaderMap,
 ) -> Result<axum::response::Response, Problem> {
-    check_accept(headers, Some(named), &["application/json"])?;
+    Accept::read(headers).check(named.kinds())?;
     let visible = slot.lock().session.visible_if_limited();
     let (world, auth, form) = (slot.world.world(), app.settings.auth, preferred_format(headers, named));
-    let (documents, url) = (&tables(slot)?.documents, |id: &str| app.base_url(id));
+    let (documents, url) = (&Tables::get(&slot.world)?.documents, |id: &str| app.base_url(id));
     let document = match visible {
         None => documents.describe_all(slot.id(), form, |id| described(world, &url(id), auth, |_| true))?,
         Some(visible) => {
@@ -177,13 +187,9 @@ fn document(
     Ok(document.response(headers))
 }
 
-fn tables(slot: &Slot) -> Result<&Tables, Problem> {
-    Tables::of(&slot.world).ok_or_else(|| Problem::new(Kind::Failed, "the world's routes cannot be made"))
-}
-
 fn find(slot: &Slot, live: &Live, request: &Received<'_>) -> Result<Found, Problem> {
     let sees = |api| slot.shows_all() || live.session.is_visible(api);
-    Ok(tables(slot)?.find(&slot.world.server_path, sees, request))
+    Ok(Tables::get(&slot.world)?.find(&slot.world.server_path, sees, request))
 }
 
 /// The answer to a request that takes microseconds. None where it may take longer, or another is at the session: nothing was done.

@@ -18,20 +18,20 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes the rights of other users to a folder and to what is in it: 0700 for folders, 0600 for files. Files that the database makes
-/// later may have wider rights, which the folder keeps others from using. A folder of another owner, as mounted volumes have, stays as it
-/// is, and the log says so.
-pub(super) fn close(folder: &Path) {
-    if let Err(error) = close_all(folder) {
-        tracing::warn!(%error, folder = %folder.display(), "other users may be able to read the state folder");
-    }
-}
-
+/// Takes the rights of other users to a folder and to what is in it: 0700 for folders, 0600 for files. The database makes files with
+/// wider rights, which the folder keeps others from using until this is done again.
+///
+/// # Errors
+/// Where the folder has another owner, as mounted volumes may have. It stays as it is.
 #[cfg(unix)]
-fn close_all(path: &Path) -> io::Result<()> {
+pub(super) fn close(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let metadata = fs::symlink_metadata(path)?;
+    let metadata = match fs::symlink_metadata(path) {
+        // The database has removed it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
     let mode = if metadata.is_dir() {
         0o700
     } else if metadata.is_file() {
@@ -44,13 +44,13 @@ fn close_all(path: &Path) -> io::Result<()> {
     }
     if metadata.is_dir() {
         for entry in fs::read_dir(path)? {
-            close_all(&entry?.path())?;
+            close(&entry?.path())?;
         }
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn close_all(_: &Path) -> io::Result<()> {
+pub(super) fn close(_: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -60,7 +60,7 @@ async fn describe(app: Arc<App>, headers: HeaderMap, named: Format) -> Answer<Re
     let url = app.settings.public_url.clone();
     let server = Arc::clone(&app);
     app.large(move || {
-        let mut document = server.document.get().cloned().unwrap_or_default();
+        let mut document = server.document.get().map(|document| (***document).clone()).unwrap_or_default();
         document["servers"] = json!([{"url": url}]);
         Ok(Document::new(&document, preferred_format(&headers, named)).response(&headers))
     })

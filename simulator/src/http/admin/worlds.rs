@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::{OriginalUri, State};
 use axum::response::IntoResponse as _;
-use diorama_sessions::{Kind, Problem, Served};
+use diorama_sessions::{Kind, Problem, Served, quoted};
 
 use crate::http::answer::{Answer, Reply};
 use crate::http::app::{App, blocking};
 use crate::http::extract::{Name, Page};
 use crate::http::negotiate::add_links;
 use crate::http::reply_types::{ApiSummary, ResourceSummary, TaskList, WorldDetail, WorldList, WorldSummary};
-use crate::http::text::quoted;
 
 /// Lists the worlds.
 pub(in crate::http) async fn list(State(app): State<Arc<App>>) -> Reply<WorldList> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use diorama_seeds::model::Method;
-use diorama_sessions::{Kind, Problem};
+use diorama_sessions::{Kind, Problem, quoted};
 use serde_json::json;
 
 use crate::http::answer::{Answer, Reply};
@@ -12,7 +12,6 @@ use crate::http::app::{App, blocking};
 use crate::http::extract::Body;
 use crate::http::reply_types::SearchReply;
 use crate::http::request_types::{MAX_PAGE_ITEMS, SearchRequest};
-use crate::http::text::quoted;
 use crate::search::{ApiQuery, SearchBy};
 
 /// Hits of a search, unless the request says otherwise.

@@ -2,14 +2,14 @@
 //! (OpenAPI 3.0, section 4.7.26).
 
 use axum::http::HeaderMap;
-use axum::http::header::ACCEPT;
 use diorama_seeds::contract::Contract;
-use diorama_sessions::{Kind, Problem};
+use diorama_sessions::Problem;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesStart, BytesText, Event};
 use serde_json::{Map, Value as Json};
 
-const JSON: &str = "application/json";
+use crate::http::negotiate::{Accept, JSON, is_json};
+
 /// Elements inside each other that are written.
 const MAX_DEPTH: usize = 64;
 
@@ -23,59 +23,13 @@ pub(super) fn preferred<'c>(headers: &HeaderMap, contract: Option<&'c Contract>)
     if all.is_empty() {
         all.push(JSON);
     }
-    let given = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let ranges: Vec<Range> = given.flat_map(|value| value.split(',')).map(Range::read).collect();
-    if ranges.is_empty() {
-        return Ok(all.first().copied().unwrap_or(JSON));
-    }
-    let quality = |kind: &str| {
-        let fitting = ranges.iter().filter(|range| range.fits(kind));
-        fitting.max_by_key(|range| range.exactness).map_or(0, |range| range.thousandths)
-    };
-    let is_named = |kind: &str| ranges.iter().any(|range| range.kind == kind);
-    if !all.iter().any(|kind| is_json(kind)) && is_named(JSON) {
+    let accept = Accept::read(headers);
+    if !all.iter().any(|kind| is_json(kind)) && accept.names(JSON) {
         all.push(JSON);
     }
+    accept.check(&all)?;
     // Of kinds that are wanted as much the first is taken.
-    let best = all.iter().rev().max_by_key(|kind| quality(kind)).copied().filter(|kind| quality(kind) > 0);
-    let streams = || ranges.iter().any(|range| range.kind == "text/event-stream");
-    best.or_else(|| all.first().copied().filter(|_| streams())).ok_or_else(|| {
-        let expected = all.join(", ");
-        let detail = format!("the header Accept: expected {expected} among the kinds, found others");
-        Problem::new(Kind::NotAcceptable, detail).with("expected", expected)
-    })
-}
-
-/// A part of the header Accept.
-struct Range {
-    kind: String,
-    thousandths: u32,
-    /// How much of the kind it names.
-    exactness: u8,
-}
-
-impl Range {
-    fn read(text: &str) -> Self {
-        let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
-        let kind = parts.next().unwrap_or_default();
-        let quality = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
-        let exactness = if kind == "*/*" { 0 } else { 1 + u8::from(!kind.ends_with("/*")) };
-        Self { kind, thousandths: (quality.clamp(0.0, 1.0) * 1_000.0) as u32, exactness }
-    }
-
-    fn fits(&self, kind: &str) -> bool {
-        let plain = kind.split(';').next().unwrap_or_default().trim();
-        let begins = self.kind.strip_suffix('*').is_some_and(|begin| plain.starts_with(begin));
-        self.kind == "*/*"
-            || self.kind == plain
-            || begins
-            || (is_json(plain) && ["application/json", "application/problem+json"].contains(&&*self.kind))
-    }
-}
-
-/// Returns true if a kind is JSON.
-pub(super) fn is_json(kind: &str) -> bool {
-    kind.contains("json") || kind == "*/*"
+    Ok(all.iter().rev().max_by_key(|kind| accept.rate(kind)).copied().unwrap_or(JSON))
 }
 
 /// A body in a kind; nothing where it cannot be written so.
@@ -227,22 +181,5 @@ mod tests {
         let body = json!({"total": 2, "items": [{"id": 1, "note": "a, \"b\""}, {"id": 2, "day": null}]});
         assert_eq!(csv(&rows(&body).unwrap()).unwrap(), "id,note,day\n1,\"a, \"\"b\"\"\",\n2,,\n");
         assert_eq!(rows(&json!("text")), None);
-    }
-
-    #[test]
-    fn ranges_name_kinds() {
-        let fits = |range: &str, kind: &str| Range::read(range).fits(kind);
-        assert!(
-            fits("*/*", "text/csv")
-                && fits("text/*;q=0.1", "text/csv")
-                && fits("text/csv", "text/csv; charset=utf-8")
-        );
-        assert!(
-            fits("application/json", "application/vnd.api+json") && !fits("application/json", "text/csv")
-        );
-        assert_eq!(
-            (Range::read("a/b; q=0.25").thousandths, Range::read("a/b;q=x").thousandths),
-            (250, 1_000)
-        );
     }
 }

@@ -9,9 +9,10 @@ use diorama_seeds::value::Zone;
 use diorama_sessions::Problem;
 use serde_json::Value as Json;
 
-use super::kinds::{is_json, written};
+use super::kinds::written;
 use super::openapi::{declared, shaped};
 use crate::http::answer::{PROBLEM_JSON, Refused, respond, text};
+use crate::http::negotiate::is_json;
 use diorama_engine::Reply;
 
 /// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document.

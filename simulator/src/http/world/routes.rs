@@ -90,14 +90,8 @@ impl Routes {
         sees: impl Fn(ApiId) -> bool,
         has: impl Fn(&str, &str) -> bool,
     ) -> Found {
-        let Some(given) = split(path).map(decode).collect::<Option<Vec<Cow<'_, str>>>>() else {
-            return Found::Nothing(Vec::new());
-        };
-        let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
-        let as_long = as_long.iter().filter_map(|position| self.routes.get(*position));
-        let chosen = |route: &&Route| route.chosen_by.iter().all(|(name, value)| has(name, value));
-        let fitting = as_long.filter(|route| route.fits(&given)).filter(chosen);
-        let mut fitting: Vec<&Route> = fitting.filter(|route| sees(route.api)).collect();
+        let Some(given) = segments(path) else { return Found::Nothing(Vec::new()) };
+        let mut fitting = self.fitting(&given, &sees, has);
         // OpenAPI: a path without parameters is matched before its templated counterparts, whatever the method.
         if fitting.iter().any(|route| route.is_literal()) {
             fitting.retain(|route| route.is_literal());
@@ -120,6 +114,29 @@ impl Routes {
                 Found::Methods(methods)
             }
         }
+    }
+
+    /// Returns true if a request's path is that of an API, of whatever method.
+    pub(super) fn has_path(
+        &self,
+        path: &str,
+        sees: impl Fn(ApiId) -> bool,
+        has: impl Fn(&str, &str) -> bool,
+    ) -> bool {
+        segments(path).is_some_and(|given| !self.fitting(&given, sees, has).is_empty())
+    }
+
+    /// The routes of a path that a session sees, of all methods.
+    fn fitting(
+        &self,
+        given: &[Cow<'_, str>],
+        sees: impl Fn(ApiId) -> bool,
+        has: impl Fn(&str, &str) -> bool,
+    ) -> Vec<&Route> {
+        let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
+        let as_long = as_long.iter().filter_map(|position| self.routes.get(*position));
+        let chosen = |route: &&Route| route.chosen_by.iter().all(|(name, value)| has(name, value));
+        as_long.filter(|route| route.fits(given)).filter(chosen).filter(|route| sees(route.api)).collect()
     }
 
     /// The routes that a session sees whose paths are near a path.
@@ -234,6 +251,11 @@ fn values<'a>(pieces: &'a [Piece], given: &'a str) -> Option<Vec<(&'a str, &'a s
         _ => return None,
     }
     Some(found)
+}
+
+/// The decoded segments of a path; none where one is not UTF-8.
+fn segments(path: &str) -> Option<Vec<Cow<'_, str>>> {
+    split(path).map(decode).collect()
 }
 
 /// The segments of a path; slashes at its ends do not count.
