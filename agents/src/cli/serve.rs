@@ -311,6 +311,7 @@ impl Serve {
             tokio::select! {
                 ended = served => ended,
                 never = checks => match never {},
+                never = memory::return_unused() => match never {},
                 () = overdue => Ok(()),
             }
         });

@@ -1,13 +1,32 @@
-//! The memory that the server may use: what the machine has, or less where a control group bounds the process, as in a container.
+//! The memory that the server may use: what the machine has, or less where a control group bounds the process, as in a container. What it
+//! no longer uses goes back to the machine.
 
+use std::convert::Infallible;
 use std::fs;
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use diorama_sessions::MAX_BYTES;
 
 /// The part of the memory that sessions and unsent replies may take by default: 1 of so many. Answering takes memory, too, which is
 /// counted only once there is a reply.
 const SHARE: u64 = 4;
+
+/// How often unused memory is returned.
+const RETURN_INTERVAL: Duration = Duration::from_secs(1);
+/// Bytes of a block that has memory of its own in the allocator.
+const LARGE_BLOCK_BYTES: usize = 8 << 20;
+
+/// Has the allocator return unused memory to the machine, until it is dropped. The allocator does so while a thread frees a large block,
+/// which the threads of an idle server never do. The block itself is never written to and takes no memory.
+pub(super) async fn return_unused() -> Infallible {
+    let mut interval = tokio::time::interval(RETURN_INTERVAL);
+    loop {
+        interval.tick().await;
+        drop(black_box(Vec::<u8>::with_capacity(LARGE_BLOCK_BYTES)));
+    }
+}
 
 /// The default of `--max-bytes` on this machine.
 pub(super) fn max_bytes() -> u64 {
