@@ -172,7 +172,7 @@ impl Episodes {
         let slot = self.slot(from)?;
         let creation = key.map(|key| Creation::named(key, request));
         let asked = ForkRequest { n: None, at };
-        self.set_up(move |sessions| sessions.fork(&slot, &asked, creation.as_ref())).await
+        self.set_up(move |sessions| sessions.fork(slot.lock(), &asked, creation.as_ref())).await
     }
 
     /// The prompt of an episode's task.

@@ -15,6 +15,9 @@ use super::worlds::Ready;
 use diorama_engine::session::Session;
 use diorama_user::conversation::Conversation;
 
+/// Bytes of a session that takes part in requests without a thread of its own.
+const MAX_LITTLE_BYTES: u64 = 64 << 10;
+
 /// A session that is served.
 pub struct Live {
     /// Its id.
@@ -177,6 +180,11 @@ impl Live {
             return Err(Problem::new(Kind::TooMany, detail).with("limit", most as u64));
         }
         Ok(())
+    }
+
+    /// Returns true if the session holds so little that it is copied and put back in microseconds.
+    pub(crate) fn holds_little(&self) -> bool {
+        self.weight.bytes() <= MAX_LITTLE_BYTES
     }
 
     /// Weighs the session again, after a call.

@@ -6,6 +6,7 @@ use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
 
+use super::blocking::blocking;
 use super::creation::{Creation, Creations, SessionKey};
 use super::live::{Live, no_session};
 use super::node::{Node, node_of};
@@ -80,6 +81,22 @@ impl Slot {
                 None
             }
         })
+    }
+
+    /// Does work at the session: at once where nobody is at it and it holds little, else on a thread of its own.
+    ///
+    /// # Errors
+    /// The work's own.
+    pub async fn work<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(MutexGuard<'_, Live>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        if let Some(live) = self.lock_soon()
+            && live.holds_little()
+        {
+            return work(live);
+        }
+        blocking(move || work(self.lock())).await
     }
 
     pub(crate) fn touch(&self, now_ms: u64) {

@@ -320,32 +320,28 @@ impl Sessions {
     /// As [`Sessions::create`]; [`Kind::NotFound`] where the session is gone.
     pub fn fork(
         &self,
-        slot: &Slot,
+        mut live: MutexGuard<'_, Live>,
         request: &ForkRequest,
         creation: Option<&Creation>,
     ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
+        live.check_present()?;
         let copies = copies(request.n)?;
         let places = match self.registry.reserve(copies as usize, creation)? {
             Reserved::Free(places) => places,
             Reserved::Made(made) => return self.made_before(made),
         };
-        let (forks, saved) = {
-            let mut live = slot.enter()?;
-            if request.at.is_some() {
-                self.recall(&mut live)?;
-            }
-            let mut first = live.fork(request.at)?;
-            let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
-            let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
-            note_creation(&mut forks, creation);
-            let saved = match &self.store {
-                Some(store) => {
-                    store.fork(&mut live, request.at, &mut forks).map_err(|error| error.problem())?
-                }
-                None => None,
-            };
-            (forks, saved)
+        if request.at.is_some() {
+            self.recall(&mut live)?;
+        }
+        let mut first = live.fork(request.at)?;
+        let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
+        let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
+        note_creation(&mut forks, creation);
+        let saved = match &self.store {
+            Some(store) => store.fork(&mut live, request.at, &mut forks).map_err(|error| error.problem())?,
+            None => None,
         };
+        drop(live);
         self.metrics.created(forks.len());
         Ok((places.take(forks, self.now_ms()), After::saving(saved)))
     }
@@ -370,8 +366,11 @@ impl Sessions {
     ///
     /// # Errors
     /// As [`Sessions::close`].
-    pub fn reset<'s>(&self, slot: &'s Slot) -> Result<(MutexGuard<'s, Live>, After), Problem> {
-        let mut live = slot.enter()?;
+    pub fn reset<'s>(
+        &self,
+        mut live: MutexGuard<'s, Live>,
+    ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
+        live.check_present()?;
         let saved = match &self.store {
             Some(store) => store.reset(&live).map_err(|error| error.problem())?,
             None => None,

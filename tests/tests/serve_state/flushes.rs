@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use diorama_tests::requests::NOTES;
 use serde_json::{Value as Json, json};
 
-use super::{CLIENTS, Client, Served, start_with};
+use super::{CLIENTS, Client, Served, start, start_with};
 
 /// A library that is loaded before others: flushes fail while the file that DIORAMA_TEST_FAILS names is there. With DIORAMA_TEST_FAILS_ONCE
 /// one flush fails and takes the file away, as a kernel reports an error once.

@@ -99,7 +99,7 @@ mod tests {
     fn json_is_asked_for_in_three_ways() {
         let request = request_with_schema(vec![Message::system("Be brief."), Message::user("Go.")]);
         let check = |mode, expect: Json| {
-            let body = of(&identity(mode), MaxTokensField::MaxTokens, &request);
+            let body = make(&identity(mode), MaxTokensField::MaxTokens, &request);
             assert_eq!(json!([body["response_format"], body["messages"][0]["content"]]), expect);
         };
         let words = "Be brief.\n\nAnswer with one JSON object and nothing else: no explanation, no code fence. \
@@ -108,7 +108,7 @@ mod tests {
         check(JsonMode::JsonSchema, json!([{ "type": "json_schema", "json_schema": named }, "Be brief."]));
         check(JsonMode::JsonObject, json!([{ "type": "json_object" }, words]));
         check(JsonMode::None, json!([null, words]));
-        let body = of(
+        let body = make(
             &identity(JsonMode::None),
             MaxTokensField::None,
             &request_with_schema(vec![Message::user("Go.")]),
@@ -135,7 +135,7 @@ mod tests {
             ..ChatRequest::new(RequestOrigin::default(), messages, sampling)
         };
         assert_eq!(
-            of(&identity(JsonMode::JsonSchema), MaxTokensField::MaxTokens, &request),
+            make(&identity(JsonMode::JsonSchema), MaxTokensField::MaxTokens, &request),
             json!({
                 "model": "m",
                 "messages": [

@@ -1,6 +1,6 @@
 //! Sessions begin, part, go back to their start, are graded, and end.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use axum::body::Body as AxumBody;
 use axum::extract::{OriginalUri, State};
@@ -55,11 +55,12 @@ pub(in crate::http) async fn fork(
 ) -> Answer<Reply<NewSessions>> {
     let creation = body.creation(Some(slot.id()))?;
     let (request, _held) = body.into_parts();
-    blocking(move || {
-        let (made, steps) = app.sessions.fork(&slot, &request, creation.as_ref())?;
+    let is_one = request.n.unwrap_or(1) == 1 && request.at.is_none();
+    let fork = move |live: MutexGuard<'_, Live>| {
+        let (made, steps) = app.sessions.fork(live, &request, creation.as_ref())?;
         show_made(&app, &made, steps)
-    })
-    .await
+    };
+    if is_one { Ok(slot.work(fork).await?) } else { blocking(move || fork(slot.lock())).await }
 }
 
 /// Shows a session.
@@ -84,11 +85,11 @@ pub(in crate::http) async fn reset(
     State(app): State<Arc<App>>,
     Session(slot): Session,
 ) -> Answer<Reply<SessionView>> {
-    blocking(move || {
-        let (live, steps) = app.sessions.reset(&slot)?;
+    let reset = move |live: MutexGuard<'_, Live>| {
+        let (live, steps) = app.sessions.reset(live)?;
         Ok(Reply::ok(show_live(&app, &live)).after(steps))
-    })
-    .await
+    };
+    Ok(slot.work(reset).await?)
 }
 
 /// Sets a session's clock.

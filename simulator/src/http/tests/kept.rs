@@ -145,8 +145,8 @@ fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     let slot = app.sessions().peek(&id).unwrap();
     assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
     let sessions = app.sessions();
-    assert!(sessions.reset(&slot).is_err() && sessions.renew(&slot, Some(7)).is_err());
-    assert!(sessions.fork(&slot, &ForkRequest::default(), None).is_err() && slot.enter().is_err());
+    assert!(sessions.reset(slot.lock()).is_err() && sessions.renew(&slot, Some(7)).is_err());
+    assert!(sessions.fork(slot.lock(), &ForkRequest::default(), None).is_err() && slot.enter().is_err());
     assert!(sessions.close(&slot).is_err());
     drop((slot, app));
     assert_eq!(stored(folder.path(), false).unwrap().sessions().count(), 0);
