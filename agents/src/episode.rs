@@ -12,10 +12,9 @@ use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
 use diorama_engine::{Base, BaseError};
 use diorama_grade::Ended;
-use diorama_output::manifest::{is_world_id, world_file};
+use diorama_output::folder::Folder;
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
-use diorama_output::storage::Storage;
 use diorama_proof::checks::{changed_by_goal, older_change_checks};
 use diorama_proof::{GateReport, Stop, Survey, Vocabulary, WorldContext};
 use diorama_seeds::answer::GoldAnswer;
@@ -67,7 +66,7 @@ impl World {
 
 /// The worlds of a dataset, read when first needed. Those used last are kept: rows of one world stand together.
 pub struct Worlds {
-    storage: Storage,
+    folder: Folder,
     kept: Mutex<LruCache<String, Arc<World>>>,
 }
 
@@ -76,9 +75,6 @@ const KEPT: NonZeroUsize = match NonZeroUsize::new(16) {
     Some(kept) => kept,
     None => NonZeroUsize::MIN,
 };
-
-/// A world larger than this is not read.
-const MAX_WORLD_BYTES: u64 = 1 << 30;
 
 /// Why a world or a row cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -227,8 +223,8 @@ impl Task {
 impl Worlds {
     /// The worlds of a dataset.
     #[must_use]
-    pub fn new(storage: Storage) -> Self {
-        Self { storage, kept: Mutex::new(LruCache::new(KEPT)) }
+    pub fn new(folder: Folder) -> Self {
+        Self { folder, kept: Mutex::new(LruCache::new(KEPT)) }
     }
 
     /// A world by its id.
@@ -244,25 +240,21 @@ impl Worlds {
         Ok(world)
     }
 
-    /// The text of a world's file.
+    /// The canonical JSON of a world.
     ///
     /// # Errors
-    /// When it is missing or cannot be read.
-    pub fn text(&self, id: &str) -> Result<Vec<u8>, EpisodeError> {
+    /// When it is missing, cannot be read or is another one.
+    pub fn text(&self, id: &str) -> Result<String, EpisodeError> {
         let missing = |what: String| EpisodeError::Missing { world: id.to_owned(), what };
-        if !is_world_id(id) {
-            return Err(missing("not the id of a world".to_owned()));
-        }
-        let text = self.storage.read(&world_file(id), MAX_WORLD_BYTES);
-        let text = text.map_err(|error| missing(error.to_string()))?;
-        text.ok_or_else(|| missing("it is not there".to_owned()))
+        let text = self.folder.world(id).map_err(|error| missing(error.to_string()))?;
+        String::from_utf8(text).map_err(|error| missing(error.to_string()))
     }
 
     fn load(&self, id: &str) -> Result<World, EpisodeError> {
         let text = self.text(id)?;
-        let doc = read(&world_file(id), &text)?;
+        let doc = read(id, text.as_bytes())?;
         let world = compile(&doc)?;
-        let hash = blake3::hash(&text).to_hex().to_string();
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         let base = Base::new(world)?;
         let vocabulary = Vocabulary::new(&base);
         let terms = Terms { license: doc.license().to_owned(), source: doc.source().to_owned() };

@@ -58,7 +58,7 @@ impl DatasetTasks {
         let by_id =
             index.iter().enumerate().map(|(place, entry)| (entry.summary.id.clone(), place)).collect();
         let kept = Mutex::new(LruCache::new(KEPT));
-        Ok(Self { worlds: Worlds::new(folder.storage().clone()), folder, parts, index, by_id, kept })
+        Ok(Self { worlds: Worlds::new(folder.clone()), folder, parts, index, by_id, kept })
     }
 
     fn row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use diorama_engine::tools::SearchVersion;
-use diorama_output::dataset::{BatchRows, DatasetError, DatasetWriter};
+use diorama_output::dataset::BatchRows;
 use diorama_output::funnel::Funnel;
 use diorama_output::plan::{Batch, ROWS_PER_BATCH};
 use diorama_output::row::parts::Provenance;
@@ -37,9 +37,6 @@ pub enum TraceError {
     /// A task or a world cannot be used.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
-    /// The dataset cannot be written.
-    #[error(transparent)]
-    Dataset(#[from] DatasetError),
     /// Nothing can wait.
     #[error("cannot wait for an episode: {0}")]
     Runtime(#[from] std::io::Error),
@@ -106,25 +103,27 @@ impl Traces {
         if batch < self.first_test { Split::Train } else { Split::Test }
     }
 
-    /// Makes the rows of a batch, and stores their worlds.
+    /// Makes the rows of a batch, with their worlds.
     ///
     /// # Errors
-    /// When a task cannot be used or a world cannot be stored.
-    pub fn batch(&self, batch: &Batch, writer: &DatasetWriter) -> Result<BatchRows, TraceError> {
-        let (mut rows, mut funnel) = (Vec::new(), Funnel::default());
+    /// When a task or a world cannot be used.
+    pub fn batch(&self, batch: &Batch) -> Result<BatchRows, TraceError> {
+        let (mut rows, mut worlds, mut funnel) = (Vec::new(), BTreeMap::new(), Funnel::default());
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         for index in batch.row_indexes.clone() {
             let Some(Some(episode)) = self.episodes.get(index as usize) else { continue };
             funnel.propose();
             match self.row(episode, index, &runtime, &mut funnel)? {
                 Ok(row) => {
-                    writer.put_world(&row.world_id, &self.worlds.text(&row.world_id)?)?;
+                    if !worlds.contains_key(&row.world_id) {
+                        worlds.insert(row.world_id.clone(), self.worlds.text(&row.world_id)?.into());
+                    }
                     rows.push(row);
                 }
                 Err((agent, reason)) => funnel.drop_at(agent, &reason),
             }
         }
-        Ok(BatchRows { batch: batch.index, rows, funnel, ..BatchRows::default() })
+        Ok(BatchRows { batch: batch.index, rows, worlds, funnel, ..BatchRows::default() })
     }
 
     fn row(

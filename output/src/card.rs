@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use crate::columns;
-use crate::manifest::Manifest;
+use crate::manifest::{LICENSES, Manifest};
 use crate::row::Split;
 
 /// Domains shown by name; the manifest has them all.
@@ -79,15 +79,7 @@ fn front_matter(text: &mut String, manifest: &Manifest) {
             let names = licenses.iter().map(|license| identifier(license)).collect::<Vec<_>>().join("-and-");
             let name: String = names.chars().take(MAX_NAME_CHARS).collect();
             let _ = writeln!(text, "license: other\nlicense_name: {}", Json::from(name));
-            // All of them by their own names, which may hold what an identifier may not.
-            text.push_str("license_details: |\n");
-            for (license, rows) in by_count(&manifest.counts.licenses).into_iter().take(LICENSES_SHOWN) {
-                let _ = writeln!(text, "  {}: {rows} dialogues", line(license));
-            }
-            if licenses.len() > LICENSES_SHOWN {
-                let more = licenses.len() - LICENSES_SHOWN;
-                let _ = writeln!(text, "  and {more} more; each row names its own");
-            }
+            let _ = writeln!(text, "license_link: {LICENSES}");
         }
     }
     text.push_str("language:\n- en\ntask_categories:\n- text-generation\n");
@@ -96,11 +88,31 @@ fn front_matter(text: &mut String, manifest: &Manifest) {
         text.push_str("- benchmark\n");
     }
     let _ = writeln!(text, "size_categories:\n- {}", size_category(manifest.counts.dialogues));
-    text.push_str("configs:\n- config_name: default\n  data_files:\n");
-    for split in splits(manifest) {
-        let _ = writeln!(text, "  - split: {split}\n    path: data/{split}-*.parquet");
+    text.push_str("configs:\n");
+    for (name, folder) in [("default", "data"), ("structured", "structured"), ("worlds", "worlds")] {
+        let _ = writeln!(text, "- config_name: {name}\n  data_files:");
+        for split in splits(manifest) {
+            let _ = writeln!(text, "  - split: {split}\n    path: {folder}/{split}-*.parquet");
+        }
     }
     text.push_str("---\n\n");
+}
+
+/// The text of the file that the card links to where the hub knows no name for the licence; none where it does.
+#[must_use]
+pub fn licenses(manifest: &Manifest) -> Option<String> {
+    let licenses = by_count(&manifest.counts.licenses);
+    if let [(license, _)] = licenses.as_slice()
+        && HUB_LICENSES.contains(&hub_name(license).as_str())
+    {
+        return None;
+    }
+    let mut text = String::from(
+        "# Licences\n\nEach row names the licence of the world that it was made in, as the world's document states it, in the column \
+         `license`.\n\n",
+    );
+    table(&mut text, "license", "dialogues", licenses.into_iter());
+    Some(text)
 }
 
 fn introduction(text: &mut String, manifest: &Manifest) {
@@ -138,14 +150,21 @@ fn introduction(text: &mut String, manifest: &Manifest) {
 
 fn loader(text: &mut String, manifest: &Manifest) {
     let split = splits(manifest).first().copied().unwrap_or(Split::Train);
+    let files = manifest.files.iter().filter(|(name, _)| name.starts_with("structured/"));
+    let rows: u64 = files.filter_map(|(_, entry)| entry.rows).sum();
     let _ = writeln!(
         text,
-        "## Load\n\n```python\nimport json, datasets\nrows = datasets.load_dataset(\"parquet\", \
-         data_files=\"data/{split}-*.parquet\", split=\"train\")\nmessages, tools = rows[0][\"messages\"], \
-         json.loads(rows[0][\"tools\"])\nfor call in (call for message in messages for call in message[\"tool_calls\"] or []):\n    \
+        "## Load\n\n```python\nimport json, datasets\nrows = datasets.load_dataset(\".\", \"structured\", split=\"{split}\")\n\
+         messages, tools = rows[0][\"messages\"], json.loads(rows[0][\"tools\"])\n\
+         for call in (call for message in messages for call in message[\"tool_calls\"] or []):\n    \
          call[\"function\"][\"arguments\"] = json.loads(call[\"function\"][\"arguments\"])  # chat templates encode \
-         them\n```\n\nRun it in this folder. `diorama dataset export --format trl` writes the same rows \
-         with arguments as mappings. `diorama dataset verify` replays every row.\n"
+         them\n```\n\nRun it in this folder, or give the name of the repository for `.`.\n\n\
+         - `default` has all columns. Goals end with a message.\n\
+         - `structured` is for training: goals end with a call of `finish`, whose arguments the grader reads, and found APIs are \
+         called through `call_api`. {rows} rows; it lacks those without a structured form. A message with `train` \
+         false has an avoidable error: do not learn from it.\n\
+         - `worlds` has the canonical JSON of each world.\n\n\
+         `diorama dataset export` writes the formats of trainers. `diorama dataset verify` replays every row.\n"
     );
 }
 
@@ -198,11 +217,6 @@ fn hub_name(license: &str) -> String {
 fn identifier(license: &str) -> String {
     let plain = license.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { ' ' });
     plain.collect::<String>().to_lowercase().split_whitespace().collect::<Vec<_>>().join("-")
-}
-
-/// Text on one line of a YAML block.
-fn line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 fn funnel(text: &mut String, manifest: &Manifest) {
@@ -300,7 +314,6 @@ mod tests {
         assert_eq!(identifier("AGPL-3.0-only"), "agpl-3.0-only");
         assert_eq!(identifier("Apache License, Version 2.0"), "apache-license-version-2.0");
         assert_eq!(identifier("https://x.org/terms?a=b"), "https-x.org-terms-a-b");
-        assert_eq!(line("a\nb: c"), "a b: c");
         assert_eq!(hub_name("AGPL-3.0-only"), "agpl-3.0");
         assert_eq!(hub_name("CC-BY-4.0"), "cc-by-4.0");
     }

@@ -11,8 +11,59 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::row::{Dialogue, UnknownName, ability_name, parse_ability};
 
-/// Version of the columns. Version 1 is translated when it is read (`older`); a reader refuses others.
-pub const SCHEMA_VERSION: u32 = 2;
+/// Version of the columns and of the folder. Version 2 had the same columns, a JSON file for each world and no structured rows;
+/// version 1 is translated when it is read (`older`). A reader refuses others.
+pub const SCHEMA_VERSION: u32 = 3;
+
+/// The versions whose files have these columns.
+pub(crate) const SAME_COLUMNS: [u32; 2] = [2, SCHEMA_VERSION];
+
+/// A kind of rows: which columns a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// All columns, in `data/`.
+    Dialogues,
+    /// Those that a trainer of whole dialogues reads, in `structured/`.
+    Structured,
+}
+
+impl Table {
+    /// The kind of rows in a file, by its name.
+    pub(crate) fn of_file(name: &str) -> Self {
+        if name.starts_with("structured/") { Self::Structured } else { Self::Dialogues }
+    }
+
+    /// The columns, in order.
+    pub(crate) fn columns(self) -> &'static [Column] {
+        const NAMES: [&str; 9] =
+            ["id", "split", "ability", "tags", "domains", "tools", "messages", "license", "source"];
+        static STRUCTURED: LazyLock<Vec<Column>> = LazyLock::new(|| {
+            let columns = COLUMNS.into_iter().filter(|column| NAMES.contains(&column.field.name));
+            // Each row has a `finish` of its own among its tools.
+            columns
+                .map(|column| Column {
+                    is_repetitive: column.is_repetitive && column.field.name != "tools",
+                    ..column
+                })
+                .collect()
+        });
+        match self {
+            Self::Dialogues => &COLUMNS,
+            Self::Structured => &STRUCTURED,
+        }
+    }
+
+    /// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
+    #[must_use]
+    pub fn schema(self) -> SchemaRef {
+        static DIALOGUES: LazyLock<SchemaRef> = LazyLock::new(|| schema_of(&COLUMNS));
+        static STRUCTURED: LazyLock<SchemaRef> = LazyLock::new(|| schema_of(Table::Structured.columns()));
+        match self {
+            Self::Dialogues => Arc::clone(&DIALOGUES),
+            Self::Structured => Arc::clone(&STRUCTURED),
+        }
+    }
+}
 
 /// A column of a row.
 #[derive(Clone, Copy, Debug)]
@@ -146,8 +197,8 @@ pub const COLUMNS: [Column; 24] = [
         member("tags", Kind::Texts, "What the dialogue shows, by name: `correction`, `refusal`, ..."),
         Cell::Texts(|row| &row.tags, |row, tags| row.tags = tags),
     ),
-    text!(world_id, Text, "The world it runs in, `worlds/{world_id}.json`.").needed().repetitive(),
-    text!(world_hash, Text, "BLAKE3 of that file, in hexadecimal.").needed().repetitive(),
+    text!(world_id, Text, "The world it runs in; the files of `worlds/` have it by this id.").needed().repetitive(),
+    text!(world_hash, Text, "BLAKE3 of the world's text, in hexadecimal.").needed().repetitive(),
     Column::new(
         member("domains", Kind::Texts, "The domains whose APIs are called, in the order of their first calls."),
         Cell::Texts(|row| &row.domains, |row, domains| row.domains = domains),
@@ -224,12 +275,8 @@ pub const MESSAGE: [Member; 7] = [
     ),
 ];
 
-/// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
-#[must_use]
-pub fn arrow_schema() -> SchemaRef {
-    static SCHEMA: LazyLock<SchemaRef> =
-        LazyLock::new(|| Arc::new(Schema::new(fields(COLUMNS.map(|column| column.field)))));
-    Arc::clone(&SCHEMA)
+fn schema_of(columns: &[Column]) -> SchemaRef {
+    Arc::new(Schema::new(fields(columns.iter().map(|column| column.field))))
 }
 
 /// The Arrow fields of a message.

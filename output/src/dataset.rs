@@ -1,7 +1,7 @@
 //! Writing a dataset: whole, sharded or resumed, with the same bytes in the end.
 //!
 //! The caller makes rows; this makes files. A [`DatasetWriter`] opens the location, says which files are still to be
-//! made, takes worlds, and writes card and manifest when all files are there. [`drive`](DatasetWriter::drive) runs
+//! made, and writes card and manifest when all files are there. [`drive`](DatasetWriter::drive) runs
 //! the whole of it over threads. Until the dataset is complete it has a `.progress` folder beside `data`:
 //!
 //! - `run.json`: what the run is, so that other runs, shards and `--resume` can tell whether they are the same one;

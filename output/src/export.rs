@@ -20,8 +20,33 @@ pub use error::ExportError;
 pub use options::{Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched};
 
 use crate::folder::Folder;
-use crate::row::RowFault;
+use crate::row::{Dialogue, RowFault};
 use crate::storage::local::{self, PartFile};
+
+/// A row with structured endings, as the dataset's second configuration has it: each goal ends with a call of `finish`, and
+/// found APIs are called through `call_api`. Columns that it does not have are empty.
+///
+/// # Errors
+/// When the row has no structured form.
+pub fn structured(row: &Dialogue) -> Result<Dialogue, RowFault> {
+    let mut conversation = conversation::Conversation::of(row)?;
+    endings::apply(row, &mut conversation)?;
+    conversation.number_calls(&row.id);
+    searched::render(&mut conversation, Searched::Dispatch);
+    let (tools, messages) = conversation.into_columns();
+    Ok(Dialogue {
+        id: row.id.clone(),
+        split: row.split,
+        ability: row.ability,
+        tags: row.tags.clone(),
+        domains: row.domains.clone(),
+        tools,
+        messages,
+        license: row.license.clone(),
+        source: row.source.clone(),
+        ..Dialogue::blank()
+    })
+}
 
 /// The counts of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 //!
 //! It does not depend on the execution of the run: it has no times, threads, shards or paths of the machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::columns::SCHEMA_VERSION;
+use crate::columns::{SAME_COLUMNS, SCHEMA_VERSION};
 use crate::funnel::{Counts, Funnel};
 use crate::older;
 use crate::plan::PlanSizes;
@@ -19,6 +19,8 @@ use crate::storage::{Fingerprint, Storage, StorageError};
 pub const MANIFEST: &str = "manifest.json";
 /// The dataset card's name.
 pub const CARD: &str = "README.md";
+/// The licences of a dataset whose card cannot name one: the card links to it.
+pub const LICENSES: &str = "LICENSE.md";
 /// The folder of what the steps of a run with a model came to. It is no part of the dataset: no checksum covers it.
 pub const STEPS: &str = "steps";
 /// The report on a run with a model; no part of the dataset either.
@@ -118,6 +120,18 @@ pub struct FileEntry {
     /// Rows, in a file of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+    /// In a file of worlds: their ids, in the order of its row groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worlds: Vec<String>,
+}
+
+/// Where a world is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorldPlace {
+    /// The file.
+    pub file: String,
+    /// The row group of a Parquet file; `None` for the JSON file of an older dataset.
+    pub group: Option<usize>,
 }
 
 /// Metadata that cannot be used.
@@ -190,6 +204,22 @@ impl Manifest {
         }
     }
 
+    /// Where the worlds are: the first file that has each.
+    pub(crate) fn world_places(&self) -> HashMap<String, WorldPlace> {
+        let mut places = HashMap::new();
+        for (file, entry) in &self.files {
+            let mut add = |id: &str, group| {
+                let place = || WorldPlace { file: file.clone(), group };
+                places.entry(id.to_owned()).or_insert_with(place);
+            };
+            if let Some(id) = file.strip_prefix("worlds/").and_then(|name| name.strip_suffix(".json")) {
+                add(id, None);
+            }
+            entry.worlds.iter().enumerate().for_each(|(group, id)| add(id, Some(group)));
+        }
+        places
+    }
+
     /// The manifest of a run, without files yet.
     pub(crate) fn new(run: &RunRecord) -> Self {
         let identity = run.identity.clone();
@@ -216,7 +246,7 @@ impl Manifest {
 
 impl FileEntry {
     pub(crate) fn new(fingerprint: Fingerprint, rows: Option<u64>) -> Self {
-        Self { size: fingerprint.size, blake3: fingerprint.blake3, rows }
+        Self { size: fingerprint.size, blake3: fingerprint.blake3, rows, worlds: Vec::new() }
     }
 
     /// Returns true if the file has this size and hash.
@@ -237,14 +267,20 @@ pub fn config_hash(config: &BTreeMap<String, Json>) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// The path of a world below a dataset's folder.
-#[must_use]
-pub fn world_file(world_id: &str) -> String {
-    format!("worlds/{world_id}.json")
+/// The file of the structured rows of a file of rows.
+pub(crate) fn structured_file(rows: &str) -> String {
+    rows.replacen("data/", "structured/", 1)
 }
 
-/// Returns true if a world's id is a valid file name on every platform: letters, digits, `_`, `-` and inner dots, at
-/// most 128 bytes.
+/// The file of the worlds that the rows of a file name. Its name does not say how many there are: a file whose worlds are all
+/// in earlier files is left out.
+pub(crate) fn worlds_file(rows: &str) -> String {
+    let name = rows.trim_start_matches("data/").trim_end_matches(".parquet");
+    format!("worlds/{}.parquet", name.split("-of-").next().unwrap_or(name))
+}
+
+/// Returns true if a world's id has plain characters alone, as a file's name on every platform: letters, digits, `_`, `-` and
+/// inner dots, at most 128 bytes.
 #[must_use]
 pub fn is_world_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
@@ -268,7 +304,10 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
     let not_valid = |error: serde_json::Error| invalid(format!("not valid: {error}"));
     match version.schema_version {
         SCHEMA_VERSION => serde_json::from_slice(&bytes).map_err(not_valid),
-        // Unfinished runs of the older version are not gone on with.
+        // Unfinished runs of older versions are not gone on with.
+        found if name == MANIFEST && SAME_COLUMNS.contains(&found) => {
+            serde_json::from_slice(&bytes).map_err(not_valid)
+        }
         older::OLDER_VERSION if name == MANIFEST => {
             let mut json = serde_json::from_slice(&bytes).map_err(not_valid)?;
             older::manifest(&mut json);
@@ -304,7 +343,7 @@ struct Version {
     schema_version: u32,
 }
 
-fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     let plain = |part: &str| {
         !part.is_empty()
             && part != "."

@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType};
 use serde_json::Value as Json;
 
-use crate::columns::{COLUMNS, arrow_schema, element};
+use crate::columns::{COLUMNS, Table, element};
 
 /// The schema version that is translated.
 pub(crate) const OLDER_VERSION: u32 = 1;
@@ -68,7 +68,7 @@ pub(crate) fn batch(old: &RecordBatch) -> Result<RecordBatch, ArrowError> {
             },
         })
         .collect();
-    RecordBatch::try_new(arrow_schema(), columns?)
+    RecordBatch::try_new(Table::Dialogues.schema(), columns?)
 }
 
 /// Translates the manifest of a dataset of version 1.

@@ -29,7 +29,7 @@ pub struct Dialogue {
     pub rc_level: Option<u32>,
     /// The tags: properties that make the dialogue harder.
     pub tags: Vec<String>,
-    /// The world it runs in: `worlds/{world_id}.json`.
+    /// The world it runs in, by its id in the files of `worlds/`.
     pub world_id: String,
     /// BLAKE3 of the materialised world's canonical JSON, in hexadecimal.
     pub world_hash: String,

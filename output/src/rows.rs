@@ -7,10 +7,13 @@ mod check;
 mod decode;
 mod encode;
 mod reader;
+mod worlds;
 mod writer;
 
 pub use decode::{ColumnError, Place};
 pub use reader::{ReadError, RowFile, Rows};
+pub(crate) use worlds::WorldFile;
+pub use worlds::WorldWriter;
 pub use writer::{CREATED_BY, RowWriter, WriteError};
 
 #[cfg(test)]

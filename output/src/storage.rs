@@ -144,44 +144,6 @@ impl Storage {
         }
     }
 
-    /// Writes a whole file that may be lost with the power or the process until [`Storage::flush`] returns. Uploads go on
-    /// in the background, a bounded number at a time.
-    ///
-    /// # Errors
-    /// When it, or an earlier one, cannot be written.
-    pub fn write_later(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
-        match &self.backend {
-            Backend::Local(folder) => local::write_unsynced(&folder.path(name), bytes).map(drop),
-            Backend::Objects(objects) => objects.put_later(name, bytes),
-        }
-    }
-
-    /// Waits until all files of [`Storage::write_later`] are stored, as far as the process is concerned: a folder's files
-    /// are flushed to the disk by [`Storage::sync`].
-    ///
-    /// # Errors
-    /// When one cannot be written.
-    pub fn flush(&self) -> Result<(), StorageError> {
-        match &self.backend {
-            Backend::Local(_) => Ok(()),
-            Backend::Objects(objects) => objects.flush(),
-        }
-    }
-
-    /// Flushes files of one folder, and their names, to the disk.
-    ///
-    /// # Errors
-    /// When a file is not there, or the disk refuses.
-    pub fn sync(&self, folder: &str, names: &[String]) -> Result<(), StorageError> {
-        match &self.backend {
-            Backend::Local(root) => {
-                let paths: Vec<_> = names.iter().map(|name| root.path(name)).collect();
-                local::sync_files(&root.path(folder), &paths)
-            }
-            Backend::Objects(objects) => objects.flush(),
-        }
-    }
-
     /// Writes a whole file if there is none of its name. Of several writers at once one succeeds. Returns false if there
     /// was one.
     ///

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use diorama_output::columns::Table;
+use diorama_output::folder::Folder;
 use diorama_output::manifest::Manifest;
 use diorama_output::row::{Dialogue, Role};
-use diorama_output::rows::{RowFile, RowWriter};
+use diorama_output::rows::{RowFile, RowWriter, WorldWriter};
 use diorama_output::storage::Storage;
 use diorama_tests::{Ran, diorama, files, shared_data};
 use serde_json::Value as Json;
@@ -235,7 +237,7 @@ fn rewrite(folder: &Path, change: impl Fn(&mut Dialogue)) -> String {
     change(&mut rows[at]);
     let id = rows[at].id.clone();
     let mut bytes = Vec::new();
-    let mut writer = RowWriter::new(&mut bytes).unwrap();
+    let mut writer = RowWriter::new(&mut bytes, Table::Dialogues).unwrap();
     for row in rows {
         writer.write(row).unwrap();
     }
@@ -330,7 +332,7 @@ fn tampering_is_found_and_named() {
     all.retain(|(of, _)| *of == name);
     all.swap(0, 1);
     let mut bytes = Vec::new();
-    let mut writer = RowWriter::new(&mut bytes).unwrap();
+    let mut writer = RowWriter::new(&mut bytes, Table::Dialogues).unwrap();
     all.into_iter().for_each(|(_, row)| writer.write(row).unwrap());
     writer.finish().unwrap();
     std::fs::write(swapped.join(&name), bytes).unwrap();
@@ -360,11 +362,19 @@ fn tampering_is_found_and_named() {
 
     let record = fresh("record");
     let name = some(&record, "worlds");
-    let world = std::fs::read_to_string(record.join(&name)).unwrap();
+    let manifest = Manifest::read(&Storage::local(&record)).unwrap();
+    let folder = Folder::open(Storage::local(&record)).unwrap();
+    let ids = &manifest.files[&name].worlds;
+    let world = String::from_utf8(folder.world(&ids[0]).unwrap()).unwrap();
     let at = world.find("\"records\":[{").unwrap();
     let digit = world[at..].find(|c: char| c.is_ascii_digit() && c != '9').unwrap() + at;
     let edited = format!("{}9{}", &world[..digit], &world[digit + 1..]);
-    std::fs::write(record.join(&name), edited).unwrap();
+    let mut writer = WorldWriter::new(Vec::new()).unwrap();
+    for id in ids {
+        let world = String::from_utf8(folder.world(id).unwrap()).unwrap();
+        writer.write(id, if *id == ids[0] { &edited } else { &world }).unwrap();
+    }
+    std::fs::write(record.join(&name), writer.finish().unwrap().0).unwrap();
     agree(&record, &name);
     check(&record, "world");
 

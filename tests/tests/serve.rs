@@ -220,7 +220,7 @@ fn an_environment_is_the_same_in_process_and_over_http() {
     let folder = tempfile::tempdir().unwrap();
     let out = dataset(folder.path(), 16, 3);
     let server = serve(&["--open", "--tasks", out.to_str().unwrap()]);
-    let worlds = Worlds::new(diorama_output::storage::Storage::local(&out));
+    let worlds = Worlds::new(Folder::open(diorama_output::storage::Storage::local(out.as_ref())).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let short = Budget { calls: 4, ..Budget::USUAL };
     let kinds = [Budget::USUAL, short];

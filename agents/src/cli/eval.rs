@@ -185,7 +185,7 @@ impl RunArgs {
         }
         let outcome = run::run(
             plan,
-            Worlds::new(open_storage(self.tasks()?)?),
+            Worlds::new(open_dataset(self.tasks()?)?),
             rows,
             self.model.concurrency,
             self.threads.unwrap_or(0),

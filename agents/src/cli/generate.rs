@@ -208,7 +208,7 @@ impl Generate {
             let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
             writer.drive(
                 threads,
-                |batch| pipeline::batch(&recipe, &agents, batch, &writer),
+                |batch| pipeline::batch(&recipe, &agents, batch),
                 |progress| bar.set_position(progress.row_indexes),
             )?;
             bar.finish_and_clear();

@@ -1,7 +1,6 @@
 //! The error of the pipeline.
 
 use diorama_engine::BaseError;
-use diorama_output::dataset::DatasetError;
 use diorama_seeds::world::Report;
 
 /// The reason for which the rows of a batch cannot be made.
@@ -13,7 +12,4 @@ pub enum PipelineError {
     /// The engine cannot take a world.
     #[error(transparent)]
     Engine(#[from] BaseError),
-    /// A world cannot be stored.
-    #[error(transparent)]
-    Dataset(#[from] DatasetError),
 }

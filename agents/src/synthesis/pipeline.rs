@@ -3,7 +3,9 @@
 //! Row j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
 //! and split follow from the batch. Nothing here knows of threads, files or shards.
 
-use diorama_output::dataset::{BatchRows, DatasetWriter};
+use std::sync::Arc;
+
+use diorama_output::dataset::BatchRows;
 use diorama_output::funnel::{Funnel, Mutants};
 use diorama_output::plan::Batch;
 use diorama_output::row::parts::Provenance;
@@ -57,16 +59,11 @@ pub struct Agents {
     pub tester: Box<dyn TesterAgent>,
 }
 
-/// Makes the rows of a batch and stores its world.
+/// Makes the rows of a batch, with its world.
 ///
 /// # Errors
-/// When its world cannot be made or stored.
-pub fn batch(
-    recipe: &Recipe,
-    agents: &Agents,
-    batch: &Batch,
-    writer: &DatasetWriter,
-) -> Result<BatchRows, PipelineError> {
+/// When its world cannot be made.
+pub fn batch(recipe: &Recipe, agents: &Agents, batch: &Batch) -> Result<BatchRows, PipelineError> {
     let world = agents.domain.world(recipe, batch)?;
     let tester = agents.tester.as_ref();
     let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, tester, batch.split);
@@ -76,10 +73,8 @@ pub fn batch(
         rows.extend(maker.row(row_index, turn.map(|turn| Start { turn, scenarios: Vec::new() })));
     }
     let funnel = maker.funnel;
-    if !rows.is_empty() {
-        writer.put_world(&world.id, world.canonical.as_bytes())?;
-    }
-    Ok(BatchRows { batch: batch.index, rows, funnel, ..BatchRows::default() })
+    let worlds = [(world.id.clone(), Arc::clone(&world.canonical))].into();
+    Ok(BatchRows { batch: batch.index, rows, worlds, funnel, ..BatchRows::default() })
 }
 
 /// What a row begins with.

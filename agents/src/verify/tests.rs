@@ -30,7 +30,7 @@ fn dataset() -> &'static (tempfile::TempDir, Vec<Dialogue>) {
 }
 
 fn worlds() -> Worlds {
-    Worlds::new(Storage::local(&dataset().0.path().join("dataset")))
+    Worlds::new(Folder::open(Storage::local(&dataset().0.path().join("dataset"))).unwrap())
 }
 
 /// Puts a value into a place.

@@ -1,20 +1,23 @@
 //! One file of rows: batches in, bytes out, in row order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use parquet::errors::ParquetError;
 
 use super::error::DatasetError;
 use super::progress::Sidecar;
 use super::writer::DatasetWriter;
-use crate::columns::SCHEMA_VERSION;
+use crate::columns::{SCHEMA_VERSION, Table};
 use crate::documents::{RowsByDocument, add_rows};
+use crate::export;
 use crate::funnel::{Counts, Funnel};
+use crate::manifest::{FileEntry, is_world_id, structured_file, worlds_file};
 use crate::plan::FilePlan;
 use crate::row::Dialogue;
-use crate::rows::{RowWriter, WriteError};
+use crate::rows::{RowWriter, WorldWriter, WriteError};
 use crate::skeleton::skeleton;
-use crate::storage::{Cause, Fingerprint, NewFile, StorageError};
+use crate::storage::{Cause, NewFile, StorageError};
 
 /// The result of one batch: its rows and its funnel.
 #[derive(Clone, Debug, Default)]
@@ -23,24 +26,31 @@ pub struct BatchRows {
     pub batch: u64,
     /// Its rows, in row order. A row for which no attempt passed has none.
     pub rows: Vec<Dialogue>,
+    /// Canonical JSON of worlds by their ids, those that its rows name among them. Others are not stored.
+    pub worlds: BTreeMap<String, Arc<str>>,
     /// The funnel of the batch's tasks. The writer counts `written` and `exhausted`.
     pub funnel: Funnel,
     /// The rows of the documents that they are made of; empty if the run has none.
     pub documents: RowsByDocument,
 }
 
-/// Writes one planned file, batch by batch.
+/// Writes one planned file, its structured rows and its worlds, batch by batch.
 pub struct FileWriter<'a> {
     dataset: &'a DatasetWriter,
     plan: &'a FilePlan,
     writer: RowWriter<NewFile>,
+    structured: RowWriter<NewFile>,
+    structured_rows: u64,
+    /// `None` before the first world.
+    world_writer: Option<WorldWriter<NewFile>>,
     /// Position in the plan's batches of the next one to write.
     next: usize,
     ids: BTreeSet<String>,
     counts: Counts,
     funnel: Funnel,
     skeletons: BTreeSet<String>,
-    worlds: BTreeMap<String, Fingerprint>,
+    /// The hashes of its worlds.
+    worlds: BTreeMap<String, String>,
     documents: RowsByDocument,
 }
 
@@ -50,14 +60,17 @@ impl DatasetWriter {
     /// # Errors
     /// When the file cannot be made.
     pub fn start_file<'a>(&'a self, plan: &'a FilePlan) -> Result<FileWriter<'a>, DatasetError> {
-        let file = self.storage.create(&plan.name)?;
-        let full_name = || self.storage.full_name(&plan.name);
-        let writer =
-            RowWriter::new(file).map_err(|source| DatasetError::Rows { file: full_name(), source })?;
+        let start = |name: &str, table| {
+            let writer = RowWriter::new(self.storage.create(name)?, table);
+            writer.map_err(|source| at_file(source, self.storage.full_name(name)))
+        };
         Ok(FileWriter {
             dataset: self,
             plan,
-            writer,
+            writer: start(&plan.name, Table::Dialogues)?,
+            structured: start(&structured_file(&plan.name), Table::Structured)?,
+            structured_rows: 0,
+            world_writer: None,
             next: 0,
             ids: BTreeSet::new(),
             counts: Counts::default(),
@@ -101,15 +114,26 @@ impl FileWriter<'_> {
             return Err(self.refuse(batch.index, "is missing, expected all batches of the file"));
         }
         let storage = &self.dataset.storage;
-        let name = storage.full_name(&self.plan.name);
-        let file = self.writer.finish().map_err(|source| at_file(source, name))?;
-        let fingerprint = file.commit()?;
-        // The file's worlds are stored before anything says that it is finished.
-        storage.flush()?;
+        let finish = |writer: RowWriter<NewFile>, name: &str| {
+            let file = writer.finish().map_err(|source| at_file(source, storage.full_name(name)))?;
+            Ok::<_, DatasetError>(file.commit()?)
+        };
+        let mut files = BTreeMap::new();
+        if let Some(writer) = self.world_writer {
+            let name = worlds_file(&self.plan.name);
+            let (file, worlds) =
+                writer.finish().map_err(|source| at_file(source, storage.full_name(&name)))?;
+            files.insert(name, FileEntry { worlds, ..FileEntry::new(file.commit()?, None) });
+        }
+        let name = structured_file(&self.plan.name);
+        let stored = finish(self.structured, &name)?;
+        files.insert(name, FileEntry::new(stored, Some(self.structured_rows)));
+        let stored = finish(self.writer, &self.plan.name)?;
+        files.insert(self.plan.name.clone(), FileEntry::new(stored, Some(self.counts.dialogues)));
         let sidecar = Sidecar {
             schema_version: SCHEMA_VERSION,
             file: self.plan.name.clone(),
-            fingerprint,
+            files,
             counts: self.counts,
             funnel: self.funnel,
             skeletons: self.skeletons,
@@ -131,13 +155,51 @@ impl FileWriter<'_> {
         }
         self.funnel.add(&Funnel { written, exhausted: row_indexes - written, ..batch.funnel });
         add_rows(&mut self.documents, &batch.documents);
+        let is_named = |id: &str| batch.rows.iter().any(|row| row.world_id == id);
+        for (id, canonical) in batch.worlds.iter().filter(|(id, _)| is_named(id)) {
+            self.write_world(id, canonical)?;
+        }
         for row in batch.rows {
             self.check(batch.batch, &row)?;
             self.counts.count(&row);
             self.skeletons.insert(skeleton(&row));
+            let full_name = |name: &str| self.dataset.storage.full_name(name);
+            // A row without a structured form is left out of these, and counted by the difference.
+            if let Ok(structured) = export::structured(&row) {
+                self.structured_rows += 1;
+                let written = self.structured.write(structured);
+                written.map_err(|source| at_file(source, full_name(&structured_file(&self.plan.name))))?;
+            }
             let written = self.writer.write(row);
-            written.map_err(|source| at_file(source, self.dataset.storage.full_name(&self.plan.name)))?;
+            written.map_err(|source| at_file(source, full_name(&self.plan.name)))?;
         }
+        Ok(())
+    }
+
+    /// Stores a world of a batch, unless the file has it.
+    fn write_world(&mut self, id: &str, canonical: &str) -> Result<(), DatasetError> {
+        let refused = |what: &str| DatasetError::World { world: id.to_owned(), what: what.to_owned() };
+        if !is_world_id(id) {
+            return Err(refused(
+                "found an id with other characters than letters, digits, `_`, `-` and inner dots",
+            ));
+        }
+        let hash = blake3::hash(canonical.as_bytes()).to_hex().to_string();
+        match self.worlds.get(id) {
+            Some(known) if *known == hash => return Ok(()),
+            Some(_) => return Err(refused("another world has this id, expected one world per id")),
+            None => {}
+        }
+        let storage = &self.dataset.storage;
+        let name = worlds_file(&self.plan.name);
+        let at_file = |source| at_file(source, storage.full_name(&name));
+        let mut writer = match self.world_writer.take() {
+            Some(writer) => writer,
+            None => WorldWriter::new(storage.create(&name)?).map_err(at_file)?,
+        };
+        writer.write(id, canonical).map_err(at_file)?;
+        self.world_writer = Some(writer);
+        self.worlds.insert(id.to_owned(), hash);
         Ok(())
     }
 
@@ -150,14 +212,9 @@ impl FileWriter<'_> {
         if !self.ids.insert(id.clone()) {
             return Err(self.refuse(batch, &format!("row `{id}` has the id of an earlier row")));
         }
-        if !self.worlds.contains_key(&row.world_id) {
-            let stored = self.dataset.state().worlds.get(&row.world_id).cloned();
-            self.worlds.extend(stored.map(|stored| (row.world_id.clone(), stored)));
-        }
-        let known = self.worlds.get(&row.world_id).is_some_and(|stored| stored.blake3 == row.world_hash);
-        if !known {
+        if self.worlds.get(&row.world_id) != Some(&row.world_hash) {
             let what = format!(
-                "row `{id}` names world `{}` with hash {}, expected one that was stored",
+                "row `{id}` names world `{}` with hash {}, expected one that came with a batch",
                 row.world_id, row.world_hash
             );
             return Err(self.refuse(batch, &what));

@@ -8,7 +8,7 @@ use super::writer::DatasetWriter;
 use crate::card;
 use crate::columns::SCHEMA_VERSION;
 use crate::documents::{DOCUMENTS, REPORTS, complete, read_reports};
-use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, to_json, world_file};
+use crate::manifest::{CARD, FileEntry, LICENSES, MANIFEST, Manifest, to_json};
 use crate::plan::Shard;
 use crate::storage::Storage;
 use crate::storage::local::PART;
@@ -40,7 +40,6 @@ impl DatasetWriter {
             return Ok(Summary::of_manifest(&manifest));
         }
         let summary = Summary::of_sidecars(done.values());
-        sync_worlds(&self.storage, &summary)?;
         let name = ShardRecord::name(self.shard);
         let record = ShardRecord {
             schema_version: SCHEMA_VERSION,
@@ -61,15 +60,18 @@ pub(crate) fn assemble<'a>(
     sidecars: impl IntoIterator<Item = &'a Sidecar> + Clone,
 ) -> Result<Manifest, DatasetError> {
     let summary = Summary::of_sidecars(sidecars.clone());
-    for sidecar in sidecars {
-        let entry = FileEntry::new(sidecar.fingerprint.clone(), Some(sidecar.counts.dialogues));
-        manifest.files.insert(sidecar.file.clone(), entry);
-    }
-    for (world, fingerprint) in &summary.worlds {
-        manifest.files.insert(world_file(world), FileEntry::new(fingerprint.clone(), None));
+    let mut by_name: Vec<&Sidecar> = sidecars.into_iter().collect();
+    by_name.sort_by_key(|sidecar| &sidecar.file);
+    let mut worlds: BTreeSet<&str> = BTreeSet::new();
+    for (name, entry) in by_name.into_iter().flat_map(|sidecar| &sidecar.files) {
+        // A file of worlds that are all in earlier files is left out: a run over one world stores it once.
+        let is_new = entry.worlds.is_empty() || entry.worlds.iter().any(|id| !worlds.contains(id.as_str()));
+        if is_new {
+            worlds.extend(entry.worlds.iter().map(String::as_str));
+            manifest.files.insert(name.clone(), entry.clone());
+        }
     }
     check_listing(storage, &manifest)?;
-    sync_worlds(storage, &summary)?;
     if let Some(mut reports) = read_reports(storage, REPORTS)? {
         complete(&mut reports, &summary.documents);
         let stored = storage.write(DOCUMENTS, &to_json(&reports, DOCUMENTS)?)?;
@@ -78,8 +80,11 @@ pub(crate) fn assemble<'a>(
     manifest.counts = summary.counts;
     manifest.skeletons = summary.skeleton_count;
     manifest.funnel = summary.funnel;
-    manifest.worlds =
-        summary.worlds.into_iter().map(|(world, fingerprint)| (world, fingerprint.blake3)).collect();
+    manifest.worlds = summary.worlds;
+    if let Some(text) = card::licenses(&manifest) {
+        let stored = storage.write(LICENSES, text.as_bytes())?;
+        manifest.files.insert(LICENSES.to_owned(), FileEntry::new(stored, None));
+    }
     let card = storage.write(CARD, card::render(&manifest).as_bytes())?;
     manifest.files.insert(CARD.to_owned(), FileEntry::new(card, None));
     storage.write(MANIFEST, &to_json(&manifest, MANIFEST)?)?;
@@ -87,10 +92,10 @@ pub(crate) fn assemble<'a>(
 }
 
 /// Compares the files that are there with those that the manifest will name. What a crash left under a temporary name,
-/// and worlds that no row names, are removed; anything else that is missing, too much or of another size is an error.
+/// and files of worlds that the manifest leaves out, are removed; anything else that is missing, too much or of another size is an error.
 fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetError> {
     let mut missing: BTreeSet<&str> = manifest.files.keys().map(String::as_str).collect();
-    for folder in ["data", "worlds"] {
+    for folder in ["data", "structured", "worlds"] {
         for found in storage.list(folder)? {
             let name = format!("{folder}/{}", found.name);
             missing.remove(name.as_str());
@@ -116,20 +121,13 @@ fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetEr
     }
 }
 
-/// Worlds are written without waiting for the disk; a record that names them is not written before they are on it.
-fn sync_worlds(storage: &Storage, summary: &Summary) -> Result<(), DatasetError> {
-    let worlds: Vec<String> = summary.worlds.keys().map(|world| world_file(world)).collect();
-    Ok(storage.sync("worlds", &worlds)?)
-}
-
 /// Checks that no two files mean different worlds by the same id.
 pub(crate) fn one_hash_per_world<'a>(
     sidecars: impl IntoIterator<Item = &'a Sidecar>,
 ) -> Result<(), DatasetError> {
     let mut known: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     for sidecar in sidecars {
-        for (world, fingerprint) in &sidecar.worlds {
-            let hash = fingerprint.blake3.as_str();
+        for (world, hash) in &sidecar.worlds {
             let (other, file) = known.entry(world).or_insert((hash, &sidecar.file));
             if *other != hash {
                 let what = format!("{file} and {} name it with different hashes", sidecar.file);

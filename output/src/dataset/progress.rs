@@ -11,11 +11,11 @@ use crate::columns::SCHEMA_VERSION;
 use crate::documents::{RowsByDocument, add_rows};
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{
-    Identity, Manifest, MetadataError, RunRecord, config_hash, if_there, is_world_id, read_metadata, to_json,
-    world_file,
+    FileEntry, Identity, Manifest, MetadataError, RunRecord, config_hash, if_there, is_plain, is_world_id,
+    read_metadata, to_json,
 };
 use crate::plan::{FilePlan, Plan, Shard};
-use crate::storage::{Fingerprint, Storage};
+use crate::storage::Storage;
 
 /// The record of the run, below the location.
 pub(super) const RUN: &str = ".progress/run.json";
@@ -33,8 +33,8 @@ pub struct Summary {
     /// The number of different skeletons; `None` in datasets of older versions.
     #[serde(rename = "skeletons")]
     pub skeleton_count: Option<u64>,
-    /// Each world that a row names.
-    pub worlds: BTreeMap<String, Fingerprint>,
+    /// The hash of each world that a row names.
+    pub worlds: BTreeMap<String, String>,
     /// The rows of the documents that they are made of.
     #[serde(skip)]
     pub documents: RowsByDocument,
@@ -47,16 +47,16 @@ pub struct Sidecar {
     pub schema_version: u32,
     /// The file's name below the folder.
     pub file: String,
-    /// Its bytes.
-    pub fingerprint: Fingerprint,
+    /// What was written with it: the file, its structured rows and its worlds.
+    pub files: BTreeMap<String, FileEntry>,
     /// Counts over its rows.
     pub counts: Counts,
     /// The funnel of the tasks proposed for it.
     pub funnel: Funnel,
     /// Hashes of its rows' skeletons.
     pub skeletons: BTreeSet<String>,
-    /// Each world that its rows name.
-    pub worlds: BTreeMap<String, Fingerprint>,
+    /// The hash of each world that its rows name.
+    pub worlds: BTreeMap<String, String>,
     /// The rows of the documents that they are made of.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub documents: RowsByDocument,
@@ -151,22 +151,18 @@ impl Sidecar {
 
     pub(crate) fn write(&self, storage: &Storage, file: &FilePlan) -> Result<(), DatasetError> {
         let name = Self::name(file);
-        // Lost with the power, it costs one file made again.
-        storage.write_later(&name, &to_json(self, &name)?)?;
+        storage.write(&name, &to_json(self, &name)?)?;
         Ok(())
     }
 
-    /// Returns true if the file and its worlds are still present with the same bytes.
+    /// Returns true if its files are still present with the same bytes.
     pub(crate) fn holds(&self, storage: &Storage) -> Result<bool, DatasetError> {
-        if storage.fingerprint(&self.file)?.as_ref() != Some(&self.fingerprint) {
-            return Ok(false);
-        }
-        for (world, fingerprint) in &self.worlds {
-            if !is_world_id(world) || storage.fingerprint(&world_file(world))?.as_ref() != Some(fingerprint) {
+        for (name, entry) in &self.files {
+            if !is_plain(name) || storage.fingerprint(name)?.is_none_or(|found| !entry.is(&found)) {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(self.files.contains_key(&self.file))
     }
 }
 
@@ -197,6 +193,9 @@ impl ShardRecord {
         for (name, sidecar) in &record.files {
             if sidecar.file != *name {
                 return Err(invalid(format!("file `{name}` is recorded as `{}`", sidecar.file)));
+            }
+            if let Some(name) = sidecar.files.keys().find(|name| !is_plain(name)) {
+                return Err(invalid(format!("found file name `{name}`, expected one inside the folder")));
             }
             if let Some(world) = sidecar.worlds.keys().find(|world| !is_world_id(world)) {
                 return Err(invalid(format!("world id `{world}` cannot be a file name")));
@@ -230,17 +229,12 @@ fn show<T: Serialize>(value: &T) -> String {
 
 impl Summary {
     pub(crate) fn of_manifest(manifest: &Manifest) -> Self {
-        let fingerprint = |world: &String| {
-            let entry = manifest.files.get(&world_file(world))?;
-            Some(Fingerprint { size: entry.size, blake3: entry.blake3.clone() })
-        };
-        let worlds = manifest.worlds.keys();
         Self {
             counts: manifest.counts.clone(),
             funnel: manifest.funnel.clone(),
             skeletons: BTreeSet::new(),
             skeleton_count: manifest.skeletons,
-            worlds: worlds.filter_map(|world| Some((world.clone(), fingerprint(world)?))).collect(),
+            worlds: manifest.worlds.clone(),
             documents: RowsByDocument::new(),
         }
     }

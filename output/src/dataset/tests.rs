@@ -9,7 +9,9 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{BatchRows, DatasetError, DatasetWriter, DriveError, Options, Start, Summary};
+use crate::columns::Table;
 use crate::dataset::file::at_file;
+use crate::folder::Folder;
 use crate::funnel::{Funnel, Mutants};
 use crate::manifest::{Identity, Versions};
 use crate::plan::{Batch, Plan, PlanSizes};
@@ -51,9 +53,9 @@ fn open_as(
 }
 
 /// The rows of a batch: row 17 of every 40 is exhausted.
-fn make(writer: &DatasetWriter, batch: &Batch) -> Result<BatchRows, DatasetError> {
+fn make(batch: &Batch) -> Result<BatchRows, DatasetError> {
     let mut funnel = Funnel::default();
-    let mut rows = Vec::new();
+    let (mut rows, mut worlds) = (Vec::new(), BTreeMap::new());
     for row_index in batch.row_indexes.clone() {
         funnel.propose();
         if row_index % 40 == 17 {
@@ -61,16 +63,16 @@ fn make(writer: &DatasetWriter, batch: &Batch) -> Result<BatchRows, DatasetError
             continue;
         }
         let row = sample(row_index, batch.split);
-        writer.put_world(&row.world_id, world_json(&row.world_id).as_bytes())?;
+        worlds.insert(row.world_id.clone(), world_json(&row.world_id).into());
         rows.push(row);
     }
     funnel.mutants.insert("drop_call".into(), Mutants { killed: 1, ..Mutants::default() });
-    Ok(BatchRows { batch: batch.index, rows, funnel, ..BatchRows::default() })
+    Ok(BatchRows { batch: batch.index, rows, worlds, funnel, ..BatchRows::default() })
 }
 
 fn run(storage: &Storage, shard: &str, threads: usize) -> Summary {
     let writer = open(storage, shard, Start::Fresh).unwrap();
-    writer.drive(threads, |batch| make(&writer, batch), |_| {}).unwrap();
+    writer.drive(threads, make, |_| {}).unwrap();
     writer.finish().unwrap()
 }
 
@@ -125,7 +127,7 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
             if made.fetch_add(1, Ordering::SeqCst) >= interrupt_after {
                 return Err(DatasetError::NotAFolder("interrupted".into()));
             }
-            make(&writer, batch)
+            make(batch)
         };
         let error = writer.drive(1, failing, |_| {}).unwrap_err();
         assert!(matches!(error, DriveError::Batch(_)), "{error}");
@@ -133,7 +135,7 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
         assert!(!folder.path().join("manifest.json").exists());
         let writer = open(&Storage::local(folder.path()), "1/1", Start::Resume).unwrap();
         assert_eq!(writer.pending().len(), files_left, "finished files are kept");
-        writer.drive(3, |batch| make(&writer, batch), |_| {}).unwrap();
+        writer.drive(3, make, |_| {}).unwrap();
         writer.finish().unwrap();
         assert_eq!(bytes(&Storage::local(folder.path())), expected);
     }
@@ -144,15 +146,16 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
     let (_, expected) = whole();
     let folder = TempDir::new().unwrap();
     let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
-    writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap();
+    writer.drive(1, make, |_| {}).unwrap();
     drop(writer);
     let file = |name: &str| folder.path().join(name);
     fs::write(file("data/train-00002-of-00010.parquet"), b"PAR1").unwrap();
     fs::remove_file(file("data/train-00003-of-00010.parquet")).unwrap();
     fs::write(file(".progress/train-00004-of-00010.json"), b"{").unwrap();
-    fs::remove_file(file("worlds/test_clinic_0.json")).unwrap();
+    fs::remove_file(file("worlds/test-00000.parquet")).unwrap();
+    fs::remove_file(file("structured/train-00008-of-00010.parquet")).unwrap();
     fs::write(file("data/train-00006-of-00010.parquet.part"), b"left by a crash").unwrap();
-    fs::write(file("worlds/nobody.json"), b"{}").unwrap();
+    fs::write(file("worlds/nobody.parquet"), b"PAR1").unwrap();
     let writer = open(&Storage::local(folder.path()), "1/1", Start::Resume).unwrap();
     let pending: Vec<&str> = writer.pending().iter().map(|file| file.name.as_str()).collect();
     assert_eq!(
@@ -161,10 +164,11 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
             "data/train-00002-of-00010.parquet",
             "data/train-00003-of-00010.parquet",
             "data/train-00004-of-00010.parquet",
+            "data/train-00008-of-00010.parquet",
             "data/test-00000-of-00002.parquet",
         ]
     );
-    writer.drive(2, |batch| make(&writer, batch), |_| {}).unwrap();
+    writer.drive(2, make, |_| {}).unwrap();
     writer.finish().unwrap();
     assert_eq!(bytes(&Storage::local(folder.path())), expected);
     let complete = open(&Storage::local(folder.path()), "1/1", Start::Resume).unwrap();
@@ -238,34 +242,39 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
         let error = writer.start_file(file).unwrap().submit(rows).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
-    let good = make(&writer, &file.batches[0]).unwrap();
+    let good = make(&file.batches[0]).unwrap();
     let with = |change: &dyn Fn(&mut BatchRows)| {
         let mut rows = good.clone();
         change(&mut rows);
         rows
     };
-    check(
-        make(&writer, &batch.batches[0]).unwrap(),
-        "batch 5 of data/train-00000-of-00010.parquet: is not expected",
-    );
+    check(make(&batch.batches[0]).unwrap(), "batch 5 of data/train-00000-of-00010.parquet: is not expected");
     check(with(&|rows| rows.rows[1].split = Split::Test), "row `d00000001` is of split test, expected train");
     check(with(&|rows| rows.rows[1].id = "d00000000".into()), "has the id of an earlier row");
     check(with(&|rows| rows.rows[1].world_id = "x".into()), "names world `x`");
-    check(with(&|rows| rows.rows[0].world_hash = "x".into()), "expected one that was stored");
+    check(with(&|rows| rows.rows[0].world_hash = "x".into()), "expected one that came with a batch");
     check(with(&|rows| rows.rows.push(sample(9, Split::Train))), "found 6 rows, expected at most 5");
     check(with(&|rows| rows.rows[2].gates = "?".into()), "column `gates` is not JSON");
-    check(make(&writer, &file.batches[1]).unwrap(), "it is not the next one of the file");
+    check(make(&file.batches[1]).unwrap(), "it is not the next one of the file");
     let mut twice = writer.start_file(file).unwrap();
     twice.submit(good.clone()).unwrap();
-    assert!(twice.submit(good).is_err());
+    assert!(twice.submit(good.clone()).is_err());
     let error = twice.finish().unwrap_err().to_string();
     assert!(error.contains("batch 1 of data/train-00000-of-00010.parquet: is missing"), "{error}");
-    for (id, expect) in
-        [("../x", "other characters"), ("", "other characters"), ("train_clinic_0", "another world")]
-    {
-        let error = writer.put_world(id, b"{}").unwrap_err().to_string();
-        assert!(error.contains(expect), "{error}");
-    }
+    let renamed = |id: &str| {
+        with(&|rows| {
+            rows.rows[0].world_id = id.to_owned();
+            rows.worlds.insert(id.to_owned(), "{}".into());
+        })
+    };
+    check(renamed("../x"), "other characters");
+    check(renamed(""), "other characters");
+    let mut other = writer.start_file(file).unwrap();
+    other.submit(good.clone()).unwrap();
+    let mut next = make(&file.batches[1]).unwrap();
+    next.worlds = [("train_clinic_0".to_owned(), "{}".into())].into();
+    assert!(other.submit(next).unwrap_err().to_string().contains("another world has this id"));
+    drop(other);
     assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0, "no half file is left");
 }
 
@@ -273,9 +282,8 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
 fn a_panic_while_a_batch_is_made_ends_the_drive() {
     let folder = TempDir::new().unwrap();
     let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
-    let drive = || {
-        writer.drive(3, |batch| if batch.index == 6 { panic!("a bug") } else { make(&writer, batch) }, |_| {})
-    };
+    let drive =
+        || writer.drive(3, |batch| if batch.index == 6 { panic!("a bug") } else { make(batch) }, |_| {});
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(drive)).is_err());
 }
 
@@ -287,7 +295,7 @@ fn a_full_disk_is_named_and_leaves_no_half_file() {
     let (path, part) = (folder.path().join("rows"), folder.path().join("part"));
     std::os::unix::fs::symlink("/dev/full", &part).unwrap();
     let file = NewFile::Local(Box::new(PartFile::create_as(&path, part).unwrap()));
-    let mut writer = RowWriter::new(file).unwrap();
+    let mut writer = RowWriter::new(file, Table::Dialogues).unwrap();
     let name = path.display().to_string();
     let written = (0..4_000).try_for_each(|row| writer.write(sample(row, Split::Train)));
     let error = match written {
@@ -297,4 +305,27 @@ fn a_full_disk_is_named_and_leaves_no_half_file() {
     assert!(error.starts_with(&format!("cannot write {name}: No space left on device")), "{error}");
     assert!(error.ends_with("free some space and run the same command again with --resume"), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_world_of_all_rows_is_stored_once() {
+    let folder = TempDir::new().unwrap();
+    let writer = open(&Storage::local(folder.path()), "1/1", Start::Fresh).unwrap();
+    let one = |batch: &Batch| {
+        let mut made = make(batch)?;
+        let id = format!("{}_clinic", batch.split);
+        let text = world_json(&id);
+        for row in &mut made.rows {
+            row.world_hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+            row.world_id.clone_from(&id);
+        }
+        made.worlds = [(id, text.into())].into();
+        Ok::<_, DatasetError>(made)
+    };
+    writer.drive(2, one, |_| {}).unwrap();
+    writer.finish().unwrap();
+    let worlds = Storage::local(folder.path()).list("worlds").unwrap();
+    let names: Vec<&str> = worlds.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["test-00000.parquet", "train-00000.parquet"]);
+    assert_eq!(Folder::open(Storage::local(folder.path())).unwrap().check_all(), []);
 }

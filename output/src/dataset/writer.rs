@@ -1,7 +1,6 @@
 //! Opens a location for a run, and keeps what of it is done.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,12 +8,9 @@ use std::time::Duration;
 use super::error::{DatasetError, PROGRESS};
 use super::progress::{RUN, ShardRecord, Sidecar, Summary};
 use crate::documents::{DocumentReport, REPORTS};
-use crate::manifest::{
-    Identity, Manifest, MetadataError, QUALITY, RunRecord, STEPS, if_there, is_world_id, to_json, world_file,
-};
+use crate::manifest::{Identity, Manifest, MetadataError, QUALITY, RunRecord, STEPS, if_there, to_json};
 use crate::plan::{FilePlan, Plan, Shard};
-use crate::storage::local::fingerprint_bytes;
-use crate::storage::{Fingerprint, Lock, Storage};
+use crate::storage::{Lock, Storage};
 
 /// Times that a record is read before it counts as missing.
 const READS: u32 = 5;
@@ -55,7 +51,6 @@ pub struct DatasetWriter {
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) done: BTreeMap<usize, Sidecar>,
-    pub(super) worlds: BTreeMap<String, Fingerprint>,
 }
 
 impl DatasetWriter {
@@ -160,38 +155,9 @@ impl DatasetWriter {
         Ok(summary)
     }
 
-    /// Stores a materialised world, once, and gives the hash that its rows must name.
-    ///
-    /// `canonical` is the world's canonical JSON; it becomes `worlds/{id}.json` as it is. Rows are only taken when
-    /// their world has been stored. Worlds that no row names in the end are removed.
-    ///
-    /// # Errors
-    /// When the id cannot be a file name, another world has the same id, or the file cannot be written.
-    pub fn put_world(&self, id: &str, canonical: &[u8]) -> Result<String, DatasetError> {
-        let refused = |what: &str| DatasetError::World { world: id.to_owned(), what: what.to_owned() };
-        if !is_world_id(id) {
-            return Err(refused(
-                "found an id with other characters than letters, digits, `_`, `-` and inner dots",
-            ));
-        }
-        let stored = fingerprint_bytes(canonical);
-        let hash = stored.blake3.clone();
-        match self.state().worlds.entry(id.to_owned()) {
-            Entry::Occupied(known) if *known.get() == stored => return Ok(hash),
-            Entry::Occupied(_) => {
-                return Err(refused("another world has this id, expected one world per id"));
-            }
-            Entry::Vacant(free) => free.insert(stored),
-        };
-        // Only the thread that took the id comes here, and it need not keep the others from theirs. The file is flushed
-        // when the run ends.
-        self.storage.write_later(&world_file(id), canonical)?;
-        Ok(hash)
-    }
-
     fn start(&mut self) -> Result<(), DatasetError> {
         let place = || self.storage.location().to_string();
-        self.storage.make_folders(&[PROGRESS, "data", "worlds"])?;
+        self.storage.make_folders(&[PROGRESS, "data", "structured", "worlds"])?;
         let lock = format!("{PROGRESS}/{}.lock", self.shard.file_stem());
         self.lock = match self.storage.lock(&lock)? {
             Lock::Held(file) => Some(file),
@@ -261,10 +227,18 @@ fn held_run(
 
 /// Returns true if a location holds nothing but empty folders and what a run with a model keeps beside a dataset.
 fn is_bare(storage: &Storage) -> Result<bool, DatasetError> {
-    let beside = [PROGRESS, "data", "worlds", STEPS, QUALITY];
-    Ok(storage.list("")?.iter().all(|entry| beside.contains(&entry.name.as_str()))
-        && storage.list("data")?.is_empty()
-        && storage.list("worlds")?.is_empty())
+    let folders = ["data", "structured", "worlds"];
+    let beside = [PROGRESS, STEPS, QUALITY];
+    let is_known = |name: &str| beside.contains(&name) || folders.contains(&name);
+    if !storage.list("")?.iter().all(|entry| is_known(&entry.name)) {
+        return Ok(false);
+    }
+    for folder in folders {
+        if !storage.list(folder)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Reads a record that another process may just have written: file systems and stores show it a moment later.

@@ -54,6 +54,11 @@ impl Conversation {
         Ok(Self { tools, visible: Vec::new(), turns: turns.collect::<Result<_, _>>()? })
     }
 
+    /// Writes it as the columns `tools` and `messages`.
+    pub(super) fn into_columns(self) -> (String, Vec<Message>) {
+        (Json::Array(self.tools).to_string(), self.turns.into_iter().map(Turn::into_message).collect())
+    }
+
     /// Gives every call an id that each chat template accepts: nine letters and digits, which follow from the row's id
     /// and the number of the call.
     pub(super) fn number_calls(&mut self, row: &str) {
@@ -151,6 +156,19 @@ impl Turn {
             reasoning: message.reasoning_content.clone(),
             train: message.train,
         })
+    }
+
+    fn into_message(self) -> Message {
+        let calls = self.calls.into_iter().map(|call| ToolCall::new(call.id, call.name, call.text));
+        Message {
+            role: self.role,
+            content: self.content,
+            tool_calls: calls.collect(),
+            tool_call_id: self.call_id,
+            name: self.name,
+            reasoning_content: self.reasoning,
+            train: self.train,
+        }
     }
 
     /// An assistant message that says this, or calls.

@@ -6,8 +6,10 @@ use std::fmt::Display;
 use serde_json::Value as Json;
 
 use super::open::{Failure, Folder, Part, is_rows};
+use crate::columns::SCHEMA_VERSION;
+use crate::export;
 use crate::funnel::Counts;
-use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, world_file};
+use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, structured_file};
 use crate::row::parts::Provenance;
 use crate::row::{Dialogue, Split, row_id};
 use crate::skeleton::skeleton;
@@ -130,7 +132,13 @@ impl Folder {
     pub fn check_files(&self) -> Vec<Failure> {
         let mut failures = self.check_listing();
         for (name, entry) in &self.manifest().files {
-            failures.extend(self.check_file(name, entry));
+            let found = self.check_file(name, entry);
+            if found.is_none()
+                && let Err(error) = self.check_worlds(name, &entry.worlds)
+            {
+                failures.push(failure(name, error.to_string()));
+            }
+            failures.extend(found);
         }
         failures
     }
@@ -215,7 +223,7 @@ impl Folder {
             ));
         }
         for world in manifest.worlds.keys().filter(|world| !tally.worlds.contains_key(*world)) {
-            failures.push(failure(&world_file(world), "no row names this world".to_owned()));
+            failures.push(failure(MANIFEST, format!("no row names world `{world}`")));
         }
         for (kind, splits) in [("world", &tally.worlds), ("domain", &tally.domains)] {
             for (name, _) in splits.iter().filter(|(_, splits)| splits.len() > 1) {
@@ -265,8 +273,51 @@ impl Folder {
                 }
             }
         }
+        failures.extend(self.row_files().into_iter().flat_map(|name| self.check_structured(name)));
         failures.extend(self.check_tally(&tally));
         failures
+    }
+
+    /// Compares the structured rows of a file with those that its rows give. A row that cannot be read is reported by
+    /// whoever reads the file's rows.
+    #[must_use]
+    pub fn check_structured(&self, rows: &str) -> Vec<Failure> {
+        // Datasets of earlier versions have none.
+        if self.manifest().schema_version < SCHEMA_VERSION {
+            return Vec::new();
+        }
+        let name = structured_file(rows);
+        let open = |name: &str| self.open_rows(name).and_then(|file| file.read());
+        let Ok(rows) = open(rows) else { return Vec::new() };
+        let mut stored = match open(&name) {
+            Ok(stored) => stored,
+            Err(error) => return vec![failure(&name, error.to_string())],
+        };
+        let mut found = 0;
+        for row in rows {
+            let Ok(row) = row else { return Vec::new() };
+            // A row that has no structured form is left out.
+            let Ok(expected) = export::structured(&row) else { continue };
+            let what = match stored.next() {
+                Some(Ok(stored)) if stored == expected => {
+                    found += 1;
+                    continue;
+                }
+                Some(Ok(_)) => "is not the structured form of its row".to_owned(),
+                Some(Err(error)) => error.to_string(),
+                None => "is missing".to_owned(),
+            };
+            return vec![Failure { file: name, row: Some(row.id), what }];
+        }
+        let expected = self.manifest().files.get(&name).and_then(|entry| entry.rows).unwrap_or(0);
+        let more = stored.next().is_some();
+        match found == expected && !more {
+            true => Vec::new(),
+            false => {
+                let more = if more { " and more" } else { "" };
+                vec![failure(&name, format!("found {found}{more} rows, expected {expected}"))]
+            }
+        }
     }
 
     /// Compares the files of rows with their checksums.
@@ -302,7 +353,9 @@ impl Folder {
     fn check_listing(&self) -> Vec<Failure> {
         let manifest = self.manifest();
         let mut failures = Vec::new();
-        for (folder, prefix) in [("", ""), ("data", "data/"), ("worlds", "worlds/")] {
+        for (folder, prefix) in
+            [("", ""), ("data", "data/"), ("structured", "structured/"), ("worlds", "worlds/")]
+        {
             let entries = match self.storage().list(folder) {
                 Ok(entries) => entries,
                 Err(error) => {
@@ -313,7 +366,7 @@ impl Folder {
             for name in entries.into_iter().map(|entry| entry.name) {
                 // Hidden entries at the top are those of tools (git, the hub's client); no loader reads them. Nor does one
                 // read what a run with a model says of itself.
-                let beside = [MANIFEST, "data", "worlds", STEPS, QUALITY];
+                let beside = [MANIFEST, "data", "structured", "worlds", STEPS, QUALITY];
                 let other = folder.is_empty() && (name.starts_with('.') || beside.contains(&name.as_str()));
                 let name = format!("{prefix}{name}");
                 if !other && !manifest.files.contains_key(&name) {
@@ -325,18 +378,20 @@ impl Folder {
             failures.push(failure(MANIFEST, format!("has no entry for {CARD}")));
         }
         for (world, hash) in &manifest.worlds {
-            match manifest.files.get(&world_file(world)) {
-                None => failures.push(failure(MANIFEST, format!("has no file for world `{world}`"))),
-                Some(entry) if entry.blake3 != *hash => {
-                    failures.push(failure(MANIFEST, format!("has two hashes for world `{world}`")));
-                }
-                Some(_) => {}
+            let Some(place) = self.world_place(world) else {
+                failures.push(failure(MANIFEST, format!("has no file for world `{world}`")));
+                continue;
+            };
+            let entry = manifest.files.get(&place.file).filter(|_| place.group.is_none());
+            if entry.is_some_and(|entry| entry.blake3 != *hash) {
+                failures.push(failure(MANIFEST, format!("has two hashes for world `{world}`")));
             }
         }
-        for name in manifest.files.keys().filter(|name| name.starts_with("worlds/")) {
-            let world = name.trim_start_matches("worlds/").trim_end_matches(".json");
-            if !manifest.worlds.contains_key(world) {
-                failures.push(failure(name, "no row names this world".to_owned()));
+        for (name, entry) in manifest.files.iter().filter(|(name, _)| name.starts_with("worlds/")) {
+            let json = name.strip_prefix("worlds/").and_then(|name| name.strip_suffix(".json"));
+            let ids = entry.worlds.iter().map(String::as_str).chain(json);
+            for world in ids.filter(|world| !manifest.worlds.contains_key(*world)) {
+                failures.push(failure(name, format!("no row names world `{world}`")));
             }
         }
         failures.extend(self.gaps().into_iter().map(|what| failure(MANIFEST, what)));

@@ -1,20 +1,24 @@
 //! A finished dataset, opened: its manifest, its rows and its worlds.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::manifest::{Manifest, MetadataError, is_world_id, world_file};
+use crate::manifest::{Manifest, MetadataError, WorldPlace, is_world_id};
 use crate::row::{Dialogue, Split};
-use crate::rows::{ReadError, RowFile, Rows};
+use crate::rows::{ReadError, RowFile, Rows, WorldFile};
 use crate::storage::{Storage, StorageError};
 
 /// A world larger than this is not read.
 const MAX_WORLD_BYTES: u64 = 1 << 30;
 
-/// A finished dataset.
+/// A finished dataset. Clones share its manifest.
 #[derive(Clone, Debug)]
 pub struct Folder {
     storage: Storage,
-    manifest: Manifest,
+    manifest: Arc<Manifest>,
+    worlds: Arc<HashMap<String, WorldPlace>>,
 }
 
 /// A row group of a file: what one thread reads at a time.
@@ -46,7 +50,8 @@ impl Folder {
     /// When it has none, or one of another version.
     pub fn open(storage: Storage) -> Result<Self, MetadataError> {
         let manifest = Manifest::read(&storage)?;
-        Ok(Self { storage, manifest })
+        let worlds = Arc::new(manifest.world_places());
+        Ok(Self { storage, manifest: Arc::new(manifest), worlds })
     }
 
     /// Where it is.
@@ -57,7 +62,7 @@ impl Folder {
 
     /// Returns the manifest.
     #[must_use]
-    pub const fn manifest(&self) -> &Manifest {
+    pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
@@ -136,14 +141,53 @@ impl Folder {
     /// When there is no such world, it cannot be read, or it is not the one the manifest means.
     pub fn world(&self, id: &str) -> Result<Vec<u8>, WorldError> {
         let hash = self.manifest.worlds.get(id).filter(|_| is_world_id(id));
-        let Some(hash) = hash else { return Err(WorldError::Unknown(id.to_owned())) };
-        let bytes = self.storage.read(&world_file(id), MAX_WORLD_BYTES)?;
-        let bytes = bytes.ok_or_else(|| WorldError::Missing(id.to_owned()))?;
-        let found = blake3::hash(&bytes).to_hex().to_string();
-        if found != *hash {
-            return Err(WorldError::Changed { world: id.to_owned(), found, expected: hash.clone() });
-        }
+        let (Some(hash), Some(place)) = (hash, self.worlds.get(id)) else {
+            return Err(WorldError::Unknown(id.to_owned()));
+        };
+        let bytes = match place.group {
+            Some(group) => self.stored_world(id, &WorldFile::open(&self.storage, &place.file)?, group)?,
+            None => {
+                let bytes = self.storage.read(&place.file, MAX_WORLD_BYTES)?;
+                bytes.ok_or_else(|| WorldError::Missing(place.file.clone()))?
+            }
+        };
+        same_world(id, &bytes, hash)?;
         Ok(bytes)
+    }
+
+    /// Where a world is stored.
+    #[must_use]
+    pub fn world_place(&self, id: &str) -> Option<&WorldPlace> {
+        self.worlds.get(id)
+    }
+
+    /// Checks that a file of worlds holds those that the manifest names, with their hashes.
+    pub(super) fn check_worlds(&self, file: &str, ids: &[String]) -> Result<(), WorldError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let worlds = WorldFile::open(&self.storage, file)?;
+        for (group, id) in ids.iter().enumerate() {
+            let hash = self.manifest.worlds.get(id).ok_or_else(|| WorldError::Unknown(id.clone()))?;
+            same_world(id, &self.stored_world(id, &worlds, group)?, hash)?;
+        }
+        Ok(())
+    }
+
+    fn stored_world(&self, id: &str, file: &WorldFile, group: usize) -> Result<Vec<u8>, WorldError> {
+        let (found, text) = file.read(group)?;
+        if found != id {
+            return Err(WorldError::Other { world: id.to_owned(), found });
+        }
+        Ok(text.into_bytes())
+    }
+}
+
+fn same_world(id: &str, text: &[u8], expected: &str) -> Result<(), WorldError> {
+    let found = blake3::hash(text).to_hex().to_string();
+    match found == expected {
+        true => Ok(()),
+        false => Err(WorldError::Changed { world: id.to_owned(), found, expected: expected.to_owned() }),
     }
 }
 
@@ -154,10 +198,18 @@ pub enum WorldError {
     #[error("the manifest has no world `{0}`")]
     Unknown(String),
     /// Its file is not there.
-    #[error("worlds/{0}.json is missing")]
+    #[error("{0} is missing")]
     Missing(String),
-    /// Its file is another one.
-    #[error("worlds/{world}.json: found hash {found}, expected {expected}")]
+    /// Another world stands in its place.
+    #[error("found world `{found}`, expected `{world}`, where the manifest places it")]
+    Other {
+        /// The world.
+        world: String,
+        /// The id that was found.
+        found: String,
+    },
+    /// It is another one.
+    #[error("world `{world}`: found hash {found}, expected {expected}")]
     Changed {
         /// The world.
         world: String,
@@ -167,6 +219,9 @@ pub enum WorldError {
         expected: String,
     },
     /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Its file cannot be read.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

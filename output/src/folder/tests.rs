@@ -6,13 +6,14 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::{Failure, Folder, Tally};
+use crate::columns::Table;
 use crate::dataset::{BatchRows, DatasetError, DatasetWriter, Options, Start};
 use crate::funnel::Funnel;
 use crate::manifest::{Identity, Versions, config_hash};
 use crate::plan::{Plan, PlanSizes, Shard};
 use crate::row::{Dialogue, Split};
-use crate::rows::RowWriter;
 use crate::rows::samples::{sample, world_json};
+use crate::rows::{RowWriter, WorldWriter};
 use crate::storage::Storage;
 
 /// A dataset of 80 rows: three files of train and one of test.
@@ -32,13 +33,13 @@ pub(crate) fn dataset() -> (TempDir, PathBuf) {
             |batch| {
                 let rows: Vec<Dialogue> =
                     batch.row_indexes.clone().map(|row_index| sample(row_index, batch.split)).collect();
-                for row in &rows {
-                    writer.put_world(&row.world_id, world_json(&row.world_id).as_bytes())?;
-                }
+                let worlds = rows.iter().map(|row| (row.world_id.clone(), world_json(&row.world_id).into()));
+                let worlds = worlds.collect();
                 Ok::<_, DatasetError>(BatchRows {
                     batch: batch.index,
                     funnel: Funnel { proposed: rows.len() as u64, ..Funnel::default() },
                     rows,
+                    worlds,
                     ..BatchRows::default()
                 })
             },
@@ -54,6 +55,8 @@ fn versions() -> Versions {
 }
 
 const TRAIN: &str = "data/train-00000-of-00003.parquet";
+const STRUCTURED: &str = "structured/train-00000-of-00003.parquet";
+const WORLDS: &str = "worlds/train-00000.parquet";
 const TEST: &str = "data/test-00000-of-00001.parquet";
 
 /// Damages a fresh dataset and compares all that is found.
@@ -91,7 +94,7 @@ fn edit_rows(path: &Path, name: &str, edit: impl FnOnce(&mut Vec<Dialogue>)) {
         .map(Result::unwrap)
         .collect();
     edit(&mut rows);
-    let mut writer = RowWriter::new(Vec::new()).unwrap();
+    let mut writer = RowWriter::new(Vec::new(), Table::Dialogues).unwrap();
     let count = rows.len();
     for row in rows {
         writer.write(row).unwrap();
@@ -143,14 +146,16 @@ fn changed_missing_and_added_files_are_found() {
     check(write("data/extra.parquet", "x"), &[("data/extra.parquet", None, "is not in the manifest")]);
     check(write("worlds/extra.json", "{}"), &[("worlds/extra.json", None, "is not in the manifest")]);
     let same_size = |path: &Path| {
-        let file = path.join("worlds/train_clinic_0.json");
-        let text = fs::read_to_string(&file).unwrap().replace("clinic", "cl1nic");
-        fs::write(file, text).unwrap();
+        let file = path.join(WORLDS);
+        let mut bytes = fs::read(&file).unwrap();
+        bytes[40] ^= 1;
+        fs::write(file, bytes).unwrap();
     };
-    check(same_size, &[("worlds/train_clinic_0.json", None, "found checksum")]);
+    check(same_size, &[(WORLDS, None, "found checksum")]);
+    check(|path| fs::remove_file(path.join(WORLDS)).unwrap(), &[(WORLDS, None, "is missing")]);
     check(
-        |path| fs::remove_file(path.join("worlds/test_clinic_0.json")).unwrap(),
-        &[("worlds/test_clinic_0.json", None, "is missing")],
+        |path| fs::remove_file(path.join(STRUCTURED)).unwrap(),
+        &[(STRUCTURED, None, "is missing"), (STRUCTURED, None, "parquet is missing")],
     );
     check(
         |path| fs::remove_file(path.join(TEST)).unwrap(),
@@ -169,8 +174,8 @@ fn changed_missing_and_added_files_are_found() {
             ("manifest.json", None, "`counts.licenses`"),
             ("manifest.json", None, "`counts.sources`"),
             ("manifest.json", None, "`funnel.written` is 80, expected 60"),
-            ("worlds/test_clinic_0.json", None, "no row names this world"),
-            ("worlds/test_clinic_1.json", None, "no row names this world"),
+            ("manifest.json", None, "no row names world `test_clinic_0`"),
+            ("manifest.json", None, "no row names world `test_clinic_1`"),
         ],
     );
 }
@@ -187,16 +192,23 @@ fn edited_rows_are_found_even_when_checksums_are_made_to_fit() {
     );
     check(
         |path| edit_rows(path, TRAIN, |rows| rows[5].id = "d00000004".into()),
-        &[(TRAIN, Some("d00000004"), "another row has this id")],
+        &[
+            (TRAIN, Some("d00000004"), "another row has this id"),
+            (STRUCTURED, Some("d00000004"), "is not the structured form of its row"),
+        ],
     );
     check(
         |path| edit_rows(path, TEST, |rows| rows[0].id = "d00000004".into()),
-        &[(TEST, Some("d00000004"), "another row has this id")],
+        &[
+            (TEST, Some("d00000004"), "another row has this id"),
+            ("structured/test-00000-of-00001.parquet", Some("d00000004"), "is not the structured form"),
+        ],
     );
     check(
         |path| edit_rows(path, TRAIN, |rows| rows[6].split = Split::Test),
         &[
             (TRAIN, Some("d00000006"), "found split test in a file of another split"),
+            (STRUCTURED, Some("d00000006"), "is not the structured form of its row"),
             ("manifest.json", None, "`counts.splits`"),
             ("data", None, "world `train_clinic_0` is in train and in test"),
             ("data", None, "domain `train_clinic_0` is in train and in test"),
@@ -210,6 +222,7 @@ fn edited_rows_are_found_even_when_checksums_are_made_to_fit() {
         },
         &[
             ("manifest.json", None, "`counts.domains`"),
+            ("structured/test-00000-of-00001.parquet", Some("d00000030"), "is not the structured form"),
             ("data", None, "domain `train_clinic_0` is in train and in test"),
         ],
     );
@@ -235,7 +248,7 @@ fn edited_manifests_are_found() {
         let error = Folder::open(Storage::local(&path)).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
-    refuse(&|manifest| manifest["schema_version"] = json!(3), "found schema version 3, expected 2");
+    refuse(&|manifest| manifest["schema_version"] = json!(4), "found schema version 4, expected 3");
     refuse(&|manifest| manifest["config"]["n"] = json!(2), "`config_hash` is not the hash of `config`");
     refuse(&|manifest| manifest["files"]["../x"] = json!({"size": 1, "blake3": ""}), "file name `../x`");
     refuse(&|manifest| manifest["seed"] = json!("x"), "not valid: invalid type");
@@ -301,9 +314,47 @@ fn worlds_are_checked_when_they_are_read() {
     assert_eq!(folder.world("train_clinic_0").unwrap(), world_json("train_clinic_0").into_bytes());
     let error = |id: &str| folder.world(id).unwrap_err().to_string();
     assert_eq!(error("../manifest"), "the manifest has no world `../manifest`");
-    fs::write(path.join("worlds/train_clinic_0.json"), "{}").unwrap();
-    assert!(error("train_clinic_0").starts_with("worlds/train_clinic_0.json: found hash"));
-    fs::remove_file(path.join("worlds/train_clinic_0.json")).unwrap();
-    assert_eq!(error("train_clinic_0"), "worlds/train_clinic_0.json is missing");
+    let write = |id: &str, text: &str| {
+        let mut writer = WorldWriter::new(Vec::new()).unwrap();
+        writer.write(id, text).unwrap();
+        fs::write(path.join(WORLDS), writer.finish().unwrap().0).unwrap();
+    };
+    write("train_clinic_0", "{}");
+    assert!(error("train_clinic_0").starts_with("world `train_clinic_0`: found hash"));
+    write("train_clinic_9", "{}");
+    assert!(error("train_clinic_0").starts_with("found world `train_clinic_9`, expected `train_clinic_0`"));
+    fs::remove_file(path.join(WORLDS)).unwrap();
+    assert!(error("train_clinic_0").ends_with("worlds/train-00000.parquet is missing"));
     assert_eq!(config_hash(&BTreeMap::from([("n".into(), json!(1))])), folder.manifest().config_hash);
+}
+
+/// A dataset of version 2, as its manifest and its folder were: a file of JSON for each world, no structured rows.
+#[test]
+fn worlds_in_files_of_their_own_are_still_read() {
+    let (_guard, path) = dataset();
+    let folder = Folder::open(Storage::local(&path)).unwrap();
+    let worlds: Vec<(String, Vec<u8>)> =
+        folder.manifest().worlds.keys().map(|id| (id.clone(), folder.world(id).unwrap())).collect();
+    for part in ["worlds", "structured"] {
+        fs::remove_dir_all(path.join(part)).unwrap();
+    }
+    fs::create_dir(path.join("worlds")).unwrap();
+    edit_manifest(&path, |manifest| {
+        manifest["schema_version"] = json!(2);
+        let files = manifest["files"].as_object_mut().unwrap();
+        files.retain(|name, _| !name.starts_with("worlds/") && !name.starts_with("structured/"));
+        for (id, text) in &worlds {
+            let hash = blake3::hash(text).to_hex().to_string();
+            files.insert(format!("worlds/{id}.json"), json!({"size": text.len(), "blake3": hash}));
+            fs::write(path.join(format!("worlds/{id}.json")), text).unwrap();
+        }
+    });
+    let folder = Folder::open(Storage::local(&path)).unwrap();
+    assert_eq!(folder.check_all(), []);
+    assert_eq!(folder.world("train_clinic_0").unwrap(), world_json("train_clinic_0").into_bytes());
+    fs::write(path.join("worlds/train_clinic_0.json"), "{}").unwrap();
+    assert!(folder.world("train_clinic_0").unwrap_err().to_string().contains("found hash"));
+    fs::remove_file(path.join("worlds/train_clinic_0.json")).unwrap();
+    let error = folder.world("train_clinic_0").unwrap_err().to_string();
+    assert_eq!(error, "worlds/train_clinic_0.json is missing");
 }

@@ -1,6 +1,6 @@
 //! Checks a row before it is written, column by column.
 
-use crate::columns::{COLUMNS, Cell, Column, Kind};
+use crate::columns::{COLUMNS, Cell, Column, Kind, Table};
 use crate::row::{Dialogue, Message, RowFault};
 
 impl Dialogue {
@@ -22,8 +22,12 @@ impl Dialogue {
     /// # Errors
     /// The first fault, with the row's id and the column.
     pub fn check(&self) -> Result<(), RowFault> {
+        self.check_columns(Table::Dialogues)
+    }
+
+    pub(super) fn check_columns(&self, table: Table) -> Result<(), RowFault> {
         let fault = |column: &'static str, what: String| RowFault { row: self.id.clone(), column, what };
-        for column in &COLUMNS {
+        for column in table.columns() {
             let Cell::Text(get, _) = column.cell else { continue };
             let (name, text) = (column.field.name, get(self));
             if column.is_needed && text.is_empty() {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use arrow_array::{Array, BooleanArray, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
 use arrow_schema::DataType;
 
-use crate::columns::{COLUMNS, Cell};
+use crate::columns::{Cell, Table};
 use crate::row::{Dialogue, FunctionCall, Message, Role, ToolCall, UnknownName};
 
 /// A reason why a stored row is not a valid dialogue.
@@ -79,14 +79,15 @@ impl fmt::Display for Place {
     }
 }
 
-/// The rows of a batch. An error says which row of the batch and what is wrong.
-pub(crate) fn decode(batch: &RecordBatch) -> Result<Vec<Dialogue>, (usize, ColumnError)> {
-    let columns = Columns::of(batch).map_err(|error| (0, error))?;
+/// The rows of a batch; columns that it does not have stay empty. An error says which row of the batch and what is wrong.
+pub(crate) fn decode(batch: &RecordBatch, table: Table) -> Result<Vec<Dialogue>, (usize, ColumnError)> {
+    let columns = Columns::of(batch, table).map_err(|error| (0, error))?;
     (0..batch.num_rows()).map(|row| columns.row(row).map_err(|error| (row, error))).collect()
 }
 
 struct Columns<'a> {
     batch: &'a RecordBatch,
+    table: Table,
     messages: Messages<'a>,
 }
 
@@ -106,7 +107,7 @@ struct Messages<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch) -> Result<Self, ColumnError> {
+    fn of(batch: &'a RecordBatch, table: Table) -> Result<Self, ColumnError> {
         let list: &ListArray = array(batch.column_by_name("messages").map(AsRef::as_ref), "messages")?;
         let message: &StructArray = array(Some(list.values().as_ref()), "messages")?;
         let calls: &ListArray = array(member(message, "tool_calls"), "tool_calls")?;
@@ -115,6 +116,7 @@ impl<'a> Columns<'a> {
         let text = |holder, name| array(member(holder, name), name);
         Ok(Self {
             batch,
+            table,
             messages: Messages {
                 list,
                 role: text(message, "role")?,
@@ -134,7 +136,7 @@ impl<'a> Columns<'a> {
 
     fn row(&self, row: usize) -> Result<Dialogue, ColumnError> {
         let mut dialogue = Dialogue::blank();
-        for column in &COLUMNS {
+        for column in self.table.columns() {
             let name = column.field.name;
             match column.cell {
                 Cell::Text(_, set) => parse(name, set(&mut dialogue, self.text(name, row)?))?,

@@ -7,12 +7,13 @@ use arrow_array::{ArrayRef, BooleanArray, Int32Array, ListArray, RecordBatch, St
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType};
 
-use crate::columns::{COLUMNS, Cell, arrow_schema, call_fields, element, function_fields, message_fields};
+use crate::columns::{Cell, Table, call_fields, element, function_fields, message_fields};
 use crate::row::{CallKind, Dialogue, Message, ToolCall};
 
 /// One batch of the rows given. Callers keep batches far below the two gigabytes a text column can hold.
-pub(crate) fn encode(rows: &[Dialogue]) -> Result<RecordBatch, ArrowError> {
-    let columns: Result<Vec<ArrayRef>, ArrowError> = COLUMNS
+pub(crate) fn encode(rows: &[Dialogue], table: Table) -> Result<RecordBatch, ArrowError> {
+    let columns: Result<Vec<ArrayRef>, ArrowError> = table
+        .columns()
         .iter()
         .map(|column| match column.cell {
             Cell::Text(get, _) => Ok(texts(rows, get)),
@@ -23,7 +24,7 @@ pub(crate) fn encode(rows: &[Dialogue]) -> Result<RecordBatch, ArrowError> {
             Cell::Messages => messages(rows),
         })
         .collect();
-    RecordBatch::try_new(arrow_schema(), columns?)
+    RecordBatch::try_new(table.schema(), columns?)
 }
 
 fn texts<T>(items: &[T], text: impl Fn(&T) -> &str) -> ArrayRef {

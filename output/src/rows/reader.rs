@@ -12,7 +12,7 @@ use parquet::file::reader::ChunkReader;
 
 use super::decode::{ColumnError, decode};
 use super::writer::SCHEMA_KEY;
-use crate::columns::{SCHEMA_VERSION, arrow_schema};
+use crate::columns::{SAME_COLUMNS, SCHEMA_VERSION, Table};
 use crate::older::{self, OLDER_VERSION};
 use crate::row::Dialogue;
 use crate::storage::{Storage, StorageError, StoredFile};
@@ -28,6 +28,7 @@ const FOOTER_BYTES: u64 = 256 << 10;
 /// A Parquet file of dialogues. Row groups can be read independently, each by its own thread.
 #[derive(Clone, Debug)]
 pub struct RowFile {
+    table: Table,
     file: StoredFile,
     metadata: ArrowReaderMetadata,
 }
@@ -35,6 +36,7 @@ pub struct RowFile {
 /// The rows of a file or of one of its row groups, in order. After an error it ends.
 pub struct Rows {
     file: String,
+    table: Table,
     reader: Option<ParquetRecordBatchReader>,
     /// The row groups that follow.
     rest: Option<(RowFile, Range<usize>)>,
@@ -92,9 +94,9 @@ impl RowFile {
     pub fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
         let missing = || ReadError::Missing { file: storage.full_name(name) };
         let file = storage.open_file(name)?.ok_or_else(missing)?;
-        let size = file.size();
-        let metadata = load(&file.chunks(size.saturating_sub(FOOTER_BYTES)..size)?, &file.full_name())?;
-        Ok(Self { file, metadata })
+        let table = Table::of_file(name);
+        let metadata = footer(&file, &table.schema())?;
+        Ok(Self { table, file, metadata })
     }
 
     /// The number of rows.
@@ -116,7 +118,7 @@ impl RowFile {
     /// When the file cannot be opened or is damaged.
     pub fn read(&self) -> Result<Rows, ReadError> {
         let rows = if self.groups() == 0 {
-            rows_of(self.file.chunks(0..0)?, self.metadata.clone(), &self.file.full_name(), None)?
+            rows_of(self.file.chunks(0..0)?, self.metadata.clone(), &self.file.full_name(), self.table, None)?
         } else {
             self.read_group(0)?
         };
@@ -133,12 +135,18 @@ impl RowFile {
             let what = format!("found {} row groups, expected more than {group}", self.groups());
             return Err(ReadError::Damaged { file, what });
         };
-        rows_of(self.file.chunks(range)?, self.metadata.clone(), &file, Some(group))
+        rows_of(self.file.chunks(range)?, self.metadata.clone(), &file, self.table, Some(group))
     }
 }
 
+/// The metadata of a file, checked.
+pub(super) fn footer(file: &StoredFile, expected: &Schema) -> Result<ArrowReaderMetadata, ReadError> {
+    let size = file.size();
+    load(&file.chunks(size.saturating_sub(FOOTER_BYTES)..size)?, &file.full_name(), expected)
+}
+
 /// The bytes of a row group's columns. A damaged file may claim any; what is not in the file is not fetched.
-fn byte_range(group: &RowGroupMetaData) -> Range<u64> {
+pub(super) fn byte_range(group: &RowGroupMetaData) -> Range<u64> {
     let (mut start, mut end) = (u64::MAX, 0);
     for column in group.columns() {
         let first = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
@@ -172,7 +180,7 @@ impl Iterator for Rows {
                 }
                 Err(error) => return Some(Err(error)),
             };
-            match decode(&batch) {
+            match decode(&batch, self.table) {
                 Ok(rows) => {
                     self.batch = rows.into_iter();
                     self.reader = Some(reader);
@@ -196,13 +204,17 @@ impl Rows {
 }
 
 /// Reads and checks a file's metadata.
-pub(super) fn load<T: ChunkReader>(file: &T, name: &str) -> Result<ArrowReaderMetadata, ReadError> {
+pub(super) fn load<T: ChunkReader>(
+    file: &T,
+    name: &str,
+    expected: &Schema,
+) -> Result<ArrowReaderMetadata, ReadError> {
     // The types follow from the Parquet schema, never from an embedded Arrow schema that could contradict it.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = guard(name, || ArrowReaderMetadata::load(file, options))?;
     // Columns of the older version are checked where they are translated.
-    if version(metadata.metadata(), name)? == SCHEMA_VERSION {
-        check_schema(metadata.schema(), name)?;
+    if version(metadata.metadata(), name)? != OLDER_VERSION {
+        check_schema(metadata.schema(), name, expected)?;
     }
     check_sizes(metadata.metadata(), file.len(), name)?;
     Ok(metadata)
@@ -212,6 +224,7 @@ pub(super) fn rows_of<T: ChunkReader + 'static>(
     file: T,
     metadata: ArrowReaderMetadata,
     name: &str,
+    table: Table,
     group: Option<usize>,
 ) -> Result<Rows, ReadError> {
     let is_older = version(metadata.metadata(), name)? == OLDER_VERSION;
@@ -223,6 +236,7 @@ pub(super) fn rows_of<T: ChunkReader + 'static>(
     let reader = guard(name, || builder.build())?;
     Ok(Rows {
         file: name.to_owned(),
+        table,
         reader: Some(reader),
         rest: None,
         is_older,
@@ -233,7 +247,10 @@ pub(super) fn rows_of<T: ChunkReader + 'static>(
 
 /// Runs a step of the Parquet reader. Damaged bytes have made it panic where it should have returned an error, and
 /// a command that checks foreign files must not end by that.
-fn guard<T, E: std::fmt::Display>(file: &str, step: impl FnOnce() -> Result<T, E>) -> Result<T, ReadError> {
+pub(super) fn guard<T, E: std::fmt::Display>(
+    file: &str,
+    step: impl FnOnce() -> Result<T, E>,
+) -> Result<T, ReadError> {
     let damaged = |what: String| ReadError::Damaged { file: file.to_owned(), what };
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result.map_err(|error| damaged(error.to_string())),
@@ -247,17 +264,18 @@ fn version(metadata: &ParquetMetaData, file: &str) -> Result<u32, ReadError> {
     let found = pairs
         .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
         .and_then(|pair| pair.value.as_deref());
+    let known = SAME_COLUMNS.into_iter().chain([OLDER_VERSION]);
+    if let Some(version) = known.into_iter().find(|version| found == Some(&version.to_string())) {
+        return Ok(version);
+    }
     let what = match found {
-        Some(version) if version == SCHEMA_VERSION.to_string() => return Ok(SCHEMA_VERSION),
-        Some(version) if version == OLDER_VERSION.to_string() => return Ok(OLDER_VERSION),
         Some(version) => format!("found schema version {version}, expected {SCHEMA_VERSION}"),
         None => format!("found no `{SCHEMA_KEY}` in its metadata, expected {SCHEMA_VERSION}"),
     };
     Err(ReadError::Foreign { file: file.to_owned(), what })
 }
 
-fn check_schema(found: &Schema, file: &str) -> Result<(), ReadError> {
-    let expected = arrow_schema();
+fn check_schema(found: &Schema, file: &str, expected: &Schema) -> Result<(), ReadError> {
     let expected = || expected.fields().iter();
     if found.fields().iter().eq(expected()) {
         return Ok(());

@@ -5,10 +5,11 @@ use proptest::prelude::*;
 use super::reader::{load, rows_of};
 use super::samples::{arbitrary, sample};
 use super::{ReadError, RowWriter, Rows};
+use crate::columns::Table;
 use crate::row::{Dialogue, Split};
 
 fn write(rows: &[Dialogue]) -> Vec<u8> {
-    let mut writer = RowWriter::new(Vec::new()).unwrap();
+    let mut writer = RowWriter::new(Vec::new(), Table::Dialogues).unwrap();
     for row in rows {
         writer.write(row.clone()).unwrap();
     }
@@ -18,8 +19,8 @@ fn write(rows: &[Dialogue]) -> Vec<u8> {
 fn open(bytes: Vec<u8>) -> Result<Rows, ReadError> {
     let path = "x.parquet";
     let bytes = bytes::Bytes::from(bytes);
-    let metadata = load(&bytes, path)?;
-    rows_of(bytes, metadata, path, None)
+    let metadata = load(&bytes, path, &Table::Dialogues.schema())?;
+    rows_of(bytes, metadata, path, Table::Dialogues, None)
 }
 
 fn read(bytes: Vec<u8>) -> Result<Vec<Dialogue>, ReadError> {
@@ -46,7 +47,7 @@ fn the_same_rows_give_the_same_bytes_over_several_row_groups() {
     let rows = samples(1_200);
     let bytes = write(&rows);
     assert_eq!(bytes, write(&rows));
-    let metadata = load(&bytes::Bytes::from(bytes.clone()), "x").unwrap();
+    let metadata = load(&bytes::Bytes::from(bytes.clone()), "x", &Table::Dialogues.schema()).unwrap();
     assert_eq!(metadata.metadata().num_row_groups(), 3);
     assert_eq!(metadata.metadata().file_metadata().created_by(), Some(super::CREATED_BY));
     assert_eq!(read(bytes).unwrap(), rows);
@@ -57,7 +58,7 @@ fn a_row_group_ends_by_bytes_when_rows_are_large() {
     let rows: Vec<Dialogue> = (0..5)
         .map(|row_index| Dialogue { query: "x".repeat(20 << 20), ..sample(row_index, Split::Train) })
         .collect();
-    let metadata = load(&bytes::Bytes::from(write(&rows)), "x").unwrap();
+    let metadata = load(&bytes::Bytes::from(write(&rows)), "x", &Table::Dialogues.schema()).unwrap();
     let sizes: Vec<i64> = metadata.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
     assert_eq!(sizes, [2, 2, 1]);
 }
@@ -65,7 +66,7 @@ fn a_row_group_ends_by_bytes_when_rows_are_large() {
 #[test]
 fn rows_that_no_reader_could_use_are_refused() {
     let check = |row: Dialogue, expect: &str| {
-        let error = RowWriter::new(Vec::new()).unwrap().write(row).unwrap_err();
+        let error = RowWriter::new(Vec::new(), Table::Dialogues).unwrap().write(row).unwrap_err();
         assert!(error.to_string().contains(expect), "{error}");
     };
     let row = sample(7, Split::Train);
@@ -85,7 +86,7 @@ fn foreign_files_are_named_as_such() {
     };
     check(Vec::new(), "not a readable Parquet file");
     check(b"{\"id\": 1}\n{\"id\": 2}\n".to_vec(), "not a readable Parquet file");
-    let batch = super::encode::encode(&samples(2)).unwrap();
+    let batch = super::encode::encode(&samples(2), Table::Dialogues).unwrap();
     let mut other = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
     other.write(&batch).unwrap();
     check(other.into_inner().unwrap(), "found no `diorama.schema_version`");

@@ -12,11 +12,11 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::schema::types::ColumnPath;
 
 use super::encode::encode;
-use crate::columns::{COLUMNS, SCHEMA_VERSION, arrow_schema};
+use crate::columns::{SCHEMA_VERSION, Table};
 use crate::row::{Dialogue, RowFault};
 
 /// The writer's name in a file. It names the schema, not the build, so that a patch release writes the same bytes.
-pub const CREATED_BY: &str = "diorama dialogue/2";
+pub const CREATED_BY: &str = "diorama dialogue/3";
 
 /// The key of [`SCHEMA_VERSION`] in a file's metadata.
 pub(crate) const SCHEMA_KEY: &str = "diorama.schema_version";
@@ -32,6 +32,7 @@ const ROW_BYTES: usize = 64 << 20;
 
 /// Writes rows, in the order given, to one Parquet file.
 pub struct RowWriter<W: Write + Send> {
+    table: Table,
     writer: ArrowWriter<W>,
     batch: Vec<Dialogue>,
     batch_bytes: usize,
@@ -66,11 +67,13 @@ impl<W: Write + Send> RowWriter<W> {
     ///
     /// # Errors
     /// When the first bytes cannot be written.
-    pub fn new(sink: W) -> Result<Self, WriteError> {
+    pub fn new(sink: W, table: Table) -> Result<Self, WriteError> {
         // The schema follows from the Parquet schema; a second, encoded copy would only tie files to Arrow's version.
-        let options = ArrowWriterOptions::new().with_properties(properties()?).with_skip_arrow_metadata(true);
+        let options =
+            ArrowWriterOptions::new().with_properties(properties(table)?).with_skip_arrow_metadata(true);
         Ok(Self {
-            writer: ArrowWriter::try_new_with_options(sink, arrow_schema(), options)?,
+            table,
+            writer: ArrowWriter::try_new_with_options(sink, table.schema(), options)?,
             batch: Vec::with_capacity(BATCH_ROWS),
             batch_bytes: 0,
             group_rows: 0,
@@ -83,7 +86,7 @@ impl<W: Write + Send> RowWriter<W> {
     /// # Errors
     /// When the row is not one that may be written, or the file cannot be written.
     pub fn write(&mut self, row: Dialogue) -> Result<(), WriteError> {
-        row.check()?;
+        row.check_columns(self.table)?;
         let bytes = row.text_bytes();
         if bytes > ROW_BYTES {
             return Err(WriteError::RowTooLarge { row: row.id, bytes });
@@ -117,14 +120,14 @@ impl<W: Write + Send> RowWriter<W> {
         if self.batch.is_empty() {
             return Ok(());
         }
-        self.writer.write(&encode(&self.batch)?)?;
+        self.writer.write(&encode(&self.batch, self.table)?)?;
         self.batch.clear();
         self.batch_bytes = 0;
         Ok(())
     }
 }
 
-fn properties() -> Result<WriterProperties, ParquetError> {
+fn properties(table: Table) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_KEY.to_owned(), SCHEMA_VERSION.to_string());
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -135,7 +138,7 @@ fn properties() -> Result<WriterProperties, ParquetError> {
         .set_max_row_group_row_count(None)
         .set_max_row_group_bytes(None)
         .set_key_value_metadata(Some(vec![version]));
-    for column in COLUMNS.iter().filter(|column| column.is_repetitive) {
+    for column in table.columns().iter().filter(|column| column.is_repetitive) {
         let path = ColumnPath::from(column.field.name);
         properties = properties.set_column_dictionary_page_size_limit(path, 8 << 20);
     }

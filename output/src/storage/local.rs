@@ -9,9 +9,6 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
-
 use super::entry::{Entry, Fingerprint, Lock};
 use super::error::{Cause, MAX_ENTRIES, StorageError};
 
@@ -85,17 +82,6 @@ impl PartFile {
         Ok(self.fingerprint())
     }
 
-    /// Gives the file its name and leaves it to the system when it reaches the disk: after a loss of power it may be
-    /// missing or empty.
-    ///
-    /// # Errors
-    /// When the disk is full or the file cannot be renamed.
-    pub(super) fn commit_unsynced(mut self) -> Result<Fingerprint, StorageError> {
-        self.file.flush().map_err(at("write", &self.path))?;
-        self.rename()?;
-        Ok(self.fingerprint())
-    }
-
     fn rename(&mut self) -> Result<(), StorageError> {
         fs::rename(&self.part, &self.path).map_err(at("rename to", &self.path))?;
         self.committed = true;
@@ -137,29 +123,6 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
     let mut file = PartFile::create(path)?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.commit()
-}
-
-/// Writes a whole file that may be lost with the power: one that is made again then.
-pub(super) fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
-    let mut file = PartFile::create(path)?;
-    file.write_all(bytes).map_err(at("write", path))?;
-    file.commit_unsynced()
-}
-
-/// Flushes files of one folder, and their names, to the disk. Several at a time: a disk serves flushes that wait
-/// together in one go.
-pub(super) fn sync_files(folder: &Path, files: &[PathBuf]) -> Result<(), StorageError> {
-    const TOGETHER: usize = 8;
-    let threads = ThreadPoolBuilder::new().num_threads(TOGETHER).build();
-    let threads = threads.map_err(io::Error::other).map_err(at("write", folder))?;
-    threads.install(|| files.par_iter().try_for_each(|path| sync_file(path)))?;
-    sync_folder(folder)
-}
-
-fn sync_file(path: &Path) -> Result<(), StorageError> {
-    // Windows flushes only files that are open for writing.
-    let opened = File::options().read(true).write(cfg!(windows)).open(path);
-    opened.and_then(|file| file.sync_all()).map_err(at("write", path))
 }
 
 /// Size and checksum of a file, without holding it in memory; `None` if it is not there.

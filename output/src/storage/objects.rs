@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,7 +20,6 @@ use object_store::{
     WriteMultipart,
 };
 use tokio::runtime::Runtime;
-use tokio::sync::Semaphore;
 
 use super::client::Connector;
 use super::entry::{Entry, Fingerprint};
@@ -32,8 +31,6 @@ use super::message::{code, plain_http, redacted, secrets, text_of};
 const PART_BYTES: usize = 8 << 20;
 /// Parts of one object on their way at a time.
 const MAX_PARTS_IN_FLIGHT: usize = 4;
-/// Objects put in the background at a time.
-const MAX_UPLOADS_IN_FLIGHT: u32 = 32;
 /// Bytes fetched in one request when an object is read from its beginning to its end.
 const READ_BYTES: u64 = 8 << 20;
 /// Requests that fail for the store's or the network's sake are sent again, with growing pauses, for so long.
@@ -64,17 +61,6 @@ pub(super) struct Objects {
     runtime: Option<Runtime>,
     /// Values that no message may show.
     secrets: Vec<String>,
-    /// Permits for uploads in the background.
-    uploads: Arc<Semaphore>,
-    /// The first upload that failed.
-    failed: Arc<Mutex<Option<FailedUpload>>>,
-}
-
-/// A file that could not be put in the background.
-#[derive(Clone, Debug)]
-struct FailedUpload {
-    name: String,
-    error: Arc<Error>,
 }
 
 impl fmt::Debug for Objects {
@@ -134,8 +120,6 @@ impl Objects {
             prefix: Path::from(prefix),
             runtime: Some(runtime),
             secrets,
-            uploads: Arc::new(Semaphore::new(MAX_UPLOADS_IN_FLIGHT as usize)),
-            failed: Arc::default(),
         })
     }
 
@@ -193,35 +177,6 @@ impl Objects {
         let put = self.wait(async move { store.put(&path, payload.into()).await });
         put.map_err(|error| self.error("write", name, &error))?;
         Ok(super::local::fingerprint_bytes(bytes))
-    }
-
-    pub(super) fn put_later(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
-        self.check_uploads()?;
-        let permits = Arc::clone(&self.uploads);
-        let permit = self.wait(async move { Ok(permits.acquire_owned().await.ok()) });
-        let permit = permit.map_err(|error| self.error("write", name, &error))?;
-        let (store, path, payload) =
-            (Arc::clone(&self.store), self.path(name), Bytes::copy_from_slice(bytes));
-        let (name, failed) = (name.to_owned(), Arc::clone(&self.failed));
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(async move {
-                if let Err(error) = store.put(&path, payload.into()).await {
-                    let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    first.get_or_insert(FailedUpload { name, error: Arc::new(error) });
-                }
-                drop(permit);
-            });
-        }
-        Ok(())
-    }
-
-    pub(super) fn flush(&self) -> Result<(), StorageError> {
-        let permits = Arc::clone(&self.uploads);
-        // All permits are free when no upload is on its way.
-        let all =
-            self.wait(async move { Ok(permits.acquire_many_owned(MAX_UPLOADS_IN_FLIGHT).await.is_ok()) });
-        all.map_err(|error| self.error("write", "", &error))?;
-        self.check_uploads()
     }
 
     pub(super) fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StorageError> {
@@ -302,12 +257,6 @@ impl Objects {
         });
         // Only a panic inside a step ends it without a result.
         receiver.recv().map_err(|_| ended())?
-    }
-
-    fn check_uploads(&self) -> Result<(), StorageError> {
-        // It stays: every file whose worlds may be missing must fail.
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        failed.map_or(Ok(()), |FailedUpload { name, error }| Err(self.error("write", &name, &error)))
     }
 
     fn path(&self, name: &str) -> Path {

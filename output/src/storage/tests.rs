@@ -155,8 +155,7 @@ fn files_are_written_listed_read_and_removed() {
         assert_eq!(storage.read("data/a", 3).unwrap(), Some(b"abc".to_vec()));
         let error = storage.read("data/a", 2).unwrap_err().to_string();
         assert!(error.ends_with("data/a: it is larger than 2 bytes"), "{error}");
-        storage.write_later("data/b", b"later").unwrap();
-        storage.flush().unwrap();
+        storage.write("data/b", b"later").unwrap();
         assert!(storage.write_new("top", b"first").unwrap());
         assert!(!storage.write_new("top", b"second").unwrap());
         assert_eq!(storage.read("top", 10).unwrap(), Some(b"first".to_vec()));
@@ -197,18 +196,15 @@ fn a_file_is_there_when_it_is_committed_and_never_before() {
 }
 
 #[test]
-fn an_upload_in_the_background_that_fails_is_reported() {
+fn a_write_that_fails_is_reported() {
     let store = RefusingStore::new(Arc::new(InMemory::new()), 1);
     let storage = Storage::of_store(Arc::new(store), "a");
-    storage.write_later("one", b"1").unwrap();
-    storage.flush().unwrap();
-    storage.write_later("two", b"2").unwrap();
-    let error = storage.flush().unwrap_err().to_string();
+    storage.write("one", b"1").unwrap();
+    let error = storage.write("two", b"2").unwrap_err().to_string();
     assert!(
         error.starts_with("cannot write s3://bucket/a/two: the store refuses the credentials"),
         "{error}"
     );
-    assert!(storage.flush().is_err(), "every later file fails too");
 }
 
 #[test]

@@ -121,13 +121,16 @@ impl Verify {
     }
 
     fn rows(&self, folder: &Folder, parts: &[Part]) -> Result<Found, CliError> {
-        let worlds = Worlds::new(folder.storage().clone());
+        let worlds = Worlds::new(folder.clone());
         let bar = terminal::bar(folder.manifest().counts.dialogues, "rows");
         let threads = self.threads.map_or(0, NonZeroUsize::get);
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
         let found = pool.install(|| {
             let found = parts.par_iter().map(|part| one_part(folder, part, &worlds, &bar));
-            found.reduce(Found::default, Found::with)
+            let mut found = found.reduce(Found::default, Found::with);
+            let files = folder.row_files();
+            found.failures.par_extend(files.par_iter().flat_map_iter(|file| folder.check_structured(file)));
+            found
         });
         bar.finish_and_clear();
         Ok(found)

@@ -11,7 +11,7 @@ use diorama_output::storage::Location;
 use serde::Serialize;
 
 use crate::cli::error::CliError;
-use crate::cli::files::open_storage;
+use crate::cli::files::open_dataset;
 use crate::cli::{Done, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::batch::{self, Episode};
@@ -54,7 +54,7 @@ impl Regrade {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         regrade(
             &self.file,
-            Worlds::new(open_storage(&self.tasks)?),
+            Worlds::new(open_dataset(&self.tasks)?),
             &super::rows(&self.tasks, None, usize::MAX)?,
             streams,
         )

@@ -125,7 +125,7 @@ pub(super) fn run(
     let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
     writer.drive(
         threads,
-        |batch| run.batch(batch, &layout, &reports, &writer),
+        |batch| run.batch(batch, &layout, &reports),
         |progress| bar.set_position(progress.row_indexes),
     )?;
     bar.finish_and_clear();
@@ -271,13 +271,12 @@ impl FolderRun {
         Ok(kept()?.unwrap_or(report))
     }
 
-    /// Has the rows of a batch made, and stores their world.
+    /// Has the rows of a batch made, with their world.
     fn batch(
         &self,
         batch: &Batch,
         layout: &Layout,
         reports: &[DocumentReport],
-        writer: &DatasetWriter,
     ) -> Result<BatchRows, CliError> {
         let Some(planned) = layout.batches.get(batch.index as usize) else { return Err(CliError::Worker) };
         let report = &reports[planned.document];
@@ -318,11 +317,9 @@ impl FolderRun {
             Ok(_) => return Ok(failed("its process answered another request".to_owned())),
             Err(reason) => return Ok(failed(reason)),
         };
-        if !made.rows.is_empty() {
-            writer.put_world(&made.world_id, made.world.as_bytes())?;
-        }
         let documents = rows_by_document(&report.name, &made.rows);
-        Ok(BatchRows { batch: batch.index, rows: made.rows, funnel: made.funnel, documents })
+        let worlds = [(made.world_id, made.world.into())].into();
+        Ok(BatchRows { batch: batch.index, rows: made.rows, worlds, funnel: made.funnel, documents })
     }
 }
 

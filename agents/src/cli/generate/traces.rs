@@ -44,7 +44,7 @@ pub(super) fn run(
     let rows = open_dataset(tasks)?.rows_of_split(None).collect::<Result<Vec<_>, _>>()?;
     let (episodes, hash) = read(file)?;
     let count = episodes.len();
-    let kept = Traces::new(episodes, rows, Worlds::new(open_storage(tasks)?), terms)?;
+    let kept = Traces::new(episodes, rows, Worlds::new(open_dataset(tasks)?), terms)?;
     let plan = Plan::new(PlanSizes::new(kept.len()), |batch| kept.split_of(batch))?;
     let config = [("backend", json!(traces::BACKEND)), ("traces", json!(hash)), ("terms", json!(terms))];
     let identity = Identity {
@@ -55,7 +55,7 @@ pub(super) fn run(
     };
     let options = Options { shard: Shard::WHOLE, start: Start::Fresh };
     let writer = DatasetWriter::open(open_storage(out)?, identity, plan, options)?;
-    writer.drive(threads, |batch| kept.batch(batch, &writer), |_| {})?;
+    writer.drive(threads, |batch| kept.batch(batch), |_| {})?;
     let summary = writer.finish()?;
     let dropped = summary.funnel.dropped.clone();
     let data = json!({

@@ -44,7 +44,7 @@ impl Grade {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut tasks: HashMap<String, (Task, String)> = HashMap::new();
         let folder = open_dataset(&self.tasks)?;
-        let worlds = Worlds::new(folder.storage().clone());
+        let worlds = Worlds::new(folder.clone());
         for row in folder.rows() {
             let row = row?;
             tasks.insert(row.id.clone(), (Task::of(&row)?, row.world_id.clone()));

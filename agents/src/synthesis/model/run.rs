@@ -375,13 +375,13 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
-    fn write(&mut self, done: BatchDone) -> Result<(), RunError> {
+    fn write(&mut self, mut done: BatchDone) -> Result<(), RunError> {
         if self.file.is_none() {
             let Some(plan) = self.files.pop_front() else { return Err(RunError::Worker) };
             self.file = Some((self.writer.start_file(plan)?, plan.batches.len()));
         }
         if let Some(world) = &done.world {
-            self.writer.put_world(&world.id, world.canonical.as_bytes())?;
+            done.rows.worlds.insert(world.id.clone(), Arc::clone(&world.canonical));
         }
         let batch = &self.batches[self.next];
         if let Some(folder) = self.steps {

@@ -72,11 +72,7 @@ fn a_shard_that_was_killed_counts_for_nothing_and_goes_on() {
         run(storage, "1/2", 1);
         let writer = open(storage, "2/2", Start::Fresh).unwrap();
         let stop = |batch: &crate::plan::Batch| {
-            if batch.index > 20 {
-                Err(DatasetError::NotAFolder("killed".into()))
-            } else {
-                make(&writer, batch)
-            }
+            if batch.index > 20 { Err(DatasetError::NotAFolder("killed".into())) } else { make(batch) }
         };
         writer.drive(1, stop, |_| {}).unwrap_err();
         let unfinished = writer.pending().len();
@@ -84,7 +80,7 @@ fn a_shard_that_was_killed_counts_for_nothing_and_goes_on() {
         assert!(matches!(merge(storage), Err(MergeError::Missing { .. })));
         let writer = open(storage, "2/2", Start::Fresh).unwrap();
         assert_eq!(writer.pending().len(), unfinished, "finished files are kept");
-        writer.drive(1, |batch| make(&writer, batch), |_| {}).unwrap();
+        writer.drive(1, make, |_| {}).unwrap();
         writer.finish().unwrap();
         merge(storage).unwrap();
         assert_eq!(bytes(storage), expected);
@@ -147,7 +143,7 @@ fn a_merge_takes_only_what_the_markers_say() {
         fails("shard-00002-of-00002.json: not valid");
         storage.write(marker, &content).unwrap();
         // The merge removes files that a crash left behind.
-        storage.write("worlds/nobody.json", b"{}").unwrap();
+        storage.write("worlds/nobody.parquet", b"PAR1").unwrap();
         storage.write("data/train-00002-of-00010.parquet.part", b"PAR1").unwrap();
         merge(storage).unwrap();
         assert_eq!(bytes(storage), whole().1);
@@ -176,7 +172,7 @@ fn a_store_that_refuses_writes_halfway_holds_no_marker_and_no_dataset() {
         let refusing = RefusingStore::new(Arc::clone(&store), allowed);
         let storage = Storage::of_store(Arc::new(refusing), &format!("after-{allowed}"));
         let failed = open(&storage, "1/1", Start::Fresh).and_then(|writer| {
-            let driven = writer.drive(2, |batch| make(&writer, batch), |_| {});
+            let driven = writer.drive(2, make, |_| {});
             driven.map_err(|error| DatasetError::NotAFolder(error.to_string()))?;
             writer.finish()
         });
@@ -185,7 +181,7 @@ fn a_store_that_refuses_writes_halfway_holds_no_marker_and_no_dataset() {
         let storage = Storage::of_store(Arc::clone(&store) as _, &format!("after-{allowed}"));
         assert!(storage.open_file("manifest.json").unwrap().is_none());
         let writer = open(&storage, "1/1", Start::Resume).unwrap();
-        writer.drive(2, |batch| make(&writer, batch), |_| {}).unwrap();
+        writer.drive(2, make, |_| {}).unwrap();
         writer.finish().unwrap();
         assert_eq!(bytes(&storage), expected);
     }

@@ -1,0 +1,158 @@
+//! Worlds as Parquet: two columns, each world in a row group of its own, so that one is read without the others.
+
+use std::io::Write;
+use std::sync::{Arc, LazyLock};
+
+use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+
+use super::reader::{ReadError, byte_range, footer, guard};
+use super::writer::{SCHEMA_KEY, WriteError};
+use crate::columns::SCHEMA_VERSION;
+use crate::storage::{Storage, StoredFile};
+
+/// The writer's name in a file.
+const CREATED_BY: &str = "diorama worlds/1";
+
+static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
+    let text = |name: &str| Field::new(name, DataType::Utf8, false);
+    Arc::new(Schema::new(vec![text("world_id"), text("world")]))
+});
+
+/// Writes worlds, in the order given, to one Parquet file.
+pub struct WorldWriter<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    ids: Vec<String>,
+}
+
+impl<W: Write + Send> WorldWriter<W> {
+    /// Starts a file.
+    ///
+    /// # Errors
+    /// When the first bytes cannot be written.
+    pub fn new(sink: W) -> Result<Self, WriteError> {
+        let options = ArrowWriterOptions::new().with_properties(properties()?).with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(sink, Arc::clone(&SCHEMA), options)?;
+        Ok(Self { writer, ids: Vec::new() })
+    }
+
+    /// Adds a world: its id and its canonical JSON.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&mut self, id: &str, canonical: &str) -> Result<(), WriteError> {
+        let column = |text: &str| Arc::new(StringArray::from(vec![text])) as ArrayRef;
+        let columns = vec![column(id), column(canonical)];
+        self.writer.write(&RecordBatch::try_new(Arc::clone(&SCHEMA), columns)?)?;
+        self.writer.flush()?;
+        self.ids.push(id.to_owned());
+        Ok(())
+    }
+
+    /// Writes the footer. Gives the sink back, and the ids in the order of the row groups.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(self) -> Result<(W, Vec<String>), WriteError> {
+        Ok((self.writer.into_inner()?, self.ids))
+    }
+}
+
+fn properties() -> Result<WriterProperties, ParquetError> {
+    let version = KeyValue::new(SCHEMA_KEY.to_owned(), SCHEMA_VERSION.to_string());
+    let properties = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_created_by(CREATED_BY.to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_max_row_group_row_count(None)
+        .set_max_row_group_bytes(None)
+        .set_key_value_metadata(Some(vec![version]));
+    Ok(properties.build())
+}
+
+/// A Parquet file of worlds.
+pub(crate) struct WorldFile {
+    file: StoredFile,
+    metadata: ArrowReaderMetadata,
+}
+
+impl WorldFile {
+    /// Opens a file and checks that it holds worlds.
+    ///
+    /// # Errors
+    /// When it cannot be opened, is damaged, or holds something else.
+    pub(crate) fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
+        let missing = || ReadError::Missing { file: storage.full_name(name) };
+        let file = storage.open_file(name)?.ok_or_else(missing)?;
+        let metadata = footer(&file, &SCHEMA)?;
+        Ok(Self { file, metadata })
+    }
+
+    /// The id and the text of the world in a row group.
+    ///
+    /// # Errors
+    /// When there is no such group, or the file cannot be read or is damaged.
+    pub(crate) fn read(&self, group: usize) -> Result<(String, String), ReadError> {
+        let file = self.file.full_name();
+        let damaged = |what: String| ReadError::Damaged { file: file.clone(), what };
+        let Some(range) = self.metadata.metadata().row_groups().get(group).map(byte_range) else {
+            let found = self.metadata.metadata().num_row_groups();
+            return Err(damaged(format!("found {found} worlds, expected more than {group}")));
+        };
+        let bytes = self.file.chunks(range)?;
+        let batch = guard(&file, || {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, self.metadata.clone());
+            let mut reader = reader.with_row_groups(vec![group]).build()?;
+            reader.next().transpose().map_err(ParquetError::from)
+        })?;
+        let text = |name: &str| {
+            let column = batch.as_ref()?.column_by_name(name)?;
+            let column = column.as_any().downcast_ref::<StringArray>()?;
+            (column.len() == 1 && column.is_valid(0)).then(|| column.value(0).to_owned())
+        };
+        let world = text("world_id").zip(text("world"));
+        world.ok_or_else(|| damaged(format!("row group {group} does not hold one world")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worlds_are_read_one_by_one_and_damage_is_an_error() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let storage = Storage::local(folder.path());
+        let write = || {
+            let mut writer = WorldWriter::new(Vec::new()).unwrap();
+            for id in ["a", "b", "c"] {
+                writer.write(id, &format!("{{\"name\":\"{id}\"}}")).unwrap();
+            }
+            writer.finish().unwrap()
+        };
+        let (bytes, ids) = write();
+        assert_eq!((&bytes, &ids), (&write().0, &vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]));
+        storage.write("w", &bytes).unwrap();
+        let file = WorldFile::open(&storage, "w").unwrap();
+        assert_eq!(file.read(1).unwrap(), ("b".to_owned(), r#"{"name":"b"}"#.to_owned()));
+        assert!(file.read(3).unwrap_err().to_string().contains("found 3 worlds"));
+        for at in (0..bytes.len()).step_by(3) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x80;
+            storage.write("w", &damaged).unwrap();
+            // Either an error or a world: never a panic.
+            let _ = WorldFile::open(&storage, "w").and_then(|file| file.read(2));
+        }
+        storage.write("w", b"PAR1").unwrap();
+        assert!(matches!(WorldFile::open(&storage, "w"), Err(ReadError::Damaged { .. })));
+    }
+}
