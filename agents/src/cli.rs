@@ -3,6 +3,7 @@
 //! The only part of the library that reads the environment, looks at the terminal or measures time. Data goes to
 //! stdout, everything else to stderr.
 
+mod ability;
 mod at_once;
 pub mod bench;
 pub mod completions;
@@ -15,6 +16,7 @@ mod files;
 pub mod generate;
 pub mod inputs;
 pub mod openapi;
+pub mod rows;
 pub mod schema;
 pub mod search;
 pub mod serve;

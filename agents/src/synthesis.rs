@@ -20,6 +20,7 @@ pub mod render;
 pub mod row;
 pub mod scaffold;
 pub mod scenario;
+pub mod split;
 pub mod system;
 pub mod tags;
 pub mod template;

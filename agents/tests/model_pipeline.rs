@@ -71,6 +71,7 @@ fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<R
         abilities,
         domains: Vec::new(),
         worlds: domains.collect(),
+        test_split: Default::default(),
         domains_per_world: 1,
         dialogues,
         shares: BTreeMap::new(),

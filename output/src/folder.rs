@@ -28,8 +28,10 @@
 
 mod check;
 mod open;
+pub(crate) mod select;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use check::Tally;
 pub use open::*;
+pub use select::{NoSuchRows, Selection};

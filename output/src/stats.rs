@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::folder::{Folder, WorldError};
+use crate::folder::{Folder, Selection, WorldError};
 use crate::funnel::{Counts, Funnel};
 use crate::rows::ReadError;
 use crate::skeleton::skeleton;
@@ -79,8 +79,8 @@ pub struct Stats {
     pub guessable: BTreeMap<String, Guess>,
     /// Rows that rest on a count of one or two and nothing else.
     pub weak_checks: u64,
-    /// The filter funnel, from the manifest.
-    pub funnel: Funnel,
+    /// The filter funnel, from the manifest; `None` for a part of the rows.
+    pub funnel: Option<Funnel>,
 }
 
 /// An API of a world, as far as counting goes.
@@ -113,18 +113,26 @@ pub enum StatsError<E> {
     },
 }
 
-/// Measures a dataset in one pass over its rows. What stays in memory is eight bytes per shingle. `apis` gives all APIs
+/// Measures the rows of a dataset that are selected, in one pass over them; a part is counted in a pass before. What stays in memory is eight bytes per shingle. `apis` gives all APIs
 /// of a world from its id and its canonical JSON.
 ///
 /// # Errors
 /// When rows or worlds cannot be read.
 pub fn measure<E>(
     folder: &Folder,
+    selection: &Selection,
     mut apis: impl FnMut(&str, &[u8]) -> Result<Vec<ApiFingerprint>, E>,
 ) -> Result<Stats, StatsError<E>> {
     let mut rows = 0;
-    for name in folder.row_files() {
-        rows += folder.open_rows(name)?.rows();
+    if selection.is_all() {
+        for name in folder.row_files() {
+            rows += folder.open_rows(name)?.rows();
+        }
+    } else {
+        for row in folder.select(selection) {
+            row?;
+            rows += 1;
+        }
     }
     let draws: Vec<Vec<u64>> = (0..DRAWS).map(|number| draw(number, rows)).collect();
     let drawn: BTreeSet<u64> = draws.iter().flatten().copied().collect();
@@ -135,7 +143,7 @@ pub fn measure<E>(
     let mut texts: BTreeMap<u64, String> = BTreeMap::new();
     let mut duplicates = Duplicates::default();
     let mut guesses = Guesses::default();
-    for (number, row) in (0_u64..).zip(folder.rows()) {
+    for (number, row) in (0_u64..).zip(folder.select(selection)) {
         let row = row?;
         counts.count(&row);
         skeletons.insert(skeleton(&row));
@@ -181,7 +189,7 @@ pub fn measure<E>(
         licenses: counts.licenses,
         guessable,
         weak_checks,
-        funnel: folder.manifest().funnel.clone(),
+        funnel: selection.is_all().then(|| folder.manifest().funnel.clone()),
     })
 }
 

@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 use diorama_engine::fault::{Faults, Rule};
 use diorama_grade::GRADER_VERSION;
 use diorama_output::manifest::Manifest;
-use diorama_output::row::{Dialogue, Split};
+use diorama_output::row::Dialogue;
 use diorama_output::storage::Location;
 use serde_json::{Map, Value as Json, json};
 
@@ -28,6 +28,7 @@ use self::report::{Report, Who};
 use self::run::Plan;
 use super::error::CliError;
 use super::files::{open_dataset, open_storage};
+use super::rows::RowsArgs;
 use super::{Done, Streams};
 use crate::episode::Worlds;
 use crate::evaluation::batch::Arena;
@@ -97,12 +98,9 @@ pub struct RunArgs {
     /// Variant of the agent.
     #[command(flatten)]
     pub variant: VariantArgs,
-    /// Split of the tasks: train or test [default: both].
-    #[arg(long, value_name = "SPLIT")]
-    pub split: Option<Split>,
-    /// Maximum tasks [default: all].
-    #[arg(long, value_name = "N")]
-    pub limit: Option<usize>,
+    /// Tasks to run.
+    #[command(flatten)]
+    pub rows: RowsArgs,
     /// Trials per task, for pass^k.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub trials: u32,
@@ -257,8 +255,12 @@ impl RunArgs {
             "without": self.variant.without(),
             "caller_form": self.variant.caller_form(),
             "dataset": self.dataset()?,
-            "split": self.split,
-            "limit": self.limit,
+            "split": self.rows.split,
+            "domains": self.rows.domain,
+            "abilities": self.rows.selection().abilities,
+            "tags": self.rows.tag,
+            "ids": self.rows.id,
+            "limit": self.rows.limit,
             "trials": self.trials.max(1),
             "answers": answers,
             "transcriber": self.answers.transcriber_model,
@@ -316,7 +318,7 @@ impl RunArgs {
     }
 
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        rows(self.tasks()?, self.split, self.limit.unwrap_or(usize::MAX))
+        self.rows.read(&open_dataset(self.tasks()?)?)
     }
 }
 
@@ -327,19 +329,6 @@ fn note_if_silent(url: &str, streams: &mut Streams<'_>) {
     if !found.iter().any(|address| TcpStream::connect_timeout(address, CONNECT_TIMEOUT).is_ok()) {
         super::terminal::note(streams, &format!("nothing listens at {url} yet; requests are tried again"));
     }
-}
-
-/// Returns the first `limit` rows of a dataset, of one split or of both.
-fn rows(tasks: &Location, split: Option<Split>, limit: usize) -> Result<Vec<Dialogue>, CliError> {
-    let folder = open_dataset(tasks)?;
-    let rows = folder.rows_of_split(split).take(limit).collect::<Result<Vec<_>, _>>()?;
-    if rows.is_empty() {
-        return Err(CliError::Empty(format!(
-            "{tasks} has no rows of {}; every tenth batch of 50 rows is of the split test, so make 500 or more, of several domains",
-            split.map_or("any split", Split::as_str)
-        )));
-    }
-    Ok(rows)
 }
 
 /// A server of sessions that lets the admin in.

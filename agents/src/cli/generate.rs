@@ -25,6 +25,7 @@ use serde_json::json;
 
 use self::llm::{LlmArgs, Told};
 use self::traces::TraceArgs;
+use super::ability::AbilityName;
 use super::documents::find::is_several;
 use super::error::CliError;
 use super::files::open_storage;
@@ -34,6 +35,7 @@ use crate::catalog;
 use crate::synthesis::domain::{ScenarioApis, ScenarioDomain};
 use crate::synthesis::pipeline::{self, Agents};
 use crate::synthesis::recipe::{Ingredients, Recipe};
+use crate::synthesis::split::TestRequest;
 use crate::synthesis::tags;
 use crate::synthesis::tester::SixGates;
 use crate::synthesis::uses::{self, Use};
@@ -83,6 +85,13 @@ pub struct Generate {
     /// Share of conversations with a tag, from 0 to 1: withheld=0.4,correction=0.1. Applies to worlds with scenarios.
     #[arg(long, value_name = "TAG=SHARE", value_delimiter = ',', value_parser = share)]
     pub tags: Vec<(String, f64)>,
+    /// Domains of the split test, by name. A world is of that split where all of its domains are [default: a tenth of the
+    /// catalog's domains, and no world of your own].
+    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',')]
+    pub test_domains: Vec<String>,
+    /// Share of the rows that are of the split test, from 0 to 1, and of the domains where --test-domains names none [default: 0.1].
+    #[arg(long, value_name = "SHARE", value_parser = crate::cli::share::share)]
+    pub test_share: Option<f64>,
     /// Allow worlds of public benchmarks. The manifest records it, so that such rows are not trained on by mistake.
     #[arg(long)]
     pub allow_benchmark: bool,
@@ -101,28 +110,6 @@ pub enum Backend {
     Scenarios,
     /// A model behind any OpenAI-compatible server writes the words; calls are planned and executed as ever.
     Llm,
-}
-
-/// An ability, as it is named on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum AbilityName {
-    /// The needed APIs are visible.
-    Call,
-    /// One API must be found.
-    RetrieveCall,
-    /// Several must be found and ordered.
-    PlanRetrieveCall,
-}
-
-impl From<AbilityName> for Ability {
-    fn from(name: AbilityName) -> Self {
-        match name {
-            AbilityName::Call => Self::Call,
-            AbilityName::RetrieveCall => Self::RetrieveCall,
-            AbilityName::PlanRetrieveCall => Self::PlanRetrieveCall,
-        }
-    }
 }
 
 /// A label and its share.
@@ -152,6 +139,10 @@ impl Generate {
         let inputs = self.sources.inputs()?;
         let is_alone = inputs.world.is_empty() && inputs.entities.is_none();
         if self.backend == Backend::Scenarios && is_alone && is_several(&inputs.openapi) {
+            if !self.test_domains.is_empty() || self.test_share.is_some() {
+                let what = "--test-domains and --test-share: a folder of documents is split by provider; leave them out";
+                return Err(CliError::Usage(what.to_owned()));
+            }
             return folder::run(&self, &inputs, started, streams);
         }
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
@@ -177,6 +168,7 @@ impl Generate {
             domains_per_world: self.domains_per_world,
             dialogues: self.dialogues,
             shares: self.tags.iter().cloned().collect(),
+            test_split: TestRequest { domains: self.test_domains.clone(), share: self.test_share },
             model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -274,7 +266,7 @@ impl Generate {
         if let Some(told) = told {
             data["model"] = told.json();
         }
-        streams.print(&data, || self.funnel(summary, &uses, told, seconds))?;
+        streams.print(&data, || self.funnel(recipe, summary, &uses, told, seconds))?;
         // A shard may have no rows of its own.
         if summary.counts.dialogues == 0 && summary.funnel.proposed > 0 {
             let why =
@@ -284,13 +276,24 @@ impl Generate {
         Ok(())
     }
 
-    fn funnel(&self, summary: &Summary, uses: &[Use], told: Option<&Told>, seconds: f64) -> String {
+    fn funnel(
+        &self,
+        recipe: &Recipe,
+        summary: &Summary,
+        uses: &[Use],
+        told: Option<&Told>,
+        seconds: f64,
+    ) -> String {
         let mut text = report::funnel(summary);
         let funnel = &summary.funnel;
         if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {
-            text.push_str(
-                "All rows are of the split train: every tenth batch of 50 rows is of the split test.\n",
-            );
+            let why = match recipe.test_share().first() {
+                Some(batches) => {
+                    format!("the split test has rows from {} on", batches * u64::from(ROWS_PER_BATCH))
+                }
+                None => "--test-domains and --test-share give the split test domains of its own".to_owned(),
+            };
+            let _ = writeln!(text, "All rows are of the split train: {why}.");
         }
         let own = !self.sources.is_empty();
         for unused in uses.iter().filter(|unused| own && unused.dialogues == 0) {

@@ -20,8 +20,9 @@ use super::api_variant;
 use super::locale::Locale;
 use super::scaffold;
 use super::scenario::Shares;
+use super::split::{TestRequest, TestShare};
 use super::template::LazyTemplate;
-use super::turns::{TEST_EVERY, Turn, Turns};
+use super::turns::{Turn, Turns};
 use super::world::WorldTemplate;
 use crate::catalog::CatalogDomain;
 
@@ -37,6 +38,7 @@ pub struct Recipe {
     pub test: Vec<LazyTemplate>,
     /// True where the rows take turns at scenarios: shares of tags say otherwise how often each is played.
     takes_turns: bool,
+    test_share: TestShare,
     turns: [Turns; 2],
     streams: Streams,
     config: BTreeMap<String, Json>,
@@ -97,6 +99,8 @@ pub struct Ingredients {
     pub dialogues: u64,
     /// Shares of what conversations are to show, by label.
     pub shares: Shares,
+    /// What is asked of the test split.
+    pub test_split: TestRequest,
     /// The model that writes, and how it is asked; none offline.
     pub model: Option<Json>,
 }
@@ -107,8 +111,17 @@ impl Recipe {
     /// # Errors
     /// The findings of the reader for the first document that is wrong.
     pub fn new(ingredients: Ingredients) -> Result<Self, Report> {
-        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues, shares, model } =
-            ingredients;
+        let Ingredients {
+            seed,
+            mut abilities,
+            domains,
+            worlds,
+            domains_per_world,
+            dialogues,
+            shares,
+            test_split,
+            model,
+        } = ingredients;
         if abilities.is_empty() {
             abilities = Ability::ALL.to_vec();
         }
@@ -130,6 +143,10 @@ impl Recipe {
         if !shares.is_empty() {
             config.insert("tags".to_owned(), json!(shares));
         }
+        if !test_split.domains.is_empty() {
+            config.insert("test_domains".to_owned(), json!(test_split.domains));
+        }
+        config.extend(test_split.share.map(|share| ("test_share".to_owned(), json!(share))));
         let streams = Streams::new(&config, seed);
         let mut recipe = Self {
             seed,
@@ -137,11 +154,12 @@ impl Recipe {
             train: Vec::new(),
             test: Vec::new(),
             takes_turns: shares.is_empty(),
+            test_share: test_split.share(),
             turns: Default::default(),
             streams,
             config,
         };
-        recipe.build(domains, &worlds, domains_per_world.max(1), &shares)?;
+        recipe.build(domains, &worlds, domains_per_world.max(1), &shares, &test_split)?;
         recipe.turns = [Split::Train, Split::Test].map(|split| {
             let mut stream = recipe.stream("turns", split as u64);
             Turns::new(recipe.world_templates(split), &mut stream)
@@ -169,8 +187,14 @@ impl Recipe {
 
     /// The split of a batch, from its number alone.
     #[must_use]
-    pub fn split_of(&self, batch: u64) -> Split {
-        if !self.test.is_empty() && batch % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
+    pub const fn split_of(&self, batch: u64) -> Split {
+        self.test_share().split_of(batch)
+    }
+
+    /// The share of batches that are of the test split.
+    #[must_use]
+    pub const fn test_share(&self) -> TestShare {
+        if self.test.is_empty() { TestShare::NONE } else { self.test_share }
     }
 
     /// The world template of a batch.
@@ -179,7 +203,7 @@ impl Recipe {
     /// The findings of the reader.
     pub fn world_template(&self, batch: &Batch) -> Result<&Arc<WorldTemplate>, Report> {
         let turns = &self.turns[batch.split as usize];
-        let (position, _) = turns.of_batch(batch.index, batch.split, !self.test.is_empty());
+        let (position, _) = turns.of_batch(batch.index, batch.split, self.test_share());
         self.world_templates(batch.split)[position].get()
     }
 
@@ -187,7 +211,7 @@ impl Recipe {
     #[must_use]
     pub fn turn(&self, batch: &Batch, row_index: u64) -> Option<Turn> {
         let turns = self.turns.get(batch.split as usize).filter(|_| self.takes_turns)?;
-        turns.of_row(batch, !self.test.is_empty(), &self.abilities, row_index)
+        turns.of_row(batch, self.test_share(), &self.abilities, row_index)
     }
 
     /// The world templates of a split.
@@ -199,15 +223,41 @@ impl Recipe {
         }
     }
 
+    /// The worlds from outside, read at once, so that what is wrong is told before a row is made. The first that is wrong is told
+    /// of, whichever was read first.
+    fn given(
+        &self,
+        worlds: &[WorldDoc],
+        alternates: u64,
+        shares: &Shares,
+    ) -> Result<Vec<LazyTemplate>, Report> {
+        let given: Vec<Result<Arc<WorldTemplate>, Report>> = worlds
+            .par_iter()
+            .map(|doc| {
+                let template = WorldTemplate::new(doc, alternates, shares, &self.abilities)?;
+                scaffold::complete(template, shares, &self.abilities)
+            })
+            .collect();
+        given.into_iter().map(|template| template.map(LazyTemplate::from_template)).collect()
+    }
+
     fn build(
         &mut self,
         domains: Vec<Arc<CatalogDomain>>,
         worlds: &[WorldDoc],
         group: usize,
         shares: &Shares,
+        test_split: &TestRequest,
     ) -> Result<(), Report> {
         let alternates = alternate_seed(self.seed);
-        let (train, test) = split_by_domain(domains);
+        let of_catalog = domains.iter().map(|domain| vec![domain.name.to_owned()]);
+        let given = self.given(worlds, alternates, shares)?;
+        let of_worlds = given.iter().map(|template| template.domains().to_vec());
+        let chosen = test_split.pick(&of_catalog.chain(of_worlds).collect::<Vec<_>>())?;
+        let (train, test) = match test_split.is_usual() {
+            true => split_by_domain(domains),
+            false => domains.into_iter().partition(|domain| !chosen.contains(domain.name)),
+        };
         let template = |group: Vec<Arc<CatalogDomain>>, api_variant: Option<u64>| {
             let names: Vec<String> = group.iter().map(|domain| domain.name.to_owned()).collect();
             let family = family_name(&names);
@@ -236,18 +286,11 @@ impl Recipe {
                 .collect::<Vec<_>>()
         });
         let mut made: Vec<LazyTemplate> = of_train.collect();
-        let of_test = groups(&test, group).into_iter().map(|group| template(group, None)).collect();
-        // Worlds from outside are read at once, so that what is wrong is told before a row is made. The first that is
-        // wrong is told of, whichever was read first.
-        let given: Vec<Result<Arc<WorldTemplate>, Report>> = worlds
-            .par_iter()
-            .map(|doc| {
-                let template = WorldTemplate::new(doc, alternates, shares, &self.abilities)?;
-                scaffold::complete(template, shares, &self.abilities)
-            })
-            .collect();
+        let mut of_test: Vec<LazyTemplate> =
+            groups(&test, group).into_iter().map(|group| template(group, None)).collect();
         for template in given {
-            made.push(LazyTemplate::from_template(template?));
+            let is_test = template.domains().iter().any(|domain| chosen.contains(domain));
+            if is_test { &mut of_test } else { &mut made }.push(template);
         }
         (self.train, self.test) = (made, of_test);
         Ok(())

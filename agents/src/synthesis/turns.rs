@@ -13,11 +13,9 @@ use diorama_seeds::task::Ability;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use super::split::TestShare;
 use super::template::LazyTemplate;
 use super::weights::{self, GOLDEN, ability_weight};
-
-/// One batch in ten is of the test split, so that both splits have rows early.
-pub(super) const TEST_EVERY: u64 = 10;
 
 /// The turns of the world templates of one split.
 #[derive(Default)]
@@ -71,12 +69,10 @@ impl Turns {
 
     /// The position of a batch's world template, and how often it had its turn before.
     #[must_use]
-    pub fn of_batch(&self, batch: u64, split: Split, has_test: bool) -> (usize, u64) {
-        // Every tenth batch is of the test split, where there is one.
-        let number = match (split, has_test) {
-            (Split::Train, false) => batch,
-            (Split::Train, true) => batch - batch / TEST_EVERY,
-            (Split::Test, _) => batch / TEST_EVERY,
+    pub fn of_batch(&self, batch: u64, split: Split, share: TestShare) -> (usize, u64) {
+        let number = match split {
+            Split::Train => batch - share.before(batch),
+            Split::Test => share.before(batch),
         };
         let templates = self.order.len().max(1) as u64;
         let position = self.order.get((number % templates) as usize).copied().unwrap_or(0);
@@ -88,11 +84,11 @@ impl Turns {
     pub fn of_row(
         &self,
         batch: &Batch,
-        has_test: bool,
+        share: TestShare,
         abilities: &[Ability],
         row_index: u64,
     ) -> Option<Turn> {
-        let (template, visit) = self.of_batch(batch.index, batch.split, has_test);
+        let (template, visit) = self.of_batch(batch.index, batch.split, share);
         let shared = self.shared.get(template).filter(|shared| !shared.is_empty())?;
         let in_batch = row_index.checked_sub(batch.row_indexes.start)?;
         // The last batch may be shorter, and its rows must not follow from that.
@@ -135,9 +131,9 @@ mod tests {
             let rows = u64::from(ROWS_PER_BATCH);
             let rows = index * rows..(index + 1) * rows;
             let batch = Batch { index, split: Split::Train, row_indexes: rows.clone() };
-            let (template, _) = turns.of_batch(index, Split::Train, false);
+            let (template, _) = turns.of_batch(index, Split::Train, TestShare::NONE);
             for row in rows {
-                let turn = turns.of_row(&batch, false, &Ability::ALL, row).unwrap();
+                let turn = turns.of_row(&batch, TestShare::NONE, &Ability::ALL, row).unwrap();
                 let domain = format!("domain_{}", (template + turn.domain.index()) % 7);
                 places.entry((domain, turn.ability)).or_default().push(turn.place);
             }

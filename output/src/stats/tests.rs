@@ -7,8 +7,8 @@ use super::duplicates::{Duplicates, Nearness};
 use super::sample::draw;
 use super::text::{openings_and_bigrams, tokens, words};
 use super::{ApiFingerprint, measure};
-use crate::folder::Folder;
 use crate::folder::tests::dataset;
+use crate::folder::{Folder, Selection};
 use crate::storage::Storage;
 
 #[test]
@@ -116,10 +116,13 @@ fn a_dataset_is_measured_from_its_rows() {
         };
         Ok::<_, std::io::Error>(vec![api("FindDentist", "lookup"), api("GetDentist", "get")])
     };
-    let stats = measure(&folder, &mut fingerprints).unwrap();
+    let stats = measure(&folder, &Selection::default(), &mut fingerprints).unwrap();
     assert_eq!(asked, ["test_clinic_0", "test_clinic_1", "train_clinic_0", "train_clinic_1"]);
     insta::assert_json_snapshot!(stats);
+    let part = Selection { tags: vec!["tag_1".to_owned()], ..Selection::default() };
+    let part = measure(&folder, &part, |_: &str, _: &[u8]| Ok::<_, std::io::Error>(Vec::new())).unwrap();
+    assert_eq!((part.dialogues, part.tags["tag_1"], part.funnel), (26, 26, None));
     let broken = |_: &str, _: &[u8]| Err(std::io::Error::other("no such version"));
-    let error = measure(&folder, broken).unwrap_err().to_string();
+    let error = measure(&folder, &Selection::default(), broken).unwrap_err().to_string();
     assert_eq!(error, "world `test_clinic_0`: no such version");
 }

@@ -7,6 +7,7 @@ use diorama_seeds::world::{self, Report};
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
+use crate::cli::rows::{self, RowsArgs};
 use crate::cli::{Done, Streams};
 use crate::synthesis::fingerprint::fingerprint;
 
@@ -16,6 +17,9 @@ pub(super) struct StatsArgs {
     /// Dataset: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
     folder: Location,
+    /// Rows to measure.
+    #[command(flatten)]
+    rows: RowsArgs,
 }
 
 impl StatsArgs {
@@ -25,6 +29,8 @@ impl StatsArgs {
     /// When the dataset cannot be read.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.folder)?;
+        let selection = self.rows.selection();
+        rows::check(&selection, &folder)?;
         let fingerprints = |id: &str, canonical: &[u8]| -> Result<Vec<ApiFingerprint>, Report> {
             let world = world::compile(&world::read(id, canonical)?)?;
             let of = |api: &diorama_seeds::model::Api| ApiFingerprint {
@@ -34,7 +40,10 @@ impl StatsArgs {
             };
             Ok(world.apis.iter().map(of).collect())
         };
-        let stats = measure(&folder, fingerprints)?;
+        let stats = measure(&folder, &selection, fingerprints)?;
+        if stats.dialogues == 0 {
+            return Err(rows::none(&folder));
+        }
         streams.print(&stats, || table(&stats))?;
         Ok(Done::Met)
     }
@@ -66,9 +75,11 @@ fn table(stats: &Stats) -> String {
         line(&format!("guess {kind}"), format!("{share:.1} % of {} are `{best}`", guess.checks));
     }
     line("weak checks", stats.weak_checks.to_string());
-    line("proposed", stats.funnel.proposed.to_string());
-    for (gate, count) in stats.funnel.dropped_by_gate() {
-        line(&format!("  {gate}"), format!("-{count}"));
+    if let Some(funnel) = &stats.funnel {
+        line("proposed", funnel.proposed.to_string());
+        for (gate, count) in funnel.dropped_by_gate() {
+            line(&format!("  {gate}"), format!("-{count}"));
+        }
     }
     text
 }

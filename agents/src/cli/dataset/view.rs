@@ -3,12 +3,17 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use diorama_output::row::{Dialogue, Role, Split, ability_name};
+use diorama_output::folder::Selection;
+use diorama_output::row::{Dialogue, Role, ability_name};
 use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
+use crate::cli::rows::{self, RowsArgs};
 use crate::cli::{Done, Streams};
+
+/// Rows printed where no number is given.
+const USUAL_ROWS: usize = 3;
 
 /// Print rows as readable conversations.
 #[derive(Debug, Args)]
@@ -16,21 +21,12 @@ pub(super) struct View {
     /// Dataset: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
     folder: Location,
-    /// Maximum rows to print.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]
-    limit: usize,
     /// Rows to skip before the first one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: usize,
-    /// Id of a row to print. Repeatable [default: all].
-    #[arg(long, value_name = "ID")]
-    id: Vec<String>,
-    /// Split of the rows: train or test [default: both].
-    #[arg(long, value_name = "SPLIT")]
-    split: Option<Split>,
-    /// Tag that the rows must have [default: any].
-    #[arg(long, value_name = "TAG")]
-    tag: Option<String>,
+    /// Rows to print: three where no limit and no id is given.
+    #[command(flatten)]
+    rows: RowsArgs,
     /// Maximum characters to print per reply.
     #[arg(long, value_name = "N", default_value_t = 400)]
     width: usize,
@@ -42,20 +38,14 @@ impl View {
     /// # Errors
     /// When the dataset cannot be read, or no row is as asked for.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let wanted = |row: &Dialogue| {
-            (self.id.is_empty() || self.id.contains(&row.id))
-                && self.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
-        };
         let folder = open_dataset(&self.folder)?;
-        // An error is no row to skip: it ends the command.
-        let rows = folder.rows_of_split(self.split).filter(|row| row.as_ref().map_or(true, wanted));
-        let rows = rows.skip(self.skip).take(self.limit.max(self.id.len()));
-        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let usual = if self.rows.id.is_empty() { USUAL_ROWS } else { self.rows.id.len() };
+        let limit = self.rows.limit.unwrap_or(usual);
+        let selection = Selection { limit: Some(self.skip.saturating_add(limit)), ..self.rows.selection() };
+        rows::check(&selection, &folder)?;
+        let rows = folder.select(&selection).skip(self.skip).collect::<Result<Vec<_>, _>>()?;
         if rows.is_empty() {
-            let folder = &self.folder;
-            return Err(CliError::Empty(format!(
-                "found no such row in {folder}; give another --id, --split, --tag or --skip"
-            )));
+            return Err(rows::none(&folder));
         }
         let text = |row: &Dialogue| conversation(row, self.width);
         streams.print(&rows, || rows.iter().map(text).collect::<Vec<_>>().join("\n"))?;

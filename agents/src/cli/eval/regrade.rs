@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
+use crate::cli::rows::RowsArgs;
 use crate::cli::{Done, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::batch::{self, Episode};
@@ -52,12 +53,9 @@ pub(super) struct Regrade {
 
 impl Regrade {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        regrade(
-            &self.file,
-            Worlds::new(open_dataset(&self.tasks)?),
-            &super::rows(&self.tasks, None, usize::MAX)?,
-            streams,
-        )
+        let folder = open_dataset(&self.tasks)?;
+        let rows = RowsArgs::default().read(&folder)?;
+        regrade(&self.file, Worlds::new(folder), &rows, streams)
     }
 }
 

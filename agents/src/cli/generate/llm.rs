@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use clap::{Args, ValueEnum};
 use diorama_llm::UsageReport;
 use diorama_output::dataset::{DatasetWriter, Summary};
-use diorama_output::folder::Folder;
+use diorama_output::folder::{Folder, Selection};
 use diorama_output::manifest::MANIFEST;
 use diorama_output::plan::{Batch, Shard};
 use diorama_output::storage::{Location, Storage};
@@ -283,7 +283,8 @@ impl LlmArgs {
         };
         if rows > 0 && storage.open_file(MANIFEST)?.is_some() {
             let none = |_: &str, _: &[u8]| Ok::<_, diorama_seeds::world::Report>(Vec::new());
-            let stats = diorama_output::stats::measure(&Folder::open(storage.clone())?, none)?;
+            let stats =
+                diorama_output::stats::measure(&Folder::open(storage.clone())?, &Selection::default(), none)?;
             let (distinct_2, distinct_first3) = (stats.distinct_2, stats.distinct_first3);
             quality.diversity =
                 Some(Diversity { distinct_2, distinct_first3, duplicate_rate: stats.duplicate_rate });

@@ -41,6 +41,7 @@ fn catalog_recipe() -> Recipe {
         abilities: Vec::new(),
         domains: crate::catalog::domains(),
         worlds: Vec::new(),
+        test_split: Default::default(),
         domains_per_world: 3,
         dialogues: 1,
         shares: Shares::new(),

@@ -1,0 +1,85 @@
+//! Options that say which rows of a dataset a command takes.
+
+use clap::Args;
+use diorama_output::folder::{Folder, Selection};
+use diorama_output::row::{Dialogue, Split};
+
+use super::ability::AbilityName;
+use super::error::CliError;
+
+/// Rows to take. All where nothing is given.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Rows")]
+pub struct RowsArgs {
+    /// Split of the rows: train or test [default: both].
+    #[arg(long, value_name = "SPLIT")]
+    pub split: Option<Split>,
+    /// Domain that the rows call. Repeatable: any of them [default: all].
+    #[arg(long, value_name = "DOMAIN")]
+    pub domain: Vec<String>,
+    /// Ability that the rows need. Repeatable: any of them [default: all].
+    #[arg(long, value_enum, value_name = "A")]
+    pub ability: Vec<AbilityName>,
+    /// Tag that the rows have. Repeatable: all of them [default: any].
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// Id of a row. Repeatable: any of them [default: all].
+    #[arg(long, value_name = "ID")]
+    pub id: Vec<String>,
+    /// Maximum rows, the first ones [default: all].
+    #[arg(short = 'n', long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+impl RowsArgs {
+    /// The rows that are asked for.
+    #[must_use]
+    pub fn selection(&self) -> Selection {
+        Selection {
+            split: self.split,
+            domains: self.domain.clone(),
+            abilities: self.ability.iter().map(|name| (*name).into()).collect(),
+            tags: self.tag.clone(),
+            ids: self.id.clone(),
+            limit: self.limit,
+        }
+    }
+
+    /// Reads the rows that are asked for.
+    ///
+    /// # Errors
+    /// When the dataset has none, or cannot be read.
+    pub fn read(&self, folder: &Folder) -> Result<Vec<Dialogue>, CliError> {
+        let selection = self.selection();
+        check(&selection, folder)?;
+        let rows = folder.select(&selection).collect::<Result<Vec<_>, _>>()?;
+        if rows.is_empty() {
+            return Err(none(folder));
+        }
+        Ok(rows)
+    }
+}
+
+/// Checks that a dataset has rows of each name that is asked for.
+///
+/// # Errors
+/// The first name that no row has.
+pub fn check(selection: &Selection, folder: &Folder) -> Result<(), CliError> {
+    selection.check(folder.manifest()).map_err(|error| {
+        let hint = match selection.split {
+            Some(Split::Test) if !folder.manifest().counts.splits.contains_key("test") => NO_TEST,
+            _ => "",
+        };
+        CliError::Empty(format!("{error}{hint}"))
+    })
+}
+
+const NO_TEST: &str = ". `generate` makes every tenth batch of 50 rows of the split test, so make 500 or more; \
+                       worlds of your own need --test-domains or --test-share";
+
+/// No row is as asked for.
+#[must_use]
+pub fn none(folder: &Folder) -> CliError {
+    let place = folder.storage().location();
+    CliError::Empty(format!("{place} has no row with all that is asked for; ask for less"))
+}
