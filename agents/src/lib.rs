@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod cli;
 pub mod episode;
 pub mod evaluation;
+pub mod mutants;
 pub mod synthesis;
 pub mod tasks;
 pub mod traces;

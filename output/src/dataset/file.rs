@@ -10,7 +10,7 @@ use super::progress::Sidecar;
 use super::writer::DatasetWriter;
 use crate::columns::{SCHEMA_VERSION, Table};
 use crate::documents::{RowsByDocument, add_rows};
-use crate::export;
+use crate::export::structured::structured;
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{FileEntry, is_world_id, structured_file, worlds_file};
 use crate::plan::FilePlan;
@@ -165,9 +165,9 @@ impl FileWriter<'_> {
             self.skeletons.insert(skeleton(&row));
             let full_name = |name: &str| self.dataset.storage.full_name(name);
             // A row without a structured form is left out of these, and counted by the difference.
-            if let Ok(structured) = export::structured(&row) {
+            if let Ok(row) = structured(&row) {
                 self.structured_rows += 1;
-                let written = self.structured.write(structured);
+                let written = self.structured.write(row);
                 written.map_err(|source| at_file(source, full_name(&structured_file(&self.plan.name))))?;
             }
             let written = self.writer.write(row);

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use diorama_seeds::ending::FINISH;
 use serde_json::{Map, Value as Json, json};
 
 use crate::row::{Dialogue, Message, Role, RowFault, ToolCall};
@@ -109,6 +110,12 @@ impl Conversation {
         let last = self.turns[..first].iter().rposition(|turn| turn.role == Role::Assistant);
         self.turns.truncate(last.map_or(0, |last| last + 1));
         last.is_some()
+    }
+
+    /// Returns true if the world has an API of the name of the tool that ends goals.
+    pub(super) fn ends_by_own_tool(&self) -> bool {
+        let finish = self.tools.iter().find(|tool| tool_name(tool) == FINISH);
+        finish.is_some_and(|tool| bare(tool).pointer("/parameters/properties/outcome").is_none())
     }
 
     /// Returns true if the assistant finds its APIs by searching.

@@ -1,6 +1,6 @@
 //! Errors of exports.
 
-use crate::row::Split;
+use crate::folder::select::NoSuchRows;
 use crate::rows::ReadError;
 use crate::storage::StorageError;
 
@@ -16,14 +16,9 @@ pub enum ExportError {
     /// The output path is a folder.
     #[error("{0} is a folder, expected the name of a file")]
     IsFolder(String),
-    /// A split without rows was asked for.
-    #[error("the dataset has no rows of the split {split}, expected one of those it has: {found}")]
-    NoRows {
-        /// The split.
-        split: Split,
-        /// Those that have rows, with how many.
-        found: String,
-    },
+    /// Rows that the dataset does not have were asked for.
+    #[error(transparent)]
+    NoRows(#[from] NoSuchRows),
     /// A choice was made that a format has no place for.
     #[error("found --{option}, for which {format} has no place; leave it out")]
     NoPlace {

@@ -8,12 +8,18 @@ mod sharegpt;
 use serde_json::{Map, Value as Json};
 
 use super::conversation::{Call, Conversation, fault};
+use super::damage::{self, Mutants};
 use super::options::{Answers, Arguments, Format, Parallel, RowId, Shape};
-use super::{damage, endings, searched};
+use super::{endings, searched};
 use crate::row::{Dialogue, RowFault};
 
 /// A row as lines, without their ends: one in most formats; none where the format has nothing to say of the row.
-pub(super) fn lines(shape: &Shape, number: u64, row: &Dialogue) -> Result<Vec<String>, RowFault> {
+pub(super) fn lines(
+    shape: &Shape,
+    number: u64,
+    row: &Dialogue,
+    mutants: &dyn Mutants,
+) -> Result<Vec<String>, RowFault> {
     if shape.format == Format::Jsonl {
         let line = serde_json::to_string(row).map_err(|error| fault(row, "id", error.to_string()))?;
         return Ok(vec![line]);
@@ -36,8 +42,10 @@ pub(super) fn lines(shape: &Shape, number: u64, row: &Dialogue) -> Result<Vec<St
     if shape.format.learns_all() && !conversation.end_before_mistakes() {
         return Ok(Vec::new());
     }
-    let damaged =
-        (shape.format == Format::TrlPreference).then(|| damage::damage(&conversation, &row.id)).flatten();
+    let damaged = match shape.format {
+        Format::TrlPreference => damage::pairs(&conversation, &mutants.of(row), &row.id),
+        _ => Vec::new(),
+    };
     searched::render(&mut conversation, shape.searched);
     let rows = match shape.format {
         Format::Jsonl | Format::ReverseChain => Vec::new(),
@@ -45,7 +53,7 @@ pub(super) fn lines(shape: &Shape, number: u64, row: &Dialogue) -> Result<Vec<St
         Format::Trl => vec![chat::trl(shape, &conversation)],
         Format::TrlPromptCompletion => chat::prompt_completion(shape, &conversation),
         Format::TrlPreference => {
-            damaged.map(|damaged| chat::preference(shape, &conversation, damaged)).into_iter().collect()
+            damaged.into_iter().map(|damaged| chat::preference(shape, &conversation, damaged)).collect()
         }
         Format::PromptOnly => vec![rewards::prompt_only(shape, &conversation, row)],
         Format::NemoGym => rewards::nemo_gym(shape, &conversation, row).into_iter().collect(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::error::ExportError;
-use crate::row::{Split, UnknownName};
+use crate::row::UnknownName;
 
 /// The formats that a dataset can be exported in. Each line is one JSON object; `docs/exports.md` lists the fields of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +101,6 @@ pub enum Answers {
 pub struct Options {
     /// The format.
     pub format: Format,
-    /// Only rows of this split.
-    pub split: Option<Split>,
     /// How arguments are written.
     pub arguments: Option<Arguments>,
     /// The content of messages that only call.
@@ -135,7 +133,6 @@ impl Options {
     pub const fn new(format: Format) -> Self {
         Self {
             format,
-            split: None,
             arguments: None,
             content: None,
             searched: None,

@@ -8,9 +8,9 @@ use std::fs;
 use serde_json::{Value as Json, json};
 
 use super::formats::lines;
-use super::{Answers, Exported, Format, Options, export};
-use crate::folder::Folder;
+use super::{Answers, Exported, Format, Mutants, NoMutants, Options, Rejected, Source, export};
 use crate::folder::tests::dataset;
+use crate::folder::{Folder, Selection};
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
 use crate::rows::samples::sample;
 use crate::storage::Storage;
@@ -112,9 +112,32 @@ fn searched_row() -> Dialogue {
     }
 }
 
+/// One mutant of each row: the first call with arguments that is no search has others.
+struct Wrong;
+
+impl Mutants for Wrong {
+    fn of(&self, row: &Dialogue) -> Vec<Rejected> {
+        let calls: Vec<&ToolCall> = row.messages.iter().flat_map(|message| &message.tool_calls).collect();
+        let has_arguments =
+            |call: &&ToolCall| call.function.name != "ToolSearcher" && call.function.arguments != "{}";
+        let Some(call) = calls.iter().position(has_arguments) else { return Vec::new() };
+        let mut arguments: serde_json::Map<String, Json> =
+            serde_json::from_str(&calls[call].function.arguments).unwrap();
+        for value in arguments.values_mut() {
+            *value = if value.is_string() { "Eva".into() } else { 9.into() };
+        }
+        let api = calls[call].function.name.clone();
+        vec![Rejected { kind: "change_argument", call, instead: Some((api, arguments)) }]
+    }
+}
+
+const fn source<'a>(folder: &'a Folder, selection: &'a Selection) -> Source<'a> {
+    Source { folder, selection, mutants: &NoMutants }
+}
+
 /// The lines of a row, parsed.
 fn read(options: Options, row: &Dialogue) -> Vec<Json> {
-    let lines = lines(&options.shape().unwrap(), 0, row).unwrap();
+    let lines = lines(&options.shape().unwrap(), 0, row, &Wrong).unwrap();
     lines
         .iter()
         .map(|line| {
@@ -138,9 +161,9 @@ fn rows_that_are_not_json_are_named() {
     wrong_arguments.messages[2].tool_calls[0].function.arguments = "[1]".into();
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Jsonl) {
         let shape = Options::new(format).shape().unwrap();
-        let error = lines(&shape, 0, &wrong_tools).unwrap_err().to_string();
+        let error = lines(&shape, 0, &wrong_tools, &NoMutants).unwrap_err().to_string();
         assert_eq!(error, "row `d00000000`: column `tools` is not a list");
-        let error = lines(&shape, 0, &wrong_arguments).unwrap_err().to_string();
+        let error = lines(&shape, 0, &wrong_arguments, &NoMutants).unwrap_err().to_string();
         let expect = "column `messages` the arguments of `FindDentist` are no JSON object";
         assert!(error.contains(expect), "{error}");
     }
@@ -152,30 +175,34 @@ fn a_dataset_is_exported_whole_or_by_split() {
     let folder = Folder::open(Storage::local(&path)).unwrap();
     let out = guard.path().join("rows.jsonl");
     let whole = Exported { rows: 80, lines: 80, left_out: 0, fault: None };
-    assert_eq!(export(&folder, Options::new(Format::Jsonl), &out).unwrap(), whole);
+    assert_eq!(
+        export(&source(&folder, &Selection::default()), Options::new(Format::Jsonl), &out).unwrap(),
+        whole
+    );
     let rows: Vec<Dialogue> =
         fs::read_to_string(&out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows, folder.rows().map(Result::unwrap).collect::<Vec<_>>());
-    let test = Options { split: Some(Split::Test), ..Options::new(Format::Trl) };
+    let of_test = Selection::of_split(Split::Test);
+    let test = Options::new(Format::Trl);
     assert_eq!(
-        export(&folder, test, &out).unwrap(),
+        export(&source(&folder, &of_test), test, &out).unwrap(),
         Exported { rows: 20, lines: 20, left_out: 0, fault: None }
     );
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 20);
-    let test = Options { split: Some(Split::Test), ..Options::new(Format::TrlPromptCompletion) };
+    let test = Options::new(Format::TrlPromptCompletion);
     assert_eq!(
-        export(&folder, test, &out).unwrap(),
+        export(&source(&folder, &of_test), test, &out).unwrap(),
         Exported { rows: 20, lines: 40, left_out: 0, fault: None }
     );
     let labels = Options::new(Format::ReverseChain);
     assert_eq!(
-        export(&folder, labels, &out).unwrap(),
+        export(&source(&folder, &Selection::default()), labels, &out).unwrap(),
         Exported { rows: 80, lines: 40, left_out: 40, fault: None }
     );
-    let error = export(&folder, test, guard.path()).unwrap_err().to_string();
+    let error = export(&source(&folder, &of_test), test, guard.path()).unwrap_err().to_string();
     assert!(error.ends_with("is a folder, expected the name of a file"), "{error}");
     let nowhere = guard.path().join("no/such/folder/x.jsonl");
-    let error = export(&folder, test, &nowhere).unwrap_err().to_string();
+    let error = export(&source(&folder, &of_test), test, &nowhere).unwrap_err().to_string();
     assert!(error.starts_with("cannot create ") && error.contains("no/such/folder/x.jsonl"), "{error}");
 }
 
@@ -185,7 +212,7 @@ fn rows_that_cannot_be_written_are_left_out() {
     let folder = Folder::open(Storage::local(&path)).unwrap();
     let out = guard.path().join("rows.jsonl");
     let options = Options { answers: Some(Answers::Structured), ..Options::new(Format::Trl) };
-    let done = export(&folder, options, &out).unwrap();
+    let done = export(&source(&folder, &Selection::default()), options, &out).unwrap();
     assert_eq!((done.rows, done.lines + done.left_out), (80, 80));
     assert!(done.left_out > 0 && done.fault.is_some(), "{done:?}");
 }
@@ -197,7 +224,9 @@ fn a_failed_export_leaves_the_earlier_file() {
     let out = guard.path().join("rows.jsonl");
     fs::write(&out, "earlier").unwrap();
     fs::write(path.join("data/test-00000-of-00001.parquet"), "cut").unwrap();
-    let error = export(&folder, Options::new(Format::Jsonl), &out).unwrap_err().to_string();
+    let error = export(&source(&folder, &Selection::default()), Options::new(Format::Jsonl), &out)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("not a readable Parquet file"), "{error}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "earlier");
     let names: Vec<_> = fs::read_dir(guard.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::open::{Failure, Folder, Part, is_rows};
 use crate::columns::SCHEMA_VERSION;
-use crate::export;
+use crate::export::structured::structured;
 use crate::funnel::Counts;
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, structured_file};
 use crate::row::parts::Provenance;
@@ -297,7 +297,7 @@ impl Folder {
         for row in rows {
             let Ok(row) = row else { return Vec::new() };
             // A row that has no structured form is left out.
-            let Ok(expected) = export::structured(&row) else { continue };
+            let Ok(expected) = structured(&row) else { continue };
             let what = match stored.next() {
                 Some(Ok(stored)) if stored == expected => {
                     found += 1;

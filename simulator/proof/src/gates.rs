@@ -17,6 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::mutation::Mutant;
 pub use self::trial::{Run, Trial};
 use crate::WorldContext;
 use crate::ground::Grounded;
@@ -117,6 +118,18 @@ impl Gate {
             }
         }
     }
+}
+
+/// The mutants of a proven task that the gate `mutation` rejects.
+///
+/// # Errors
+/// That the task has no checks.
+pub fn rejected(
+    context: WorldContext<'_>,
+    grounded: &Grounded,
+    rng: &mut ChaCha8Rng,
+) -> Result<Vec<Mutant>, Reason> {
+    Ok(mutation::rejected(&Trial::new(context, grounded)?, rng))
 }
 
 /// Has a grounded candidate meet the gates, one after the other.

@@ -4,15 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use diorama_output::export::{
-    self, Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched, export,
+    self, Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched, Source, export,
 };
-use diorama_output::row::Split;
 use diorama_output::storage::Location;
 use serde_json::json;
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
+use crate::cli::rows::{self, RowsArgs};
 use crate::cli::{Done, Streams};
+use crate::episode::Worlds;
+use crate::mutants::WorldMutants;
 
 /// Write a dataset's rows in another format, one JSON object per line.
 ///
@@ -26,9 +28,6 @@ pub(super) struct Export {
     /// Format to write.
     #[arg(long, value_enum)]
     format: FormatName,
-    /// Split of the rows: train or test [default: both].
-    #[arg(long, value_name = "SPLIT")]
-    split: Option<Split>,
     /// How to write the arguments of calls [default: the format's own way].
     #[arg(long, value_enum)]
     arguments: Option<ArgumentsName>,
@@ -50,6 +49,9 @@ pub(super) struct Export {
     /// File to write. An existing file is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Rows to write.
+    #[command(flatten)]
+    rows: RowsArgs,
 }
 
 /// How goals end.
@@ -117,7 +119,7 @@ pub(super) enum FormatName {
     Trl,
     /// One prompt and completion for each assistant message, for TRL.
     TrlPromptCompletion,
-    /// Pairs of a message and the same message damaged, for TRL.
+    /// Pairs of a message and the same message with a mutant that does not solve the task, for TRL.
     TrlPreference,
     /// Prompts with the task, for TRL's online trainers.
     PromptOnly,
@@ -174,7 +176,6 @@ impl Export {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let options = Options {
             format: self.format.into(),
-            split: self.split,
             arguments: self.arguments.map(Arguments::from),
             content: self.content.map(Content::from),
             searched: self.searched.map(Searched::from),
@@ -182,11 +183,19 @@ impl Export {
             parallel: self.parallel.map(Parallel::from),
             row_id: self.row_id.map(RowId::from),
         };
-        let done = export(&open_dataset(&self.folder)?, options, &self.out).map_err(|error| match error {
+        let folder = open_dataset(&self.folder)?;
+        let selection = self.rows.selection();
+        rows::check(&selection, &folder)?;
+        let mutants = WorldMutants::new(Worlds::new(folder.clone()));
+        let source = Source { folder: &folder, selection: &selection, mutants: &mutants };
+        let done = export(&source, options, &self.out).map_err(|error| match error {
             export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
             other => CliError::Export(other),
         })?;
         let export::Exported { rows, lines, left_out, fault } = done;
+        if rows == 0 {
+            return Err(rows::none(&folder));
+        }
         let fault = fault.map(|fault| fault.to_string());
         let out = self.out.display().to_string();
         let data = json!({"rows": rows, "lines": lines, "left_out": left_out, "fault": fault, "out": out});

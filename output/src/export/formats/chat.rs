@@ -54,7 +54,7 @@ pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: Da
     }
     json!({
         "turn": at,
-        "damage": kind.as_str(),
+        "damage": kind,
         "prompt": trl_messages(shape, &conversation.turns[..at]),
         "chosen": trl_messages(shape, &[chosen]),
         "rejected": trl_messages(shape, &[rejected]),

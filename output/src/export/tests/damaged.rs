@@ -1,109 +1,104 @@
-//! Pairs of a message and the same message damaged.
+//! Pairs of a message and the same message with a mutant.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::{read, row, searched_row};
-use crate::export::{Format, Options, Searched, damage};
-use crate::row::{Dialogue, Message, Role};
+use super::{Mutants, Rejected, row, searched_row};
+use crate::export::formats::lines;
+use crate::export::{Format, NoMutants, Options, Searched};
+use crate::row::Dialogue;
 
-fn pair(row: &Dialogue) -> Option<Json> {
-    let mut lines = read(Options::new(Format::TrlPreference), row);
-    assert!(lines.len() < 2);
-    lines.pop()
-}
+/// The mutants that a test gives.
+struct Given(Vec<Rejected>);
 
-/// The pairs of the same conversation under many ids.
-fn pairs(row: &Dialogue) -> Vec<Json> {
-    let ids = (0..200).map(|number| Dialogue { id: format!("d{number}"), ..row.clone() });
-    ids.filter_map(|row| pair(&row)).collect()
-}
-
-#[test]
-fn each_kind_of_damage_is_worse_in_its_own_way() {
-    let mut seen = std::collections::BTreeSet::new();
-    for row in [row(), searched_row()] {
-        for line in pairs(&row) {
-            let turn = usize::try_from(line["turn"].as_u64().unwrap()).unwrap();
-            let (chosen, rejected) = (&line["chosen"][0], &line["rejected"][0]);
-            assert_eq!(line["chosen"].as_array().unwrap().len(), 1);
-            assert_eq!(line["rejected"].as_array().unwrap().len(), 1);
-            assert_eq!(line["prompt"].as_array().unwrap().len(), turn);
-            assert!(row.messages[turn].train);
-            assert_ne!(chosen["tool_calls"], rejected["tool_calls"]);
-            let calls = |message: &Json| message["tool_calls"].as_array().cloned().unwrap_or_default();
-            let differing: Vec<(Json, Json)> =
-                calls(chosen).into_iter().zip(calls(rejected)).filter(|(one, other)| one != other).collect();
-            let kind = line["damage"].as_str().unwrap().to_owned();
-            match kind.as_str() {
-                "drop_call" => {
-                    assert!(calls(rejected).is_empty());
-                    let said = rejected["content"].as_str();
-                    let later = row.messages[turn..].iter();
-                    let said_later = later.clone().any(|message| message.content.as_deref() == said);
-                    assert!(said.is_some() && said_later, "{rejected}");
-                }
-                other => {
-                    assert_eq!(calls(chosen).len(), calls(rejected).len());
-                    assert_eq!(differing.len(), 1);
-                    let (one, changed) = (&differing[0].0["function"], &differing[0].1["function"]);
-                    assert_eq!(one["name"] == changed["name"], other == "change_argument");
-                    let names =
-                        line["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]);
-                    assert!(names.into_iter().any(|name| *name == changed["name"]), "{changed}");
-                    let tools = line["tools"].as_array().unwrap().iter();
-                    let mut tools = tools.filter(|tool| tool["function"]["name"] == changed["name"]);
-                    let schema = &tools.next().unwrap()["function"]["parameters"];
-                    let arguments = changed["arguments"].as_object().unwrap();
-                    for name in schema["required"].as_array().into_iter().flatten() {
-                        assert!(arguments.contains_key(name.as_str().unwrap()), "{changed}");
-                    }
-                    for (name, value) in arguments {
-                        assert!(damage::fits(value, &schema["properties"][name]), "{changed}");
-                    }
-                }
-            }
-            seen.insert(kind);
-        }
+impl Mutants for Given {
+    fn of(&self, _: &Dialogue) -> Vec<Rejected> {
+        self.0.clone()
     }
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["change_argument", "drop_call", "other_api"]);
+}
+
+fn rejected(kind: &'static str, call: usize, instead: Option<(&str, Json)>) -> Rejected {
+    let arguments = |json: Json| json.as_object().cloned().unwrap_or_else(Map::new);
+    Rejected { kind, call, instead: instead.map(|(api, json)| (api.to_owned(), arguments(json))) }
+}
+
+fn pairs(options: Options, row: &Dialogue, mutants: Vec<Rejected>) -> Vec<Json> {
+    let lines = lines(&options.shape().unwrap(), 0, row, &Given(mutants)).unwrap();
+    lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const USUAL: Options = Options::new(Format::TrlPreference);
+
+#[test]
+fn each_kind_of_mutant_makes_one_pair() {
+    let mutants = vec![
+        rejected("change_argument", 1, Some(("FindDentist", json!({"name": "Eva"})))),
+        rejected("change_argument", 2, Some(("FindDentist", json!({"name": "Eva"})))),
+        rejected("add_write", 3, Some(("FindDentist", json!({"name": "Pia"})))),
+    ];
+    let lines = pairs(USUAL, &row(), mutants);
+    let kinds: Vec<&Json> = lines.iter().map(|line| &line["damage"]).collect();
+    assert_eq!(kinds, ["change_argument", "add_write"]);
+    for line in &lines {
+        let turn = line["turn"].as_u64().unwrap() as usize;
+        assert_eq!(line["prompt"].as_array().unwrap().len(), turn);
+        assert_ne!(line["chosen"][0]["tool_calls"], line["rejected"][0]["tool_calls"]);
+        assert_eq!(line["rejected"][0].get("reasoning_content"), None);
+    }
+    // One of the calls that are made together is another, and its id is the same.
+    let calls = |message: &Json| message["tool_calls"].as_array().unwrap().clone();
+    let (chosen, wrong) = (calls(&lines[0]["chosen"][0]), calls(&lines[0]["rejected"][0]));
+    let differing = chosen.iter().zip(&wrong).filter(|(one, other)| one != other).count();
+    assert_eq!((chosen.len(), wrong.len(), differing), (2, 2, 1));
+    assert!(chosen.iter().zip(&wrong).all(|(one, other)| one["id"] == other["id"]));
+    // After the reference calls stands the last message.
+    assert_eq!(lines[1]["chosen"][0]["content"], "At \"1\" and 2.");
+    assert_eq!(calls(&lines[1]["rejected"][0])[0]["function"]["arguments"], json!({"name": "Pia"}));
 }
 
 #[test]
-fn the_same_row_has_the_same_pair() {
-    assert_eq!(pairs(&row()), pairs(&row()));
-    // And the same damage in each rendering.
+fn a_call_that_is_left_out_is_answered_at_once() {
+    let lines = pairs(USUAL, &searched_row(), vec![rejected("drop_call", 1, None)]);
+    let [line] = lines.as_slice() else { panic!("{lines:?}") };
+    assert_eq!(line["rejected"][0].get("tool_calls"), None);
+    let said = line["rejected"][0]["content"].as_str().unwrap();
+    assert!(searched_row().messages.iter().any(|message| message.content.as_deref() == Some(said)));
+    // A message of several calls has no pair without one of them.
+    assert_eq!(pairs(USUAL, &row(), vec![rejected("drop_call", 1, None)]), Vec::<Json>::new());
+}
+
+#[test]
+fn calls_of_a_wrong_form_make_no_pair() {
+    let none = |row: &Dialogue, mutant: Rejected| {
+        assert_eq!(pairs(USUAL, row, vec![mutant.clone()]), Vec::<Json>::new(), "{mutant:?}");
+    };
+    let change = |call, api, arguments| rejected("change_argument", call, Some((api, arguments)));
+    none(&row(), change(1, "FindDentist", json!({"name": 7})));
+    none(&row(), change(1, "FindDentist", json!({})));
+    none(&row(), change(1, "Nobody", json!({"name": "Eva"})));
+    // The same call is no worse, and the first is not to learn from.
+    none(&row(), change(1, "FindDentist", json!({"name": "Ann"})));
+    none(&super::mistaken_row(), change(0, "FindDentist", json!({"name": "Eva"})));
+    let lines = pairs(USUAL, &row(), Vec::new());
+    assert_eq!(lines, Vec::<Json>::new());
+    let shape = USUAL.shape().unwrap();
+    assert_eq!(lines, lines_of_none(&shape));
+}
+
+fn lines_of_none(shape: &crate::export::options::Shape) -> Vec<Json> {
+    let lines = lines(shape, 0, &row(), &NoMutants).unwrap();
+    lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_pair_is_the_same_in_each_rendering() {
     let rendered = |searched| {
-        let options = Options { searched: Some(searched), ..Options::new(Format::TrlPreference) };
-        read(options, &searched_row()).remove(0)
+        let options = Options { searched: Some(searched), ..USUAL };
+        let room = ("BookRoom", json!({"room": 8}));
+        pairs(options, &searched_row(), vec![rejected("change_argument", 1, Some(room))]).remove(0)
     };
     let (text, dispatch) = (rendered(Searched::Text), rendered(Searched::Dispatch));
     assert_eq!(text["turn"], dispatch["turn"]);
-    assert_eq!(text["damage"], dispatch["damage"]);
     let direct = &text["rejected"][0]["tool_calls"][0]["function"];
     let through = &dispatch["rejected"][0]["tool_calls"][0]["function"];
-    if direct.is_object() {
-        assert_eq!(through["arguments"], json!({"name": direct["name"], "arguments": direct["arguments"]}));
-    }
-}
-
-#[test]
-fn a_row_that_calls_nothing_has_no_pair() {
-    let messages = vec![Message::new(Role::User, "Hello."), Message::new(Role::Assistant, "Hello!")];
-    assert_eq!(pair(&Dialogue { messages, ..row() }), None);
-}
-
-#[test]
-fn values_have_the_form_of_their_schema() {
-    let check = |value: Json, schema: Json, expect: bool| {
-        assert_eq!(damage::fits(&value, &schema), expect, "{value} {schema}");
-    };
-    check(json!(7), json!({"type": "integer", "maximum": 7}), true);
-    check(json!(8), json!({"type": "integer", "maximum": 7}), false);
-    check(json!("7"), json!({"type": ["integer", "null"]}), false);
-    check(json!("2026-02-28"), json!({"type": "string", "format": "date"}), true);
-    check(json!("2026-02-29"), json!({"type": "string", "format": "date"}), false);
-    check(json!("AB-2"), json!({"type": "string", "pattern": "^[A-Z]{2}-[0-9]$"}), true);
-    check(json!("AB-22"), json!({"type": "string", "pattern": "^[A-Z]{2}-[0-9]$"}), false);
-    check(json!(["a", "b"]), json!({"type": "array", "items": {"enum": ["a"]}}), false);
-    check(json!(null), json!({}), true);
+    assert_eq!(through["arguments"], json!({"name": direct["name"], "arguments": direct["arguments"]}));
 }

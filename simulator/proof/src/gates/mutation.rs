@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use diorama_engine::Digest;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{Api, ApiId, Parameter, ParameterId, World};
@@ -21,6 +22,9 @@ use super::{GateReport, Run, Trial};
 use crate::binding::bind;
 use crate::reason::{Code, Mutation, Reason};
 use crate::survey::refers_to;
+
+/// Writes that nobody asked for, at most, among the mutants of a task.
+const STRAY_WRITES: usize = 3;
 
 /// Runs the gate.
 ///
@@ -72,6 +76,58 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         judge(trial, report, gold.len(), Mutation::AddWrite, &run)?;
     }
     Ok(())
+}
+
+/// A change of the reference solution with which the task is not solved.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// What was changed.
+    pub kind: Mutation,
+    /// The position among the reference calls; their number for a call after them.
+    pub call: usize,
+    /// The call in its place and its reply; nothing where it is left out.
+    pub entry: Option<Arc<LogEntry>>,
+    /// The digest of the state at the end.
+    pub state: Digest,
+}
+
+/// The mutants that the gate rejects. Searches stay as they are.
+pub(super) fn rejected(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Vec<Mutant> {
+    let world = trial.world();
+    let gold = &trial.grounded.gold;
+    let passes = |run: &Run| trial.passes(run, &trial.answers().right(trial, run));
+    let mut found = Vec::new();
+    let mut before = trial.start();
+    for (index, call) in gold.iter().enumerate() {
+        let mut puts = Vec::new();
+        if !call.mistake && !is_search(call) {
+            puts.push((Mutation::DropCall, Put::Drop));
+            for name in call.arguments.keys() {
+                let values = other_values(trial, call, name).into_iter();
+                let put = |value| Put::Argument { name: name.clone(), value };
+                puts.extend(values.map(|value| (Mutation::ChangeArgument, put(value))));
+            }
+            let other = neighbour(world, call, &trial.grounded.visible);
+            puts.extend(other.map(|other| (Mutation::OtherApi, Put::Api(other))));
+        }
+        for (kind, put) in puts {
+            let run = replay(trial, &before, index, &put);
+            if !passes(&run) {
+                let entry = run.replies.get(index).cloned().flatten();
+                found.push(Mutant { kind, call: index, entry, state: run.session.digest() });
+            }
+        }
+        let call = bind_what_is_there(call, &before.replies, world);
+        trial.call(&mut before, &call);
+    }
+    for run in stray_writes(trial, &before, STRAY_WRITES, rng) {
+        let entry = run.session.log().last();
+        if !passes(&run) {
+            let state = run.session.digest();
+            found.push(Mutant { kind: Mutation::AddWrite, call: gold.len(), entry, state });
+        }
+    }
+    found
 }
 
 /// Whether a call was refused and another one of its goal then did what was wanted: it is what led there.

@@ -1,0 +1,61 @@
+//! The mutants of a dataset's rows that do not solve their tasks, for pairs of messages.
+//!
+//! A row is grounded again in its world, and the gate `mutation` says which mutants it rejects.
+
+use std::collections::HashSet;
+
+use diorama_engine::tools::SearchVersion;
+use diorama_output::export::{Mutants, Rejected};
+use diorama_output::row::Dialogue;
+use diorama_proof::gates::rejected;
+use diorama_proof::ground_with;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::episode::{Task, Worlds};
+use crate::verify::candidate_of;
+
+/// Runs the mutants of rows in their worlds.
+pub struct WorldMutants(Worlds);
+
+impl WorldMutants {
+    /// The mutants of a dataset's rows.
+    #[must_use]
+    pub const fn new(worlds: Worlds) -> Self {
+        Self(worlds)
+    }
+
+    fn rejected(&self, row: &Dialogue) -> Option<Vec<Rejected>> {
+        let task = Task::of(row).ok()?;
+        let world = self.0.get(&row.world_id).ok()?;
+        let candidate = candidate_of(row, &task).ok()?;
+        let search = SearchVersion::named(&task.episode.search);
+        let grounded = ground_with(world.context(), candidate, search).ok()?;
+        let mut rng = ChaCha8Rng::from_seed(*blake3::hash(row.id.as_bytes()).as_bytes());
+        let mutants = rejected(world.context(), &grounded, &mut rng).ok()?;
+        let zone = &world.base.world().zone;
+        let mut effects = HashSet::new();
+        let mut found = Vec::new();
+        for mutant in mutants {
+            let reply = mutant.entry.as_ref().map(|entry| entry.reply.to_json(zone).to_string());
+            let reference =
+                grounded.entries.get(mutant.call).map(|entry| entry.reply.to_json(zone).to_string());
+            let answers_the_same = reply.is_some() && reply == reference;
+            // Two mutants are one where the call's reply and the state at the end are the same.
+            if answers_the_same || !effects.insert((mutant.call, reply, mutant.state.to_string())) {
+                continue;
+            }
+            let instead =
+                mutant.entry.as_ref().map(|entry| (entry.call.api.clone(), entry.call.arguments.clone()));
+            found.push(Rejected { kind: mutant.kind.name(), call: mutant.call, instead });
+        }
+        Some(found)
+    }
+}
+
+impl Mutants for WorldMutants {
+    /// A row that cannot be grounded has none: `verify` says why.
+    fn of(&self, row: &Dialogue) -> Vec<Rejected> {
+        self.rejected(row).unwrap_or_default()
+    }
+}

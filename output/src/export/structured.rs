@@ -1,0 +1,31 @@
+//! The rows of a dataset's second configuration.
+
+use super::conversation::Conversation;
+use super::options::Searched;
+use super::{endings, searched};
+use crate::row::{Dialogue, RowFault};
+
+/// A row with structured endings, as the dataset's second configuration has it: each goal ends with a call of `finish`, and
+/// found APIs are called through `call_api`. Columns that it does not have are empty.
+///
+/// # Errors
+/// When the row has no structured form.
+pub(crate) fn structured(row: &Dialogue) -> Result<Dialogue, RowFault> {
+    let mut conversation = Conversation::of(row)?;
+    endings::apply(row, &mut conversation)?;
+    conversation.number_calls(&row.id);
+    searched::render(&mut conversation, Searched::Dispatch);
+    let (tools, messages) = conversation.into_columns();
+    Ok(Dialogue {
+        id: row.id.clone(),
+        split: row.split,
+        ability: row.ability,
+        tags: row.tags.clone(),
+        domains: row.domains.clone(),
+        tools,
+        messages,
+        license: row.license.clone(),
+        source: row.source.clone(),
+        ..Dialogue::blank()
+    })
+}
