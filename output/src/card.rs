@@ -154,11 +154,11 @@ fn loader(text: &mut String, manifest: &Manifest) {
     let rows: u64 = files.filter_map(|(_, entry)| entry.rows).sum();
     let _ = writeln!(
         text,
-        "## Load\n\n```python\nimport json, datasets\nrows = datasets.load_dataset(\".\", \"structured\", split=\"{split}\")\n\
+        "## Load\n\n```python\nimport json, os, datasets\nrows = datasets.load_dataset(os.getcwd(), \"structured\", split=\"{split}\")\n\
          messages, tools = rows[0][\"messages\"], json.loads(rows[0][\"tools\"])\n\
          for call in (call for message in messages for call in message[\"tool_calls\"] or []):\n    \
          call[\"function\"][\"arguments\"] = json.loads(call[\"function\"][\"arguments\"])  # chat templates encode \
-         them\n```\n\nRun it in this folder, or give the name of the repository for `.`.\n\n\
+         them\n```\n\nRun it in this folder, or give the name of the repository for `os.getcwd()`.\n\n\
          - `default` has all columns. Goals end with a message.\n\
          - `structured` is for training: goals end with a call of `finish`, whose arguments the grader reads, and found APIs are \
          called through `call_api`. {rows} rows; it lacks those without a structured form. A message with `train` \

@@ -65,8 +65,16 @@ fn libraries_read_the_dataset_and_its_exports_alike() {
         assert_eq!(seen["by"], expected, "{environment}");
         // A row of these has no API called `finish` and a structured form.
         let configs = &seen["configs"];
-        assert_eq!((&configs["default"], &configs["structured"]), (&ROWS.into(), &ROWS.into()), "{environment}");
-        assert_eq!(configs["worlds"], std::fs::read_dir(dataset.join("data")).unwrap().count(), "{environment}");
+        assert_eq!(
+            (&configs["default"], &configs["structured"]),
+            (&ROWS.into(), &ROWS.into()),
+            "{environment}"
+        );
+        assert_eq!(
+            configs["worlds"],
+            std::fs::read_dir(dataset.join("data")).unwrap().count(),
+            "{environment}"
+        );
         for (format, _) in FORMATS {
             let lines = std::fs::read_to_string(exports.join(format).with_extension("jsonl")).unwrap();
             assert_eq!(

@@ -22,6 +22,7 @@ mod mcp;
 mod object_store;
 mod openapi;
 mod restbench;
+mod rows;
 mod schemathesis;
 mod search;
 mod serve;

@@ -151,7 +151,9 @@ impl Options {
         refuse(self.arguments.is_some(), format.takes_arguments(), "arguments")?;
         refuse(self.content.is_some(), format.takes_content(), "content")?;
         refuse(self.searched.is_some(), format.takes_searched(), "searched")?;
-        refuse(self.answers.is_some(), format.takes_answers(), "answers")?;
+        // Prompts for rewards are structured always, and may be asked to be.
+        let is_own = format.is_reward() && self.answers == Some(Answers::Structured);
+        refuse(self.answers.is_some() && !is_own, format.takes_answers(), "answers")?;
         refuse(self.searched == Some(Searched::Deferred), format.takes_deferred(), "searched deferred")?;
         refuse(self.parallel.is_some(), format.takes_answers(), "parallel")?;
         refuse(self.row_id.is_some(), format == Format::Openai, "row-id")?;

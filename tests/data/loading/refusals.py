@@ -29,13 +29,18 @@ def outcome(made, messages, tools):
     return "" if all(text[at:].count(name) >= times for name, times in names.items()) else "drops a call"
 
 
-with tempfile.TemporaryDirectory() as cache:
-    loaded = datasets.load_dataset("json", data_files=sys.argv[1], split="train", cache_dir=cache)
-    rows = [dialogue(row) for row in loaded]
-folder = str(metadata.distribution("trl").locate_file("trl/chat_templates"))
-found = {}
-for name in sorted(file.removesuffix(".jinja") for file in os.listdir(folder) if file.endswith(".jinja")):
-    made = template(name)
-    outcomes = collections.Counter(outcome(made, messages, tools) for _, messages, tools in rows)
-    found[name] = {"rendered": outcomes.pop("", 0), "not": dict(sorted(outcomes.items()))}
-print(json.dumps(found))
+def main():
+    with tempfile.TemporaryDirectory() as cache:
+        loaded = datasets.load_dataset("json", data_files=sys.argv[1], split="train", cache_dir=cache)
+        rows = [dialogue(row) for row in loaded]
+    folder = str(metadata.distribution("trl").locate_file("trl/chat_templates"))
+    found = {}
+    for name in sorted(file.removesuffix(".jinja") for file in os.listdir(folder) if file.endswith(".jinja")):
+        made = template(name)
+        outcomes = collections.Counter(outcome(made, messages, tools) for _, messages, tools in rows)
+        found[name] = {"rendered": outcomes.pop("", 0), "not": dict(sorted(outcomes.items()))}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -57,7 +57,7 @@ fn each_kind_of_mutant_makes_one_pair() {
 
 #[test]
 fn a_call_that_is_left_out_is_answered_at_once() {
-    let lines = pairs(USUAL, &searched_row(), vec![rejected("drop_call", 1, None)]);
+    let lines = pairs(USUAL, &searched_row(), vec![rejected("drop_call", 4, None)]);
     let [line] = lines.as_slice() else { panic!("{lines:?}") };
     assert_eq!(line["rejected"][0].get("tool_calls"), None);
     let said = line["rejected"][0]["content"].as_str().unwrap();

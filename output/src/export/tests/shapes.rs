@@ -236,6 +236,12 @@ fn a_choice_that_a_format_has_no_place_for_is_refused() {
         "found --answers, for which xlam has no place; leave it out",
     );
     check(
+        Options { answers: Some(Answers::Prose), ..Options::new(Format::Verl) },
+        "found --answers, for which verl has no place; leave it out",
+    );
+    let structured = Options { answers: Some(Answers::Structured), ..Options::new(Format::PromptOnly) };
+    assert_eq!(read(structured, &row()), read(Options::new(Format::PromptOnly), &row()));
+    check(
         Options { searched: Some(Searched::Deferred), ..Options::new(Format::Trl) },
         "found --searched deferred, for which trl has no place; leave it out",
     );
