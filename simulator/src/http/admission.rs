@@ -5,14 +5,15 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::HOST;
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, Method, Response};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
 use diorama_sessions::{Kind, MAX_NODE_CHARS, Problem, Slot};
+use hyper::body::Body as _;
 
 use super::answer::Refused;
 use super::app::App;
-use super::extract::segment;
+use super::extract::{Whole, segment};
 use super::negotiate::Accept;
 use super::route::{Access, Admission};
 use super::text::pairs;
@@ -36,6 +37,16 @@ pub(super) async fn admit(
         Ok(slot) => {
             if let Some(slot) = slot {
                 request.extensions_mut().insert(slot);
+            }
+            if matches!(*request.method(), Method::GET | Method::HEAD | Method::DELETE)
+                && !request.body().is_end_stream()
+            {
+                // No such route takes a body, and a sender that is still writing would not read the reply.
+                let (parts, body) = request.into_parts();
+                if let Err(problem) = Whole::read(&app, &parts.headers, body).await {
+                    return Refused(problem).into_response();
+                }
+                request = Request::from_parts(parts, Body::empty());
             }
             next.run(request).await
         }

@@ -120,10 +120,10 @@ fn own_router(app: &Arc<App>) -> Router {
         let methods = methods.fallback(async move |method: Method| other_method(&method, &allow));
         router = router.route(path, layered(app, access, methods));
     }
-    let nowhere = MethodRouter::new().fallback(nowhere);
+    let elsewhere = MethodRouter::new().fallback(nowhere);
     router
-        .route("/", get(page::show))
-        .fallback_service(layered(app, Access::Open, nowhere).with_state(Arc::clone(app)))
+        .route("/", get(page::show).fallback(nowhere))
+        .fallback_service(layered(app, Access::Open, elsewhere).with_state(Arc::clone(app)))
         .with_state(Arc::clone(app))
 }
 

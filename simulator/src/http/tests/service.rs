@@ -465,15 +465,17 @@ fn the_world_at_the_root_goes_before_the_servers_own_routes() {
 #[test]
 fn a_browser_finds_a_page_of_links_at_the_root() {
     let app = app(&["shop"], |_| ());
-    let page = |accept: &'static str| {
+    let page = |method: Method, accept: &'static str| {
         let headers = HeaderMap::from_iter([(axum::http::header::ACCEPT, HeaderValue::from_static(accept))]);
-        let response = respond(&app, &Method::GET, &"/".parse().unwrap(), &headers, b"");
+        let response = respond(&app, &method, &"/".parse().unwrap(), &headers, b"");
         let kind = response.headers().get("content-type").cloned();
         (response.status().as_u16(), kind.map(|kind| kind.to_str().unwrap().to_owned()))
     };
     assert_eq!(
-        page("text/html,application/xhtml+xml,*/*;q=0.8"),
+        page(Method::GET, "text/html,application/xhtml+xml,*/*;q=0.8"),
         (200, Some("text/html; charset=utf-8".into()))
     );
-    assert_eq!(page("application/json"), (404, Some("application/problem+json".into())));
+    let unknown = (404, Some("application/problem+json".into()));
+    assert_eq!(page(Method::GET, "application/json"), unknown);
+    assert_eq!(page(Method::POST, "application/json"), unknown);
 }
