@@ -13,7 +13,6 @@ pub mod contract;
 pub mod doc;
 pub mod ending;
 pub mod english;
-pub mod entities;
 pub mod expr;
 pub mod finish;
 pub mod keys;

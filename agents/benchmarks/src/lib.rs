@@ -5,6 +5,7 @@
 //! package writes no file and runs no agents at a time: the command line does.
 
 pub mod api_bank;
+pub mod entities;
 pub mod environment;
 pub mod label;
 pub mod material;

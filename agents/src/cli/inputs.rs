@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use diorama_benchmarks::entities::{Entities, Unplaced};
 use diorama_openapi as openapi;
 use diorama_seeds::doc::WorldDoc;
-use diorama_seeds::entities::{Entities, Unplaced};
 use diorama_seeds::world::{self, Report};
 
 use super::documents::find::{self, is_several};

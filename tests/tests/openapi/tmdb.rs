@@ -1,8 +1,8 @@
 //! RestBench's TMDB document: what lists show is found by its key, and everybody in a cast exists.
 
+use diorama_benchmarks::entities::Entities;
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
-use diorama_seeds::entities::Entities;
 use diorama_seeds::materialise::materialised;
 use serde_json::{Map, Value, json};
 

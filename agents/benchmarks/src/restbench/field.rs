@@ -9,7 +9,6 @@ use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::doc::WorldDoc;
-use diorama_seeds::entities::{Entities, Entity};
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
 use diorama_simulator::http::openapi::document;
@@ -19,6 +18,7 @@ use super::names::{named, parts};
 use super::operation::Operations;
 use super::query::Query;
 use super::service::InSession;
+use crate::entities::{Entities, Entity};
 use crate::material::{BenchmarkError, stem_of, text_of};
 
 /// A document's world with the queries' names in it, and another document's APIs as noise.

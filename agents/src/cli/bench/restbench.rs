@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use diorama_benchmarks::entities::Entities;
 use diorama_benchmarks::restbench::{
     Asked, Field, Operations, OverHttp, Paths, Pool, Query, entities, imported, replay,
 };
-use diorama_seeds::entities::Entities;
 
 use super::{AgentArgs, tables};
 use crate::cli::error::CliError;

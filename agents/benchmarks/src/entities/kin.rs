@@ -1,7 +1,8 @@
 //! Records that lead to the named ones: what refers to a resource refers to its named records too.
 
+use diorama_seeds::doc::FieldDoc;
+
 use super::*;
-use crate::doc::FieldDoc;
 
 /// Most records that one resource gets so that others are led to.
 const MOST_KIN: usize = 2_000;

@@ -1,6 +1,6 @@
 //! Numbered parts that a world must have: `season: [3]` gives every show at least three seasons.
 
-use crate::doc::{ResourceDoc, WorldDoc};
+use diorama_seeds::doc::{ResourceDoc, WorldDoc};
 
 /// More parts than this belong to no record.
 const MOST_PARTS: u32 = 500;

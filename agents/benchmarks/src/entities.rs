@@ -5,7 +5,7 @@
 //! stands in a cast, a company so named made a film. The world stands for a benchmark afterwards.
 //!
 //! ```
-//! use diorama_seeds::entities::{Entities, Entity};
+//! use diorama_benchmarks::entities::{Entities, Entity};
 //! use diorama_seeds::world;
 //!
 //! let source = "{world: 1, name: shop, clock: 2026-03-02T09:00, resources: {book: {key: book_id, display: title,
@@ -17,13 +17,12 @@
 //! # Ok::<(), diorama_seeds::world::Report>(())
 //! ```
 
+use diorama_seeds::doc::{ApiDoc, FilterDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
+use diorama_seeds::naming::resource_name;
+use diorama_seeds::value::nfc;
+use diorama_seeds::world::{Finding, Report};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
-
-use crate::doc::{ApiDoc, FilterDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
-use crate::naming::resource_name;
-use crate::value::nfc;
-use crate::world::{Finding, Report};
 
 mod kin;
 mod parts;
