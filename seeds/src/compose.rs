@@ -165,7 +165,7 @@ mod tests {
         let world = world::compile(&composed).map_err(|report| report.to_string()).unwrap();
         assert_eq!(world.domains.len(), docs.len());
         assert_eq!(world.apis.len(), docs.iter().map(|doc| doc.apis.len()).sum::<usize>());
-        let findings = world::check(&composed, &world);
+        let findings = crate::check::find_mistakes(&composed, &world);
         assert!(findings.is_empty(), "{findings:?}");
         let text = serde_json::to_vec(&composed).unwrap();
         assert_eq!(world::read("everything.json", &text).unwrap(), composed);

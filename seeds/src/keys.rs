@@ -4,6 +4,7 @@
 //! records and the records that a session creates have keys of one kind. It keeps no state and knows no records:
 //! a caller that finds a key taken asks again with the next `attempt`.
 
+use crate::draw::Draw;
 use crate::model::KeyFormat;
 use crate::value::{Value, nfc};
 
@@ -120,6 +121,12 @@ impl Code {
 
 /// The digits of one number in the code's mixed radix.
 struct Numbered(u128);
+
+impl Choices for Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.index(n)
+    }
+}
 
 impl Choices for Numbered {
     fn below(&mut self, n: usize) -> usize {

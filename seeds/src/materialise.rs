@@ -7,12 +7,10 @@
 mod cast;
 mod defaults;
 mod derive;
-mod draw;
 mod grammar;
 mod maker;
 mod moment;
 mod more;
-mod pattern;
 mod plan;
 mod provider;
 mod records;
@@ -20,8 +18,7 @@ mod tables;
 mod text;
 mod value;
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -284,26 +281,6 @@ fn checkable(doc: &WorldDoc) -> WorldDoc {
     }
     doc
 }
-
-/// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
-pub fn matching_text(pattern: &str, seed: u64) -> Option<String> {
-    thread_local! {
-        static READ: RefCell<HashMap<String, Option<pattern::Generator>>> = RefCell::new(HashMap::new());
-    }
-    READ.with_borrow_mut(|read| {
-        if read.len() > MOST_PATTERNS {
-            read.clear();
-        }
-        let known = read.entry(pattern.to_owned()).or_insert_with(|| pattern::Generator::new(pattern));
-        let mut out = String::new();
-        let mut draw = draw::Streams::new(seed, "", "", "pattern").draw(0, 0);
-        known.as_ref()?.write(&mut draw, &mut out);
-        Some(out)
-    })
-}
-
-/// The cache of parsed patterns has at most this many.
-const MOST_PATTERNS: usize = 1_000;
 
 #[cfg(test)]
 mod tests;

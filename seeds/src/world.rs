@@ -1,24 +1,22 @@
-//! World documents: reading, checking, and making the model that runs.
+//! World documents: reading them, and making the model that runs.
 //!
 //! Owns the way from a file's bytes to [`crate::model::World`] and back to one canonical spelling and its hash. It
 //! makes no records up ([`crate::materialise`]) and runs no call.
 
 #[macro_use]
-mod findings;
+pub(crate) mod findings;
 
 pub(crate) mod canonical;
-mod check;
 pub(crate) mod compile;
 mod fidelity;
 mod locate;
-mod part;
-mod path;
+pub(crate) mod part;
+pub(crate) mod path;
 mod read;
 pub(crate) mod report;
 mod show;
 
 pub use canonical::{canonical_json, hash};
-pub use check::{check, examine, never_succeeds};
 pub use compile::compile;
 pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path};
@@ -29,7 +27,6 @@ pub use report::{Finding, Report, Severity};
 pub use show::show;
 
 use crate::doc::{ScenariosDoc, WordsDoc, WorldDoc};
-use crate::materialise::plain_providers;
 use crate::model::World;
 use serde::Serialize;
 
@@ -74,21 +71,5 @@ fn yaml<T: Serialize>(name: &str, doc: &T) -> Result<String, Report> {
     })
 }
 
-/// The JSON Schema (draft 2020-12) of a world document.
-#[must_use]
-pub fn json_schema() -> serde_json::Value {
-    let schema = schemars::schema_for!(WorldDoc).to_value();
-    let serde_json::Value::Object(mut members) = schema else { return schema };
-    if let Some(name) = members.get_mut("$defs").and_then(|defs| defs.get_mut("ProviderName")) {
-        name["enum"] = plain_providers().into_iter().collect();
-    }
-    // The title and version come first.
-    let (mut ordered, rest): (serde_json::Map<_, _>, serde_json::Map<_, _>) = members
-        .into_iter()
-        .partition(|(name, _)| name.starts_with('$') && name != "$defs" || name == "title");
-    ordered.extend(rest);
-    serde_json::Value::Object(ordered)
-}
-
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

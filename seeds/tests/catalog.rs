@@ -16,7 +16,7 @@ use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{DomainId, Resource, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
-use diorama_seeds::{scenario, world};
+use diorama_seeds::{check, scenario, world};
 
 fn text(name: &str) -> &'static [u8] {
     catalog::source(name).unwrap_or_else(|| panic!("{name} has no text")).as_bytes()
@@ -33,7 +33,7 @@ fn none(problems: &[String]) {
 
 #[test]
 fn no_world_has_a_finding() {
-    let reports = catalog::names().map(|name| world::examine(name, text(name)));
+    let reports = catalog::names().map(|name| check::examine(name, text(name)));
     none(
         &reports
             .filter(|report| !report.findings.is_empty())

@@ -33,7 +33,7 @@ impl Schema {
     /// When stdout cannot be written.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let schema = match self.of {
-            Of::World => diorama_seeds::world::json_schema(),
+            Of::World => diorama_seeds::check::json_schema(),
             Of::Candidate => diorama_proof::candidate::json_schema(),
             Of::Dialogue => diorama_output::columns::json_schema(),
             Of::Task => diorama_seeds::task::json_schema(),

@@ -9,6 +9,7 @@ mod test;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use diorama_seeds::check;
 use diorama_seeds::doc::{DomainDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Severity};
@@ -130,7 +131,7 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     for file in files {
         let source = read_file(file)?;
         let name = file.display().to_string();
-        let mut report = world::examine(&name, &source);
+        let mut report = check::examine(&name, &source);
         if report.errors() == 0 {
             let doc = read_world(file)?;
             let compiled = world::compile(&doc)?;

@@ -4,6 +4,7 @@
 //! scenarios. `diorama world check` prints it, and the API agent hands it to its model.
 
 use diorama_engine::{Base, never_succeeding};
+use diorama_seeds::check;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::ApiId;
@@ -20,7 +21,7 @@ const SEEDS: u64 = 3;
 /// # Errors
 /// When a document without errors cannot be run.
 pub fn inspect(name: &str, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
-    deepened(world::examine(name, text), text, doc)
+    deepened(check::examine(name, text), text, doc)
 }
 
 /// A report on a document without errors, with what only the engine and the scenarios show added.
@@ -50,5 +51,5 @@ fn impossible(doc: &WorldDoc) -> Result<Vec<Finding>, PipelineError> {
             break;
         }
     }
-    Ok(found.unwrap_or_default().into_iter().map(|api| world::never_succeeds(doc, api)).collect())
+    Ok(found.unwrap_or_default().into_iter().map(|api| check::never_succeeds(doc, api)).collect())
 }

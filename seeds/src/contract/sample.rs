@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{number, word};
 use super::names::{key_name, plain};
-use crate::materialise::matching_text;
+use crate::pattern::matching_text;
 use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value, Zone};
 

@@ -4,8 +4,8 @@
 //! Fields are grouped by what is left of their names without the provider's noun: `email` and `name` are about one
 //! person, `origin_city` and `origin_country` about one place.
 
-use super::draw::Streams;
 use super::tables::{self, City, Country, Person};
+use crate::draw::Streams;
 
 /// The person and the place of one record, drawn at the first use.
 pub(super) struct Cast<'a> {

@@ -7,25 +7,37 @@ mod rows;
 use self::names::ends;
 pub(super) use self::prose::sentence;
 use self::rows::{numbers, rows, value};
-use super::maker::options::{day_span, range, read};
-use super::maker::{Maker, Place};
+use super::maker::{Maker, Place, ReadFake};
 use super::moment::{Bound, Clock, Span};
-use super::pattern::Generator;
 use super::provider::Provider;
 use crate::doc::FieldDoc;
 use crate::english::{singular, split_identifier};
 use crate::keys::Code;
+use crate::pattern::Generator;
 use crate::schema::{Schema, Type};
 use crate::value::{Date, Decimal, Time, Value};
 
 const DAY: i64 = 86_400;
 
-/// The maker for a field without `fake`. `doc` is none for items and members.
-pub(super) fn maker(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>) -> Maker {
-    maker_at(schema, doc, place, place.name, 0)
+/// A field as it was written, and how the `fake`s inside it are read.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'a> {
+    pub(super) doc: &'a FieldDoc,
+    pub(super) read: ReadFake,
 }
 
-fn maker_at(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>, name: &str, depth: u32) -> Maker {
+/// The maker for a field without `fake`. `written` is none for items and members.
+pub(super) fn maker(schema: &Schema, written: Option<Written<'_>>, place: &Place<'_>) -> Maker {
+    maker_at(schema, written, place, place.name, 0)
+}
+
+fn maker_at(
+    schema: &Schema,
+    written: Option<Written<'_>>,
+    place: &Place<'_>,
+    name: &str,
+    depth: u32,
+) -> Maker {
     let words = split_identifier(name);
     match &schema.kind {
         Type::Enum(values) => Maker::Deal(values.iter().cloned().map(Value::String).collect()),
@@ -45,11 +57,11 @@ fn maker_at(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>, name: &s
         }
         Type::Object(members) if depth < 8 => {
             let member = |member: &crate::schema::ObjectField| {
-                let of = doc.and_then(|doc| doc.fields.get(&*member.name));
-                let made = match of.and_then(|of| of.fake.as_ref()) {
-                    Some(fake) => read(fake, &member.schema, place).ok(),
-                    None => None,
-                };
+                let of = written.and_then(|Written { doc, read }| {
+                    Some(Written { doc: doc.fields.get(&*member.name)?, read })
+                });
+                let made =
+                    of.and_then(|Written { doc, read }| read(doc.fake.as_ref()?, &member.schema, place).ok());
                 let made =
                     made.unwrap_or_else(|| maker_at(&member.schema, of, place, &member.name, depth + 1));
                 (member.name.clone(), member.schema.clone(), member.optional, made)
@@ -229,7 +241,7 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
     }
     let step = step.filter(|step| *step <= high - low);
     let fallback = Maker::Constant(Value::Integer(low as i64));
-    range(low, high, step, schema).unwrap_or(fallback)
+    Maker::in_range(low, high, step, schema).unwrap_or(fallback)
 }
 
 fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Maker {
@@ -266,7 +278,7 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
             _ => other,
         };
         let (open, close) = (limit(&schema.limits.min, open), limit(&schema.limits.max, close));
-        return Maker::Time(day_span(open, Time(close.0.max(open.0.saturating_add(1))), 1_800));
+        return Maker::Time(Span::in_day(open, Time(close.0.max(open.0.saturating_add(1))), 1_800));
     }
     let bound = |limit: &Option<Value>, days: i64| match limit {
         Some(Value::Date(day)) => Bound::Day(*day),

@@ -51,7 +51,13 @@ impl Index {
 }
 
 impl Indexes {
-    fn positions(
+    /// Forgets all positions, after a record changed.
+    pub(super) fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
+
+    /// The positions of the records that have a value in a field.
+    pub(super) fn positions(
         &self,
         (resource, field): (ResourceId, FieldId),
         value: &Value,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::draw::Draw;
 use super::provider::{Provider, RuleId};
 use super::tables::City;
+use crate::draw::Draw;
 use crate::english::article;
 
 /// The rules of all files.
@@ -301,8 +301,8 @@ fn title_case(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draw::Streams;
     use super::*;
+    use crate::draw::Streams;
 
     #[test]
     fn every_symbol_of_the_files_means_something() {

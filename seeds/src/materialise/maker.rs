@@ -2,15 +2,17 @@
 
 pub(super) mod options;
 
+use serde_json::Value as Json;
+
 use super::moment::Span;
-use super::pattern::Generator;
 use super::provider::Provider;
 use super::provider::RuleId;
 use crate::expr::Expr;
 use crate::keys::Code;
 use crate::model::{ResourceId, World};
-use crate::schema::Schema;
-use crate::value::{Str, Value};
+use crate::pattern::Generator;
+use crate::schema::{Schema, Type};
+use crate::value::{Decimal, Str, Value};
 
 /// Makes values.
 #[derive(Clone, Debug)]
@@ -125,6 +127,9 @@ pub(super) struct Place<'a> {
     pub(super) name: &'a str,
 }
 
+/// Reads a `fake` as a maker.
+pub(super) type ReadFake = fn(&Json, &Schema, &Place<'_>) -> Result<Maker, Fault>;
+
 /// A fault of a `fake`, and what to do.
 pub(super) struct Fault {
     pub(super) message: String,
@@ -182,5 +187,36 @@ impl Maker {
     /// The rule of a grammar, as a maker of text.
     pub(super) fn rule(name: &str) -> Option<Self> {
         RuleId::named(name).map(|rule| Self::Text(Provider::Rule(rule)))
+    }
+
+    /// Numbers of a range in the field's type.
+    pub(super) fn in_range(min: f64, max: f64, step: Option<f64>, schema: &Schema) -> Result<Self, Fault> {
+        match schema.kind {
+            Type::Integer => {
+                let step = step.unwrap_or(1.0).round().max(1.0) as i64;
+                Ok(Self::Integer { min: min.ceil() as i64, max: max.floor() as i64, step })
+            }
+            Type::Decimal { scale, .. } => {
+                let minor = |value: f64| Decimal::round(value, scale).map(|decimal| decimal.minor);
+                match (minor(min), minor(max), step.map_or(Some(1), minor)) {
+                    (Some(min), Some(max), Some(step)) => {
+                        Ok(Self::Decimal { min, max, step: step.max(1), scale })
+                    }
+                    _ => fault(
+                        format!("found the range {min} to {max}"),
+                        "keep to numbers that fit the decimal",
+                    ),
+                }
+            }
+            _ => {
+                let step = step.unwrap_or(if max - min <= 2.0 { 0.01 } else { 0.1 });
+                let places = (0..9).find(|places| {
+                    let scaled = step * 10_f64.powi(*places);
+                    (scaled - scaled.round()).abs() < 1e-6
+                });
+                let count = ((max - min) / step + 1e-9).floor().max(0.0) as u64 + 1;
+                Ok(Self::Number { min, count, step, places: places.unwrap_or(9) })
+            }
+        }
     }
 }

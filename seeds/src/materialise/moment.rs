@@ -1,6 +1,6 @@
 //! Dates and times: bounds relative to the clock, and draws between them.
 
-use super::draw::Draw;
+use crate::draw::Draw;
 use crate::value::{Date, Instant, Time, Value, Zone};
 
 /// A bound of a date or date-time.
@@ -25,6 +25,19 @@ pub(super) struct Span {
     pub(super) hours: Option<(Time, Time)>,
     /// Grid of the times of day, in seconds from the first hour.
     pub(super) step: u32,
+}
+
+impl Span {
+    /// A span of times of day.
+    pub(super) const fn in_day(from: Time, to: Time, step: u32) -> Self {
+        Self {
+            from: Bound::Offset(0),
+            to: Bound::Offset(0),
+            weekdays: Vec::new(),
+            hours: Some((from, to)),
+            step,
+        }
+    }
 }
 
 /// The clock and the zone of the world.
@@ -197,8 +210,8 @@ fn shift(date: Date, days: i64) -> Date {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draw::Streams;
     use super::*;
+    use crate::draw::Streams;
 
     fn span(from: &str, to: &str, hours: Option<(&str, &str)>, step: &str) -> Span {
         let zone = Zone::named("Europe/Lisbon").unwrap();

@@ -2,24 +2,25 @@
 
 mod field;
 mod fields;
+mod known;
+mod references;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
+use self::field::Dealt;
 use self::fields::{Fields, Taken};
+use self::known::{Known, given_value};
 use super::cast::Cast;
 use super::derive::{Done, Indexes, MOST_BYTES};
-use super::draw::Streams;
 use super::maker::{Fault, Maker};
 use super::moment::Clock;
 use super::plan::{Given, Plan, ResourcePlan};
 use super::value::Making;
+use crate::draw::Streams;
 use crate::keys;
 use crate::model::{Record, Resource, World};
-use crate::schema::{Schema, Type};
 use crate::value::Value;
 use crate::world::report::Finding;
 
@@ -43,6 +44,8 @@ pub(super) struct Run<'a> {
     /// How many bytes of text expressions may still make.
     bytes: Cell<u64>,
     indexes: Indexes,
+    /// By resource, what given references may mean.
+    known: RefCell<Vec<Known>>,
 }
 
 /// A record of `each`.
@@ -71,6 +74,7 @@ impl<'a> Run<'a> {
             later: Vec::new(),
             bytes: Cell::new(MOST_BYTES),
             indexes: Indexes::default(),
+            known: RefCell::new((0..resources).map(|_| Known::default()).collect()),
         };
         run.count()?;
         for index in 0..resources {
@@ -219,7 +223,7 @@ impl<'a> Run<'a> {
             .collect();
         let fields = Fields::new(resource, plan, (self.seed, self.owner(index)), size);
         let mut taken = self.given_taken(index)?;
-        let mut dealt = vec![0_u64; plan.fields.len()];
+        let mut dealt = vec![Dealt::default(); plan.fields.len()];
         let mut records: Vec<Record> = Vec::with_capacity(size);
         for n in 0..size {
             let child =
@@ -351,117 +355,6 @@ impl<'a> Run<'a> {
         }
         Ok(Taken { fields, groups })
     }
-
-    /// A given value; `None` where a reference names a record that is not made yet.
-    fn given(
-        &self,
-        index: usize,
-        n: usize,
-        schema: &Schema,
-        given: &Given,
-    ) -> Result<Option<Value>, Finding> {
-        let (_, plan) = self.parts(index);
-        let place = || format!("{}.{}[{n}]", plan.path, plan.section);
-        match (given, &schema.kind) {
-            (Given::Value(value), _) => Ok(Some(value.clone())),
-            (Given::Reference(json), Type::Reference { resource, .. }) => {
-                self.referred(resource.index(), schema, json, &place)
-            }
-            (Given::References(items), Type::List(item)) => {
-                let Type::Reference { resource, .. } = item.kind else { return Ok(Some(Value::Null)) };
-                let mut values = Vec::with_capacity(items.len());
-                for json in items {
-                    match self.referred(resource.index(), item, json, &place)? {
-                        Some(value) => values.push(value),
-                        None => return Ok(None),
-                    }
-                }
-                Ok(Some(Value::List(values.into())))
-            }
-            _ => Ok(Some(Value::Null)),
-        }
-    }
-
-    /// The key that a given reference means: itself, or that of the record with this display value.
-    fn referred(
-        &self,
-        target: usize,
-        schema: &Schema,
-        json: &Json,
-        place: &dyn Fn() -> String,
-    ) -> Result<Option<Value>, Finding> {
-        let (resource, plan) = self.parts(target);
-        if let Ok(key) = schema.parse_json(json, &self.world.zone)
-            && self.keys[target].contains(&key)
-        {
-            return Ok(Some(key));
-        }
-        let shown = match json {
-            Json::String(text) => crate::value::nfc(text),
-            other => crate::value::nfc(&other.to_string()),
-        };
-        let mut found: Vec<&Value> = Vec::new();
-        if let Some(display) = resource.display {
-            let is = |value: &Value| value.as_str().is_some_and(|text| *text == *shown);
-            if self.done[target].is_empty() {
-                // Not made yet: only given records can be found, by the order of keys, which those have already.
-                for (n, row) in plan.given.iter().enumerate() {
-                    if given_value(row, display.index()).is_some_and(is) {
-                        found.extend(self.keys[target].get(n));
-                    }
-                }
-                if found.is_empty() && self.size(target) > 0 {
-                    return Ok(None);
-                }
-            } else {
-                let records = self.done[target].iter().filter(|record| is(&record[display.index()]));
-                found.extend(records.map(|record| &record[resource.key.index()]));
-            }
-        }
-        match found.as_slice() {
-            [key] => Ok(Some((*key).clone())),
-            [] => Err(Finding::error(
-                place(),
-                format!("found a reference to {json}, which is neither key nor name of a {}", resource.label),
-                "write the key or the display value of a record",
-            )),
-            several => Err(Finding::error(
-                place(),
-                format!("found a reference to {json}, which {} records are called", several.len()),
-                "write the key instead",
-            )),
-        }
-    }
-
-    /// Resolves what could not be resolved while its target was not made: the last step, as nothing is made from it.
-    fn resolve_later(&mut self) -> Result<(), Finding> {
-        for (index, key, field, given) in std::mem::take(&mut self.later) {
-            let (resource, plan) = self.parts(index);
-            let at = resource.key.index();
-            let Ok(found) = self.done[index].binary_search_by(|record| record[at].cmp(&key)) else {
-                continue;
-            };
-            let value = self.given(index, found, &resource.fields[field].schema, &given)?;
-            let Some(value) = value else {
-                return Err(Finding::error(
-                    format!("{}.{}", plan.path, plan.section),
-                    format!("found a reference in `{}` that names no record", resource.fields[field].name),
-                    "write the key or the display value of a record",
-                ));
-            };
-            let mut values = self.done[index][found].to_vec();
-            values[field] = value;
-            self.done[index][found] = Arc::from(values);
-        }
-        Ok(())
-    }
-}
-
-fn given_value(row: &[(usize, Given)], field: usize) -> Option<&Value> {
-    row.iter().find_map(|(given, value)| match value {
-        Given::Value(value) if *given == field => Some(value),
-        _ => None,
-    })
 }
 
 fn twice(

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use fake::locales::{Data, FR_FR, IT_IT, NL_NL, PT_BR, PT_PT};
 
-use super::draw::Draw;
+use crate::draw::Draw;
 
 /// A country.
 #[derive(Debug, PartialEq, Eq)]
@@ -180,8 +180,8 @@ fn columns<const N: usize>(row: &'static str) -> [&'static str; N] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draw::Streams;
     use super::*;
+    use crate::draw::Streams;
 
     #[test]
     fn the_tables_are_whole_and_in_order() {

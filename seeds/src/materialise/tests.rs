@@ -439,7 +439,7 @@ fn the_format_lists_every_provider_with_options() {
     let text = include_str!("../../../docs/world-format.md");
     let (_, section) = text.split_once("## Made-up values").unwrap();
     let (section, _) = section.split_once("## Phrases").unwrap();
-    let schema = world::json_schema();
+    let schema = crate::check::json_schema();
     let missing: Vec<&str> = schema["$defs"]["FakeDoc"]["oneOf"]
         .as_array()
         .unwrap()
@@ -471,4 +471,37 @@ fn worlds_that_give_all_records_have_others_as_alternates() {
     assert!(named.iter().all(|(_, room)| ["blue", "red"].contains(&room.as_str().unwrap())));
     // A name that cannot be made up is one of those there are.
     assert_eq!(alternates(", fake: {provider: pick, of: [Orla Fitz, Ruth Ade]}").len(), 2);
+}
+
+#[test]
+fn references_by_key_and_name_are_found_among_many_records() {
+    let shelves: String = (0..20_000)
+        .map(|n| format!("{{code: S-{n}, name: Shelf {n}, next: Shelf {}}}, ", (n + 1) % 20_000))
+        .collect();
+    let books: String =
+        (0..20_000).map(|n| format!("{{shelf: {}-{n}}}, ", if n % 2 == 0 { "S" } else { "Shelf" })).collect();
+    let text = |books: &str| {
+        format!(
+            "world: 1\nname: x\nclock: 2026-01-01T00:00\nresources:\n  shelf: {{key: code, display: name, fields: \
+             {{code: {{type: string}}, name: {{type: string}}, next: {{ref: shelf}}}}, records: [{shelves}]}}\n  \
+             book: {{key: book_id, fields: {{shelf: {{ref: shelf}}}}, records: [{books}]}}\napis: []\n"
+        )
+    };
+    let books = books.replace("Shelf-", "Shelf ");
+    let made = source(&text(&books)).unwrap().recorded(1).unwrap();
+    let [shelf, book] = &made.resources[..] else { panic!("two resources") };
+    assert_eq!(shelf.records.len() + book.records.len(), 40_000);
+    let is_key = |value: &Value| value.as_str().is_some_and(|key| key.starts_with("S-"));
+    assert!(
+        shelf.records.iter().chain(&book.records).all(|record| record
+            .iter()
+            .filter(|value| is_key(value))
+            .count()
+            > 0)
+    );
+    let refused = source(&text("{shelf: Shelf}")).unwrap().recorded(1).unwrap_err().to_string();
+    assert!(
+        refused.contains("found a reference to \"Shelf\", which is neither key nor name of a shelf"),
+        "{refused}"
+    );
 }

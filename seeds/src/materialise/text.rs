@@ -4,10 +4,10 @@ use fake::Fake;
 use fake::faker::internet::en::UserAgent;
 
 use super::cast::Cast;
-use super::draw::Draw;
 use super::grammar::{Setting, capitalise};
 use super::provider::{Provider, RuleId};
 use super::tables::{self, Country, Person};
+use crate::draw::Draw;
 use crate::english::fold;
 use crate::keys::Code;
 
@@ -352,8 +352,8 @@ fn rule_text(name: &str, draw: &mut Draw) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draw::Streams;
     use super::*;
+    use crate::draw::Streams;
 
     fn made(provider: Provider, n: u64) -> String {
         let mut out = String::new();

@@ -2,12 +2,12 @@
 
 use super::cast::Cast;
 use super::derive::{Done, evaluate};
-use super::draw::Draw;
 use super::maker::{Fault, Maker, Piece, fault};
 use super::moment::Clock;
 use super::plan::FieldPlan;
 use super::provider::Provider;
 use super::text::{email_from, near, username_from};
+use crate::draw::Draw;
 use crate::expr::eval::Records;
 use crate::model::{Field, ResourceId, World};
 use crate::schema::{Schema, Type};

@@ -37,12 +37,16 @@ pub struct RecordSource<'a> {
 const MOST_LOOKS: [usize; 2] = [4_000, 1_000];
 /// Records and values such as the world might have that are tried in a place, at most.
 const MOST_NEW: usize = 20;
+/// Values that are tried in all places together: several drawn numbers multiply, twenty draws each.
+const MAX_VALUES: usize = 50_000;
+/// The error of a choice that was given up after [`MAX_VALUES`].
+const TOO_MANY_VALUES: &str = "given, for which 50,000 values were tried";
 
 impl Scenario {
     /// Chooses records and values that make the scenario true. A function of the record source and of the stream of choices.
     ///
     /// # Errors
-    /// The first place that nothing took in any try; `given` where its conditions never held.
+    /// The first place that nothing took in any try; `given` where its conditions never held, or too many values were tried.
     pub fn bind(&self, record_source: RecordSource<'_>, rng: &mut ChaCha8Rng) -> Result<Bindings, &str> {
         let mut binder = Binder {
             scenario: self,
@@ -50,10 +54,12 @@ impl Scenario {
             bound: vec![Bound::Empty; usize::from(Slot::FIRST_FREE)],
             bindings: Vec::with_capacity(self.places.len()),
             looks: 0,
+            values: 0,
             furthest: 0,
         };
         match binder.choose(0, rng) {
             true => Ok(binder.bindings),
+            false if binder.values > MAX_VALUES => Err(TOO_MANY_VALUES),
             false => Err(self.places.get(binder.furthest).map_or("given", |place| &place.name)),
         }
     }
@@ -65,6 +71,7 @@ struct Binder<'a> {
     bound: Vec<Bound>,
     bindings: Bindings,
     looks: usize,
+    values: usize,
     /// The place that was come to, of all tries.
     furthest: usize,
 }
@@ -277,6 +284,10 @@ impl<'a> Binder<'a> {
         number: usize,
         rng: &mut ChaCha8Rng,
     ) -> bool {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return false;
+        }
         let name = self.record_source.prior.name.as_ref();
         if place.name == self.scenario.caller() && name.is_some_and(|name| *name != value) {
             return false;
@@ -359,3 +370,6 @@ fn type_of(value: &Value) -> Type {
         _ => Type::Any,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,14 +18,14 @@ macro_rules! error {
 
 /// Findings so far.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     list: Vec<Finding>,
     hidden: usize,
     errors: usize,
 }
 
 impl Findings {
-    pub(super) fn error(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
+    pub(crate) fn error(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
         self.errors += 1;
         if self.list.len() < MAX_FINDINGS {
             self.list.push(Finding::error(path.to_string(), message, fix));
@@ -34,7 +34,7 @@ impl Findings {
         }
     }
 
-    pub(super) fn warning(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
+    pub(crate) fn warning(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
         if self.list.len() < MAX_FINDINGS {
             self.list.push(Finding::warning(path.to_string(), message, fix));
         } else {
@@ -43,7 +43,7 @@ impl Findings {
     }
 
     /// An error inside the text at the path: `at` is the byte where it begins.
-    pub(super) fn error_at(
+    pub(crate) fn error_at(
         &mut self,
         path: impl Display,
         at: usize,
@@ -57,25 +57,25 @@ impl Findings {
         }
     }
 
-    pub(super) fn expression(&mut self, path: impl Display, error: &ExprError) {
+    pub(crate) fn expression(&mut self, path: impl Display, error: &ExprError) {
         let fix = "see the section Expressions of docs/world-format.md";
         self.error_at(path, error.offset, error.message.clone(), fix);
     }
 
-    pub(super) const fn errors(&self) -> usize {
+    pub(crate) const fn errors(&self) -> usize {
         self.errors
     }
 
-    pub(super) const fn has_errors(&self) -> bool {
+    pub(crate) const fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
     /// True when further findings are only counted.
-    pub(super) const fn is_full(&self) -> bool {
+    pub(crate) const fn is_full(&self) -> bool {
         self.list.len() >= MAX_FINDINGS
     }
 
-    pub(super) fn into_list(mut self) -> Vec<Finding> {
+    pub(crate) fn into_list(mut self) -> Vec<Finding> {
         if self.hidden > 0 {
             let severity = if self.errors > 0 { Severity::Error } else { Severity::Warning };
             let message = format!("{} more findings are not shown", self.hidden);

@@ -7,11 +7,23 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::path::{Step, parse};
-use super::report::Finding;
+use super::report::{Finding, Report};
+
+impl Report {
+    /// Fills in lines and columns from the text that the document was read from, puts the findings in the order
+    /// of the text, and takes the file's name.
+    #[must_use]
+    pub fn located(mut self, name: &str, text: &[u8]) -> Self {
+        name.clone_into(&mut self.name);
+        locate(&mut self.findings, text);
+        self.findings.sort_by_key(|finding| (finding.line.unwrap_or(0), finding.column.unwrap_or(0)));
+        self
+    }
+}
 
 /// Fills in the lines and columns that are not known yet. A path into an alias, or one that the text does not
 /// have (a default, a missing key), gets the place of its nearest ancestor.
-pub(super) fn locate(findings: &mut [Finding], text: &[u8]) {
+fn locate(findings: &mut [Finding], text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let mut wanted = Wanted::default();
     let mut ends = Vec::with_capacity(findings.len());

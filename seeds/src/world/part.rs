@@ -7,15 +7,15 @@ use crate::doc::{ApiDoc, DomainHead, ResourceDoc, WorldDoc};
 
 /// One domain of the document, whichever form the document uses.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'d> {
+pub(crate) struct Part<'d> {
     /// Position under `domains`; `None` for the short form.
     index: Option<usize>,
     /// The head; `None` when the short form leaves it out.
-    pub(super) head: Option<&'d DomainHead>,
+    pub(crate) head: Option<&'d DomainHead>,
     /// The resources.
-    pub(super) resources: &'d IndexMap<String, ResourceDoc>,
+    pub(crate) resources: &'d IndexMap<String, ResourceDoc>,
     /// The APIs.
-    pub(super) apis: &'d [ApiDoc],
+    pub(crate) apis: &'d [ApiDoc],
 }
 
 /// Where a domain's parts stand in the document.
@@ -23,7 +23,7 @@ const DOMAINS: Path<'static> = Path::ROOT.name("domains");
 
 impl<'d> Part<'d> {
     /// The place of the domain: the root in the short form.
-    pub(super) const fn path(&self) -> Path<'static> {
+    pub(crate) const fn path(&self) -> Path<'static> {
         match self.index {
             Some(index) => DOMAINS.index(index),
             None => Path::ROOT,
@@ -31,7 +31,7 @@ impl<'d> Part<'d> {
     }
 
     /// The domains of a document, in the order of [`WorldDoc::into_domains`].
-    pub(super) fn all(doc: &'d WorldDoc) -> Vec<Self> {
+    pub(crate) fn all(doc: &'d WorldDoc) -> Vec<Self> {
         let mut parts = Vec::with_capacity(doc.domains.len() + 1);
         if doc.domain.is_some() || !doc.resources.is_empty() || !doc.apis.is_empty() {
             parts.push(Part {

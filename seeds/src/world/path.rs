@@ -4,27 +4,27 @@ use std::fmt;
 
 /// A place in a document.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Path<'a> {
+pub(crate) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     segment: Segment<'a>,
 }
 
 /// One step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Segment<'a> {
+pub(crate) enum Segment<'a> {
     Name(&'a str),
     Index(usize),
 }
 
 impl<'a> Path<'a> {
     /// The document itself.
-    pub(super) const ROOT: Path<'static> = Path { parent: None, segment: Segment::Index(0) };
+    pub(crate) const ROOT: Path<'static> = Path { parent: None, segment: Segment::Index(0) };
 
-    pub(super) const fn name(&'a self, name: &'a str) -> Self {
+    pub(crate) const fn name(&'a self, name: &'a str) -> Self {
         Self { parent: Some(self), segment: Segment::Name(name) }
     }
 
-    pub(super) const fn index(&'a self, index: usize) -> Self {
+    pub(crate) const fn index(&'a self, index: usize) -> Self {
         Self { parent: Some(self), segment: Segment::Index(index) }
     }
 }
@@ -51,13 +51,13 @@ fn is_plain(name: &str) -> bool {
 
 /// One step of a path that was read back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Name(String),
     Index(usize),
 }
 
 /// Reads a path as [`Path`] writes it; `None` for text that is none.
-pub(super) fn parse(text: &str) -> Option<Vec<Step>> {
+pub(crate) fn parse(text: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {

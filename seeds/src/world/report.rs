@@ -92,16 +92,6 @@ impl Report {
     pub fn errors(&self) -> usize {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error).count()
     }
-
-    /// Fills in lines and columns from the text that the document was read from, puts the findings in the order
-    /// of the text, and takes the file's name.
-    #[must_use]
-    pub fn located(mut self, name: &str, text: &[u8]) -> Self {
-        name.clone_into(&mut self.name);
-        super::locate::locate(&mut self.findings, text);
-        self.findings.sort_by_key(|finding| (finding.line.unwrap_or(0), finding.column.unwrap_or(0)));
-        self
-    }
 }
 
 /// `file:line:column: message`, then the fix on a line of its own.

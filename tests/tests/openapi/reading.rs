@@ -8,7 +8,7 @@ use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
-use diorama_seeds::world;
+use diorama_seeds::{check, world};
 use diorama_tests::{Ran, diorama};
 use serde_json::Map;
 
@@ -100,7 +100,7 @@ fn what_is_imported_has_nothing_to_mend_and_is_the_same_each_time() {
         let again = import(path, &text, &ImportOptions::default()).expect("it imports").doc;
         let yaml = world::to_yaml(&doc).unwrap();
         assert_eq!(yaml, world::to_yaml(&again).unwrap());
-        assert_eq!(world::examine(path, yaml.as_bytes()).to_string(), "", "{path}");
+        assert_eq!(check::examine(path, yaml.as_bytes()).to_string(), "", "{path}");
         let [one, two] =
             [0, 0].map(|seed| materialised(&doc, seed).expect("records can be made up").canonical.clone());
         assert_eq!(one, two);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use diorama_seeds::check;
 use diorama_seeds::doc::{RecordsDoc, ScenarioDoc, WorldDoc};
 use diorama_seeds::world::{self, Severity};
 use serde::Deserialize;
@@ -93,7 +94,7 @@ impl Step for MendScenarios<'_> {
 /// The JSON Schema of a reply: a list of what the world format calls a scenario.
 fn schema(most: usize) -> Json {
     const SCENARIO: &str = "ScenarioDoc";
-    let format = world::json_schema();
+    let format = check::json_schema();
     let mut parts = Map::new();
     let mut open = vec![SCENARIO.to_owned()];
     while let Some(name) = open.pop() {

@@ -1,5 +1,7 @@
 //! True when a value fits a field or parameter.
 
+use std::collections::HashSet;
+
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::{Checker, Typed, error};
 use crate::expr::error::ExprError;
@@ -59,7 +61,8 @@ impl<'a> Checker<'_, 'a> {
         if let Type::Enum(values) = &schema.kind {
             self.check_enum_literals(&typed.node, values, typed.offset)?;
             if let Some(Type::Enum(sources)) = typed.schema.map(|schema| &schema.kind)
-                && let Some(stray) = sources.iter().find(|value| !values.contains(value))
+                && let known = values.iter().collect::<HashSet<_>>()
+                && let Some(stray) = sources.iter().find(|value| !known.contains(value))
             {
                 let expected = values.join(", ");
                 return error(

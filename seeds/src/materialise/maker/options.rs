@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
+use super::super::defaults::Written;
 use super::super::moment::{Bound, Clock, Span, seconds};
 use super::super::provider::Provider;
 use super::{Fault, Maker, Piece, Place, fault};
@@ -11,7 +12,7 @@ use crate::expr::{Scope, compile_value};
 use crate::keys::Code;
 use crate::model::ResourceId;
 use crate::schema::{Schema, Type};
-use crate::value::{Decimal, Time, Value, nfc};
+use crate::value::{Time, Value, nfc};
 
 /// Lists and chances nest no deeper.
 const MAX_DEPTH: u32 = 8;
@@ -28,7 +29,8 @@ pub(in super::super) fn of_field(
     if let Some(fake) = doc.and_then(|doc| doc.fake.as_ref()) {
         return read(fake, schema, place);
     }
-    let maker = super::super::defaults::maker(schema, doc, place);
+    let written = doc.map(|doc| Written { doc, read });
+    let maker = super::super::defaults::maker(schema, written, place);
     let few = matches!(&maker, Maker::Text(texts) if texts.capacity() < u64::from(unlike));
     Ok(Maker::rule(super::super::ANY_NAME).filter(|_| few).unwrap_or(maker))
 }
@@ -37,7 +39,7 @@ pub(in super::super) fn of_field(
 ///
 /// # Errors
 /// A provider or an option that is not known, or does not fit the field's type.
-pub(in super::super) fn read(fake: &Json, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
+fn read(fake: &Json, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
     read_at(fake, schema, place, 0)
 }
 
@@ -233,7 +235,7 @@ fn numbers(min: Option<f64>, max: Option<f64>, step: Option<f64>, schema: &Schem
             "write `min` below `max`, and a step above 0",
         );
     }
-    range(min, max, step, schema)
+    Maker::in_range(min, max, step, schema)
 }
 
 /// The seconds of a step; a quarter of an hour where none is written.
@@ -258,7 +260,7 @@ fn times(from: Option<&str>, to: Option<&str>, step: Option<&str>) -> Result<Mak
         return out_of_order((from, "08:00"), (to, "20:00"));
     }
     // The last moment itself counts: a shop may close at 20:00.
-    Ok(Maker::Time(day_span(first, Time(last.0 + 1), step)))
+    Ok(Maker::Time(Span::in_day(first, Time(last.0 + 1), step)))
 }
 
 /// The options of a span of days.
@@ -377,44 +379,6 @@ fn through(by: &str, name: &str, place: &Place<'_>) -> Result<Maker, Fault> {
             "name one of its fields",
         ),
     }
-}
-
-/// Numbers of a range in the field's type.
-pub(in super::super) fn range(
-    min: f64,
-    max: f64,
-    step: Option<f64>,
-    schema: &Schema,
-) -> Result<Maker, Fault> {
-    match schema.kind {
-        Type::Integer => {
-            let step = step.unwrap_or(1.0).round().max(1.0) as i64;
-            Ok(Maker::Integer { min: min.ceil() as i64, max: max.floor() as i64, step })
-        }
-        Type::Decimal { scale, .. } => {
-            let minor = |value: f64| Decimal::round(value, scale).map(|decimal| decimal.minor);
-            match (minor(min), minor(max), step.map_or(Some(1), minor)) {
-                (Some(min), Some(max), Some(step)) => {
-                    Ok(Maker::Decimal { min, max, step: step.max(1), scale })
-                }
-                _ => fault(format!("found the range {min} to {max}"), "keep to numbers that fit the decimal"),
-            }
-        }
-        _ => {
-            let step = step.unwrap_or(if max - min <= 2.0 { 0.01 } else { 0.1 });
-            let places = (0..9).find(|places| {
-                let scaled = step * 10_f64.powi(*places);
-                (scaled - scaled.round()).abs() < 1e-6
-            });
-            let count = ((max - min) / step + 1e-9).floor().max(0.0) as u64 + 1;
-            Ok(Maker::Number { min, count, step, places: places.unwrap_or(9) })
-        }
-    }
-}
-
-/// A span of times of day.
-pub(in super::super) const fn day_span(from: Time, to: Time, step: u32) -> Span {
-    Span { from: Bound::Offset(0), to: Bound::Offset(0), weekdays: Vec::new(), hours: Some((from, to)), step }
 }
 
 /// The position of a field.

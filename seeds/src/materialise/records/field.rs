@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::super::draw::Streams;
 use super::super::maker::{Fault, Maker};
 use super::super::plan::ResourcePlan;
 use super::super::value::{Making, missing, varies_alone};
+use crate::draw::Streams;
 use crate::model::Resource;
 use crate::value::Value;
 
@@ -22,27 +22,44 @@ pub(super) struct FieldContext<'a> {
     pub(super) deals: &'a Streams,
 }
 
+/// The values of a field that were dealt so far: rounds in which each occurs once, in an order of its own.
+#[derive(Clone, Default)]
+pub(super) struct Dealt {
+    count: u64,
+    /// The order of the round that was begun last.
+    order: Vec<usize>,
+}
+
+impl Dealt {
+    /// The index of the next value, of so many.
+    fn next(&mut self, values: usize, deals: &Streams) -> Option<usize> {
+        let place = self.count.checked_rem(values as u64)?;
+        if place == 0 {
+            self.order = deals.draw(self.count / values as u64, 0).permutation(values);
+        }
+        self.count += 1;
+        self.order.get(place as usize).copied()
+    }
+}
+
 impl FieldContext<'_> {
     /// The value for a record: one that is allowed and, where it must be, new.
     pub(super) fn make(
         &self,
         making: &mut Making<'_>,
-        dealt: &mut u64,
+        dealt: &mut Dealt,
         taken: Option<&HashSet<Value>>,
         size: usize,
     ) -> Result<Value, Fault> {
         let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
         // Dealt values go to every record of the first round, so that each value occurs.
-        let first_round = matches!(&plan.maker, Maker::Deal(of) if *dealt < of.len() as u64);
+        let first_round = matches!(&plan.maker, Maker::Deal(of) if dealt.count < of.len() as u64);
         if !self.present(making, first_round) {
             return Ok(missing(field));
         }
         if let (Maker::Deal(of), None) = (&plan.maker, taken) {
-            let round = *dealt / of.len().max(1) as u64;
-            let order = self.deals.draw(round, 0).permutation(of.len());
-            let place = order.get((*dealt % of.len().max(1) as u64) as usize);
-            *dealt += 1;
-            let value = place.and_then(|place| of.get(*place)).cloned().unwrap_or_default();
+            let next = dealt.next(of.len(), self.deals);
+            let value = next.and_then(|next| of.get(next)).cloned().unwrap_or_default();
             if field.schema.allows(&value) {
                 return Ok(value);
             }

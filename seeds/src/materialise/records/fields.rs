@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::field::{FieldContext, TRIES, about};
+use crate::draw::Streams;
 use crate::english::enumerate;
-use crate::materialise::draw::Streams;
 use crate::materialise::plan::ResourcePlan;
 use crate::materialise::value::Making;
 use crate::model::Resource;

@@ -295,8 +295,12 @@ fn parameter(
 /// The synonyms that `like` takes over, for the values that the parameter has.
 fn kept_synonyms(field: Option<&crate::model::Field>, schema: &Schema) -> IndexMap<Str, Vec<Str>> {
     let Some(field) = field else { return IndexMap::new() };
+    let known: HashSet<&Str> = match &schema.kind {
+        Type::Enum(values) => values.iter().collect(),
+        _ => HashSet::new(),
+    };
     let kept = |value: &Str| match &schema.kind {
-        Type::Enum(values) => values.contains(value),
+        Type::Enum(_) => known.contains(value),
         _ => true,
     };
     field

@@ -152,7 +152,7 @@ mod tests {
     fn callers_see_the_casing_and_the_world_keeps_its_names() {
         let doc = dental(Casing::Camel);
         let world = world::compile(&doc).unwrap();
-        assert!(world::check(&doc, &world).is_empty());
+        assert!(crate::check::find_mistakes(&doc, &world).is_empty());
         let estimate = world.api(world.api_named("EstimateCost").unwrap());
         assert_eq!(&*estimate.path, "/patients/{patientId}/estimate");
         assert_eq!(&*estimate.parameters[0].name, "patientId");

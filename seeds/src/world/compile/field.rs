@@ -1,8 +1,9 @@
 //! Types: from a field's description to its schema.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value as Json;
 
 use super::super::findings::Findings;
@@ -119,9 +120,8 @@ impl Types<'_> {
         if !doc.values.is_empty() {
             match &schema.kind {
                 Type::Enum(all) => {
-                    if let Some(other) =
-                        doc.values.iter().find(|value| !all.iter().any(|known| **known == ***value))
-                    {
+                    let known: HashSet<&str> = all.iter().map(|value| &**value).collect();
+                    if let Some(other) = doc.values.iter().find(|value| !known.contains(value.as_str())) {
                         error!(findings, path.name("enum") =>
                             "found `{other}`, expected some of {}", all.join(", ");
                             "narrow the enum of the field, or leave `like` out");
@@ -221,17 +221,17 @@ impl Types<'_> {
     }
 
     fn enumeration(&self, values: &[String], path: &Path<'_>, findings: &mut Findings) -> Type {
-        let mut normal: Vec<Str> = Vec::with_capacity(values.len());
+        let mut normal: IndexSet<Str> = IndexSet::with_capacity(values.len());
         for (i, value) in values.iter().enumerate() {
             let value = nfc(value);
             if normal.contains(&value) {
                 let here = path.name("enum");
                 findings.error(here.index(i), format!("found `{value}` twice"), "remove one");
             } else {
-                normal.push(value);
+                normal.insert(value);
             }
         }
-        Type::Enum(normal.into())
+        Type::Enum(normal.into_iter().collect())
     }
 
     fn decimal(&self, doc: &FieldDoc, path: &Path<'_>, findings: &mut Findings) -> Type {
@@ -369,10 +369,12 @@ pub(super) fn synonyms(
         _ => None,
     };
     let here = path.name("synonyms");
+    let known: HashSet<&str> =
+        values.into_iter().flat_map(|values| values.iter()).map(|value| &**value).collect();
     for value in doc.synonyms.keys() {
         match values {
             None => findings.error(here, "found synonyms of a type that is not an enum", "remove them"),
-            Some(values) if !values.iter().any(|known| **known == **value) => {
+            Some(values) if !known.contains(value.as_str()) => {
                 error!(findings, here.name(value) =>
                 "found `{value}`, expected a value of the enum: {}", listed(values.iter().map(|value| &**value));
                 "remove it, or add the value to the enum")
@@ -399,7 +401,10 @@ pub(super) fn assignable(from: &Schema, to: &Schema) -> bool {
         | (Type::DateTime, Type::DateTime)
         | (Type::Boolean, Type::Boolean)
         | (Type::String | Type::Enum(_), Type::String) => true,
-        (Type::Enum(from), Type::Enum(to)) => from.iter().all(|value| to.contains(value)),
+        (Type::Enum(from), Type::Enum(to)) => {
+            let to: HashSet<&Str> = to.iter().collect();
+            from.iter().all(|value| to.contains(value))
+        }
         (Type::Reference { resource: from, .. }, Type::Reference { resource: to, .. }) => from == to,
         (Type::Reference { key, .. }, Type::Integer) | (Type::Integer, Type::Reference { key, .. }) => {
             *key == KeyKind::Integer

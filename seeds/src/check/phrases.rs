@@ -1,9 +1,9 @@
 //! Phrase templates: that they name what there is, and leave out nothing a request needs.
 
-use super::super::findings::Findings;
-use super::super::path::Path;
 use crate::doc::{FieldDoc, PhrasesDoc, ResourceDoc};
 use crate::model::{Api, BehaviourKind, PagingMember};
+use crate::world::findings::Findings;
+use crate::world::path::Path;
 
 /// A placeholder of a template.
 #[derive(Debug, PartialEq, Eq)]

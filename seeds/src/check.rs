@@ -1,25 +1,24 @@
-//! Probable faults of a world that compiles: `diorama world check`.
+//! Probable faults of a world that compiles (`diorama world check`), and the JSON Schema that editors check documents by.
 //!
-//! True when an API can succeed on the initial records is for the engine to try; it reports through
-//! [`never_succeeds`].
+//! Stands above [`crate::world`] and [`crate::materialise`], as it looks at made records. Whether an API can succeed on the
+//! initial records is for the engine to try; it reports through [`never_succeeds`].
 
 mod phrases;
 mod uses;
 
 use std::collections::HashSet;
 
-use super::compile::compile;
-use super::findings::Findings;
-use super::part::Part;
-use super::path::Path;
-use super::read::read;
-use super::report::{Finding, Report};
+use serde_json::Value as Json;
+
+use self::uses::Uses;
 use crate::doc::{ApiDoc, Place, RecordsDoc, ResourceDoc, WorldDoc};
-use crate::materialise::Source;
+use crate::materialise::{Source, plain_providers};
 use crate::model::{self, Api, ApiId, BehaviourKind, DomainId, Member, Resource, ResourceId, World};
 use crate::schema::Type;
-use crate::value::Str;
-use uses::Uses;
+use crate::world::findings::Findings;
+use crate::world::part::Part;
+use crate::world::path::Path;
+use crate::world::{Finding, Report, compile, read};
 
 /// Seeds from which a source world's records are made to be looked at.
 const SEEDS: u64 = 3;
@@ -39,14 +38,30 @@ pub fn examine(name: &str, text: &[u8]) -> Report {
     report.located(name, text)
 }
 
+/// The JSON Schema (draft 2020-12) of a world document.
+#[must_use]
+pub fn json_schema() -> Json {
+    let schema = schemars::schema_for!(WorldDoc).to_value();
+    let Json::Object(mut members) = schema else { return schema };
+    if let Some(name) = members.get_mut("$defs").and_then(|defs| defs.get_mut("ProviderName")) {
+        name["enum"] = plain_providers().into_iter().collect();
+    }
+    // The title and version come first.
+    let (mut ordered, rest): (serde_json::Map<_, _>, serde_json::Map<_, _>) = members
+        .into_iter()
+        .partition(|(name, _)| name.starts_with('$') && name != "$defs" || name == "title");
+    ordered.extend(rest);
+    Json::Object(ordered)
+}
+
 fn findings_of(doc: &WorldDoc, world: World) -> Result<Vec<Finding>, Report> {
     if world.materialised {
-        return Ok(check(doc, &world));
+        return Ok(find_mistakes(doc, &world));
     }
     let source = Source::compiled(doc.clone(), world)?;
-    let mut findings = check(doc, &source.materialise(0)?.world);
+    let mut findings = find_mistakes(doc, &source.materialise(0)?.world);
     for seed in 1..SEEDS {
-        let others = check(doc, &source.materialise(seed)?.world);
+        let others = find_mistakes(doc, &source.materialise(seed)?.world);
         findings.retain(|finding| others.contains(finding));
     }
     Ok(findings)
@@ -55,7 +70,7 @@ fn findings_of(doc: &WorldDoc, world: World) -> Result<Vec<Finding>, Report> {
 /// Looks for mistakes in a world that compiles: records that no API shows, parameters that nothing uses, enum values
 /// that no record has, phrases that do not fit their API.
 #[must_use]
-pub fn check(doc: &WorldDoc, world: &World) -> Vec<Finding> {
+pub fn find_mistakes(doc: &WorldDoc, world: &World) -> Vec<Finding> {
     let mut findings = Findings::default();
     let uses: Vec<Uses> = world.apis.iter().map(Uses::of).collect();
     let shown: HashSet<ResourceId> = uses.iter().flat_map(|uses| uses.shown.iter().copied()).collect();
@@ -151,13 +166,13 @@ fn check_enums(
     for (index, field) in resource.fields.iter().enumerate() {
         let here = section.name(&field.name);
         let Type::Enum(values) = &field.schema.kind else { continue };
-        let missing: Vec<&str> = if world.materialised {
+        let missing: HashSet<&str> = if world.materialised {
             if resource.records.is_empty() {
                 continue;
             }
-            let has =
-                |value: &Str| resource.records.iter().any(|record| record[index].as_str() == Some(value));
-            values.iter().filter(|value| !has(value)).map(|value| &**value).collect()
+            let had: HashSet<&str> =
+                resource.records.iter().filter_map(|record| record[index].as_str()).collect();
+            values.iter().map(|value| &**value).filter(|value| !had.contains(value)).collect()
         } else {
             match &doc.records {
                 // Values are dealt so that each occurs when there are enough records.
@@ -174,12 +189,13 @@ fn check_enums(
                     let open = given.is_empty()
                         || !doc.each.is_empty()
                         || given.iter().any(|row| !row.contains_key(&*field.name));
-                    let has = |value: &Str| {
-                        given
-                            .iter()
-                            .any(|row| row.get(&*field.name).and_then(|json| json.as_str()) == Some(value))
-                    };
-                    values.iter().filter(|value| !open && !has(value)).map(|value| &**value).collect()
+                    let had: HashSet<&str> =
+                        given.iter().filter_map(|row| row.get(&*field.name)?.as_str()).collect();
+                    values
+                        .iter()
+                        .map(|value| &**value)
+                        .filter(|value| !open && !had.contains(value))
+                        .collect()
                 }
             }
         };
@@ -190,7 +206,7 @@ fn check_enums(
             continue;
         }
         let here = here.name("enum");
-        for (i, value) in values.iter().enumerate().filter(|(_, value)| missing.contains(&&***value)) {
+        for (i, value) in values.iter().enumerate().filter(|(_, value)| missing.contains(&***value)) {
             findings.warning(
                 here.index(i),
                 format!("found the value `{value}`, which no record has"),
@@ -263,3 +279,6 @@ fn check_sign_in(world: &World, domain: DomainId, here: &Path<'_>, findings: &mu
         );
     }
 }
+
+#[cfg(test)]
+mod tests;

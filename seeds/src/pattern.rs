@@ -1,12 +1,15 @@
-//! Text that matches a pattern, for fields that have a pattern and no provider.
+//! Text that matches a pattern, for fields and members that have a pattern and no provider.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::draw::Draw;
+use crate::draw::{Draw, Streams};
 
 /// A pattern, ready to make texts.
 #[derive(Clone, Debug)]
-pub(super) struct Generator(Node);
+pub(crate) struct Generator(Node);
 
 #[derive(Clone, Debug)]
 enum Node {
@@ -24,16 +27,36 @@ const MORE: u32 = 5;
 const MAX_LENGTH: usize = 512;
 /// Groups nest no deeper.
 const MAX_DEPTH: u32 = 24;
+/// Patterns that a thread keeps parsed.
+const MAX_PARSED_PATTERNS: usize = 1_000;
+
+/// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
+#[must_use]
+pub fn matching_text(pattern: &str, seed: u64) -> Option<String> {
+    thread_local! {
+        static READ: RefCell<HashMap<String, Option<Generator>>> = RefCell::new(HashMap::new());
+    }
+    READ.with_borrow_mut(|read| {
+        if read.len() > MAX_PARSED_PATTERNS {
+            read.clear();
+        }
+        let known = read.entry(pattern.to_owned()).or_insert_with(|| Generator::new(pattern));
+        let mut out = String::new();
+        let mut draw = Streams::new(seed, "", "", "pattern").draw(0, 0);
+        known.as_ref()?.write(&mut draw, &mut out);
+        Some(out)
+    })
+}
 
 impl Generator {
     /// Reads a pattern; `None` when it is not one that texts can be made from.
-    pub(super) fn new(pattern: &str) -> Option<Self> {
+    pub(crate) fn new(pattern: &str) -> Option<Self> {
         let hir = regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(pattern).ok()?;
         Some(Self(node(&hir)))
     }
 
     /// Appends a text. The caller checks that it matches, because look-arounds are passed over.
-    pub(super) fn write(&self, draw: &mut Draw, out: &mut String) {
+    pub(crate) fn write(&self, draw: &mut Draw, out: &mut String) {
         write(&self.0, draw, out, &mut 4_096);
     }
 }
@@ -101,7 +124,6 @@ fn write(node: &Node, draw: &mut Draw, out: &mut String, steps: &mut u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draw::Streams;
     use super::*;
 
     #[test]
