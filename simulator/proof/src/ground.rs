@@ -7,6 +7,7 @@
 mod argument;
 mod choice;
 mod claims;
+mod derived;
 mod order;
 mod script;
 mod text;
