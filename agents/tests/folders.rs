@@ -191,3 +191,25 @@ fn a_folder_is_imported_document_by_document() {
     let found: Json = serde_json::from_slice(&bounded.stdout).unwrap();
     assert_eq!(found["documents"].as_array().unwrap().len(), 5, "{found}");
 }
+
+#[test]
+fn a_jq_program_that_does_not_end_or_grows_is_stopped() {
+    use diorama_agents::cli::documents::isolated::Isolation;
+    use diorama_baselines::jq::{JqError, JqRunner as _, Program};
+
+    let runner = Isolation::Process(PathBuf::from(env!("CARGO_BIN_EXE_diorama")));
+    let input = serde_json::json!({"a": [1, 2, 3], "s": "x"});
+    let run = |program: &str| runner.run(&Program::read(program).unwrap(), &input);
+    assert_eq!(run(".a | add, length"), Ok(vec![6.into(), 3.into()]));
+    assert!(matches!(run(".a | keys | .b"), Err(JqError::Value(_))));
+    for program in [
+        "[range(1000000000)]",
+        "def f: f; f",
+        &format!("[{}] | length", vec!["(.a[], .a[])"; 30].join(" as $x | ")),
+        &format!("\"xxxxxxxx\" {}", "| . + .".repeat(100)),
+        &format!("({} | select(false))", vec!["(1,1)"; 60].join("|")),
+    ] {
+        let found = run(program);
+        assert!(matches!(found, Err(JqError::Stopped(_))), "{program}: {found:?}");
+    }
+}

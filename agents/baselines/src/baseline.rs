@@ -1,7 +1,10 @@
 //! Owns the agents that ask a model: one agent, and the method by which it works.
 
+use std::sync::Arc;
+
 use crate::environment::{Agent, Environment, EnvironmentFuture};
 use crate::episode::Episode;
+use crate::jq::JqRunner;
 use crate::note::Note;
 use crate::plan::Execution;
 use crate::restgpt::{CallerForm, Parsing, Planning};
@@ -13,6 +16,7 @@ use crate::{function_calling, planned, prompted, react, restgpt, reverse_chain};
 pub struct Baseline {
     model: RoleModel,
     method: Method,
+    jq: Option<Arc<dyn JqRunner>>,
 }
 
 /// The method of an agent that asks a model.
@@ -44,17 +48,23 @@ pub enum Method {
 }
 
 impl Baseline {
-    /// Makes the agent of one episode.
+    /// Makes the agent of one episode. It cannot run jq, and reads replies by the model instead.
     #[must_use]
     pub const fn new(model: RoleModel, method: Method) -> Self {
-        Self { model, method }
+        Self { model, method, jq: None }
+    }
+
+    /// Gives it a runner of the jq programs that its parser writes.
+    #[must_use]
+    pub fn with_jq(self, jq: Arc<dyn JqRunner>) -> Self {
+        Self { jq: Some(jq), ..self }
     }
 }
 
 impl Agent for Baseline {
     fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> EnvironmentFuture<'a, ()> {
         Box::pin(async move {
-            let mut episode = Episode::new(&self.model, environment);
+            let mut episode = Episode::new(&self.model, environment, self.jq.as_deref());
             match self.method.converse(&mut episode).await {
                 Ok(()) => Ok(()),
                 Err(Stop::Environment(error)) => Err(error),

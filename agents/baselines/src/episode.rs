@@ -9,6 +9,7 @@ use minijinja::{Value, context};
 use serde_json::Value as Json;
 
 use crate::environment::{Answer, Environment, EnvironmentError, Finish, Reply, View};
+use crate::jq::JqRunner;
 use crate::note::Note;
 use crate::operation::Operation;
 use crate::prompts::{PromptError, render};
@@ -35,6 +36,8 @@ const MAX_FINDING_CHARS: usize = 3_000;
 pub(crate) struct Episode<'a> {
     model: &'a RoleModel,
     environment: &'a mut dyn Environment,
+    /// Runs the jq programs of the parser.
+    pub jq: Option<&'a dyn JqRunner>,
     /// Entries of the conversation before the agent came.
     before: usize,
     /// The calls with their replies, oldest first.
@@ -50,12 +53,17 @@ pub(crate) struct Episode<'a> {
 }
 
 impl<'a> Episode<'a> {
-    pub(crate) fn new(model: &'a RoleModel, environment: &'a mut dyn Environment) -> Self {
+    pub(crate) fn new(
+        model: &'a RoleModel,
+        environment: &'a mut dyn Environment,
+        jq: Option<&'a dyn JqRunner>,
+    ) -> Self {
         let (results, background, reflection) = (String::new(), String::new(), String::new());
         let before = environment.view().conversation.len();
         Self {
             model,
             environment,
+            jq,
             before,
             findings: Vec::new(),
             goal_start: 0,

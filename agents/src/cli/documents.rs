@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod find;
 pub mod isolated;
+mod jq;
 pub mod names;
 pub mod prepare;
 pub mod several;

@@ -8,7 +8,7 @@ use minijinja::{Value, context};
 use serde_json::{Value as Json, json};
 
 use crate::episode::{Episode, Role, parse_words};
-use crate::jq::Program;
+use crate::jq::{JqRunner, Program};
 use crate::role_model::{ParseError, Stop};
 use crate::toolbox::shorten;
 
@@ -50,7 +50,7 @@ pub(super) async fn read(
     ];
     for (role, most, next) in programs.into_iter().filter(|_| parsing == Parsing::Program) {
         let because = match episode.ask(role, shown(most), parse_program).await {
-            Ok(program) => match run(&program, body) {
+            Ok(program) => match run(episode.jq, &program, body) {
                 Ok(text) => return Ok(text),
                 Err(because) => because,
             },
@@ -73,8 +73,9 @@ fn parse_program(reply: &str) -> Result<Program, ParseError> {
 }
 
 /// Runs a program; returns its outputs, a line each. The error says why they cannot be used.
-fn run(program: &Program, body: &Json) -> Result<String, String> {
-    let values = program.run(body).map_err(|error| error.to_string())?;
+fn run(jq: Option<&dyn JqRunner>, program: &Program, body: &Json) -> Result<String, String> {
+    let jq = jq.ok_or("no program can be run here")?;
+    let values = jq.run(program, body).map_err(|error| error.to_string())?;
     let empty = |value: &Json| match value {
         Json::Null => true,
         Json::String(text) => text.trim().is_empty(),

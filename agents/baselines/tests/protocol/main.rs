@@ -21,6 +21,7 @@ use std::sync::Arc;
 use diorama_baselines::environment::{
     Answer, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
+use diorama_baselines::jq::{JqError, JqRunner, Program, evaluate};
 use diorama_baselines::operation::Operation;
 use diorama_baselines::role_model::RoleModel;
 use diorama_baselines::trace::{Note, Recording, Step, act_again};
@@ -210,11 +211,21 @@ impl Ran {
     }
 }
 
+/// Runs jq in the test itself.
+struct Unbounded;
+
+impl JqRunner for Unbounded {
+    fn run(&self, program: &Program, input: &Json) -> Result<Vec<Json>, JqError> {
+        evaluate(program, input)
+    }
+}
+
 async fn run(clinic: Clinic, replies: Vec<ChatReply>, method: Method) -> Ran {
     let model = Arc::new(ScriptedModel::replies(replies));
     let origin = RequestOrigin { step: String::new(), row: 3, attempt: 1 };
     let sampling = Sampling { temperature: Some(0.0), ..Sampling::up_to(256) };
-    let agent = Baseline::new(RoleModel::new(model.clone(), sampling, origin), method);
+    let agent =
+        Baseline::new(RoleModel::new(model.clone(), sampling, origin), method).with_jq(Arc::new(Unbounded));
     let mut clinic = clinic;
     let mut recording = Recording::new(&mut clinic);
     let acted = agent.act(&mut recording).await;

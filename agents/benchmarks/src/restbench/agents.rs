@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use diorama_baselines::environment::{Answer, ConversationEntry, EnvironmentError, Reply, View};
+use diorama_baselines::jq::JqRunner;
 use diorama_baselines::operation::Operation;
 use diorama_engine::session::Session;
 use diorama_seeds::task::Call;
@@ -113,14 +114,14 @@ impl Benchmark for Pool {
 }
 
 impl Asked {
-    /// Returns a query for agents, with its gold path executed.
+    /// Returns a query for agents, with its gold path executed; `jq` reads the facts of its answer.
     ///
     /// # Errors
     /// When a call is not the world's.
-    pub fn new(field: &Field, index: usize, query: Query) -> Result<Self, ServiceError> {
+    pub fn new(field: &Field, index: usize, query: Query, jq: &dyn JqRunner) -> Result<Self, ServiceError> {
         let replayer = Replayer::new(&field.operations, field.service(), &query, Paths::Completed);
         let replayed = replayer.run()?;
-        let (walked, facts) = (replayed.filled(&query), replayed.facts(&query));
+        let (walked, facts) = (replayed.filled(&query), replayed.facts(&query, jq));
         Ok(Self { index, query, walked, facts })
     }
 }

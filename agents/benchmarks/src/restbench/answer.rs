@@ -5,7 +5,7 @@
 
 use diorama_answers::prose::Prose;
 use diorama_answers::{Clock, Stance, What};
-use diorama_baselines::jq::Program;
+use diorama_baselines::jq::{JqRunner, Program};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -41,9 +41,9 @@ impl AnswerFact {
     }
 
     /// The facts in the replies of the gold path; none where a reply does not have them.
-    pub(super) fn read(&self, replies: &[&Json]) -> Option<Vec<TypedFact>> {
+    pub(super) fn read(&self, replies: &[&Json], jq: &dyn JqRunner) -> Option<Vec<TypedFact>> {
         let reply = replies.get(self.step.checked_sub(1)?)?;
-        let outputs = Program::read(&self.jq).ok()?.run(reply).ok()?;
+        let outputs = jq.run(&Program::read(&self.jq).ok()?, reply).ok()?;
         let fact = |output: Json| match output {
             Json::Number(number) => number.as_f64().map(TypedFact::Number),
             Json::String(text) if !text.trim().is_empty() => Some(TypedFact::Text(text)),
@@ -82,6 +82,7 @@ pub(super) fn states(answer: &str, facts: &[TypedFact], clock: &Clock) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use diorama_baselines::jq::{JqError, evaluate};
     use diorama_seeds::value::{Date, Zone};
     use serde_json::json;
 
@@ -107,12 +108,22 @@ mod tests {
         check("Heat", &[TypedFact::Text("Kite".into()), TypedFact::Text("Heat".into())], false);
     }
 
+    /// Runs jq in the test itself.
+    struct Unbounded;
+
+    impl JqRunner for Unbounded {
+        fn run(&self, program: &Program, input: &Json) -> Result<Vec<Json>, JqError> {
+            evaluate(program, input)
+        }
+    }
+
     #[test]
     fn facts_are_read_from_the_replies_of_the_gold_path() {
         let credits =
             json!({"crew": [{"name": "Bo Quinn", "job": "Director"}, {"name": "Cy", "job": "Editor"}]});
-        let read =
-            |jq: &str, step: usize| AnswerFact { step, jq: jq.to_owned() }.read(&[&json!({}), &credits]);
+        let read = |jq: &str, step: usize| {
+            AnswerFact { step, jq: jq.to_owned() }.read(&[&json!({}), &credits], &Unbounded)
+        };
         let director = ".crew[] | select(.job == \"Director\") | .name";
         assert_eq!(read(director, 2), Some(vec![TypedFact::Text("Bo Quinn".to_owned())]));
         assert_eq!(read(".crew | length", 2), Some(vec![TypedFact::Number(2.0)]));

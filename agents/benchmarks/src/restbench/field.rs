@@ -15,7 +15,7 @@ use diorama_simulator::http::openapi::document;
 use serde_json::Value as Json;
 
 use super::names::{named, parts};
-use super::operation::Operations;
+use super::operation::{Operations, fill};
 use super::query::Query;
 use super::service::InSession;
 use crate::entities::{Entities, Entity};
@@ -116,11 +116,7 @@ impl Field {
         let Some(api) = self.doc.apis.iter().find(|api| api.name == call.api) else {
             return call.api.clone();
         };
-        let mut path = api.path.clone();
-        for (name, value) in &call.arguments {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            path = path.replace(&format!("{{{name}}}"), &text);
-        }
+        let (path, _) = fill(&api.path, &call.arguments, str::to_owned);
         format!("{} {path}", api.method)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, TypeName, WorldDoc};
 use diorama_seeds::english::{singular, split_identifier, words};
+use serde_json::{Map, Value as Json};
 
 use super::shown::{Shown, shown};
 
@@ -175,6 +176,25 @@ fn noun_before(path: &str, parameter: &str) -> Option<String> {
     let (before, _) = path.split_once(&format!("{{{parameter}}}"))?;
     let noun = before.split('/').rfind(|segment| !segment.is_empty() && !is_parameter(segment));
     Some(singular(&noun.unwrap_or_default().to_lowercase()))
+}
+
+/// Fills the holes of a path with arguments, each text escaped; returns it with the arguments that it has no hole for.
+pub(super) fn fill(
+    path: &str,
+    arguments: &Map<String, Json>,
+    escape: impl Fn(&str) -> String,
+) -> (String, Vec<(String, String)>) {
+    let (mut path, mut rest) = (path.to_owned(), Vec::new());
+    for (name, value) in arguments {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let hole = format!("{{{name}}}");
+        if path.contains(&hole) {
+            path = path.replace(&hole, &escape(&text));
+        } else {
+            rest.push((name.clone(), text));
+        }
+    }
+    (path, rest)
 }
 
 fn is_parameter(segment: &str) -> bool {

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use diorama_baselines::jq::JqRunner;
 use diorama_seeds::english::{stem, words};
 use serde_json::{Map, Value as Json};
 
 use super::answer::TypedFact;
 use super::lookup::{Known, looked_up, rows};
 use super::names::{Named, listed, named, number};
-use super::operation::{Operation, Operations, Takes};
+use super::operation::{Operation, Operations, Takes, fill};
 use super::query::{Paths, Query};
 use super::service::{Service, ServiceError};
 use super::shown::{Sighting, sightings};
@@ -66,10 +67,10 @@ impl Replayed {
     }
 
     /// Returns the facts that an answer must state; none where the path does not run through, or its replies do not have them.
-    pub(super) fn facts(&self, query: &Query) -> Option<Vec<TypedFact>> {
+    pub(super) fn facts(&self, query: &Query, jq: &dyn JqRunner) -> Option<Vec<TypedFact>> {
         let replies: Vec<&Json> = self.own(query)?.map(|made| &made.reply).collect();
         let facts: Option<Vec<Vec<TypedFact>>> =
-            query.answer.iter().map(|fact| fact.read(&replies)).collect();
+            query.answer.iter().map(|fact| fact.read(&replies, jq)).collect();
         facts.map(|facts| facts.concat()).filter(|facts| !facts.is_empty())
     }
 
@@ -358,17 +359,8 @@ impl Sighting {
 }
 
 fn written(operation: &Operation, arguments: &Map<String, Json>) -> String {
-    let mut path = operation.path.clone();
-    let mut rest = Vec::new();
-    for (name, value) in arguments {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let hole = format!("{{{name}}}");
-        if path.contains(&hole) {
-            path = path.replace(&hole, &text);
-        } else {
-            rest.push(format!("{name}={text}"));
-        }
-    }
+    let (path, rest) = fill(&operation.path, arguments, str::to_owned);
+    let rest: Vec<String> = rest.iter().map(|(name, text)| format!("{name}={text}")).collect();
     let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
     format!("{} {path}{query}", operation.method)
 }

@@ -11,6 +11,8 @@ use reqwest::blocking::Client;
 use reqwest::header::ACCEPT;
 use serde_json::{Map, Value as Json};
 
+use super::operation::fill;
+
 /// Answers calls: a session in this process, or a server.
 pub trait Service {
     /// Makes a call of the document. `template` is the document's path, `arguments` its path and query parameters.
@@ -119,17 +121,8 @@ impl Service for OverHttp {
         template: &str,
         arguments: &Map<String, Json>,
     ) -> Result<(u16, Json), ServiceError> {
-        let mut path = template.to_owned();
-        let mut query = Vec::new();
-        for (name, value) in arguments {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let hole = format!("{{{name}}}");
-            if path.contains(&hole) {
-                path = path.replace(&hole, &utf8_percent_encode(&text, ESCAPED).to_string());
-            } else {
-                query.push((name.clone(), text));
-            }
-        }
+        let escape = |text: &str| utf8_percent_encode(text, ESCAPED).to_string();
+        let (path, mut query) = fill(template, arguments, escape);
         query.extend_from_slice(&self.always);
         let call = format!("{method} {path}");
         let method = method.parse().map_err(|_| ServiceError::NoMethod(method.to_owned()))?;

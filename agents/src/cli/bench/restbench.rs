@@ -10,6 +10,7 @@ use diorama_benchmarks::restbench::{
 };
 
 use super::{AgentArgs, tables};
+use crate::cli::documents::isolated::Isolation;
 use crate::cli::error::CliError;
 use crate::cli::files::read_file;
 use crate::cli::{Done, Streams, terminal};
@@ -94,7 +95,9 @@ impl RestBenchCommand {
         if is_replay {
             return self.report(&replay(&queries, &field.operations, paths, || field.service())?, streams);
         }
-        let asked = queries.into_iter().enumerate().map(|(index, query)| Asked::new(&field, index, query));
+        let jq = Isolation::of_this_program();
+        let asked = queries.into_iter().enumerate();
+        let asked = asked.map(|(index, query)| Asked::new(&field, index, query, &jq));
         let asked = asked.collect::<Result<Vec<_>, _>>()?;
         let all = vec![None];
         let sizes = if self.pool.is_empty() { all } else { self.pool.iter().copied().map(Some).collect() };

@@ -6,8 +6,10 @@
 use std::io::Read as _;
 use std::thread;
 
+use diorama_baselines::jq::{JqError, Program, evaluate};
 use diorama_output::documents::DocumentReport;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::prepare::{ImportRequest, ImportedDocument, Refusal, import_document, prepare_document};
 use crate::cli::error::CliError;
@@ -39,6 +41,13 @@ pub enum Request {
         /// The names of its documents, and the bytes of their packed worlds, which follow.
         documents: Vec<(String, usize)>,
     },
+    /// The outputs of a jq program.
+    Jq {
+        /// The program.
+        program: Program,
+        /// The value that it reads.
+        input: Json,
+    },
 }
 
 /// What a worker answers.
@@ -50,6 +59,8 @@ pub enum Reply {
     Prepared(Box<DocumentReport>),
     /// Rows.
     Made(Box<MadeBatch>),
+    /// The outputs of a jq program, or why there are none.
+    Outputs(Result<Vec<Json>, JqError>),
     /// Nothing: the document has no world.
     Refused(Refusal),
 }
@@ -113,6 +124,7 @@ fn answer(bytes: &[u8]) -> Result<Vec<u8>, CliError> {
             Ok((world, report)) => (Reply::Prepared(Box::new(report)), pack(&world)?),
             Err(refusal) => refused(refusal),
         },
+        Request::Jq { program, input } => (Reply::Outputs(evaluate(&program, &input)), Vec::new()),
         Request::Batch { request, documents } => {
             let mut worlds = Vec::new();
             for (name, size) in documents {

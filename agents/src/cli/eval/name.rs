@@ -9,6 +9,7 @@ use diorama_baselines::{Agent, Baseline, CallerForm, Completion, Execution, Meth
 use diorama_llm::{RequestOrigin, Sampling};
 
 use super::model::Connected;
+use crate::cli::documents::isolated::Isolation;
 use crate::cli::error::CliError;
 use crate::evaluation::batch::SharedModel;
 use crate::evaluation::judge::Privileged;
@@ -202,7 +203,8 @@ impl Contender {
             Self::Scripted(policy) => policy.agent(privileged),
             Self::Model(name, variant, model, sampling) => {
                 let mind = RoleModel::new(Arc::clone(model), sampling.clone(), origin);
-                Box::new(Baseline::new(mind, method(*name, *variant)))
+                let jq = Arc::new(Isolation::of_this_program());
+                Box::new(Baseline::new(mind, method(*name, *variant)).with_jq(jq))
             }
         }
     }
