@@ -14,7 +14,7 @@ finish() { for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done;
 trap finish EXIT
 diorama=target/release/diorama
 "$diorama" generate --dialogues 120 --seed 11 --out "$work/data" 2>/dev/null
-"$diorama" eval --agent oracle --tasks "$work/data" --out "$work/run" --json >/dev/null 2>&1
+"$diorama" eval --agent oracle "$work/data" --out "$work/run" --json >/dev/null 2>&1
 "$diorama" serve --json --port 0 --open --tasks "$work/data" --gym nemo-gym --gym openenv --gym ors \
     --max-connections 16384 --max-sessions 20000 >"$work/listening" 2>/dev/null &
 started+=($!)

@@ -4,7 +4,6 @@
 //! stdout, everything else to stderr.
 
 mod ability;
-mod at_once;
 pub mod bench;
 pub mod completions;
 pub mod dataset;

@@ -67,8 +67,11 @@ impl World {
 /// The worlds of a dataset, read when first needed. Those used last are kept: rows of one world stand together.
 pub struct Worlds {
     folder: Folder,
-    kept: Mutex<LruCache<String, Arc<World>>>,
+    kept: Mutex<LruCache<String, Slot>>,
 }
+
+/// A world, once it is loaded. Whoever asks for it meanwhile waits, and does not load it again.
+type Slot = Arc<Mutex<Option<Arc<World>>>>;
 
 /// The number of worlds kept in memory.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(16) {
@@ -232,11 +235,14 @@ impl Worlds {
     /// # Errors
     /// When its file is missing or wrong.
     pub fn get(&self, id: &str) -> Result<Arc<World>, EpisodeError> {
-        if let Some(world) = self.kept().get(id) {
-            return Ok(world.clone());
+        let slot = Arc::clone(self.kept().get_or_insert(id.to_owned(), Slot::default));
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(world) = &*slot {
+            return Ok(Arc::clone(world));
         }
+        // A world that cannot be loaded is looked for again by the next one who asks.
         let world = Arc::new(self.load(id)?);
-        self.kept().put(id.to_owned(), world.clone());
+        *slot = Some(Arc::clone(&world));
         Ok(world)
     }
 
@@ -261,7 +267,7 @@ impl Worlds {
         Ok(World { terms: Some(terms), ..World::new(base, vocabulary, hash) })
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<String, Arc<World>>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<String, Slot>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

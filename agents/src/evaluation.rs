@@ -33,9 +33,11 @@
 //! }
 //! ```
 
+pub mod at_once;
 pub mod attribution;
 pub mod batch;
 mod call_matching;
+pub mod contender;
 pub mod judge;
 pub mod labelled;
 pub mod measures;
@@ -44,6 +46,8 @@ pub mod paired;
 pub mod policies;
 pub mod remote;
 pub mod results;
+pub mod run;
+pub mod run_error;
 pub mod stored;
 pub mod transcribed;
 

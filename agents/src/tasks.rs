@@ -4,11 +4,12 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use diorama_grade::NeededCall;
 use diorama_output::folder::{Failure, Folder, Part};
-use diorama_output::row::Dialogue;
+use diorama_output::row::{Dialogue, ability_name};
+use diorama_output::rows::{ReadError, RowHead};
 use diorama_sessions::{TaskError, TaskSource, TaskSpec, TaskSummary};
 
 use lru::LruCache;
@@ -25,13 +26,14 @@ pub struct DatasetTasks {
     by_id: HashMap<String, usize>,
     /// Tasks that were asked for last: trainers ask for one many times.
     kept: Mutex<LruCache<usize, TaskSpec>>,
+    /// The rows of the parts that were read last: a part is decoded as a whole, and its tasks are often asked for in turn.
+    read: Mutex<LruCache<usize, Arc<Vec<Dialogue>>>>,
 }
 
 /// Tasks that are kept ready.
-const KEPT: NonZeroUsize = match NonZeroUsize::new(1_024) {
-    Some(kept) => kept,
-    None => NonZeroUsize::MIN,
-};
+const KEPT_TASKS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
+/// Parts whose rows are kept.
+const KEPT_PARTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 
 struct Entry {
     summary: TaskSummary,
@@ -51,24 +53,37 @@ impl DatasetTasks {
         let parts = folder.parts()?;
         let mut index = Vec::new();
         for (part, rows) in parts.iter().enumerate() {
-            for (row, read) in folder.read(rows)?.enumerate() {
-                index.push(Entry { summary: summary(&read?), part, row });
-            }
+            let heads = folder.read_heads(rows)?.into_iter().enumerate();
+            index.extend(heads.map(|(row, head)| Entry { summary: summary(head), part, row }));
         }
         let by_id =
             index.iter().enumerate().map(|(place, entry)| (entry.summary.id.clone(), place)).collect();
-        let kept = Mutex::new(LruCache::new(KEPT));
-        Ok(Self { worlds: Worlds::new(folder.clone()), folder, parts, index, by_id, kept })
+        let kept = Mutex::new(LruCache::new(KEPT_TASKS));
+        let read = Mutex::new(LruCache::new(KEPT_PARTS));
+        Ok(Self { worlds: Worlds::new(folder.clone()), folder, parts, index, by_id, kept, read })
     }
 
     fn row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {
         let gone = || {
             TaskError("the dataset's files have changed since the server started; start it again".to_owned())
         };
-        let part = self.parts.get(entry.part).ok_or_else(gone)?;
-        let mut rows = self.folder.read(part).map_err(|error| TaskError(error.to_string()))?;
-        let row = rows.nth(entry.row).ok_or_else(gone)?.map_err(|error| TaskError(error.to_string()))?;
-        if row.id == entry.summary.id { Ok(row) } else { Err(gone()) }
+        let rows = self.rows(entry.part).map_err(|error| TaskError(error.to_string()))?;
+        rows.get(entry.row).filter(|row| row.id == entry.summary.id).cloned().ok_or_else(gone)
+    }
+
+    /// The rows of a part: as they are kept, or read now.
+    fn rows(&self, part: usize) -> Result<Arc<Vec<Dialogue>>, ReadError> {
+        let kept = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rows) = kept().get(&part) {
+            return Ok(Arc::clone(rows));
+        }
+        let rows = match self.parts.get(part) {
+            Some(part) => self.folder.read(part)?.collect::<Result<Vec<_>, _>>()?,
+            None => Vec::new(),
+        };
+        let rows = Arc::new(rows);
+        kept().put(part, Arc::clone(&rows));
+        Ok(rows)
     }
 
     fn spec(&self, row: &Dialogue) -> Result<TaskSpec, TaskError> {
@@ -123,12 +138,7 @@ impl TaskSource for DatasetTasks {
     }
 }
 
-fn summary(row: &Dialogue) -> TaskSummary {
-    let ability = serde_json::to_value(row.ability).ok().and_then(|name| name.as_str().map(str::to_owned));
-    TaskSummary {
-        id: row.id.clone(),
-        world: row.world_id.clone(),
-        split: row.split.to_string(),
-        ability: ability.unwrap_or_default(),
-    }
+fn summary(head: RowHead) -> TaskSummary {
+    let RowHead { id, split, ability, world_id } = head;
+    TaskSummary { id, world: world_id, split: split.to_string(), ability: ability_name(ability).to_owned() }
 }

@@ -23,6 +23,7 @@ use crate::synthesis::model::Protocol;
 use crate::synthesis::model::caller::conversation;
 use crate::synthesis::pipeline::count_mutants;
 use crate::synthesis::row::{About, RowWorld, row as row_of};
+use crate::synthesis::source::RowSource;
 use crate::synthesis::tags::OF_THE_WAY;
 use crate::verify::candidate_of;
 
@@ -55,6 +56,37 @@ pub struct Traces {
     worlds: Worlds,
     /// The terms of the model, for the licence of the rows.
     terms: String,
+}
+
+impl Traces {
+    /// The split of a batch.
+    #[must_use]
+    pub const fn split_of(&self, batch: u64) -> Split {
+        if batch < self.first_test { Split::Train } else { Split::Test }
+    }
+}
+
+impl RowSource for Traces {
+    type Error = TraceError;
+
+    fn batch(&self, batch: &Batch) -> Result<BatchRows, TraceError> {
+        let mut made = BatchRows { batch: batch.index, ..BatchRows::default() };
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        for index in batch.row_indexes.clone() {
+            let Some(Some(episode)) = self.episodes.get(index as usize) else { continue };
+            made.funnel.propose();
+            match self.row(episode, index, &runtime, &mut made.funnel)? {
+                Ok(row) => {
+                    if !made.worlds.contains_key(&row.world_id) {
+                        made.worlds.insert(row.world_id.clone(), self.worlds.text(&row.world_id)?.into());
+                    }
+                    made.rows.push(row);
+                }
+                Err((agent, reason)) => made.funnel.drop_at(agent, &reason),
+            }
+        }
+        Ok(made)
+    }
 }
 
 /// Why an episode becomes no row: the agent of the pipeline that rejects it, and the reason.
@@ -95,35 +127,6 @@ impl Traces {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.episodes.iter().all(Option::is_none)
-    }
-
-    /// The split of a batch.
-    #[must_use]
-    pub const fn split_of(&self, batch: u64) -> Split {
-        if batch < self.first_test { Split::Train } else { Split::Test }
-    }
-
-    /// Makes the rows of a batch, with their worlds.
-    ///
-    /// # Errors
-    /// When a task or a world cannot be used.
-    pub fn batch(&self, batch: &Batch) -> Result<BatchRows, TraceError> {
-        let (mut rows, mut worlds, mut funnel) = (Vec::new(), BTreeMap::new(), Funnel::default());
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        for index in batch.row_indexes.clone() {
-            let Some(Some(episode)) = self.episodes.get(index as usize) else { continue };
-            funnel.propose();
-            match self.row(episode, index, &runtime, &mut funnel)? {
-                Ok(row) => {
-                    if !worlds.contains_key(&row.world_id) {
-                        worlds.insert(row.world_id.clone(), self.worlds.text(&row.world_id)?.into());
-                    }
-                    rows.push(row);
-                }
-                Err((agent, reason)) => funnel.drop_at(agent, &reason),
-            }
-        }
-        Ok(BatchRows { batch: batch.index, rows, worlds, funnel, ..BatchRows::default() })
     }
 
     fn row(

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::row::{Dialogue, ability_name};
+use crate::skeleton::sources_called;
 
 /// The filter funnel: tasks proposed, dropped by each gate and why, written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +83,9 @@ pub struct Counts {
     /// Rows that call each API, `ToolSearcher` aside.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub apis: BTreeMap<String, u64>,
+    /// Rows whose reference calls an API, by its source: `domain.Api`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources_called: BTreeMap<String, u64>,
     /// Rows by licence.
     pub licenses: BTreeMap<String, u64>,
     /// Rows by what their worlds were made from.
@@ -151,6 +155,7 @@ impl Counts {
         called.sort_unstable();
         called.dedup();
         called.into_iter().filter(|name| *name != "ToolSearcher").for_each(|name| bump(&mut self.apis, name));
+        sources_called(row).iter().for_each(|source| bump(&mut self.sources_called, source));
         // A tag listed twice is still one row that has it.
         for (index, name) in row.tags.iter().enumerate() {
             if !row.tags.iter().take(index).any(|earlier| earlier == name) {
@@ -169,6 +174,7 @@ impl Counts {
         sum_into(&mut self.domains, &other.domains);
         sum_into(&mut self.tags, &other.tags);
         sum_into(&mut self.apis, &other.apis);
+        sum_into(&mut self.sources_called, &other.sources_called);
         sum_into(&mut self.licenses, &other.licenses);
         sum_into(&mut self.sources, &other.sources);
     }

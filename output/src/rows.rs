@@ -10,7 +10,7 @@ mod reader;
 mod worlds;
 mod writer;
 
-pub use decode::{ColumnError, Place};
+pub use decode::{ColumnError, Place, RowHead};
 pub use reader::{ReadError, RowFile, Rows};
 pub(crate) use worlds::WorldFile;
 pub use worlds::WorldWriter;

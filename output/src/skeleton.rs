@@ -3,6 +3,8 @@
 //! Rows with the same skeleton differ in values and words only. Skeletons are compared by their hashes, so that parts of a
 //! dataset can be joined without reading rows.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use crate::row::Dialogue;
@@ -31,9 +33,21 @@ pub fn skeleton(row: &Dialogue) -> String {
     hasher.finalize().to_hex().chars().take(HASH_DIGITS).collect()
 }
 
+/// The sources of the APIs that a row's reference calls, each once: `domain.Api`. An API of one domain may have the name of another's.
+#[must_use]
+pub fn sources_called(row: &Dialogue) -> BTreeSet<String> {
+    let calls: Vec<Call> = serde_json::from_str(&row.gold_calls).unwrap_or_default();
+    let source = |call: Call| match (call.source_api, row.domains.as_slice()) {
+        (Some(source), _) if source.contains('.') => source,
+        (_, [domain]) => format!("{domain}.{}", call.api),
+        _ => call.api,
+    };
+    calls.into_iter().filter(|call| call.api != "ToolSearcher").map(source).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::skeleton;
+    use super::{skeleton, sources_called};
     use crate::row::Split;
     use crate::rows::samples::sample;
 
@@ -50,5 +64,19 @@ mod tests {
         assert_ne!(two, with(r#"[{"api":"HoldBook"},{"api":"GetBook"}]"#));
         assert_ne!(two, with("[]"));
         assert_eq!(two.len(), 16);
+    }
+
+    #[test]
+    fn an_api_of_one_domain_is_told_from_its_namesake_in_another() {
+        let with = |domains: &[&str], calls: &str| {
+            let mut row = sample(1, Split::Train);
+            row.domains = domains.iter().map(|domain| (*domain).to_owned()).collect();
+            row.gold_calls = calls.to_owned();
+            sources_called(&row).into_iter().collect::<Vec<_>>().join(" ")
+        };
+        let both = r#"[{"api":"ToolSearcher"},{"api":"InnListRooms","source_api":"inn.ListRooms"},
+            {"api":"SpaListRooms","source_api":"spa.ListRooms"},{"api":"SpaListRooms","source_api":"spa.ListRooms"}]"#;
+        assert_eq!(with(&["inn", "spa"], both), "inn.ListRooms spa.ListRooms");
+        assert_eq!(with(&["inn"], r#"[{"api":"ListRooms"}]"#), "inn.ListRooms");
     }
 }

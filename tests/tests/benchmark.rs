@@ -404,9 +404,13 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
     std::fs::write(&queries, text.to_string()).unwrap();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/openapi");
     let (document, noise) = (data.join("tunehall.yaml"), data.join("vet_clinic.yaml"));
-    let line = ["bench", "restbench", path(&document), path(&queries), "--agent", "random"];
+    let (_runtime, server) = scripted(&["There is nothing to say."]);
+    let url = server.url();
+    let asked = ["--agent", "function-calling", "--base-url", &url, "--model", "m"];
+    let line = [&["bench", "restbench", path(&document), path(&queries)], &asked[..]].concat();
     let found = report(&line);
     assert_eq!(found[0]["cases"], 2);
+    assert_eq!((&all(&found[0], "correct_path")["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
     // Success is told of the one query that has an answer.
     assert_eq!(all(&found[0], "success")["of"], 1);
     let more = ["--noise", path(&noise), "--pool", "3,12,200"];
@@ -419,26 +423,11 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
         "noise stands beside the document's own APIs"
     );
     assert_eq!(report(&[&line[..], &more].concat()), grown, "the same seed gives the same pools");
-    let (_runtime, server) = scripted(&["There is nothing to say."]);
-    let url = server.url();
-    let talk = [
-        "bench",
-        "restbench",
-        path(&document),
-        path(&queries),
-        "--agent",
-        "function-calling",
-        "--base-url",
-        &url,
-        "--model",
-        "m",
-    ];
-    let found = report(&talk);
-    assert_eq!((&all(&found[0], "correct_path")["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
     // An answer with a closing offer is the last message, as one without is.
     let (_runtime, server) = scripted(&["Here are the tracks. Is there anything else I can help you with?"]);
     let url = server.url();
-    let offering = talk.map(|word| if word.starts_with("http://") { url.as_str() } else { word });
+    let mut offering = line.clone();
+    offering[7] = &url;
     let found = report(&offering);
     assert_eq!((&all(&found[0], "delta_length")["mean"], server.counts().calls), (&json!(-1.0), 2));
 }

@@ -197,10 +197,10 @@ fn rows_are_as_the_printed_schemas_say() {
 fn adversaries_fail_and_the_oracle_succeeds_on_another_seed() {
     let out = whole();
     let success = |agent: &str, key: &str| -> f64 {
-        json(&ok(&["eval", "--agent", agent, "--tasks", text(&out), "--json"]))[key].as_f64().unwrap()
+        json(&ok(&["eval", "--agent", agent, text(&out), "--json"]))[key].as_f64().unwrap()
     };
     assert_eq!(success("oracle", "success"), 1.0);
-    for adversary in ["noop", "always-ask", "dump-all", "write-undo", "repeat", "exclude", "refuse-first"] {
+    for adversary in ["noop", "dump-all", "write-undo", "late", "exclude", "refuse-first"] {
         let share = success(adversary, "success");
         assert!(share <= 0.01, "{adversary} succeeds on {share}");
     }
@@ -461,10 +461,10 @@ fn an_imported_document_makes_rows_that_hold() {
     let verified = json(&ok(&["dataset", "verify", text(&out), "--json"]));
     assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(500), Some(500)));
     // One domain: no test split, and eval says so.
-    let ran = run(&["eval", "--agent", "oracle", "--tasks", text(&out), "--split", "test"]);
+    let ran = run(&["eval", "--agent", "oracle", text(&out), "--split", "test"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("has no rows of test"), "{}", ran.err);
-    let oracle = json(&ok(&["eval", "--agent", "oracle", "--tasks", text(&out), "--json"]));
+    let oracle = json(&ok(&["eval", "--agent", "oracle", text(&out), "--json"]));
     assert_eq!(oracle["success"].as_f64(), Some(1.0));
 }
 

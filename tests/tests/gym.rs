@@ -38,7 +38,7 @@ impl Tasks {
         let folder = tempfile::tempdir().unwrap();
         let dataset = dataset(folder.path(), dialogues, 5);
         let run = folder.path().join("run");
-        let line = ["eval", "--agent", "oracle", "--tasks", path(&dataset), "--out", path(&run)];
+        let line = ["eval", "--agent", "oracle", path(&dataset), "--out", path(&run)];
         let ran = diorama(line);
         assert_eq!(ran.code, 0, "{}", ran.err);
         let episodes = run.join("episodes.jsonl");

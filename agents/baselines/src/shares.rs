@@ -29,16 +29,20 @@ impl Share {
     /// Wilson's interval at 95 % (Wilson 1927).
     #[must_use]
     pub fn interval(self) -> (f64, f64) {
-        const Z: f64 = 1.959_964;
-        if self.all == 0 {
-            return (0.0, 1.0);
-        }
-        let (n, p) = (self.all as f64, self.of as f64 / self.all as f64);
-        let scale = 1.0 + Z * Z / n;
-        let centre = (p + Z * Z / (2.0 * n)) / scale;
-        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        ((centre - half).max(0.0), (centre + half).min(1.0))
+        wilson(ratio(self.of as f64, self.all as f64), self.all as f64)
     }
+}
+
+/// Wilson's interval at 95 % of a share of so many independent trials.
+fn wilson(p: f64, n: f64) -> (f64, f64) {
+    const Z: f64 = 1.959_964;
+    if n <= 0.0 {
+        return (0.0, 1.0);
+    }
+    let scale = 1.0 + Z * Z / n;
+    let centre = (p + Z * Z / (2.0 * n)) / scale;
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+    ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
 impl FromIterator<bool> for Share {
@@ -64,7 +68,7 @@ pub struct Rate {
     pub of: u64,
     /// From 0 to 1.
     pub share: f64,
-    /// Wilson's interval at 95 %, its lower end.
+    /// Wilson's interval at 95 %, its lower end; of several trials of a task, by [`Rate::of_tasks`].
     pub low: f64,
     /// Its upper end.
     pub high: f64,
@@ -79,6 +83,25 @@ impl From<Share> for Rate {
 }
 
 impl Rate {
+    /// The share over the trials of tasks, each task with those solved and all of its own. Trials of one task are not independent: the
+    /// interval is Wilson's for as many independent trials as would vary as much between tasks (Korn and Graubard 1998).
+    #[must_use]
+    pub fn of_tasks(tasks: &[Share]) -> Self {
+        let mut whole = Share::default();
+        tasks.iter().for_each(|task| whole.merge(task));
+        let (n, p) = (whole.all as f64, ratio(whole.of as f64, whole.all as f64));
+        let apart = |task: &Share| (task.of as f64 - p * task.all as f64).powi(2);
+        let variance = ratio(tasks.iter().map(apart).sum(), n * n);
+        let effective = match p > 0.0 && p < 1.0 {
+            true if variance > 0.0 => (p * (1.0 - p) / variance).min(n),
+            true => n,
+            // Where all trials ended alike, nothing is known of their spread but that tasks are independent.
+            false => tasks.iter().filter(|task| task.all > 0).count() as f64,
+        };
+        let (low, high) = wilson(p, effective);
+        Self { low, high, ..whole.into() }
+    }
+
     /// The share and its interval in percent: `61.5 % [52.0, 70.2]`.
     #[must_use]
     pub fn percent(&self) -> String {
@@ -107,4 +130,30 @@ impl fmt::Display for Rate {
 #[must_use]
 pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rate, Share};
+
+    #[test]
+    fn trials_of_one_task_count_as_little_as_they_tell() {
+        let tasks = |of: u64, all: u64, count: usize| vec![Share { of, all }; count];
+        let width = |rate: Rate| rate.high - rate.low;
+        // One trial of each task: Wilson's interval as it is.
+        let single = Rate::of_tasks(&[tasks(1, 1, 30), tasks(0, 1, 20)].concat());
+        assert_eq!(single, Rate::from(Share { of: 30, all: 50 }));
+        // Four trials that always end alike tell as much as one.
+        let alike = Rate::of_tasks(&[tasks(4, 4, 30), tasks(0, 4, 20)].concat());
+        assert_eq!((alike.solved, alike.of), (120, 200));
+        assert!((alike.low - single.low).abs() < 1e-12 && (alike.high - single.high).abs() < 1e-12);
+        assert!(width(alike) > 1.9 * width(Share { of: 120, all: 200 }.into()));
+        // Where each task is solved as often as any other, trials are as good as independent.
+        assert_eq!(Rate::of_tasks(&tasks(2, 4, 50)), Rate::from(Share { of: 100, all: 200 }));
+        // All solved: fifty tasks, and not two hundred trials.
+        assert!(
+            (width(Rate::of_tasks(&tasks(4, 4, 50))) - width(Share { of: 50, all: 50 }.into())).abs() < 1e-12
+        );
+        assert_eq!((Rate::of_tasks(&[]).low, Rate::of_tasks(&[]).high), (0.0, 1.0));
+    }
 }

@@ -1,7 +1,8 @@
 //! Owns the one way to ask for a reply of a given form: ask, parse, and ask once more with what is wrong.
 
-use crate::chat::{ChatReply, Message};
-use crate::model::BoxFuture;
+use crate::chat::{ChatReply, ChatRequest, Message};
+use crate::error::ChatError;
+use crate::model::{BoxFuture, ChatModel};
 
 /// Sends a conversation to a model, and words what is wrong with a reply.
 pub trait ReplySource: Send {
@@ -24,6 +25,39 @@ pub trait ReplySource: Send {
     /// # Errors
     /// When the prompt cannot be made.
     fn repair(&self, problem: &str) -> Result<Vec<Message>, Self::Error>;
+}
+
+/// A model that is asked one question.
+pub struct ModelSource<'a, R> {
+    /// The model.
+    pub model: &'a dyn ChatModel,
+    /// The request, whose messages are those of the conversation.
+    pub request: ChatRequest,
+    /// Returns the messages that send a reply back, with what is wrong with it.
+    pub repair: R,
+    /// Replies so far.
+    pub replies: u32,
+}
+
+impl<E, R> ReplySource for ModelSource<'_, R>
+where
+    E: From<ChatError> + Send,
+    R: Fn(&str) -> Result<Vec<Message>, E> + Send,
+{
+    type Error = E;
+
+    fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, E>> {
+        self.request.messages = messages.to_vec();
+        Box::pin(async {
+            let reply = self.model.chat(&self.request).await?;
+            self.replies += 1;
+            Ok(reply)
+        })
+    }
+
+    fn repair(&self, problem: &str) -> Result<Vec<Message>, E> {
+        (self.repair)(problem)
+    }
 }
 
 /// Asks, and parses the reply. A reply that does not parse is sent back once with the error. `messages` grows by what is said.

@@ -19,6 +19,7 @@ pub struct Identity {
 /// How a server is asked for JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
 pub enum JsonMode {
     /// `response_format` of type `json_schema`: the server holds the model to the schema.
     #[default]
@@ -56,10 +57,11 @@ impl fmt::Display for JsonMode {
 
 /// The field of a request that bounds the length of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
 pub enum MaxTokensField {
-    /// `max_completion_tokens`, as OpenAI's reasoning models want it.
+    /// As OpenAI's reasoning models want it.
     MaxCompletionTokens,
-    /// `max_tokens`, which nearly every other server knows.
+    /// As nearly every other server wants it.
     MaxTokens,
     /// No field: the server's own bound holds, and a budget may reserve too little.
     None,

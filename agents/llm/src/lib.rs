@@ -20,7 +20,7 @@ mod secret;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-pub use self::ask::{ReplySource, ask_and_repair};
+pub use self::ask::{ModelSource, ReplySource, ask_and_repair};
 pub use self::budget::{BudgetLimits, Prices, RunBudget, UsageCounts, UsageReport, max_usage};
 pub use self::chat::{
     ChatReply, ChatRequest, FinishReason, Identity, JsonMode, MaxTokensField, Message, OutputSchema,

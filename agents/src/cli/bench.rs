@@ -13,17 +13,16 @@ use diorama_benchmarks::summary::Summary;
 use diorama_benchmarks::task::{Benchmark, attempt};
 use diorama_llm::RequestOrigin;
 
-use super::at_once::at_once;
 use super::error::CliError;
 use super::eval::model::ModelArgs;
-use super::eval::name::{AgentName, Contender, VariantArgs};
+use super::eval::name::{AgentName, ModelAgent, VariantArgs};
 use super::{Done, Streams, terminal};
+use crate::evaluation::at_once::at_once;
 use crate::evaluation::environment::Budget;
 
 /// Measure agents and searches on benchmarks that others made.
 ///
-/// This program holds no part of a benchmark: its files are given, and read as their authors published them. Figures of
-/// scripted agents, which ask no model, say nothing of any model and do not stand beside published ones.
+/// This program holds no part of a benchmark: its files are given, and read as their authors published them.
 #[derive(Debug, Args)]
 pub struct Bench {
     /// Benchmark.
@@ -65,7 +64,7 @@ impl Bench {
 pub struct AgentArgs {
     /// Agents to run. Repeatable.
     #[arg(long, value_name = "NAME", value_enum)]
-    pub agent: Vec<AgentName>,
+    pub agent: Vec<ModelAgent>,
     /// Maximum cases, from the first on [default: all].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -92,7 +91,7 @@ impl AgentArgs {
         B: Benchmark + 'static,
         B::Case: Clone + 'static,
     {
-        let run = |name: &AgentName| {
+        let run = |name: &ModelAgent| {
             let mut summary = self.run_one(*name, benchmark, cases)?;
             summary.setting.extend(setting.clone());
             if let Some(folder) = &self.out {
@@ -106,30 +105,22 @@ impl AgentArgs {
             }
             Ok(summary)
         };
-        self.variant.check(&self.agent)?;
+        self.variant.check(self.agent.iter().copied().map(AgentName::Model))?;
         self.agent.iter().map(run).collect()
     }
 
-    fn run_one<B>(&self, name: AgentName, benchmark: &Arc<B>, cases: &[B::Case]) -> Result<Summary, CliError>
+    fn run_one<B>(&self, name: ModelAgent, benchmark: &Arc<B>, cases: &[B::Case]) -> Result<Summary, CliError>
     where
         B: Benchmark + 'static,
         B::Case: Clone + 'static,
     {
-        let connected = name.asks_model().then(|| self.model.connect()).transpose()?;
-        let agent = name.contender(connected.as_ref(), self.variant);
-        let agent =
-            agent.filter(|agent| !matches!(agent, Contender::Scripted(policy) if policy.needs_task()));
-        let Some(agent) = agent else {
-            return Err(CliError::Usage(format!(
-                "--agent: found {}, which is built from the tasks of `eval`; expected an agent that asks a model, or `random`",
-                name.text()
-            )));
-        };
+        let connected = self.model.connect()?;
+        let agent = name.contender(&connected, self.variant);
         let bar = terminal::bar(cases.len() as u64, "cases");
         let (agent, benchmark, moved) = (Arc::new(agent), Arc::clone(benchmark), bar.clone());
         let outcomes = at_once(cases.to_vec(), self.model.concurrency, move |number, case| {
             let origin = RequestOrigin { step: String::new(), row: number as u64, attempt: 0 };
-            let (agent, benchmark, bar) = (agent.agent(None, origin), Arc::clone(&benchmark), moved.clone());
+            let (agent, benchmark, bar) = (agent.agent(origin), Arc::clone(&benchmark), moved.clone());
             async move {
                 let outcome = attempt(&*benchmark, &case, agent.as_ref(), Budget::WITH_MODEL).await;
                 bar.inc(1);
@@ -137,10 +128,9 @@ impl AgentArgs {
             }
         })?;
         bar.finish_and_clear();
-        let model = connected.map(|connected| connected.name);
-        let model = model.as_deref().unwrap_or("no model: a scripted agent");
         let part = self.variant.without().map(|part| format!(" without {part}")).unwrap_or_default();
-        Ok(Summary::of(&(name.text() + &part), Some(model), B::MEASURES, outcomes))
+        let agent = AgentName::Model(name).text() + &part;
+        Ok(Summary::of(&agent, Some(&connected.name), B::MEASURES, outcomes))
     }
 }
 

@@ -16,6 +16,7 @@ use diorama_simulator::http::StartError;
 use diorama_simulator::search::SearchError;
 
 use crate::episode::EpisodeError;
+use crate::evaluation::run_error::RunError;
 use crate::evaluation::stored::StoredError;
 use crate::synthesis::error::PipelineError;
 use crate::traces::TraceError;
@@ -146,6 +147,17 @@ pub enum CliError {
     /// Anything that has no rows to work on.
     #[error("{0}")]
     Empty(String),
+}
+
+impl From<RunError> for CliError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Episode(error) => error.into(),
+            RunError::Stored(error) => error.into(),
+            RunError::Runtime(error) => error.into(),
+            RunError::Worker => Self::Worker,
+        }
+    }
 }
 
 impl CliError {

@@ -6,26 +6,27 @@ pub(crate) mod model;
 pub(crate) mod name;
 mod regrade;
 mod report;
-mod run;
 
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use diorama_engine::fault::{Faults, Rule};
 use diorama_grade::GRADER_VERSION;
+use diorama_llm::RunBudget;
 use diorama_output::manifest::Manifest;
 use diorama_output::row::Dialogue;
 use diorama_output::storage::Location;
+use indicatif::{HumanCount, ProgressBar};
 use serde_json::{Map, Value as Json, json};
 
 use self::model::Connected;
 pub use self::model::{AnswersArgs, ModelArgs};
 use self::name::{AgentName, VariantArgs};
 use self::report::{Report, Who};
-use self::run::Plan;
 use super::error::CliError;
 use super::files::{open_dataset, open_storage};
 use super::rows::RowsArgs;
@@ -35,6 +36,8 @@ use crate::evaluation::batch::Arena;
 use crate::evaluation::environment::Budget;
 use crate::evaluation::page::{Shown, page};
 use crate::evaluation::remote::SessionServer;
+use crate::evaluation::results::success_rate;
+use crate::evaluation::run::{self, Outcome, Plan};
 use crate::evaluation::stored::{Mode, RunFolder};
 use crate::evaluation::transcribed::{Answers, Transcriber};
 
@@ -87,11 +90,8 @@ impl EvalCommand {
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
-    #[arg(value_name = "DATASET", required_unless_present = "tasks")]
-    pub dataset: Option<Location>,
-    /// The same, as an option.
-    #[arg(long, value_name = "DATASET", conflicts_with = "dataset", hide = true)]
-    pub tasks: Option<Location>,
+    #[arg(value_name = "DATASET")]
+    pub dataset: Location,
     /// Agent to run.
     #[arg(long, value_enum)]
     pub agent: AgentName,
@@ -158,6 +158,36 @@ pub struct RunArgs {
     pub model: ModelArgs,
 }
 
+/// The bar of a run: tasks, the share that is solved, and what the model has taken.
+struct Progress {
+    bar: ProgressBar,
+    run_budget: Option<Arc<RunBudget>>,
+    solved: AtomicU64,
+    all: AtomicU64,
+}
+
+impl Progress {
+    fn new(run_budget: Option<Arc<RunBudget>>, rows: usize) -> Self {
+        let (solved, all) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { bar: super::terminal::bar(rows as u64, "tasks"), run_budget, solved, all }
+    }
+
+    fn add(&self, outcome: &Outcome) {
+        let rate = success_rate(Outcome::counted(&outcome.episodes));
+        let solved = self.solved.fetch_add(rate.solved, Ordering::Relaxed) + rate.solved;
+        let all = self.all.fetch_add(rate.of, Ordering::Relaxed) + rate.of;
+        let mut text = format!("{:.1} % solved", 100.0 * solved as f64 / all.max(1) as f64);
+        if let Some(usage_report) = self.run_budget.as_ref().map(|budget| budget.report()) {
+            text.push_str(&format!(", {} tokens", HumanCount(usage_report.total.usage.total())));
+            if usage_report.cost > 0.0 {
+                text.push_str(&format!(", cost {:.4}", usage_report.cost));
+            }
+        }
+        self.bar.set_message(text);
+        self.bar.inc(1);
+    }
+}
+
 impl RunArgs {
     /// Runs the command.
     ///
@@ -166,7 +196,7 @@ impl RunArgs {
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let rows = self.rows()?;
         let agent = self.agent;
-        self.variant.check(&[agent])?;
+        self.variant.check([agent])?;
         let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
         let transcriber = self.answers.connect(&self.model)?;
         let options = self.options(agent)?;
@@ -181,13 +211,17 @@ impl RunArgs {
                 &format!("the run holds {held} episodes, which are not run again"),
             );
         }
+        let budget = connected.as_ref().map(|connected| Arc::clone(&connected.budget));
+        let progress = Progress::new(budget, rows.len());
+        let bar = progress.bar.clone();
         let outcome = run::run(
             plan,
-            Worlds::new(open_dataset(self.tasks()?)?),
+            Worlds::new(open_dataset(&self.dataset)?),
             rows,
-            self.model.concurrency,
-            self.threads.unwrap_or(0),
+            (self.model.concurrency, self.threads.unwrap_or(0)),
+            Box::new(move |outcome| progress.add(outcome)),
         )?;
+        bar.finish_and_clear();
         for text in outcome.shown.iter().take(self.show) {
             let _ = writeln!(streams.err, "{text}\n");
         }
@@ -242,19 +276,18 @@ impl RunArgs {
             show: self.show > 0,
             arenas,
             folder,
-            run_budget: connected.map(|connected| Arc::clone(&connected.budget)),
         })
     }
 
     /// The options that episodes depend on: a run is gone on with only where these are the same.
     fn options(&self, agent: AgentName) -> Result<Map<String, Json>, CliError> {
         let budget = self.budget(agent);
-        let answers: Answers = self.answers.answers.into();
+        let answers: Answers = self.answers.answers;
         let mut options = json!({
             "agent": agent.text(),
             "without": self.variant.without(),
             "caller_form": self.variant.caller_form(),
-            "dataset": self.dataset()?,
+            "dataset": self.dataset_hash()?,
             "split": self.rows.split,
             "domains": self.rows.domain,
             "abilities": self.rows.selection().abilities,
@@ -279,8 +312,8 @@ impl RunArgs {
     }
 
     /// The identity of the dataset: the checksums of its files, in one.
-    fn dataset(&self) -> Result<String, CliError> {
-        let files = serde_json::to_vec(&Manifest::read(&open_storage(self.tasks()?)?)?.files);
+    fn dataset_hash(&self) -> Result<String, CliError> {
+        let files = serde_json::to_vec(&Manifest::read(&open_storage(&self.dataset)?)?.files);
         let files = files.map_err(|error| CliError::Output(error.into()))?;
         Ok(blake3::hash(&files).to_hex().to_string())
     }
@@ -311,14 +344,8 @@ impl RunArgs {
         }
     }
 
-    /// The place of the dataset, as clap has seen to it that one is given.
-    fn tasks(&self) -> Result<&Location, CliError> {
-        let given = self.dataset.as_ref().or(self.tasks.as_ref());
-        given.ok_or_else(|| CliError::Usage("found no dataset, expected one that holds tasks".to_owned()))
-    }
-
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        self.rows.read(&open_dataset(self.tasks()?)?)
+        self.rows.read(&open_dataset(&self.dataset)?)
     }
 }
 
@@ -351,17 +378,7 @@ mod tests {
     #[test]
     fn a_control_token_needs_no_server() {
         // A token in the environment is to clap as one on the command line.
-        let line = [
-            "diorama",
-            "eval",
-            "run",
-            "--agent",
-            "oracle",
-            "--tasks",
-            "dataset",
-            "--control-token",
-            "secret",
-        ];
+        let line = ["diorama", "eval", "run", "--agent", "oracle", "dataset", "--control-token", "secret"];
         assert!(Arguments::try_parse_from(line).is_ok());
     }
 

@@ -32,12 +32,11 @@ use super::files::open_storage;
 use super::inputs::{Named, Refused, Sources};
 use super::{Done, Streams, terminal};
 use crate::catalog;
-use crate::synthesis::domain::{ScenarioApis, ScenarioDomain};
-use crate::synthesis::pipeline::{self, Agents};
 use crate::synthesis::recipe::{Ingredients, Recipe};
+use crate::synthesis::scenario::detour;
+use crate::synthesis::source::write_rows;
 use crate::synthesis::split::TestRequest;
 use crate::synthesis::tags;
-use crate::synthesis::tester::SixGates;
 use crate::synthesis::uses::{self, Use};
 use crate::synthesis::world::WorldTemplate;
 
@@ -136,6 +135,13 @@ impl Generate {
             let threads = threads.map_or(1, NonZeroUsize::get);
             return traces::run(file, tasks, (&self.out, &self.llm.model_license, threads), streams);
         }
+        let sum = detour::sum_of_shares(&self.tags.iter().cloned().collect());
+        if sum > 1.0 {
+            let what = "--tags: found shares of slip, misspelt, changed_mind, digression, transient_error and expired_token";
+            return Err(CliError::Usage(format!(
+                "{what} that add up to {sum:.2}, expected 1 at most: a conversation has one of them"
+            )));
+        }
         let inputs = self.sources.inputs()?;
         let is_alone = inputs.world.is_empty() && inputs.entities.is_none();
         if self.backend == Backend::Scenarios && is_alone && is_several(&inputs.openapi) {
@@ -173,16 +179,10 @@ impl Generate {
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let recipe = pool.install(|| Recipe::new(ingredients))?;
-        let agents =
-            Agents { domain: Box::new(ScenarioDomain { apis: ScenarioApis }), tester: Box::new(SixGates) };
-        if let (Some(asked), Some(conversations)) = (&asked, self.llm.try_judge) {
-            let asked = (asked.0.clone(), self.llm.prompt_set()?);
-            let found = self.llm.try_judge(conversations, Arc::new(recipe), agents, asked, threads)?;
-            streams.print(&found, || llm::told_of_judge(&found))?;
-            return Ok(Done::Met);
-        }
         let sizes = PlanSizes::new(self.dialogues);
         let plan = Plan::new(sizes, |batch| recipe.split_of(batch))?;
+        let batches = plan.files_of(shard).flat_map(|file| file.batches.iter().map(|batch| batch.index));
+        let batches: Vec<u64> = batches.collect();
         let identity = Identity {
             versions: super::dataset::verify::versions(SearchVersion::default()),
             seed: self.seed,
@@ -198,11 +198,7 @@ impl Generate {
         let writer = DatasetWriter::open(storage.clone(), identity, plan, Options { shard, start })?;
         let (Some(asked), Some(steps)) = (asked, steps) else {
             let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
-            writer.drive(
-                threads,
-                |batch| pipeline::batch(&recipe, &agents, batch),
-                |progress| bar.set_position(progress.row_indexes),
-            )?;
+            write_rows(&recipe, &writer, threads, |settled| bar.set_position(settled))?;
             bar.finish_and_clear();
             let summary = writer.finish()?;
             self.report((&recipe, &summary), None, &refused, started.elapsed().as_secs_f64(), streams)?;
@@ -211,7 +207,7 @@ impl Generate {
             return Ok(Done::Met);
         };
         let recipe = Arc::new(recipe);
-        let told = self.llm.make(Arc::clone(&recipe), agents, asked, (&writer, &steps), threads)?;
+        let told = self.llm.make(Arc::clone(&recipe), asked, (&writer, &steps, batches), threads)?;
         let summary = writer.finish()?;
         let told = self.llm.report((&storage, &steps), &summary, told)?;
         self.report((&recipe, &summary), Some(&told), &refused, started.elapsed().as_secs_f64(), streams)?;
@@ -247,7 +243,7 @@ impl Generate {
             .flat_map(|world_template| world_template.world().apis.iter().map(|api| api.name.clone()))
             .collect::<std::collections::BTreeSet<_>>()
             .len();
-        let uses = uses::uses(templates().map(AsRef::as_ref), &summary.counts.apis);
+        let uses = uses::uses(templates().map(AsRef::as_ref), &summary.counts.sources_called);
         let mut data = json!({
             "dialogues": summary.counts.dialogues,
             "worlds": summary.worlds.len(),

@@ -22,31 +22,39 @@ pub struct Difference {
     pub neither: u64,
     /// The second's share less the first's, from -1 to 1.
     pub difference: f64,
-    /// Its interval at 95 % (Wald's for paired shares), the lower end.
+    /// Its interval at 95 % (Wald's for paired shares, by how much tasks differ), the lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// McNemar's exact test, two-sided: how likely a difference of this size is where there is none.
+    /// The exact sign test over tasks, two-sided: how likely a difference of this size is where there is none. With one trial of each
+    /// task it is McNemar's.
     pub p: f64,
 }
 
 impl Difference {
-    /// The difference over pairs: whether the first and the second is solved. None without a pair.
+    /// The difference over pairs: the task, and whether the first and the second is solved. None without a pair.
     #[must_use]
-    pub fn of(solved: impl IntoIterator<Item = (bool, bool)>) -> Option<Self> {
+    pub fn of<'a>(solved: impl IntoIterator<Item = (&'a str, (bool, bool))>) -> Option<Self> {
         let (mut both, mut first_only, mut second_only, mut neither) = (0, 0, 0, 0);
-        for pair in solved {
+        // Pairs of each task, and how many more the second solved. Pairs of one task are not independent.
+        let mut tasks: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for (task, pair) in solved {
             *match pair {
                 (true, true) => &mut both,
                 (true, false) => &mut first_only,
                 (false, true) => &mut second_only,
                 (false, false) => &mut neither,
             } += 1;
+            let (pairs, more) = tasks.entry(task).or_default();
+            *pairs += 1.0;
+            *more += f64::from(i8::from(pair.1) - i8::from(pair.0));
         }
         let pairs = both + first_only + second_only + neither;
-        let (n, b, c) = (pairs as f64, first_only as f64, second_only as f64);
-        let difference = (c - b) / n;
-        let half = 1.959_964 * ((b + c - (c - b).powi(2) / n).max(0.0)).sqrt() / n;
+        let n = pairs as f64;
+        let difference = (second_only as f64 - first_only as f64) / n;
+        let apart = tasks.values().map(|(pairs, more)| (more - difference * pairs).powi(2));
+        let half = 1.959_964 * apart.sum::<f64>().sqrt() / n;
+        let count = |is: fn(f64) -> bool| tasks.values().filter(|(_, more)| is(*more)).count() as u64;
         (pairs > 0).then(|| Self {
             pairs,
             both,
@@ -56,13 +64,13 @@ impl Difference {
             difference,
             low: (difference - half).max(-1.0),
             high: (difference + half).min(1.0),
-            p: mcnemar(first_only, second_only),
+            p: sign_test(count(|more| more < 0.0), count(|more| more > 0.0)),
         })
     }
 }
 
 /// Twice the lower tail of a fair coin's binomial, at most 1.
-fn mcnemar(b: u64, c: u64) -> f64 {
+fn sign_test(b: u64, c: u64) -> f64 {
     let (n, least) = (b + c, b.min(c));
     // The logarithm of a binomial term, from the term before: large counts would leave the range of floats.
     let mut term = -(n as f64) * std::f64::consts::LN_2;
@@ -111,27 +119,33 @@ pub fn solved(folder: &Path) -> std::io::Result<BTreeMap<(String, u32), bool>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Difference, mcnemar};
+    use super::{Difference, sign_test};
 
     #[test]
     fn pairs_tell_a_difference_from_chance() {
-        let of = |both: usize, first: usize, second: usize, neither: usize| {
+        let of_trials = |trials: usize, [both, first, second, neither]: [usize; 4]| {
             let all = [(true, true), (true, false), (false, true), (false, false)];
             let counts = [both, first, second, neither];
-            Difference::of(
-                all.into_iter().zip(counts).flat_map(|(pair, count)| std::iter::repeat_n(pair, count)),
-            )
+            let pairs =
+                all.into_iter().zip(counts).flat_map(|(pair, count)| std::iter::repeat_n(pair, count));
+            let pairs: Vec<(String, (bool, bool))> =
+                pairs.enumerate().map(|(at, pair)| ((at / trials).to_string(), pair)).collect();
+            Difference::of(pairs.iter().map(|(task, pair)| (&**task, *pair)))
         };
-        let same = of(40, 10, 10, 40).expect("pairs");
+        let same = of_trials(1, [40, 10, 10, 40]).expect("pairs");
         assert_eq!((same.difference, same.p), (0.0, 1.0));
-        let better = of(40, 2, 22, 36).expect("pairs");
+        let better = of_trials(1, [40, 2, 22, 36]).expect("pairs");
         assert!(
             (better.difference - 0.2).abs() < 1e-12 && better.low > 0.1 && better.high < 0.3,
             "{better:?}"
         );
         // 2 * (1 + 24 + 276) / 2^24
         assert!((better.p - 602.0 / 16_777_216.0).abs() < 1e-9, "{}", better.p);
-        assert!(mcnemar(3000, 2000) < 1e-40 && mcnemar(0, 0) == 1.0);
-        assert_eq!(of(0, 0, 0, 0), None);
+        // Four trials of each task that end alike tell as much as one.
+        let alike = of_trials(4, [160, 8, 88, 144]).expect("pairs");
+        assert_eq!((alike.pairs, alike.second_only, alike.p), (400, 88, better.p));
+        assert!((alike.low - better.low).abs() < 1e-12 && (alike.high - better.high).abs() < 1e-12);
+        assert!(sign_test(3000, 2000) < 1e-40 && sign_test(0, 0) == 1.0);
+        assert_eq!(of_trials(1, [0, 0, 0, 0]), None);
     }
 }

@@ -3,6 +3,7 @@
 //! The same contract as in process ([`super::judge`]): what the server refuses is an [`EnvironmentError`], and nothing of
 //! the task but what the agent API serves is ever here.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use diorama_baselines::operation::{Operation, find_reply_schema};
@@ -10,6 +11,7 @@ use diorama_baselines::trace::Note;
 use diorama_engine::fault::Faults;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_grade::Grade;
+use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -133,6 +135,15 @@ impl SessionServer {
     }
 }
 
+/// Returns true if a document describes each API that is visible.
+fn describes(openapi: &Json, view: &View) -> bool {
+    let items = openapi.get("paths").and_then(Json::as_object).into_iter().flatten();
+    let operations = items.filter_map(|(_, item)| item.as_object()).flat_map(serde_json::Map::values);
+    let ids: BTreeSet<&str> = operations.filter_map(|operation| operation["operationId"].as_str()).collect();
+    let mut names = view.tools.iter().filter_map(|tool| tool["function"]["name"].as_str());
+    names.all(|name| name == TOOL_SEARCHER || name == FINISH || ids.contains(name))
+}
+
 impl RemoteEnvironment {
     /// Joins a session that was made for a task, by the server's URL and the session's id.
     ///
@@ -168,10 +179,11 @@ impl RemoteEnvironment {
         let body = json!({"api": call.api, "arguments": call.arguments});
         let called: CallReply = self.post("call", &body).await?;
         let reply = Reply { status: called.status, body: called.body };
-        if call.api == TOOL_SEARCHER {
+        self.view.add_call(call, &reply);
+        // The document has the APIs that are visible. It is the same after a search that shows no new one.
+        if call.api == TOOL_SEARCHER && !describes(&self.openapi, &self.view) {
             self.openapi = answer(self.http.get(&self.document).send().await).await?;
         }
-        self.view.add_call(call, &reply);
         Ok(reply)
     }
 
@@ -249,4 +261,23 @@ async fn answer<T: DeserializeOwned>(
 
 fn transport(error: reqwest::Error) -> EnvironmentError {
     EnvironmentError::Transport { what: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_fetched_again_only_for_an_api_that_it_lacks() {
+        let document = json!({"paths": {"/rooms": {
+            "get": {"operationId": "ListRooms"}, "parameters": [], "post": {"operationId": "AddRoom"}}}});
+        let check = |tools: &[&str], expect: bool| {
+            let tools = tools.iter().map(|name| json!({"type": "function", "function": {"name": name}}));
+            let view = View { tools: tools.collect(), ..View::default() };
+            assert_eq!(describes(&document, &view), expect);
+        };
+        check(&[TOOL_SEARCHER, FINISH], true);
+        check(&[TOOL_SEARCHER, "ListRooms", "AddRoom", FINISH], true);
+        check(&[TOOL_SEARCHER, "ListRooms", "DeleteRoom"], false);
+    }
 }

@@ -213,9 +213,11 @@ impl CellRate {
     }
 }
 
-/// The share of solved episodes.
+/// The share of solved episodes; the trials of a task are no independent cases.
 pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a EpisodeMeasures>) -> Rate {
-    episodes.map(|episode| episode.success).collect::<Share>().into()
+    let mut tasks: BTreeMap<&str, Share> = BTreeMap::new();
+    episodes.for_each(|episode| tasks.entry(&episode.task).or_default().add(episode.success));
+    Rate::of_tasks(&tasks.into_values().collect::<Vec<_>>())
 }
 
 /// The tokens of all episodes.

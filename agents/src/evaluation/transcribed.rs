@@ -24,10 +24,10 @@ const ROLE: &str = "transcriber";
 const MAX_REPLIES: usize = 2;
 
 /// The author of `finish`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
-    /// The agent.
+    /// The agent, whose facts are compared by type.
     #[default]
     Structured,
     /// A model, from the agent's messages.

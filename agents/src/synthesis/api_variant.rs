@@ -202,7 +202,7 @@ mod tests {
         use diorama_proof::Candidate;
         use diorama_seeds::task::Ability;
 
-        use crate::synthesis::domain::{ApiAgent, ScenarioApis};
+        use crate::synthesis::make::make_world;
         use crate::synthesis::scenario::{PlayOptions, Played, Shares, Unplayed, play};
         use crate::synthesis::world::WorldTemplate;
 
@@ -214,7 +214,7 @@ mod tests {
                 let world_template =
                     WorldTemplate::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL)
                         .unwrap();
-                let batch = ScenarioApis.build(&world_template, api_variant).unwrap();
+                let batch = make_world(&world_template, api_variant).unwrap();
                 for scenario in world_template.scenario_set.scenarios() {
                     let options = PlayOptions {
                         ability: Ability::Call,

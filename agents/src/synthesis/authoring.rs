@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use self::asking::{Asker, StepRecord, Stop};
+use self::asking::{Asker, StepRecord, Stop, on_a_thread};
 use self::domain::{Domain, Known, ProposeDomain};
 use self::examples::Examples;
 use self::funnel::Funnel;
@@ -242,8 +242,11 @@ impl Author {
                 }
             }
         }
-        let mut funnel = Funnel::default();
-        let sound = mend::reduced(checked, &mut funnel);
+        let reduced = move || {
+            let mut funnel = Funnel::default();
+            (mend::reduced(checked, &mut funnel), funnel)
+        };
+        let (sound, funnel) = on_a_thread(reduced).await?;
         asker.count(|all| all.add(&funnel));
         let sound = match sound {
             Ok(sound) => sound,

@@ -46,10 +46,10 @@ pub enum AssistantWords {
 }
 
 /// How the caller agent calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// By the server's own function calling.
+    /// By the server's function calling.
     Tools,
     /// By actions with JSON input in the text, for servers without tools.
     Text,

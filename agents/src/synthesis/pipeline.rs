@@ -12,20 +12,22 @@ use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_proof::GateReport;
+use diorama_proof::{GateReport, Grounded};
+use diorama_seeds::model::DomainId;
 use diorama_seeds::task::Ability;
 use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::domain::DomainAgent;
+use super::domain::batch_world;
 use super::error::PipelineError;
 use super::query::{Proposal, TaskSpec, propose};
 use super::recipe::{Recipe, Streams};
 use super::row::{self, About};
 use super::scenario::{Drawn, Joins};
-use super::tester::{Rejected, TesterAgent};
+use super::source::RowSource;
+use super::tester::{Rejected, test};
 use super::turns::Turn;
 use super::weights::{self, ability_weight};
 use super::world::BatchWorld;
@@ -34,7 +36,7 @@ use super::world::BatchWorld;
 pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
 
 /// Attempts at a row before it is given up.
-pub(super) const ATTEMPTS: u32 = 400;
+const ATTEMPTS: u32 = 400;
 /// Share of the rows that may be declined without a call: to decline whatever is asked is right in half of these.
 const DECLINED_SHARE: f64 = 0.4;
 /// Attempts at a conversation that joins several matters before a single one will do.
@@ -49,32 +51,21 @@ const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 60), (Joins::OneDomain, 10),
 /// Minutes after the world's start in which sessions begin.
 const START_SPAN_MINUTES: i64 = 45;
 /// Attempts with the same scenario before another one is drawn.
-pub(super) const SAME_SCENARIO: u32 = 4;
+const SAME_SCENARIO: u32 = 4;
 
-/// The agents of the pipeline that a run chooses; the query and the caller agent play the world's scenarios.
-pub struct Agents {
-    /// Chooses the world template and the records.
-    pub domain: Box<dyn DomainAgent>,
-    /// Tests.
-    pub tester: Box<dyn TesterAgent>,
-}
+impl RowSource for Recipe {
+    type Error = PipelineError;
 
-/// Makes the rows of a batch, with its world.
-///
-/// # Errors
-/// When its world cannot be made.
-pub fn batch(recipe: &Recipe, agents: &Agents, batch: &Batch) -> Result<BatchRows, PipelineError> {
-    let world = agents.domain.world(recipe, batch)?;
-    let tester = agents.tester.as_ref();
-    let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, tester, batch.split);
-    let mut rows = Vec::new();
-    for row_index in batch.row_indexes.clone() {
-        let turn = recipe.turn(batch, row_index);
-        rows.extend(maker.row(row_index, turn.map(|turn| Start { turn, scenarios: Vec::new() })));
+    fn batch(&self, batch: &Batch) -> Result<BatchRows, PipelineError> {
+        let world = batch_world(self, batch)?;
+        let mut maker = RowMaker::new(&world, self.streams(), &self.abilities, batch.split);
+        let mut rows = Vec::new();
+        for row_index in batch.row_indexes.clone() {
+            rows.extend(maker.row(row_index, self.turn(batch, row_index).map(Start::of)));
+        }
+        let worlds = [(world.id.clone(), Arc::clone(&world.canonical))].into();
+        Ok(BatchRows { batch: batch.index, rows, worlds, funnel: maker.funnel, ..BatchRows::default() })
     }
-    let funnel = maker.funnel;
-    let worlds = [(world.id.clone(), Arc::clone(&world.canonical))].into();
-    Ok(BatchRows { batch: batch.index, rows, worlds, funnel, ..BatchRows::default() })
 }
 
 /// What a row begins with.
@@ -85,12 +76,35 @@ pub(super) struct Start {
     pub(super) scenarios: Vec<usize>,
 }
 
+impl Start {
+    /// A row that begins with any scenario of its turn.
+    pub(super) fn of(turn: Turn) -> Self {
+        Self { turn, scenarios: Vec::new() }
+    }
+}
+
+/// A conversation that passed the gates.
+#[derive(Clone, Debug)]
+pub struct Proven {
+    /// The conversation.
+    pub grounded: Grounded,
+    /// What the gates found.
+    pub report: GateReport,
+    /// Its ability.
+    pub ability: Ability,
+    /// Its tags.
+    pub tags: Vec<&'static str>,
+    /// The domain that it is written for.
+    pub domain: DomainId,
+    /// The attempt that passed.
+    pub attempt: u32,
+}
+
 /// Makes the rows of a batch, one after the other: no two of them may ask for the same in nearly the same words.
 pub(super) struct RowMaker<'a> {
     world: &'a BatchWorld,
     streams: Streams,
     abilities: &'a [Ability],
-    tester: &'a dyn TesterAgent,
     split: Split,
     /// Shares of the conversations that join several matters.
     pub(super) joined: &'a [(Joins, u32)],
@@ -106,27 +120,45 @@ impl<'a> RowMaker<'a> {
         world: &'a BatchWorld,
         streams: Streams,
         abilities: &'a [Ability],
-        tester: &'a dyn TesterAgent,
         split: Split,
     ) -> Self {
         let (requests, funnel) = (Vec::new(), Funnel::default());
-        Self {
-            world,
-            streams,
-            abilities,
-            tester,
-            split,
-            joined: &JOINED,
-            attempts: ATTEMPTS,
-            requests,
-            funnel,
-        }
+        Self { world, streams, abilities, split, joined: &JOINED, attempts: ATTEMPTS, requests, funnel }
     }
 
     /// The row of an index; none if no attempt passes.
     pub(super) fn row(&mut self, row_index: u64, start: Option<Start>) -> Option<Dialogue> {
-        let Self { world, tester, split, .. } = *self;
-        let mut stream = self.streams.stream("row", row_index);
+        let proven = self.prove(row_index, self.streams.stream("row", row_index), start)?;
+        count_mutants(&mut self.funnel, &proven.report);
+        let provenance = Provenance {
+            backend: "scenarios".to_owned(),
+            model: None,
+            prompt_hash: None,
+            seed: self.streams.seed(),
+            row: row_index,
+            attempt: proven.attempt,
+            version: crate::GENERATOR_VERSION.to_owned(),
+            authors: std::collections::BTreeMap::new(),
+        };
+        let about = About {
+            ability: proven.ability,
+            tags: &proven.tags,
+            domain: Some(proven.domain),
+            split: self.split,
+            provenance: &provenance,
+            model_terms: None,
+        };
+        Some(row::row(self.world.of_rows(), &proven.grounded, &proven.report, &about))
+    }
+
+    /// Makes attempts at a row, whose choices follow from the stream, until one passes; none if none does.
+    pub(super) fn prove(
+        &mut self,
+        row_index: u64,
+        mut stream: ChaCha8Rng,
+        start: Option<Start>,
+    ) -> Option<Proven> {
+        let world = self.world;
         let turn = start.as_ref().map(|start| start.turn);
         let ability = turn.map_or_else(|| ability(self.abilities, &mut stream), |turn| turn.ability);
         let scenario_set = &world.world_template.scenario_set;
@@ -141,8 +173,12 @@ impl<'a> RowMaker<'a> {
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
         let takes_declined = self.streams.stream("declined", row_index).random_bool(DECLINED_SHARE);
+        // What was asked for is looked for in other scenarios, where one has no room for it.
+        let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
+        let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
+        let mut has_no_room = false;
         for attempt in 0..self.attempts {
-            if attempt > 0 && attempt % SAME_SCENARIO == 0 {
+            if (attempt > 0 && attempt % SAME_SCENARIO == 0) || std::mem::take(&mut has_no_room) {
                 drawn.place = match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1))
                 {
                     Some(scenario) => {
@@ -157,13 +193,14 @@ impl<'a> RowMaker<'a> {
             if attempt == DOMAIN_ATTEMPTS {
                 (drawn.domain, drawn.scenario) = (None, None);
             }
-            let detour_now = detour.filter(|_| attempt < DETOUR_ATTEMPTS);
+            let detour_now = detour.filter(|_| attempt < detour_attempts);
             let spec =
                 TaskSpec { ability, joins, session_seed: rng.random(), clock, detour: detour_now, drawn };
             let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
                 Ok(proposal) => proposal,
                 Err(failed) if failed.is_without_detour() => {
-                    detour = None;
+                    has_no_room = is_asked;
+                    detour = detour.filter(|_| is_asked);
                     continue;
                 }
                 Err(failed) => {
@@ -182,29 +219,10 @@ impl<'a> RowMaker<'a> {
                 self.funnel.drop_at("duplicate", REPEATS);
                 continue;
             }
-            match tester.test(world, candidate, &mut rng) {
+            match test(world, candidate, &mut rng) {
                 Ok((grounded, report)) => {
-                    count_mutants(&mut self.funnel, &report);
                     self.requests.push(opening);
-                    let provenance = Provenance {
-                        backend: "scenarios".to_owned(),
-                        model: None,
-                        prompt_hash: None,
-                        seed: self.streams.seed(),
-                        row: row_index,
-                        attempt,
-                        version: crate::GENERATOR_VERSION.to_owned(),
-                        authors: std::collections::BTreeMap::new(),
-                    };
-                    let about = About {
-                        ability,
-                        tags: &tags,
-                        domain: Some(domain),
-                        split,
-                        provenance: &provenance,
-                        model_terms: None,
-                    };
-                    return Some(row::row(world.of_rows(), &grounded, &report, &about));
+                    return Some(Proven { grounded, report, ability, tags, domain, attempt });
                 }
                 Err(Rejected::Gate(reason)) => self.funnel.drop_at(reason.gate.name(), reason.code.name()),
                 Err(Rejected::Form(_)) => self.funnel.drop_at("caller", "not of the form of a candidate"),
@@ -224,7 +242,7 @@ fn joins(ability: Ability, joined: &[(Joins, u32)], rng: &mut ChaCha8Rng) -> Joi
 }
 
 /// Draws one of the abilities asked for.
-pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
+fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
     let weight = |ability: &Ability| ability_weight(*ability);
     let number = rng.random_range(0..weights::sum(asked, weight).max(1));
     weights::pick(asked, weight, number).unwrap_or(Ability::Call)
@@ -239,5 +257,39 @@ pub(crate) fn count_mutants(funnel: &mut Funnel, report: &GateReport) {
             survived: mutants.survived + u64::from(tally.survived),
             equivalent: mutants.equivalent + u64::from(tally.equivalent),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_output::plan::Batch;
+
+    use super::*;
+    use crate::synthesis::recipe::Ingredients;
+
+    #[test]
+    fn a_share_of_detours_is_one_of_conversations_and_not_of_tries() {
+        const ROWS: u64 = 60;
+        let worlds =
+            crate::catalog::worlds().unwrap().into_iter().filter(|world| world.name == "city_library");
+        let recipe = Recipe::new(Ingredients {
+            seed: 1,
+            abilities: vec![Ability::Call],
+            domains: Vec::new(),
+            worlds: worlds.collect(),
+            test_split: Default::default(),
+            domains_per_world: 1,
+            dialogues: ROWS,
+            shares: [("slip".to_owned(), 0.5)].into(),
+            model: None,
+        });
+        let recipe = recipe.unwrap();
+        let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..ROWS };
+        let world = batch_world(&recipe, &batch).unwrap();
+        let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);
+        let rows: Vec<Dialogue> = batch.row_indexes.filter_map(|row| maker.row(row, None)).collect();
+        let slips = rows.iter().filter(|row| row.tags.iter().any(|tag| tag == "slip")).count() as f64;
+        let share = slips / rows.len() as f64;
+        assert!(rows.len() as u64 >= ROWS - 2 && (0.35..0.65).contains(&share), "{slips} of {}", rows.len());
     }
 }

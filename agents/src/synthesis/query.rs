@@ -12,7 +12,6 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::scenario::{self, Detour, Drawn, Joins, PlayOptions, Unplayed};
-use super::tags;
 use super::world::BatchWorld;
 
 /// Share of the joined conversations that join a third matter.
@@ -96,7 +95,7 @@ pub(super) fn propose(
     };
     let played = scenario::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;
-    let tags = tags::label(&played);
+    let tags = played.tags();
     if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
         return Err(failed("query", &format!("does not show {label}, which it was drawn for")));
     }

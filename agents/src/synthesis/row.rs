@@ -216,13 +216,22 @@ pub fn nested(gold: &[GoldCall]) -> String {
         gold.iter().flat_map(|call| call.sources.values()).flat_map(places).map(|(call, _)| call).collect();
     let roots =
         (0..gold.len()).filter(|index| is_of_solution(&gold[*index]) && !taken.contains(&(*index as u32)));
-    roots.map(|index| label(gold, index)).collect::<Vec<_>>().join("; ")
+    // A reply is only taken by later calls, so each label is made of earlier ones.
+    let mut labels: Vec<String> = Vec::with_capacity(gold.len());
+    for index in 0..gold.len() {
+        labels.push(label(gold, index, &labels));
+    }
+    roots.map(|index| labels[index].clone()).collect::<Vec<_>>().join("; ")
 }
 
-/// A reply is only taken by later calls, so this ends.
-fn label(gold: &[GoldCall], index: usize) -> String {
-    let inner = |call: u32| {
-        if (call as usize) < index { label(gold, call as usize) } else { "?".to_owned() }
+/// The label of a call, in which the labels of earlier ones stand. Those that would make it too long are left out: replies that
+/// are taken several times, over and over, double a label with each call.
+fn label(gold: &[GoldCall], index: usize, earlier: &[String]) -> String {
+    const MAX_LABEL_BYTES: usize = 1 << 14;
+    let inner = |call: u32| match earlier.get(call as usize) {
+        Some(label) if label.len() <= MAX_LABEL_BYTES => label.clone(),
+        Some(_) => format!("{}(...)", gold[call as usize].api),
+        None => "?".to_owned(),
     };
     let call = &gold[index];
     let arguments: Vec<String> = call
@@ -244,4 +253,28 @@ fn label(gold: &[GoldCall], index: usize) -> String {
         })
         .collect();
     format!("{}({})", call.api, arguments.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_is_taken_again_and_again_makes_no_endless_label() {
+        let call = |number: u32| -> GoldCall {
+            let source = |number: u32| json!({"from": "reply", "call": number, "path": "id"});
+            let (arguments, sources) = match number.checked_sub(1) {
+                Some(before) => {
+                    (json!({"a": "x", "b": "x"}), json!({"a": source(before), "b": source(before)}))
+                }
+                None => (json!({"q": "it's"}), json!({})),
+            };
+            let call = json!({"api": "Step", "arguments": arguments, "sources": sources});
+            serde_json::from_value(call).unwrap()
+        };
+        let gold: Vec<GoldCall> = (0..30).map(call).collect();
+        let first = r"Step(q='it\'s')";
+        assert_eq!(nested(&gold[..2]), format!("Step(a={first}, b={first})"));
+        assert!(nested(&gold).len() < 1 << 17);
+    }
 }

@@ -24,8 +24,8 @@ use rayon::prelude::*;
 use self::shape::Shape;
 use self::writer::Writer;
 pub use self::writer::Written;
-use super::domain::{ApiAgent, ScenarioApis};
 use super::error::PipelineError;
+use super::make::make_world;
 use super::scenario::Shares;
 use super::world::WorldTemplate;
 
@@ -55,7 +55,7 @@ pub fn complete(
 /// # Errors
 /// When the world in which they are tried cannot be made.
 pub fn scenarios(template: &Arc<WorldTemplate>) -> Result<(Vec<Written>, BTreeMap<ApiId, String>), Report> {
-    let trial = ScenarioApis.build(template, 0).map_err(|error| match error {
+    let trial = make_world(template, 0).map_err(|error| match error {
         PipelineError::World(report) => report,
         other => Report::one(&template.name, Finding::error("", other.to_string(), "mend the world")),
     })?;

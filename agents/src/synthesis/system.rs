@@ -12,24 +12,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::render;
-
-/// Personas that fit any world.
-const GENERIC: [&str; 14] = [
-    "You are a helpful assistant with access to tools.",
-    "You help people by calling the APIs you are given.",
-    "Use the tools to answer; don't guess what they could tell you.",
-    "You are an assistant. Call functions where they help, and answer in plain words.",
-    "Answer briefly. Look things up before you state them.",
-    "You are a customer assistant. Be friendly and to the point.",
-    "Carry out what the user asks with the functions at hand. Ask when something needed is missing.",
-    "You have tools for the services named below. Say so when a request cannot be carried out.",
-    "You are a digital assistant for everyday errands.",
-    "Assist the user. Do nothing they have not asked for.",
-    "You work at a service desk and can use the systems behind it.",
-    "Help the user with the available functions, and report what came of it.",
-    "You are connected to live systems: what you change is changed.",
-    "Be accurate: names, dates and amounts as the systems show them.",
-];
+use super::speech::{SPEECH, fill};
 
 /// The system message of a conversation.
 #[must_use]
@@ -43,11 +26,11 @@ pub fn message(
 ) -> String {
     let persona = match rng.random_range(0..100) {
         0..12 => None,
-        12..35 => GENERIC.choose(rng).map(|text| (*text).to_owned()),
+        12..35 => SPEECH.assistants.choose(rng).cloned(),
         35..45 => Some(services(world)),
         _ => match domains {
             [domain] => personas.choose(rng).cloned().or_else(|| Some(at(world, *domain, rng))),
-            _ if rng.random_bool(0.5) => GENERIC.choose(rng).map(|text| (*text).to_owned()),
+            _ if rng.random_bool(0.5) => SPEECH.assistants.choose(rng).cloned(),
             _ => Some(services(world)),
         },
     };
@@ -63,13 +46,7 @@ pub fn message(
         parts.insert(0, moment)
     }
     if ability != Ability::Call {
-        const FOUND: [&str; 4] = [
-            "Tools are found with ToolSearcher: a tool can be called once a search has shown it.",
-            "Use ToolSearcher to find the functions you need; what it shows can be called.",
-            "No function is loaded yet. Search for them with ToolSearcher.",
-            "Before calling a function, find it with ToolSearcher.",
-        ];
-        parts.extend(FOUND.choose(rng).map(|text| (*text).to_owned()));
+        parts.extend(SPEECH.tools_are_found.choose(rng).cloned());
     }
     let between = if rng.random_bool(0.2) { "\n" } else { " " };
     parts.join(between)
@@ -111,7 +88,7 @@ fn services(world: &World) -> String {
             format!("{} ({description})", domain.title)
         }
     });
-    format!("You are an assistant for these services: {}.", services.collect::<Vec<_>>().join("; "))
+    fill(&SPEECH.services, &[("services", &services.collect::<Vec<_>>().join("; "))])
 }
 
 /// The one service that the conversation is about.
@@ -119,22 +96,11 @@ fn at(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
     let title = &*world.domains[domain.index()].title;
     let name = name_of(title);
     let a = english::article(&name);
-    let ways = if name == title {
-        [
-            format!("You are the assistant of {name}."),
-            format!("Service: {name}. You talk to its users."),
-            format!("You answer users of {name}."),
-        ]
-    } else {
-        let is_named = ["service", "services"].iter().any(|noun| name.ends_with(noun));
-        let service = if is_named { "" } else { " service" };
-        [
-            format!("You are the assistant of {a} {name}{service}."),
-            format!("Service: {name}. You talk to its users."),
-            format!("You answer users of {a} {name} app."),
-        ]
-    };
-    ways.choose(rng).cloned().unwrap_or_default()
+    let is_named = ["service", "services"].iter().any(|noun| name.ends_with(noun));
+    let service = if is_named { "" } else { " service" };
+    let ways = if name == title { &SPEECH.named_service } else { &SPEECH.service };
+    let words = ways.choose(rng).map_or("", String::as_str);
+    fill(words, &[("a", a), ("name", &name), ("service", service)])
 }
 
 /// The name of a service inside a sentence: `dental clinic`. A name of its own keeps its capitals: `MySQLManagementClient`,
@@ -174,14 +140,9 @@ fn moment(world: &World, clock: Instant, rng: &mut ChaCha8Rng) -> String {
     let (weekday, zone) = (render::weekday(date), world.zone.name());
     let civil = date.civil();
     let month = render::MONTHS[(civil.month() as usize - 1) % 12];
-    let (day, year) = (civil.day(), civil.year());
-    let ways = [
-        format!("It is {weekday}, {date}, {time}, time zone {zone}."),
-        format!("Today is {weekday}, {day} {month} {year}; it is {time} ({zone})."),
-        format!("Current time: {date} {time}, {weekday}, {zone}."),
-        format!("Date: {weekday} {day} {month} {year}. Time: {time}. Zone: {zone}."),
-        format!("The local time is {time} on {weekday}, {month} {day}, {year} ({zone})."),
-        format!("Now: {date}T{time} {zone} ({weekday})."),
-    ];
-    ways.choose(rng).cloned().unwrap_or_default()
+    let (day, year) = (civil.day().to_string(), civil.year().to_string());
+    let (date, time) = (date.to_string(), time.to_string());
+    let words = SPEECH.clock.choose(rng).map_or("", String::as_str);
+    let values = [("weekday", weekday), ("date", &date), ("time", &time), ("zone", zone), ("day", &day)];
+    fill(words, &[&values[..], &[("month", month), ("year", &year)]].concat())
 }

@@ -1,14 +1,13 @@
 //! The tags of a conversation: the values of the column `tags`.
 
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
-use indexmap::IndexSet;
 
-use super::scenario::{Detour, Played};
+use super::scenario::detour::Detour;
 
 /// Labels of how a scenario's calls are made: who solves the task in another way need not have them.
 pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
-const SAYS_BEFORE_CALLING: &str = "says_before_calling";
-const MISSED_SEARCH: &str = "missed_search";
+pub(super) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
+pub(super) const MISSED_SEARCH: &str = "missed_search";
 
 /// The labels that a share can be set for.
 pub const LABELS: [&str; 20] = [
@@ -59,28 +58,4 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
         ("calculation", declared(Tag::Calculation)),
     ];
     labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name).collect()
-}
-
-/// The labels of scenarios that were played as one conversation.
-#[must_use]
-pub fn label(played: &Played<'_>) -> Vec<&'static str> {
-    let scenarios = &played.scenarios;
-    let turns = || played.candidate.goals.iter().flat_map(|goal| &goal.turns);
-    let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
-    let labels = [
-        (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
-        (MISSED_SEARCH, played.missed > 0),
-        ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
-    ];
-    let first = scenarios.first();
-    let several = scenarios.iter().any(|other| first.is_some_and(|first| first.domain != other.domain));
-    let joined = [
-        ("joined", scenarios.len() > 1),
-        ("several_domains", several),
-        ("second_request", scenarios.len() > 1),
-    ];
-    let told = scenarios.iter().flat_map(|scenario| told_by(&scenario.doc));
-    let shown = joined.into_iter().chain(labels).filter(|(_, holds)| *holds).map(|(name, _)| name);
-    let detours = played.detours.iter().map(|detour| detour.label());
-    told.chain(shown).chain(detours).collect::<IndexSet<_>>().into_iter().collect()
 }

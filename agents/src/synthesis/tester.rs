@@ -8,20 +8,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::world::BatchWorld;
 
-/// Tests a candidate.
-pub trait TesterAgent: Sync + Send {
-    /// The candidate with its sources, and what the gates found.
-    ///
-    /// # Errors
-    /// Why it does not pass.
-    fn test(
-        &self,
-        world: &BatchWorld,
-        candidate: Candidate,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<(Grounded, GateReport), Rejected>;
-}
-
 /// Why a candidate does not pass.
 #[derive(Debug, thiserror::Error)]
 pub enum Rejected {
@@ -33,19 +19,16 @@ pub enum Rejected {
     Gate(Reason),
 }
 
-/// The tester that runs all gates.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SixGates;
-
-impl TesterAgent for SixGates {
-    fn test(
-        &self,
-        world: &BatchWorld,
-        candidate: Candidate,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<(Grounded, GateReport), Rejected> {
-        let grounded = ground(world.context(), candidate)?;
-        let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
-        Ok((grounded, report))
-    }
+/// Tests a candidate: returns it with its sources, and what the gates found.
+///
+/// # Errors
+/// Why it does not pass.
+pub fn test(
+    world: &BatchWorld,
+    candidate: Candidate,
+    rng: &mut ChaCha8Rng,
+) -> Result<(Grounded, GateReport), Rejected> {
+    let grounded = ground(world.context(), candidate)?;
+    let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
+    Ok((grounded, report))
 }

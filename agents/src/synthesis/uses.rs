@@ -24,18 +24,23 @@ pub struct Use {
     pub why: Option<String>,
 }
 
-/// The APIs of the world templates, with the dialogues that call each; those that occur in several world templates are one.
+/// The APIs of the world templates, with the dialogues that call each, by source (`domain.Api`); those that occur in several world
+/// templates are one.
 #[must_use]
 pub fn uses<'a>(
     world_templates: impl Iterator<Item = &'a WorldTemplate>,
-    calls: &BTreeMap<String, u64>,
+    sources_called: &BTreeMap<String, u64>,
 ) -> Vec<Use> {
     let mut found: BTreeMap<(String, String), Use> = BTreeMap::new();
     for world_template in world_templates {
         let world = world_template.world();
         for (index, api) in world.apis.iter().enumerate() {
             let domain = world.domains[api.domain.index()].name.to_string();
-            let dialogues = calls.get(&*api.name).copied().unwrap_or_default();
+            let source = match &api.source_api {
+                Some(source) if source.contains('.') => source.to_string(),
+                _ => format!("{domain}.{}", api.name),
+            };
+            let dialogues = sources_called.get(&source).copied().unwrap_or_default();
             let why = (dialogues == 0).then(|| why(world_template, ApiId(index as u16), api));
             found.entry((domain.clone(), api.name.to_string())).or_insert_with(|| Use {
                 domain,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Manifest, MetadataError, WorldPlace, is_world_id};
 use crate::row::{Dialogue, Split};
-use crate::rows::{ReadError, RowFile, Rows, WorldFile};
+use crate::rows::{ReadError, RowFile, RowHead, Rows, WorldFile};
 use crate::storage::{Storage, StorageError};
 
 /// A world larger than this is not read.
@@ -104,6 +104,14 @@ impl Folder {
     /// When the file cannot be opened or is damaged.
     pub fn read(&self, part: &Part) -> Result<Rows, ReadError> {
         part.rows.read_group(part.group)
+    }
+
+    /// What tells the rows of a part apart, in order; nothing else of them is decoded.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or is damaged.
+    pub fn read_heads(&self, part: &Part) -> Result<Vec<RowHead>, ReadError> {
+        part.rows.read_heads(part.group)
     }
 
     /// All rows in order, a few of them in memory at a time. After an error in a file its next file follows.

@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use arrow_array::{Array, BooleanArray, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
 use arrow_schema::DataType;
+use diorama_seeds::task::Ability;
 
 use crate::columns::{Cell, Table};
-use crate::row::{Dialogue, FunctionCall, Message, Role, ToolCall, UnknownName};
+use crate::row::{Dialogue, FunctionCall, Message, Role, Split, ToolCall, UnknownName};
 
 /// A reason why a stored row is not a valid dialogue.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +84,45 @@ impl fmt::Display for Place {
 pub(crate) fn decode(batch: &RecordBatch, table: Table) -> Result<Vec<Dialogue>, (usize, ColumnError)> {
     let columns = Columns::of(batch, table).map_err(|error| (0, error))?;
     (0..batch.num_rows()).map(|row| columns.row(row).map_err(|error| (row, error))).collect()
+}
+
+/// What tells rows apart, without their content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowHead {
+    /// The row's id.
+    pub id: String,
+    /// Its split.
+    pub split: Split,
+    /// Its ability.
+    pub ability: Ability,
+    /// Its world.
+    pub world_id: String,
+}
+
+/// The columns of [`RowHead`].
+pub(crate) const HEAD_COLUMNS: [&str; 4] = ["id", "split", "ability", "world_id"];
+
+impl From<Dialogue> for RowHead {
+    fn from(row: Dialogue) -> Self {
+        Self { id: row.id, split: row.split, ability: row.ability, world_id: row.world_id }
+    }
+}
+
+/// The heads of a batch's rows; other columns need not be there.
+pub(crate) fn decode_heads(batch: &RecordBatch) -> Result<Vec<RowHead>, (usize, ColumnError)> {
+    let head = |row: usize| {
+        let mut dialogue = Dialogue::blank();
+        for column in
+            Table::Dialogues.columns().iter().filter(|column| HEAD_COLUMNS.contains(&column.field.name))
+        {
+            let name = column.field.name;
+            let Cell::Text(_, set) = column.cell else { continue };
+            let texts: &StringArray = array(batch.column_by_name(name).map(AsRef::as_ref), name)?;
+            parse(name, set(&mut dialogue, value(texts, row).ok_or(null(name))?))?;
+        }
+        Ok(dialogue.into())
+    };
+    (0..batch.num_rows()).map(|row| head(row).map_err(|error| (row, error))).collect()
 }
 
 struct Columns<'a> {

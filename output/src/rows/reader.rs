@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_schema::Schema;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
-use super::decode::{ColumnError, decode};
+use super::decode::{ColumnError, HEAD_COLUMNS, RowHead, decode, decode_heads};
 use super::writer::SCHEMA_KEY;
 use crate::columns::{SAME_COLUMNS, SCHEMA_VERSION, Table};
 use crate::older::{self, OLDER_VERSION};
@@ -136,6 +137,36 @@ impl RowFile {
             return Err(ReadError::Damaged { file, what });
         };
         rows_of(self.file.chunks(range)?, self.metadata.clone(), &file, self.table, Some(group))
+    }
+
+    /// The heads of the rows of one row group: only their columns are decoded.
+    ///
+    /// # Errors
+    /// As [`RowFile::read_group`].
+    pub fn read_heads(&self, group: usize) -> Result<Vec<RowHead>, ReadError> {
+        let file = self.file.full_name();
+        let Some(range) = self.metadata.metadata().row_groups().get(group).map(byte_range) else {
+            return self.read_group(group).map(|_| Vec::new());
+        };
+        if version(self.metadata.metadata(), &file)? == OLDER_VERSION {
+            return self.read_group(group)?.map(|row| row.map(RowHead::from)).collect();
+        }
+        let chunks = self.file.chunks(range)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, self.metadata.clone())
+            .with_row_groups(vec![group]);
+        let columns = ProjectionMask::columns(builder.parquet_schema(), HEAD_COLUMNS);
+        let mut reader = guard(&file, || builder.with_projection(columns).build())?;
+        let mut heads = Vec::new();
+        while let Some(batch) = guard(&file, || reader.next().transpose())? {
+            let wrong = |(row, source)| ReadError::Row {
+                file: file.clone(),
+                row: (heads.len() + row) as u64,
+                source,
+            };
+            let decoded = decode_heads(&batch).map_err(wrong)?;
+            heads.extend(decoded);
+        }
+        Ok(heads)
     }
 }
 

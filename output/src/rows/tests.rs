@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::reader::{load, rows_of};
 use super::samples::{arbitrary, sample};
-use super::{ReadError, RowWriter, Rows};
+use super::{ReadError, RowFile, RowHead, RowWriter, Rows};
 use crate::columns::Table;
 use crate::row::{Dialogue, Split};
+use crate::storage::Storage;
 
 fn write(rows: &[Dialogue]) -> Vec<u8> {
     let mut writer = RowWriter::new(Vec::new(), Table::Dialogues).unwrap();
@@ -51,6 +52,17 @@ fn the_same_rows_give_the_same_bytes_over_several_row_groups() {
     assert_eq!(metadata.metadata().num_row_groups(), 3);
     assert_eq!(metadata.metadata().file_metadata().created_by(), Some(super::CREATED_BY));
     assert_eq!(read(bytes).unwrap(), rows);
+}
+
+#[test]
+fn the_heads_of_a_row_group_are_those_of_its_rows() {
+    let rows = samples(1_200);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("x.parquet"), write(&rows)).unwrap();
+    let file = RowFile::open(&Storage::local(folder.path()), "x.parquet").unwrap();
+    let heads: Vec<RowHead> = (0..file.groups()).flat_map(|group| file.read_heads(group).unwrap()).collect();
+    assert_eq!(heads, rows.into_iter().map(RowHead::from).collect::<Vec<_>>());
+    assert!(file.read_heads(3).is_err());
 }
 
 #[test]

@@ -20,6 +20,9 @@ static ENTRIES: &[Entry] = &include!(concat!(env!("OUT_DIR"), "/index.rs"));
 /// What is said in detours: YAML.
 pub const DETOURS: &str = include_str!("../detours.yaml");
 
+/// What is said whatever the domain: YAML.
+pub const SPEECH: &str = include_str!("../speech.yaml");
+
 fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }

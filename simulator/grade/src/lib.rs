@@ -36,7 +36,7 @@ use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, State};
 
 /// Version of the grader; a change that alters any verdict makes a new one.
-pub const GRADER_VERSION: &str = "grade/3";
+pub const GRADER_VERSION: &str = "grade/4";
 
 /// What an agent did in an episode.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ mod changes;
 mod goals;
 mod outcomes;
 #[path = "../../engine/src/tests/shared.rs"]
-mod shared;
+pub(crate) mod shared;
 mod structured;
 
 const BOOK: &str = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-10T09:00"}"#;
@@ -35,7 +35,7 @@ fn booking() -> Json {
     }])
 }
 
-fn clinic() -> Arc<Base> {
+pub(crate) fn clinic() -> Arc<Base> {
     static CLINIC: LazyLock<Arc<Base>> = LazyLock::new(|| base(include_str!("tests/clinic.yaml")));
     Arc::clone(&CLINIC)
 }

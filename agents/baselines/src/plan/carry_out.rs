@@ -22,12 +22,14 @@ const MAX_REPLY_CHARS: usize = 6_000;
 
 /// What an agent does with a plan of nested calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Execution {
     /// It notes the plan and makes no call: Reverse Chain's paper, whose APIs are made up (section 6).
     Plan,
     /// It makes the calls.
     Calls,
     /// The same; a value that no property of a reply is named after is read by one more request to the model (`pick`).
+    #[cfg_attr(feature = "clap", value(name = "picks"))]
     CallsAndPicks,
 }
 

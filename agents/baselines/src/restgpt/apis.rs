@@ -9,9 +9,10 @@ use crate::toolbox::Document;
 
 /// The form in which plans name APIs, and in which the caller writes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum CallerForm {
-    /// Method, URL, parameters and body, by the OpenAPI text of the operation: the paper's (section 3.3). Where the environment is
-    /// no REST service, it is [`CallerForm::Tool`].
+    /// Method, URL, parameters and body, by the OpenAPI text of the operation: RestGPT's, section 3.3. Where the environment is
+    /// no REST service, as `tool`.
     Request,
     /// The name of a tool, and its arguments.
     Tool,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use diorama_baselines::Execution;
 use diorama_benchmarks::reverse_chain::{Candidates, Material, Plans, agreement};
 
@@ -33,35 +33,14 @@ pub struct ReverseChainCommand {
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
     /// What `reverse-chain` and the agents that write a plan of nested calls do with it.
-    #[arg(long, value_enum, default_value_t = ExecutionName::Plan)]
-    pub execution: ExecutionName,
+    #[arg(long, value_enum, default_value_t = Execution::Plan)]
+    pub execution: Execution,
     /// Measure the matcher on pairs that a person has judged: one JSON object {label, plan, right} per line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "agent"])]
     pub pairs: Option<PathBuf>,
     /// Minimum share of correct plans, from 0 to 1. Exits with 3 below it.
     #[arg(long, value_name = "SHARE", value_parser = crate::cli::share::share)]
     pub min_share: Option<f64>,
-}
-
-/// What is done with a plan of nested calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExecutionName {
-    /// Nothing, as in the paper.
-    Plan,
-    /// Make its calls, which stand-ins answer.
-    Calls,
-    /// The same; where no property of a reply is named after the argument, ask the model for the value.
-    Picks,
-}
-
-impl From<ExecutionName> for Execution {
-    fn from(name: ExecutionName) -> Self {
-        match name {
-            ExecutionName::Plan => Self::Plan,
-            ExecutionName::Calls => Self::Calls,
-            ExecutionName::Picks => Self::CallsAndPicks,
-        }
-    }
 }
 
 impl ReverseChainCommand {
@@ -82,7 +61,7 @@ impl ReverseChainCommand {
         }
         // clap asks for it where there are no pairs.
         let Some(data) = &self.data else { return Err(CliError::Usage("FILE|DIR: found none".into())) };
-        self.agents.variant.execution = Some(self.execution.into());
+        self.agents.variant.execution = Some(self.execution);
         let material = Arc::new(Material::read(data)?);
         let count = self.agents.limit.unwrap_or(usize::MAX).min(material.instances.len());
         let cases = material.instances.get(..count).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! Work in a process of its own: what crashes, hangs or grows in there ends only itself.
 //!
-//! The process is this program with a hidden command. It gets a request on stdin and answers on stdout. On Linux the
-//! processor time and the memory that it uses are bounded, elsewhere only the time on the clock.
+//! The process is this program with a hidden command. It gets a request on stdin and answers on stdout. On Linux the kernel
+//! bounds the processor time and the memory that it uses, elsewhere only the time on the clock is bounded.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::bounds::Bounds;
 use super::worker;
@@ -20,8 +20,11 @@ pub const COMMAND: &str = "document-worker";
 const MAX_REPLY_BYTES: u64 = 4 << 30;
 /// Bytes that are kept of what a process writes to stderr.
 const MAX_STDERR_BYTES: u64 = 1 << 20;
-/// Between two looks at a process.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Address space that a worker reserves and does not use, in MiB: stacks, and the first area of the allocator.
+#[cfg(target_os = "linux")]
+const RESERVED_MEBIBYTES: u64 = 1536;
+/// The signal that ends a process at the limit of its processor time.
+const SIGXCPU: i32 = 24;
 /// The time on the clock, as a multiple of the processor time: a machine may be busy.
 const CLOCK_FACTOR: u32 = 10;
 
@@ -92,108 +95,99 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
     let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(Ended::of_itself("its process cannot be started: it has no pipes"));
     };
+    limit(&child, bounds);
+    let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(move || {
             // A process that has ended reads no more.
             let _ = stdin.write_all(request);
         });
-        let read = |pipe: Box<dyn Read + Send>, limit: u64| {
-            scope.spawn(move || {
-                let mut bytes = Vec::new();
-                let mut pipe = pipe.take(limit);
-                let _ = pipe.read_to_end(&mut bytes);
-                // What is too much is read and dropped, so that the process does not wait for a reader.
-                let _ = std::io::copy(pipe.get_mut(), &mut std::io::sink());
-                bytes
-            })
-        };
-        let reply = read(Box::new(stdout), MAX_REPLY_BYTES);
-        let words = read(Box::new(stderr), MAX_STDERR_BYTES);
-        let ended = wait(&mut child, bounds);
-        let reply = reply.join().unwrap_or_default();
+        let words = scope.spawn(move || read(stderr, MAX_STDERR_BYTES));
+        scope.spawn(move || {
+            // The receiver is gone when the time is over.
+            let _ = sender.send(read(stdout, MAX_REPLY_BYTES));
+        });
+        let reply = receiver.recv_timeout(clock(bounds));
+        if reply.is_err() {
+            let _ = child.kill();
+        }
+        let ended = child.wait();
         let words = words.join().unwrap_or_default();
-        match ended {
-            Ok(status) if status.success() => Ok(reply),
-            Ok(status) => Err(Ended {
-                reason: reason(status, &String::from_utf8_lossy(&words)),
+        match (reply, ended) {
+            (Err(_), _) => Err(Ended::of_itself(too_slow(bounds))),
+            (_, Err(error)) => Err(Ended::of_itself(format!("its process cannot be watched: {error}"))),
+            (Ok(reply), Ok(status)) if status.success() => Ok(reply),
+            (Ok(_), Ok(status)) => Err(Ended {
+                reason: reason(status, &String::from_utf8_lossy(&words), bounds),
                 is_from_outside: is_asked_to_end(status),
             }),
-            Err(reason) => Err(Ended::of_itself(reason)),
         }
     })
 }
 
-/// Waits for a process, and ends it when it uses more than it may.
-fn wait(child: &mut Child, bounds: Bounds) -> Result<ExitStatus, String> {
-    let started = Instant::now();
+/// Reads a pipe to its end. What is too much is dropped, so that the process does not wait for a reader.
+fn read(pipe: impl Read, limit: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut pipe = pipe.take(limit);
+    let _ = pipe.read_to_end(&mut bytes);
+    let _ = std::io::copy(pipe.get_mut(), &mut std::io::sink());
+    bytes
+}
+
+/// The time on the clock after which a process is ended.
+fn clock(bounds: Bounds) -> Duration {
     let limit = Duration::from_secs(bounds.document_seconds);
-    let clock = if cfg!(target_os = "linux") { limit * CLOCK_FACTOR } else { limit };
-    let mut pause = Duration::from_millis(1);
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ok(status),
-            Ok(None) => {}
-            Err(error) => return Err(format!("its process cannot be watched: {error}")),
-        }
-        let used = usage(child.id());
-        let over = if used.is_some_and(|used| used.processor > limit) || started.elapsed() > clock {
-            Some(format!("it took more than {} s", bounds.document_seconds))
-        } else if used.is_some_and(|used| used.mebibytes > bounds.document_memory) {
-            Some(format!("it took more than {} MiB of memory", bounds.document_memory))
-        } else {
-            None
-        };
-        if let Some(over) = over {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(over);
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(PAUSE);
+    if cfg!(target_os = "linux") { limit * CLOCK_FACTOR } else { limit }
+}
+
+/// Bounds the processor time and the memory of a process.
+#[cfg(target_os = "linux")]
+fn limit(child: &Child, bounds: Bounds) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let set = |resource, most: u64, at_last: u64| {
+        // A process that has ended already needs no limit.
+        let _ = prlimit(process, resource, Rlimit { current: Some(most), maximum: Some(at_last) });
+    };
+    if process.is_some() {
+        set(Resource::Cpu, bounds.document_seconds, bounds.document_seconds + 1);
+        let memory = (bounds.document_memory + RESERVED_MEBIBYTES) << 20;
+        set(Resource::As, memory, memory);
     }
 }
 
-/// What a process uses.
-#[derive(Clone, Copy)]
-struct Usage {
-    processor: Duration,
-    mebibytes: u64,
-}
+#[cfg(not(target_os = "linux"))]
+const fn limit(_: &Child, _: Bounds) {}
 
-/// Reads what a process uses; nothing on systems other than Linux.
-fn usage(id: u32) -> Option<Usage> {
-    const TICKS_PER_SECOND: u64 = 100;
-    const BYTES_PER_PAGE: u64 = 4096;
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name of the program stands in brackets, and may hold spaces: the state comes after it, and is field 3.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-    let ticks = field(14)? + field(15)?;
-    Some(Usage {
-        processor: Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND),
-        mebibytes: field(24)? * BYTES_PER_PAGE / (1 << 20),
-    })
+fn too_slow(bounds: Bounds) -> String {
+    format!("it took more than {} s", bounds.document_seconds)
 }
 
 /// Returns true if a process ended by a signal that people and schedulers send: SIGHUP, SIGINT or SIGTERM.
-#[cfg(unix)]
 fn is_asked_to_end(status: ExitStatus) -> bool {
-    use std::os::unix::process::ExitStatusExt as _;
-    matches!(status.signal(), Some(1 | 2 | 15))
+    matches!(signal(status), Some(1 | 2 | 15))
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
 #[cfg(not(unix))]
-const fn is_asked_to_end(_: ExitStatus) -> bool {
-    false
+const fn signal(_: ExitStatus) -> Option<i32> {
+    None
 }
 
 /// Why a process ended, from its status and its words; without numbers of threads and addresses.
-fn reason(status: ExitStatus, words: &str) -> String {
+fn reason(status: ExitStatus, words: &str, bounds: Bounds) -> String {
+    if signal(status) == Some(SIGXCPU) {
+        return too_slow(bounds);
+    }
     if words.contains("has overflowed its stack") {
         return "it is nested too deeply: the stack overflowed".to_owned();
     }
     if words.contains("memory allocation of") {
-        return "it needs more memory than there is".to_owned();
+        return format!("it took more than {} MiB of memory", bounds.document_memory);
     }
     if let Some((_, panic)) = words.split_once("panicked at ") {
         let lines: Vec<&str> = panic.lines().take(2).map(str::trim).collect();
@@ -235,6 +229,10 @@ mod tests {
         check(
             "echo \"thread 'main' (17) has overflowed its stack\" >&2; exit 134",
             Err("it is nested too deeply: the stack overflowed"),
+        );
+        check(
+            "echo 'memory allocation of 9 bytes failed' >&2; kill -ABRT $$",
+            Err("it took more than 64 MiB of memory"),
         );
         check(
             "printf \"thread 'main' (17) panicked at a.rs:1:2:\\nno such thing\\nnote: x\\n\" >&2; exit 101",

@@ -54,7 +54,8 @@ fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) 
     let all = folders.iter().map(of).collect::<Result<Vec<_>, _>>()?;
     let paired = match all.as_slice() {
         [first, second] => {
-            Difference::of(first.iter().filter_map(|(key, solved)| Some((*solved, *second.get(key)?))))
+            let pair = |(key, solved): (&(String, u32), &bool)| Some((*solved, *second.get(key)?));
+            Difference::of(first.iter().filter_map(|one| Some((&*one.0.0, pair(one)?))))
         }
         _ => None,
     };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use diorama_llm::{
     BudgetLimits, ChatError, HttpSettings, Identity, JsonMode, MaxTokensField, Prices, RecordedModel,
     Recording, ReplayModel, RetrySettings, RunBudget, Sampling, Secret, Usage, connect,
@@ -29,15 +29,15 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "VAR", default_value = "OPENAI_API_KEY")]
     pub api_key_env: String,
     /// How to ask the server for JSON.
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = JsonModeArg::JsonSchema)]
-    pub json_mode: JsonModeArg,
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = JsonMode::JsonSchema)]
+    pub json_mode: JsonMode,
     /// Maximum tokens per reply.
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub max_reply_tokens: u32,
     /// Field of a request that holds --max-reply-tokens [default: max_tokens, or max_completion_tokens where the server refuses
     /// that and takes this].
     #[arg(long, value_enum, value_name = "FIELD")]
-    pub max_tokens_field: Option<MaxTokensFieldArg>,
+    pub max_tokens_field: Option<MaxTokensField>,
     /// How often a request is sent again after failures that may pass.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub retries: u32,
@@ -65,40 +65,6 @@ pub struct ConnectionArgs {
     pub replay: Option<PathBuf>,
 }
 
-/// Ways to ask a server for JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum JsonModeArg {
-    /// The server holds the model to the schema.
-    JsonSchema,
-    /// The server holds the model to JSON, and the schema stands in the prompt.
-    JsonObject,
-    /// The schema stands in the prompt.
-    None,
-}
-
-/// Fields that bound the length of a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum MaxTokensFieldArg {
-    /// As OpenAI's reasoning models want it.
-    MaxCompletionTokens,
-    /// As nearly every other server wants it.
-    MaxTokens,
-    /// No field: the server's own bound holds.
-    None,
-}
-
-impl From<MaxTokensFieldArg> for MaxTokensField {
-    fn from(field: MaxTokensFieldArg) -> Self {
-        match field {
-            MaxTokensFieldArg::MaxCompletionTokens => Self::MaxCompletionTokens,
-            MaxTokensFieldArg::MaxTokens => Self::MaxTokens,
-            MaxTokensFieldArg::None => Self::None,
-        }
-    }
-}
-
 /// How agents ask a model.
 #[derive(Clone, Debug, Args)]
 pub struct ModelArgs {
@@ -118,32 +84,14 @@ pub struct ModelArgs {
 pub struct AnswersArgs {
     /// How the agent ends goals: with `finish`, or with a message that --transcriber-model reads into `finish`. The report
     /// says so: such figures are of both models, and no reward.
-    #[arg(long, value_enum, default_value_t = AnswersName::Structured)]
-    pub answers: AnswersName,
+    #[arg(long, value_enum, default_value_t = Answers::Structured)]
+    pub answers: Answers,
     /// Model that fills `finish` in from the agent's messages, with --answers transcribed.
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub transcriber_model: Option<String>,
     /// URL of that model's server [default: --base-url].
     #[arg(long, value_name = "URL", requires = "transcriber_model", help_heading = "Model")]
     pub transcriber_base_url: Option<String>,
-}
-
-/// How goals end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AnswersName {
-    /// With `finish`, whose facts are compared by type.
-    Structured,
-    /// With a message, from which a model fills `finish` in.
-    Transcribed,
-}
-
-impl From<AnswersName> for Answers {
-    fn from(name: AnswersName) -> Self {
-        match name {
-            AnswersName::Structured => Self::Structured,
-            AnswersName::Transcribed => Self::Transcribed,
-        }
-    }
 }
 
 /// A model that is ready to be asked.
@@ -178,13 +126,13 @@ impl AnswersArgs {
     /// When it is named and not asked for, or the other way round, or cannot be used.
     pub fn connect(&self, agent: &ModelArgs) -> Result<Option<Arc<Transcriber>>, CliError> {
         let model = match (self.answers, &self.transcriber_model) {
-            (AnswersName::Structured, None) => return Ok(None),
-            (AnswersName::Transcribed, Some(model)) => model.clone(),
-            (AnswersName::Structured, Some(_)) => {
+            (Answers::Structured, None) => return Ok(None),
+            (Answers::Transcribed, Some(model)) => model.clone(),
+            (Answers::Structured, Some(_)) => {
                 let what = "--transcriber-model: found --answers structured, expected transcribed";
                 return Err(CliError::Usage(what.to_owned()));
             }
-            (AnswersName::Transcribed, None) => {
+            (Answers::Transcribed, None) => {
                 let what = "--answers transcribed: found no model, expected --transcriber-model";
                 return Err(CliError::Usage(what.to_owned()));
             }
@@ -233,11 +181,7 @@ impl ConnectionArgs {
         };
         let budget =
             RunBudget::new(limits, self.prices(), before).map_err(|error| usage(error.to_string()))?;
-        let json_mode = match self.json_mode {
-            JsonModeArg::JsonSchema => JsonMode::JsonSchema,
-            JsonModeArg::JsonObject => JsonMode::JsonObject,
-            JsonModeArg::None => JsonMode::None,
-        };
+        let json_mode = self.json_mode;
         let model: SharedModel = match (recording, &self.replay) {
             (Some(recording), Some(_)) => {
                 let identity = Identity { model: name.clone(), json_mode };
@@ -248,7 +192,7 @@ impl ConnectionArgs {
                     usage("--base-url: found none, expected a server such as http://127.0.0.1:8000".into())
                 })?;
                 let timeout = Duration::from_secs(self.reply_seconds);
-                let max_tokens_field = self.max_tokens_field.map(MaxTokensField::from);
+                let max_tokens_field = self.max_tokens_field;
                 let settings = HttpSettings::new(url, name.clone());
                 let settings = HttpSettings { json_mode, timeout, max_tokens_field, ..settings };
                 let (attempts, on_first_failure) = (self.retries + 1, Some(note_failure as fn(&ChatError)));

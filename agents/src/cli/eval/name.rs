@@ -4,15 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use diorama_baselines::role_model::RoleModel;
-use diorama_baselines::{Agent, Baseline, CallerForm, Completion, Execution, Method, Parsing, Planning};
-use diorama_llm::{RequestOrigin, Sampling};
+use diorama_baselines::{CallerForm, Completion, Execution, Method, Parsing, Planning};
 
 use super::model::Connected;
-use crate::cli::documents::isolated::Isolation;
 use crate::cli::error::CliError;
-use crate::evaluation::batch::SharedModel;
-use crate::evaluation::judge::Privileged;
+use crate::evaluation::contender::{Contender, ModelContender};
 use crate::evaluation::policies::{POLICIES, Policy};
 
 /// An agent by its name on the command line.
@@ -57,14 +53,6 @@ pub enum ModelAgent {
     Reflexion,
 }
 
-/// An agent, ready to be put into episodes.
-pub enum Contender {
-    /// One that asks no model.
-    Scripted(&'static Policy),
-    /// One that asks a model.
-    Model(ModelAgent, VariantArgs, SharedModel, Sampling),
-}
-
 /// A part that is left out of RestGPT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
@@ -74,24 +62,6 @@ pub enum Part {
     Planner,
 }
 
-/// The form of a caller's calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CallerFormName {
-    /// Method, URL, parameters and body, by the OpenAPI text of the service. Where there is none, as `tool`.
-    Request,
-    /// The name of a tool, and its arguments.
-    Tool,
-}
-
-impl From<CallerFormName> for CallerForm {
-    fn from(name: CallerFormName) -> Self {
-        match name {
-            CallerFormName::Request => Self::Request,
-            CallerFormName::Tool => Self::Tool,
-        }
-    }
-}
-
 /// Variants of agents that ask a model.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct VariantArgs {
@@ -99,8 +69,8 @@ pub struct VariantArgs {
     #[arg(long, value_enum, value_name = "PART")]
     pub without: Option<Part>,
     /// How the caller of `restgpt`, `offline`, `deps` and `reflexion` writes a call.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = CallerFormName::Request)]
-    pub caller_form: CallerFormName,
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = CallerForm::Request)]
+    pub caller_form: CallerForm,
     /// What `reverse-chain` and the agents that write a plan of nested calls do with it [default: calls and picks].
     #[arg(skip)]
     pub execution: Option<Execution>,
@@ -111,8 +81,9 @@ impl VariantArgs {
     ///
     /// # Errors
     /// Where one is of another agent.
-    pub fn check(self, agents: &[AgentName]) -> Result<(), CliError> {
-        let other = agents.iter().find(|agent| **agent != AgentName::Model(ModelAgent::RestGpt));
+    pub fn check(self, agents: impl IntoIterator<Item = AgentName>) -> Result<(), CliError> {
+        let mut agents = agents.into_iter();
+        let other = agents.find(|agent| !matches!(agent, AgentName::Model(ModelAgent::RestGpt)));
         match (self.without, other) {
             (Some(_), Some(other)) => {
                 Err(CliError::Usage(format!("--without: found the agent {}, expected restgpt", other.text())))
@@ -153,12 +124,6 @@ impl ValueEnum for AgentName {
     }
 }
 
-impl PartialEq for AgentName {
-    fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
-    }
-}
-
 impl AgentName {
     /// Its name, as it is written on the command line.
     #[must_use]
@@ -181,38 +146,25 @@ impl AgentName {
     /// The agent; `connected` is the model that it asks, where it asks one.
     #[must_use]
     pub fn contender(self, connected: Option<&Connected>, variant: VariantArgs) -> Option<Contender> {
-        match (self, connected) {
-            (Self::Scripted(policy), _) => Some(Contender::Scripted(policy)),
-            (Self::Model(agent), Some(Connected { model, sampling, .. })) => {
-                Some(Contender::Model(agent, variant, Arc::clone(model), sampling.clone()))
-            }
-            (Self::Model(_), None) => None,
-        }
+        Some(match self {
+            Self::Scripted(policy) => Contender::Scripted(policy),
+            Self::Model(agent) => Contender::Model(agent.contender(connected?, variant)),
+        })
     }
 }
 
-impl Contender {
-    /// The agent for one episode. Only policies that test the judge look at the task.
+impl ModelAgent {
+    /// The agent with its model.
     #[must_use]
-    pub fn agent<'a>(
-        &self,
-        privileged: Option<Privileged<'a>>,
-        origin: RequestOrigin,
-    ) -> Box<dyn Agent + 'a> {
-        match self {
-            Self::Scripted(policy) => policy.agent(privileged),
-            Self::Model(name, variant, model, sampling) => {
-                let mind = RoleModel::new(Arc::clone(model), sampling.clone(), origin);
-                let jq = Arc::new(Isolation::of_this_program());
-                Box::new(Baseline::new(mind, method(*name, *variant)).with_jq(jq))
-            }
-        }
+    pub fn contender(self, connected: &Connected, variant: VariantArgs) -> ModelContender {
+        let Connected { model, sampling, .. } = connected;
+        ModelContender { method: method(self, variant), model: Arc::clone(model), sampling: sampling.clone() }
     }
 }
 
 fn method(name: ModelAgent, variant: VariantArgs) -> Method {
     let VariantArgs { without, caller_form, execution } = variant;
-    let form = caller_form.into();
+    let form = caller_form;
     let execution = execution.unwrap_or(Execution::CallsAndPicks);
     let prompted = |has_example, has_steps| Method::Prompted { has_example, has_steps, execution };
     match name {

@@ -7,11 +7,11 @@ use diorama_llm::{Prices, UsageReport};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::run::Outcome;
 use crate::evaluation::measures::word_of;
 use crate::evaluation::page::in_order;
 use crate::evaluation::paired::Difference;
 use crate::evaluation::results::{PassRate, Results, success_rate, usage};
+use crate::evaluation::run::Outcome;
 use crate::evaluation::shares::Rate;
 
 /// The report of a run.
@@ -76,7 +76,9 @@ impl Report {
             rules: who.faults.to_vec(),
             without: success_rate(Outcome::counted(&outcome.without)),
             counting_excluded: success_rate(finished()),
-            drop: Difference::of(pairs.map(|(before, under)| (before.success, under.success))),
+            drop: Difference::of(
+                pairs.map(|(before, under)| (&*before.task, (before.success, under.success))),
+            ),
         });
         Self {
             agent: who.agent.to_owned(),

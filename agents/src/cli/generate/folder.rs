@@ -32,11 +32,12 @@ use crate::cli::files::open_storage;
 use crate::cli::inputs::Inputs;
 use crate::cli::openapi::read_document;
 use crate::cli::{Done, Streams, terminal};
-use crate::synthesis::documents::batch::BatchRequest;
+use crate::synthesis::documents::batch::{BatchRequest, MadeBatch};
 use crate::synthesis::documents::layout::{self, DocumentBatch, DocumentSize};
 use crate::synthesis::documents::split::split_by_provider;
 use crate::synthesis::recipe;
 use crate::synthesis::scenario::Shares;
+use crate::synthesis::source::{RowSource, write_rows};
 
 /// Bytes of a packed world or a report, at most.
 const MAX_KEPT_BYTES: u64 = 1 << 30;
@@ -123,11 +124,8 @@ pub(super) fn run(
     let writer = DatasetWriter::open(run.storage.clone(), identity, plan, options)?;
     writer.put_reports(&reports)?;
     let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
-    writer.drive(
-        threads,
-        |batch| run.batch(batch, &layout, &reports),
-        |progress| bar.set_position(progress.row_indexes),
-    )?;
+    let rows = FolderRows { run: &run, layout: &layout, reports: &reports };
+    write_rows(&rows, &writer, threads, |settled| bar.set_position(settled))?;
     bar.finish_and_clear();
     let mut summary = writer.finish()?;
     if shard == Shard::WHOLE {
@@ -270,26 +268,33 @@ impl FolderRun {
         // Another shard was first: its report holds for all.
         Ok(kept()?.unwrap_or(report))
     }
+}
 
-    /// Has the rows of a batch made, with their world.
-    fn batch(
-        &self,
-        batch: &Batch,
-        layout: &Layout,
-        reports: &[DocumentReport],
-    ) -> Result<BatchRows, CliError> {
+/// The rows of documents that are prepared.
+struct FolderRows<'a> {
+    run: &'a FolderRun,
+    layout: &'a Layout,
+    reports: &'a [DocumentReport],
+}
+
+impl RowSource for FolderRows<'_> {
+    type Error = CliError;
+
+    /// Has the rows of a batch made by a worker.
+    fn batch(&self, batch: &Batch) -> Result<BatchRows, CliError> {
+        let Self { run, layout, reports } = self;
         let Some(planned) = layout.batches.get(batch.index as usize) else { return Err(CliError::Worker) };
         let report = &reports[planned.document];
         let (mut documents, mut worlds) = (Vec::new(), Vec::new());
         for at in std::iter::once(&planned.document).chain(&layout.partners[planned.document]) {
-            let packed = self.storage.read(&world_file(&self.keys[*at]), MAX_KEPT_BYTES)?.unwrap_or_default();
+            let packed = run.storage.read(&world_file(&run.keys[*at]), MAX_KEPT_BYTES)?.unwrap_or_default();
             documents.push((reports[*at].name.clone(), packed.len()));
             worlds.push(packed);
         }
         let request = BatchRequest {
-            streams: self.streams,
-            abilities: self.abilities.clone(),
-            shares: self.shares.clone(),
+            streams: run.streams,
+            abilities: run.abilities.clone(),
+            shares: run.shares.clone(),
             split: batch.split,
             row_indexes: batch.row_indexes.clone(),
             first: planned.first,
@@ -304,7 +309,7 @@ impl FolderRun {
             rows.documents.insert(report.name.clone(), DocumentRows { failures, ..DocumentRows::default() });
             rows
         };
-        let reply = match self.isolation.ask(request, self.bounds) {
+        let reply = match run.isolation.ask(request, run.bounds) {
             Ok(reply) => reply,
             Err(ended) if ended.is_from_outside => {
                 return Err(CliError::Ended { document: report.document.clone(), reason: ended.reason });
@@ -317,9 +322,10 @@ impl FolderRun {
             Ok(_) => return Ok(failed("its process answered another request".to_owned())),
             Err(reason) => return Ok(failed(reason)),
         };
-        let documents = rows_by_document(&report.name, &made.rows);
-        let worlds = [(made.world_id, made.world.into())].into();
-        Ok(BatchRows { batch: batch.index, rows: made.rows, worlds, funnel: made.funnel, documents })
+        let MadeBatch { world_id, world, rows, funnel } = *made;
+        let documents = rows_by_document(&report.name, &rows);
+        let worlds = [(world_id, world.into())].into();
+        Ok(BatchRows { batch: batch.index, rows, worlds, funnel, documents })
     }
 }
 

@@ -11,7 +11,7 @@ use diorama_llm::UsageReport;
 use diorama_output::dataset::{DatasetWriter, Summary};
 use diorama_output::folder::{Folder, Selection};
 use diorama_output::manifest::MANIFEST;
-use diorama_output::plan::{Batch, Shard};
+use diorama_output::plan::Shard;
 use diorama_output::storage::{Location, Storage};
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
@@ -21,13 +21,11 @@ use crate::cli::error::CliError;
 use crate::cli::eval::model::{Connected, ConnectionArgs};
 use crate::cli::files::read_file;
 use crate::cli::terminal;
-use crate::synthesis::model::judge::Calibration;
 use crate::synthesis::model::prompts::{FILES, PromptSet};
 use crate::synthesis::model::quality::{Cost, Diversity, Quality};
 use crate::synthesis::model::run::{self, Ended};
 use crate::synthesis::model::run_context::RunContext;
 use crate::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
-use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;
 
 /// Where replies are kept when no file is named.
@@ -50,8 +48,8 @@ pub struct LlmArgs {
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Fallback::Scenario)]
     pub fallback: Fallback,
     /// How the caller agent makes calls.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = CallerProtocol::Tools)]
-    pub caller_protocol: CallerProtocol,
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Protocol::Tools)]
+    pub caller_protocol: Protocol,
     /// Speakers whose lines the model rewords, in one request per conversation.
     #[arg(long, value_enum, value_name = "WHOSE", default_value_t = Rewrite::Both)]
     pub rewrite: Rewrite,
@@ -61,9 +59,6 @@ pub struct LlmArgs {
     /// Votes of the judge per row. 0 switches the judge off.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub judge_votes: u32,
-    /// Measure the judge on N conversations of known quality and print how often it is right. Makes no rows.
-    #[arg(long, value_name = "N")]
-    pub try_judge: Option<u32>,
     /// Folder of prompts that replace the built-in ones: query_rewrite.txt, tester.txt, repair.txt.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
@@ -94,15 +89,6 @@ pub enum Fallback {
     Scenario,
     /// None: the attempt is dropped.
     None,
-}
-
-/// How the caller agent calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CallerProtocol {
-    /// By the server's function calling.
-    Tools,
-    /// By actions with JSON input in the text.
-    Text,
 }
 
 /// The speakers whose lines the model rewords.
@@ -160,10 +146,7 @@ impl LlmArgs {
             user,
             assistant,
             falls_back: self.fallback == Fallback::Scenario,
-            protocol: match self.caller_protocol {
-                CallerProtocol::Tools => Protocol::Tools,
-                CallerProtocol::Text => Protocol::Text,
-            },
+            protocol: self.caller_protocol,
             attempts: self.attempts,
             votes: self.judge_votes,
             sampling: self.connection.sampling(self.temperature),
@@ -199,49 +182,24 @@ impl LlmArgs {
     pub fn make(
         &self,
         recipe: Arc<Recipe>,
-        agents: Agents,
         (settings, prompts): (Settings, PromptSet),
-        (writer, steps): (&DatasetWriter, &StepsFolder),
+        (writer, steps, batches): (&DatasetWriter, &StepsFolder, Vec<u64>),
         threads: usize,
     ) -> Result<Told, CliError> {
         let folder = steps.path();
         std::fs::create_dir_all(folder)?;
         let connected = self.connect(folder)?;
-        let run_context = run_context(recipe, agents, (settings, prompts), &connected, threads)?;
+        let run_context = run_context(recipe, (settings, prompts), &connected, threads)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
-        let made = runtime.block_on(async {
-            let rows = run::run(&run_context, writer, self.concurrency.get(), Some(folder), |progress| {
-                show(&bar, &progress, &connected);
-            });
-            tokio::select! {
-                ended = rows => ended.map_err(CliError::from),
-                () = told_twice(&run_context) => Err(CliError::Empty("interrupted; what was answered so far is kept, and --resume goes on from there".to_owned())),
-            }
-        });
+        runtime.spawn(told_twice(Arc::clone(&run_context)));
+        let progress = |progress: run::Progress| show(&bar, &progress, &connected);
+        let made =
+            run::run(&run_context, runtime.handle(), writer, self.concurrency.get(), Some(folder), &progress);
         bar.finish_and_clear();
         let ended = made?;
-        let quality = Quality::read(folder)?;
+        let quality = Quality::read(folder, batches)?;
         Ok(Told { ended, quality, usage_report: connected.budget.report() })
-    }
-
-    /// Tries the judge on conversations of known worth.
-    ///
-    /// # Errors
-    /// When the model cannot be asked, or a world cannot be made.
-    pub fn try_judge(
-        &self,
-        conversations: u32,
-        recipe: Arc<Recipe>,
-        agents: Agents,
-        settings: (Settings, PromptSet),
-        threads: usize,
-    ) -> Result<Calibration, CliError> {
-        let connected = self.connection.clone().connect(self.temperature, self.concurrency)?;
-        let batch = Batch { index: 0, split: recipe.split_of(0), row_indexes: 0..1 };
-        let run_context = run_context(recipe, agents, settings, &connected, threads)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        Ok(runtime.block_on(run::calibrate(&run_context, &batch, conversations))?)
     }
 
     /// The local folder for what each step made.
@@ -301,7 +259,6 @@ impl LlmArgs {
 /// Makes the context that the rows of a run share.
 fn run_context(
     recipe: Arc<Recipe>,
-    agents: Agents,
     (settings, prompts): (Settings, PromptSet),
     connected: &Connected,
     threads: usize,
@@ -309,27 +266,13 @@ fn run_context(
     let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
     Ok(Arc::new(RunContext {
         recipe,
-        agents,
         settings,
         prompts: Arc::new(prompts),
         model: connected.model.clone(),
         threads,
         stopping: AtomicBool::new(false),
+        abort: tokio::sync::watch::channel(false).0,
     }))
-}
-
-/// How the judge fares, for the terminal.
-#[must_use]
-pub fn told_of_judge(found: &Calibration) -> String {
-    let share = |share: Option<f64>| {
-        share.map_or_else(|| "none".to_owned(), |share| format!("{:.0} %", 100.0 * share))
-    };
-    format!(
-        "the judge is right on {:.0} % of the conversations; with the gates, {} of what is dropped is bad, {} of what is kept is good\n",
-        100.0 * found.agreement,
-        share(found.precision_dropped),
-        share(found.precision_kept)
-    )
 }
 
 impl Told {
@@ -407,14 +350,14 @@ fn show(bar: &ProgressBar, progress: &run::Progress, connected: &Connected) {
     ));
 }
 
-/// Ends when the user has asked twice. The first time no more conversations are started.
-async fn told_twice(run_context: &RunContext) {
-    for _ in 0..2 {
-        if tokio::signal::ctrl_c().await.is_err() {
-            // Without signals a run ends by itself.
-            std::future::pending::<()>().await;
-        }
+/// Waits for the user to ask for the end. The first time no more conversations are started, the second time all end.
+async fn told_twice(run_context: Arc<RunContext>) {
+    // Without signals a run ends by itself.
+    if tokio::signal::ctrl_c().await.is_ok() {
         run_context.stopping.store(true, Relaxed);
+        if tokio::signal::ctrl_c().await.is_ok() {
+            let _ = run_context.abort.send(true);
+        }
     }
 }
 

@@ -17,14 +17,44 @@ use crate::cli::files::{open_dataset, open_storage};
 use crate::cli::{Done, Streams};
 use crate::episode::Worlds;
 use crate::evaluation::batch::Episode;
+use crate::synthesis::source::write_rows;
 use crate::traces::{self, Traces};
+
+/// Flags of `generate` that nothing of an episode follows from.
+const IGNORED: [&str; 25] = [
+    "dialogues",
+    "seed",
+    "backend",
+    "ability",
+    "domains_per_world",
+    "shard",
+    "resume",
+    "tags",
+    "allow_benchmark",
+    "named",
+    "world",
+    "openapi",
+    "entities",
+    "base_url",
+    "model",
+    "record",
+    "replay",
+    "caller",
+    "fallback",
+    "caller_protocol",
+    "rewrite",
+    "attempts",
+    "judge_votes",
+    "prompts",
+    "steps",
+];
 
 /// Rows of kept episodes, with `--from-traces`.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "With --from-traces")]
 pub struct TraceArgs {
     /// Make a row of each solved episode in this file: `episodes.jsonl` of `diorama eval DATASET --out DIR`.
-    #[arg(long, value_name = "FILE", requires = "tasks")]
+    #[arg(long, value_name = "FILE", requires = "tasks", conflicts_with_all = IGNORED)]
     pub from_traces: Option<PathBuf>,
     /// Dataset that holds the tasks of the episodes.
     #[arg(long, value_name = "LOCATION", requires = "from_traces")]
@@ -55,7 +85,7 @@ pub(super) fn run(
     };
     let options = Options { shard: Shard::WHOLE, start: Start::Fresh };
     let writer = DatasetWriter::open(open_storage(out)?, identity, plan, options)?;
-    writer.drive(threads, |batch| kept.batch(batch), |_| {})?;
+    write_rows(&kept, &writer, threads, |_| {})?;
     let summary = writer.finish()?;
     let dropped = summary.funnel.dropped.clone();
     let data = json!({
@@ -91,4 +121,30 @@ fn read(file: &Path) -> Result<(Vec<Episode>, String), CliError> {
         episodes.push(episode);
     }
     Ok((episodes, hasher.finalize().to_hex().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use crate::cli::Arguments;
+
+    #[test]
+    fn a_flag_that_rows_of_traces_would_ignore_is_refused() {
+        let is_read = |more: &[&str]| {
+            let line = ["diorama", "generate", "--from-traces", "run/episodes.jsonl", "--tasks", "tasks"];
+            Arguments::try_parse_from(line.iter().chain(more)).is_ok()
+        };
+        assert!(is_read(&[]) && is_read(&["--out", "rows", "--threads", "2", "--model-license", "MIT"]));
+        for ignored in [
+            &["--seed", "1"][..],
+            &["-n", "5"],
+            &["--resume"],
+            &["--shard", "1/2"],
+            &["--tags", "slip=.3"],
+            &["world.yaml"],
+        ] {
+            assert!(!is_read(ignored), "{ignored:?}");
+        }
+    }
 }

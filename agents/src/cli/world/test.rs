@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::cli::error::CliError;
 use crate::cli::inputs::read_world;
 use crate::cli::{Done, Streams};
-use crate::synthesis::domain::{ApiAgent, ScenarioApis};
+use crate::synthesis::make::make_world;
 use crate::synthesis::scenario::rehearse::{Lost, conversation, rehearse};
 use crate::synthesis::scenario::{Joins, Shares};
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
@@ -89,7 +89,7 @@ impl Test {
             .map(|scenario| Fared { scenario: scenario.doc.name.clone(), ..Fared::default() })
             .collect();
         for number in 0..self.tries {
-            let world = ScenarioApis.build(&world_template, self.seed.wrapping_add(number))?;
+            let world = make_world(&world_template, self.seed.wrapping_add(number))?;
             for (position, scenario) in scenarios.iter().enumerate() {
                 let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number * 10_007 + position as u64);
                 self.try_one(&world, scenario, seed, &mut all[position]);

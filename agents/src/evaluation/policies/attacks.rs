@@ -4,12 +4,10 @@
 use diorama_baselines::environment::{Environment, EnvironmentError, Finish};
 use diorama_engine::extremes;
 use diorama_proof::survey::reads;
-use diorama_seeds::task::{Outcome, RefusalClass};
-use serde_json::Map;
+use diorama_seeds::task::RefusalClass;
 
-use super::MAX_GOALS;
-use super::ends::End;
-use super::oracle::{played, replay};
+use super::oracle::{Facts, played, replay};
+use super::{MAX_GOALS, REFUSAL, finish};
 use crate::evaluation::judge::Privileged;
 
 /// Extreme values that an argument is called with.
@@ -24,12 +22,11 @@ const MAX_REPEATS: usize = 8;
 pub(super) async fn write_late(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
-    end: End,
 ) -> Result<(), EnvironmentError> {
     if played(privileged).iter().all(|entry| entry.changes.is_empty()) {
         return Ok(());
     }
-    for call in replay(privileged, environment, end, true).await? {
+    for call in replay(privileged, environment, Facts::AsChecked, true).await? {
         // Whatever the answer is: the grade says whether it counted.
         if environment.call(&call).await.is_err() {
             break;
@@ -80,13 +77,7 @@ pub(super) async fn refuse_first(
         let about = answers.get(goal).and_then(|answer| answer.about.clone());
         // An end that is not taken may be tried again.
         for reason in reasons.by_ref().take(RefusalClass::ALL.len()) {
-            let finish = Finish {
-                outcome: Outcome::Refused,
-                reason: Some(reason),
-                about: about.clone(),
-                facts: Map::new(),
-                message: "I'm sorry, but I can't help with that.".to_owned(),
-            };
+            let finish = Finish { about: about.clone(), ..finish(Some(reason), REFUSAL.to_owned()) };
             match environment.finish(&finish).await {
                 Ok(answer) if answer.over => return Ok(()),
                 Ok(_) => break,

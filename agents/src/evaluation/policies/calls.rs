@@ -3,97 +3,19 @@
 use std::collections::BTreeSet;
 
 use diorama_baselines::environment::{ConversationEntry, Environment, EnvironmentError, View};
-use diorama_baselines::toolbox::{Document, documents, retrieve};
-use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_baselines::toolbox::{documents, retrieve};
 use diorama_proof::survey::{reads, refers_to};
 use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, Record, ResourceId, Setter, World};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Value;
-use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};
 
-use super::ends::{leaves, seen, value};
-
-/// Calls that follow from the visible tools alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blind {
-    /// Random calls with random arguments.
-    Random,
-    /// Whatever takes an id, with the ids from 1 on.
-    Ids,
-    /// Every API with the values seen, and then those that take things back.
-    SprayUndo,
-}
-
-/// Calls of one goal.
-const MAX_CALLS: usize = 12;
 /// Words of the request that are searched for, one by one.
 const MAX_SEARCHES: usize = 40;
 /// Values that a read with one required parameter is called with.
 const MAX_ARGUMENTS: usize = 25;
 /// Records of a resource that a patch is tried on.
 const MAX_PATCHED: usize = 6;
-/// Words of names of APIs that take something back.
-const UNDO: [&str; 6] = ["Cancel", "Delete", "Remove", "Restore", "Reopen", "Undo"];
-
-impl Blind {
-    /// The calls of a goal.
-    pub(super) fn calls<'a>(
-        self,
-        all: &'a [Document],
-        view: &View,
-        rng: &mut ChaCha8Rng,
-    ) -> Vec<(&'a Document, Map<String, Json>)> {
-        let seen = seen(view);
-        let undoes = |document: &&Document| UNDO.iter().any(|word| document.name.contains(word));
-        let chosen: Vec<&Document> = match self {
-            Self::Random => (0..MAX_CALLS / 2).filter_map(|_| all.choose(rng)).collect(),
-            Self::Ids => {
-                let takes: Vec<&Document> =
-                    all.iter().filter(|api| api.parameters().any(|(name, ..)| is_id(name))).collect();
-                takes.into_iter().cycle().take(MAX_CALLS).collect()
-            }
-            Self::SprayUndo => {
-                let first = all.iter().filter(|document| !undoes(document));
-                first.chain(all.iter().filter(undoes)).take(MAX_CALLS).collect()
-            }
-        };
-        let ids = (1..).map(|id| (self == Self::Ids).then(|| Json::from(id)));
-        chosen
-            .into_iter()
-            .zip(ids)
-            .map(|(document, id)| (document, arguments(document, &seen, rng, id.as_ref())))
-            .collect()
-    }
-}
-
-fn is_id(name: &str) -> bool {
-    name.ends_with("_id")
-}
-
-/// Required arguments of their kinds, from the values seen; `id` stands for every id.
-fn arguments(
-    document: &Document,
-    seen: &[Json],
-    rng: &mut ChaCha8Rng,
-    id: Option<&Json>,
-) -> Map<String, Json> {
-    let required = document.parameters().filter(|(.., must)| *must);
-    let argument = |(name, schema, _): (&str, &Json, bool)| {
-        let id = id.filter(|_| is_id(name)).cloned();
-        (name.to_owned(), id.unwrap_or_else(|| value(schema, seen, rng)))
-    };
-    required.map(argument).collect()
-}
-
-/// Searches for the first words of the user.
-pub(super) async fn search(environment: &mut dyn Environment) -> Result<(), EnvironmentError> {
-    let keywords = environment.view().user_turns().next().unwrap_or_default().to_owned();
-    let arguments = Map::from_iter([("keywords".to_owned(), Json::from(keywords))]);
-    environment.call(&Call { api: TOOL_SEARCHER.to_owned(), arguments }).await.map(|_| ())
-}
-
 /// Calls every read with the arguments that the request and the replies give.
 pub(super) async fn read_everything(
     world: &World,
@@ -217,4 +139,38 @@ fn key_parameter(api: &Api, resource: ResourceId) -> Option<ParameterId> {
         .iter()
         .position(|parameter| refers_to(&parameter.schema.kind) == Some(resource) && parameter.required)?;
     Some(ParameterId(index as u16))
+}
+
+/// Appends the leaves of a reply, in order.
+fn leaves<'a>(body: &'a Json, out: &mut Vec<&'a Json>) {
+    match body {
+        Json::Array(items) => items.iter().for_each(|item| leaves(item, out)),
+        Json::Object(members) => members.values().for_each(|member| leaves(member, out)),
+        leaf => out.push(leaf),
+    }
+}
+
+/// Returns every value of the replies with its path, a line each.
+pub(super) fn every_value(view: &View) -> String {
+    let mut words = String::new();
+    for said in &view.conversation {
+        if let ConversationEntry::Call(_, reply) = said {
+            list_values(&reply.body, "", &mut words);
+        }
+    }
+    words
+}
+
+/// Appends every value of a reply with its path, a line each.
+fn list_values(body: &Json, path: &str, out: &mut String) {
+    match body {
+        Json::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| list_values(item, &format!("{path}[{at}]"), out));
+        }
+        Json::Object(members) => {
+            members.iter().for_each(|(name, member)| list_values(member, &format!("{path}.{name}"), out));
+        }
+        Json::String(text) => out.push_str(&format!("{path}: {text}\n")),
+        leaf => out.push_str(&format!("{path}: {leaf}\n")),
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use diorama_baselines::prompts::{self, PromptError};
 use diorama_llm::{
-    BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Message, OutputSchema, ReplySource,
-    RequestOrigin, Sampling, ask_and_repair, json_in,
+    ChatError, ChatModel, ChatReply, ChatRequest, Message, ModelSource, OutputSchema, RequestOrigin,
+    Sampling, ask_and_repair, json_in,
 };
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -36,6 +36,14 @@ pub trait Step: Sync {
     fn prompt(&self) -> Result<Vec<Message>, PromptError> {
         prompts::render(&format!("pipeline/{}", Self::NAME), &self.input())
     }
+}
+
+/// Does work of seconds, such as playing scenarios, on a thread of its own: never on one that waits for the model.
+///
+/// # Errors
+/// When the work panics.
+pub async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Stop> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Stop::Worker)
 }
 
 /// Finds the JSON of a reply.
@@ -119,7 +127,11 @@ impl Asker {
         let origin = RequestOrigin { step: S::NAME.to_owned(), row: self.slot, attempt: number };
         let schema = step.schema().map(|schema| OutputSchema { name: S::NAME.to_owned(), schema });
         let request = ChatRequest { schema, ..ChatRequest::new(origin, Vec::new(), self.sampling.clone()) };
-        let mut source = StepSource { model: &*self.model, request, replies: 0 };
+        let repair = |problem: &str| -> Result<Vec<Message>, Stop> {
+            let wrong: Vec<&str> = problem.lines().collect();
+            Ok(prompts::render("pipeline/repair", &json!({ "wrong": wrong }))?)
+        };
+        let mut source = ModelSource { model: &*self.model, request, repair, replies: 0 };
         let (mut value, mut wrong, mut loss) = (None, Complaints::default(), Loss::Form);
         let parse = |reply: &ChatReply| {
             let text = reply.spoken();
@@ -165,32 +177,6 @@ impl Asker {
     }
 }
 
-/// The conversation of one step.
-struct StepSource<'a> {
-    model: &'a dyn ChatModel,
-    request: ChatRequest,
-    /// Replies so far, at most two.
-    replies: u32,
-}
-
-impl ReplySource for StepSource<'_> {
-    type Error = Stop;
-
-    fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Stop>> {
-        self.request.messages = messages.to_vec();
-        Box::pin(async {
-            let reply = self.model.chat(&self.request).await?;
-            self.replies += 1;
-            Ok(reply)
-        })
-    }
-
-    fn repair(&self, problem: &str) -> Result<Vec<Message>, Stop> {
-        let wrong: Vec<&str> = problem.lines().collect();
-        Ok(prompts::render("pipeline/repair", &json!({ "wrong": wrong }))?)
-    }
-}
-
 /// Does without a reply that the server does not give to this request and may give to others.
 fn bear(error: ChatError) -> Result<(), Stop> {
     match error {
@@ -222,6 +208,15 @@ mod tests {
     use diorama_llm::JsonMode;
 
     use super::*;
+
+    #[tokio::test]
+    async fn work_of_seconds_holds_up_no_conversation() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        // On the one thread of this runtime the work would wait for what is sent after it.
+        let work = on_a_thread(move || receiver.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
+        let (worked, sent) = tokio::join!(work, async move { sender.send(()) });
+        assert!(worked.unwrap() && sent.is_ok());
+    }
 
     #[test]
     fn a_json_mode_that_the_server_refuses_ends_the_run_and_other_refusals_do_not() {

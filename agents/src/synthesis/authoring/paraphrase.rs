@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 
-use super::asking::{Asker, Complaints, Step, StepRecord, Stop, read_json};
+use super::asking::{Asker, Complaints, Step, StepRecord, Stop, on_a_thread, read_json};
 use super::funnel::Funnel;
 use super::mend::failed;
 use super::{Authored, WAVE, collect, in_order};
@@ -135,7 +135,7 @@ pub async fn paraphrase(
 /// The wordings that are kept for a scenario, by line.
 async fn of_scenario(
     asker: &Asker,
-    doc: &WorldDoc,
+    doc: &Arc<WorldDoc>,
     scenario: &ScenarioDoc,
     count: usize,
 ) -> Result<IndexMap<String, Vec<String>>, Stop> {
@@ -148,7 +148,13 @@ async fn of_scenario(
         asker.count(|funnel| funnel.wordings_written += wordings.len() as u64);
         for wording in wordings {
             let known = lines[&path].iter().chain(kept.get(&path).into_iter().flatten());
-            match fault(doc, scenario, (&path, &wording), known) {
+            let known: Vec<String> = known.cloned().collect();
+            let tried = {
+                let (doc, scenario) = (Arc::clone(doc), scenario.clone());
+                let (path, wording) = (path.clone(), wording.clone());
+                move || fault(&doc, &scenario, (&path, &wording), &known)
+            };
+            match on_a_thread(tried).await? {
                 None => kept.entry(path.clone()).or_default().push(wording),
                 Some((class, what)) => {
                     asker.count(|funnel| *funnel.wordings_dropped.entry(class.to_owned()).or_default() += 1);
@@ -165,14 +171,16 @@ async fn of_scenario(
 }
 
 /// The reason why a wording is dropped: its class, and in full.
-fn fault<'a>(
+fn fault(
     doc: &WorldDoc,
     scenario: &ScenarioDoc,
     (path, wording): (&str, &str),
-    mut known: impl Iterator<Item = &'a String>,
+    known: &[String],
 ) -> Option<(&'static str, String)> {
     let own = shingles(&words(wording));
-    if let Some(near) = known.find(|other| *other == wording || similar(&shingles(&words(other)), &own)) {
+    if let Some(near) =
+        known.iter().find(|other| **other == wording || similar(&shingles(&words(other)), &own))
+    {
         return Some(("repeats another", near.clone()));
     }
     match tried_alone(doc, scenario, (path, wording)) {

@@ -1,6 +1,7 @@
 //! The query agent's scenarios: conversations for a world that is written, played and proven before they are kept.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use diorama_seeds::check;
 use diorama_seeds::doc::{RecordsDoc, ScenarioDoc, WorldDoc};
@@ -8,7 +9,7 @@ use diorama_seeds::world::{self, Severity};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::asking::{Asker, Complaints, Step, Stop, read_json};
+use super::asking::{Asker, Complaints, Step, Stop, on_a_thread, read_json};
 use super::mend::{Sound, failed};
 use super::whole::said;
 use crate::synthesis::error::PipelineError;
@@ -161,6 +162,7 @@ fn unbounded(scenario: &ScenarioDoc) -> Option<String> {
 pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<ScenarioDoc>, Stop> {
     let document = brief(&sound.doc);
     let document = document.as_deref().unwrap_or(&sound.text);
+    let doc = Arc::new(sound.doc.clone());
     let mut kept: Vec<ScenarioDoc> = Vec::new();
     // As many batches as would do if each kept half.
     for number in 0..(2 * count.div_ceil(BATCH)) as u32 {
@@ -174,7 +176,7 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<Sce
         written.retain(|scenario| kept.iter().all(|other| other.name != scenario.name));
         asker.count(|funnel| funnel.scenarios_written += written.len() as u64);
         let mut faulty = Vec::new();
-        sort(&sound.doc, written, &mut kept, &mut faulty);
+        sort(&doc, written, &mut kept, &mut faulty).await?;
         for mend in 0..MENDS {
             if faulty.is_empty() {
                 break;
@@ -187,7 +189,7 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<Sce
             // Scenarios that did not come back stay as faulty as they were.
             faulty.retain(|(scenario, _)| mended.iter().all(|other| other.name != scenario.name));
             let before = kept.len();
-            sort(&sound.doc, mended, &mut kept, &mut faulty);
+            sort(&doc, mended, &mut kept, &mut faulty).await?;
             asker.count(|funnel| funnel.scenarios_mended += (kept.len() - before) as u64);
         }
         asker.count(|funnel| {
@@ -233,19 +235,25 @@ fn uncalled(doc: &WorldDoc, scenarios: &[ScenarioDoc]) -> Vec<String> {
 }
 
 /// Sorts scenarios into those that become rows and those with something wrong, each looked at by itself.
-fn sort(
-    doc: &WorldDoc,
+async fn sort(
+    doc: &Arc<WorldDoc>,
     scenarios: Vec<ScenarioDoc>,
     kept: &mut Vec<ScenarioDoc>,
     faulty: &mut Vec<(ScenarioDoc, Vec<String>)>,
-) {
-    for scenario in scenarios {
-        match wrong(doc, &scenario) {
-            Ok(wrong) if wrong.is_empty() => kept.push(scenario),
-            Ok(wrong) => faulty.push((scenario, wrong)),
-            Err(error) => faulty.push((scenario, vec![failed(&error)])),
+) -> Result<(), Stop> {
+    let doc = Arc::clone(doc);
+    let tried = on_a_thread(move || {
+        let found =
+            |scenario| (wrong(&doc, &scenario).unwrap_or_else(|error| vec![failed(&error)]), scenario);
+        scenarios.into_iter().map(found).collect::<Vec<_>>()
+    });
+    for (wrong, scenario) in tried.await? {
+        match wrong.is_empty() {
+            true => kept.push(scenario),
+            false => faulty.push((scenario, wrong)),
         }
     }
+    Ok(())
 }
 
 /// The faults of a scenario: the findings of `world check`, else the reasons why too few tries become rows.

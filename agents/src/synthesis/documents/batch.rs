@@ -15,16 +15,18 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use super::prepared::{PreparedWorld, domain_at};
-use crate::synthesis::domain::{ApiAgent, MAX_WEEKS_APART, ScenarioApis};
+use crate::synthesis::domain::MAX_WEEKS_APART;
 use crate::synthesis::error::PipelineError;
+use crate::synthesis::make::make_world_at;
 use crate::synthesis::pipeline::{RowMaker, Start};
 use crate::synthesis::recipe::{Streams, alternate_seed, family_name};
 use crate::synthesis::scenario::{Joins, ScenarioSet, Shares};
-use crate::synthesis::tester::SixGates;
 use crate::synthesis::turns::Turn;
 use crate::synthesis::weights::{self, GOLDEN, ability_weight};
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
+/// Why a document is missing from the world of a batch.
+pub const UNJOINED: &str = "its world cannot be joined with that of the batch's document";
 /// Rows of a document that run in the same world: the worlds of large documents take megabytes.
 const ROWS_PER_WORLD: u64 = 500;
 /// Attempts at a row before it is given up.
@@ -72,12 +74,12 @@ pub struct MadeBatch {
 /// When the world of the first document cannot be made.
 pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<MadeBatch, PipelineError> {
     let alone = documents.first().cloned();
-    let is_joined = documents.len() > 1;
-    let world = match (world(request, documents), alone) {
-        (Err(_), Some(alone)) if is_joined => world(request, vec![alone])?,
-        (made, _) => made?,
+    let partners = documents.len().saturating_sub(1);
+    let (world, unjoined) = match (world(request, documents), alone) {
+        (Err(_), Some(alone)) if partners > 0 => (world(request, vec![alone])?, partners),
+        (made, _) => (made?, 0),
     };
-    let mut maker = RowMaker::new(&world, request.streams, &request.abilities, &SixGates, request.split);
+    let mut maker = RowMaker::new(&world, request.streams, &request.abilities, request.split);
     (maker.attempts, maker.joined) = (ATTEMPTS, &JOINED);
     let order = order(&world, &request.streams);
     let mut rows = Vec::new();
@@ -88,7 +90,11 @@ pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<Mad
             None => maker.attempts = LATER_ATTEMPTS,
         }
     }
-    let funnel = maker.funnel;
+    let mut funnel = maker.funnel;
+    for _ in 0..unjoined {
+        funnel.propose();
+        funnel.drop_at("document", UNJOINED);
+    }
     Ok(MadeBatch { world_id: world.id.clone(), world: world.canonical.to_string(), rows, funnel })
 }
 
@@ -102,7 +108,7 @@ fn world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<BatchW
     let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
     let (zone, clock) = (&template.world().zone, template.world().clock);
     let clock = zone.instant(Date(zone.date_of(clock).0 + weeks * 7), zone.time_of(clock));
-    ScenarioApis.build_at(&template, seed, clock)
+    make_world_at(&template, seed, clock)
 }
 
 /// The documents joined into one world template, with their scenarios.

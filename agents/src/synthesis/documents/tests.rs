@@ -1,8 +1,12 @@
 //! Shares, batches and partners of documents, and rows of a world that documents share.
 
 use diorama_output::row::Split;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::task::Ability;
 
+use super::batch::{BatchRequest, UNJOINED, make};
 use super::layout::{DocumentSize, batches, partners, shares};
+use super::prepared::PreparedWorld;
 use crate::synthesis::recipe::Streams;
 
 fn streams() -> Streams {
@@ -64,4 +68,32 @@ fn partners_are_small_and_of_the_same_split() {
             assert_eq!(documents[*other].license, documents[at].license);
         }
     }
+}
+
+#[test]
+fn a_partner_that_cannot_be_joined_is_counted() {
+    let prepared = |name: &str, materialised: Option<u64>| {
+        let text = format!(
+            r#"{{"world": 1, "name": "{name}", "clock": "2026-03-02T09:00", "resources": {{"room": {{
+                "key": "room_id", "fields": {{"room_id": {{"type": "integer"}}}}, "records": [{{"room_id": 1}}]}}}},
+                "apis": [{{"name": "GetRoom", "method": "GET", "path": "/rooms/{{room_id}}", "description": "Gets a room.",
+                "parameters": {{"room_id": {{"ref": "room"}}}}, "behaviour": {{"get": "room"}}}}]}}"#
+        );
+        let doc: WorldDoc = serde_json::from_str(&text).unwrap();
+        PreparedWorld { doc: WorldDoc { materialised, ..doc }, scenarios: Vec::new() }
+    };
+    let request = BatchRequest {
+        streams: streams(),
+        abilities: Ability::ALL.to_vec(),
+        shares: Default::default(),
+        split: Split::Train,
+        row_indexes: 0..2,
+        first: 0,
+    };
+    let unjoined = |partner| {
+        let made = make(&request, vec![prepared("inn", None), partner]).unwrap();
+        made.funnel.dropped.get("document").map_or(0, |reasons| reasons[UNJOINED])
+    };
+    assert_eq!(unjoined(prepared("spa", None)), 0);
+    assert_eq!(unjoined(prepared("spa", Some(1))), 1);
 }

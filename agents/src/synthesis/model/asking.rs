@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use diorama_baselines::prompts::PromptError;
 use diorama_baselines::role_model::ParseError;
 use diorama_llm::{
-    BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Identity, Message, OutputSchema, ReplySource,
+    BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Identity, Message, ModelSource, OutputSchema,
     RequestOrigin, Sampling, ask_and_repair,
 };
 use diorama_output::funnel::ModelUse;
@@ -61,6 +61,12 @@ pub enum Unasked {
 impl From<Lost> for Unasked {
     fn from(lost: Lost) -> Self {
         Self::Lost(lost)
+    }
+}
+
+impl From<ChatError> for Unasked {
+    fn from(error: ChatError) -> Self {
+        Self::Lost(Lost::of(&error))
     }
 }
 
@@ -138,7 +144,8 @@ impl Asker {
             schema: Some(OutputSchema { name: step.to_owned(), schema }),
             ..ChatRequest::new(self.origin(step, number), Vec::new(), self.sampling.clone())
         };
-        let mut source = Row { asker: self, request };
+        let repair = |wrong: &str| -> Result<Vec<Message>, Unasked> { Ok(self.repair(wrong)?) };
+        let mut source = ModelSource { model: self, request, repair, replies: 0 };
         let parse = |reply: &ChatReply| {
             read_json(reply).and_then(|json| read(&json)).map_err(|error| error.to_string())
         };
@@ -219,25 +226,6 @@ fn read_json(reply: &ChatReply) -> Result<Json, ParseError> {
         return Err(ParseError::expected("JSON, not a refusal", refusal));
     }
     reply.json().map_err(|error| ParseError::expected(&format!("JSON ({error})"), &reply.content))
-}
-
-/// The conversation of one question.
-struct Row<'a> {
-    asker: &'a Asker,
-    request: ChatRequest,
-}
-
-impl ReplySource for Row<'_> {
-    type Error = Unasked;
-
-    fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Unasked>> {
-        self.request.messages = messages.to_vec();
-        Box::pin(async { self.asker.chat(&self.request).await.map_err(|error| Lost::of(&error).into()) })
-    }
-
-    fn repair(&self, problem: &str) -> Result<Vec<Message>, Unasked> {
-        Ok(self.asker.repair(problem)?)
-    }
 }
 
 impl ChatModel for Asker {

@@ -1,14 +1,11 @@
 //! The judge of what code cannot see: whether a conversation reads as people write, can be answered as asked, and is.
 //!
-//! It votes on rows that have passed the gates, and can only drop them; that people do not speak so is advice, and drops nothing. How far it is to be believed is measured first, on
-//! conversations of known worth: proven ones that people wrote, and the same with one thing made wrong.
-
-use std::collections::BTreeMap;
+//! It votes on rows that have passed the gates, and can only drop them; that people do not speak so is advice, and drops nothing.
 
 use diorama_baselines::prompts::PromptError;
 use diorama_baselines::role_model::ParseError;
 use diorama_llm::Message;
-use diorama_proof::{Candidate, Grounded};
+use diorama_proof::Grounded;
 use diorama_seeds::model::World;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -155,145 +152,6 @@ pub async fn judge(
     Ok(verdict)
 }
 
-/// Ways to make a good conversation bad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Damage {
-    /// The last words are those of another conversation.
-    OtherAnswer,
-    /// The request is that of another conversation.
-    OtherRequest,
-    /// The request's words are in no order.
-    Scrambled,
-    /// The user asks in the words of a program.
-    MachineWords,
-}
-
-impl Damage {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::OtherAnswer, Self::OtherRequest, Self::Scrambled, Self::MachineWords];
-
-    /// The conversation with this damage; `other` is another one.
-    #[must_use]
-    pub fn of(self, good: &Candidate, other: &Candidate) -> Candidate {
-        let mut bad = good.clone();
-        match self {
-            Self::OtherAnswer => {
-                let last = |candidate: &Candidate| {
-                    let turns = candidate.goals.iter().flat_map(|goal| &goal.turns);
-                    turns.filter_map(|turn| turn.say.clone()).next_back()
-                };
-                let turns = bad.goals.iter_mut().rev().flat_map(|goal| goal.turns.iter_mut().rev());
-                let mut says = turns.filter_map(|turn| turn.say.as_mut());
-                if let (Some(own), Some(others)) = (says.next(), last(other)) {
-                    *own = others;
-                }
-            }
-            Self::OtherRequest => {
-                if let (Some(goal), Some(others)) = (bad.goals.first_mut(), other.goals.first()) {
-                    goal.user.clone_from(&others.user);
-                }
-            }
-            Self::Scrambled => {
-                if let Some(goal) = bad.goals.first_mut() {
-                    let mut words: Vec<&str> = goal.user.split_whitespace().collect();
-                    // By their letters: a fixed order that is hardly ever the right one.
-                    words.sort_by_key(|word| blake3::hash(word.as_bytes()).as_bytes()[0]);
-                    goal.user = words.join(" ");
-                }
-            }
-            Self::MachineWords => {
-                let first = bad.calls().find(|call| !call.arguments.is_empty()).cloned();
-                if let (Some(goal), Some(call)) = (bad.goals.first_mut(), first) {
-                    let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
-                    goal.user = format!("{} EXECUTE {}({arguments})", goal.user, call.api);
-                }
-            }
-        }
-        bad
-    }
-}
-
-/// How the tester fares on conversations of known worth.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// Good conversations that were judged.
-    pub good: u32,
-    /// Of them, those that the judge dropped.
-    pub good_dropped: u32,
-    /// Bad ones that were judged, by what was done to them.
-    pub bad: BTreeMap<String, u32>,
-    /// Of them, those that the judge dropped.
-    pub bad_dropped: BTreeMap<String, u32>,
-    /// Of the bad ones, those that the gates drop without a judge.
-    pub bad_dropped_by_gates: BTreeMap<String, u32>,
-    /// Bad ones that gates or judge dropped.
-    pub bad_dropped_by_either: u32,
-    /// Share of conversations on whose worth the judge is right.
-    pub agreement: f64,
-    /// Share of the conversations on which all votes agree.
-    pub unanimous: f64,
-    /// Of what gates and judge dropped, the share that was bad.
-    pub precision_dropped: Option<f64>,
-    /// Of what they kept, the share that was good.
-    pub precision_kept: Option<f64>,
-}
-
-/// One judged conversation of known worth.
-#[derive(Clone, Debug)]
-pub struct Labelled {
-    /// What was made wrong; nothing in a good one.
-    pub damage: Option<Damage>,
-    /// Whether the gates drop it.
-    pub gates_drop: bool,
-    /// What the judge says.
-    pub verdict: Verdict,
-}
-
-impl Calibration {
-    /// The sum over conversations.
-    #[must_use]
-    pub fn of(all: &[Labelled]) -> Self {
-        let mut sum = Self::default();
-        let (mut right, mut unanimous, mut kept_good, mut kept) = (0, 0, 0, 0);
-        let (mut dropped, mut dropped_bad) = (0, 0);
-        for one in all {
-            let judged_bad = one.verdict.fault().is_some() || one.verdict.is_unnatural();
-            right += u32::from(judged_bad == one.damage.is_some());
-            unanimous += u32::from(one.verdict.is_unanimous());
-            let out = judged_bad || one.gates_drop;
-            dropped += u32::from(out);
-            kept += u32::from(!out);
-            match one.damage {
-                None => {
-                    sum.good += 1;
-                    sum.good_dropped += u32::from(judged_bad);
-                    kept_good += u32::from(!out);
-                }
-                Some(damage) => {
-                    let name =
-                        serde_json::to_value(damage).ok().and_then(|name| name.as_str().map(str::to_owned));
-                    let name = name.unwrap_or_default();
-                    *sum.bad.entry(name.clone()).or_default() += 1;
-                    *sum.bad_dropped.entry(name.clone()).or_default() += u32::from(judged_bad);
-                    *sum.bad_dropped_by_gates.entry(name).or_default() += u32::from(one.gates_drop);
-                    sum.bad_dropped_by_either += u32::from(out);
-                    dropped_bad += u32::from(out);
-                }
-            }
-        }
-        let share = |part: u32, of: u32| (of > 0).then(|| f64::from(part) / f64::from(of));
-        let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        Self {
-            agreement: share(right, count).unwrap_or_default(),
-            unanimous: share(unanimous, count).unwrap_or_default(),
-            precision_dropped: share(dropped_bad, dropped),
-            precision_kept: share(kept_good, kept),
-            ..sum
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,22 +181,5 @@ mod tests {
         };
         assert!(vote("") && vote("three copies") && vote("in"));
         assert!(!vote("two copies") && !vote("\"Yes, TWO copies.\""));
-    }
-
-    #[test]
-    fn precision_counts_what_gates_and_judge_do_together() {
-        let verdict = |good| Verdict { votes: vec![vote(good, true, true)], malformed: 0 };
-        let one = |damage, gates_drop, good| Labelled { damage, gates_drop, verdict: verdict(good) };
-        let sum = Calibration::of(&[
-            one(None, false, true),
-            one(None, false, false),
-            one(Some(Damage::OtherAnswer), true, true),
-            one(Some(Damage::Scrambled), false, false),
-            one(Some(Damage::Scrambled), false, true),
-        ]);
-        assert_eq!((sum.good, sum.good_dropped, sum.bad_dropped_by_either), (2, 1, 2));
-        assert_eq!((sum.precision_dropped, sum.precision_kept), (Some(2.0 / 3.0), Some(0.5)));
-        assert!((sum.agreement - 0.4).abs() < 1e-9);
-        assert_eq!((sum.bad["scrambled"], sum.bad_dropped["scrambled"]), (2, 1));
     }
 }

@@ -6,6 +6,8 @@ use diorama_baselines::prompts::{PromptError, Prompts};
 use diorama_llm::Message;
 use serde::Serialize;
 
+use crate::synthesis::speech::SPEECH;
+
 macro_rules! files {
     ($($name:literal,)*) => {
         /// The prompts, by name.
@@ -20,26 +22,6 @@ files! {
     "repair",
     "tester",
 }
-
-/// The voices that lines are written in.
-pub const PERSONAS: [&str; 16] = [
-    "someone in a hurry who leaves out greetings",
-    "a polite older person who writes whole sentences",
-    "a student who writes casually",
-    "someone on a phone, short, hardly any punctuation",
-    "a friendly person who says hello first",
-    "a busy parent with one hand free",
-    "a precise person who likes things exact",
-    "someone a little annoyed, still civil",
-    "someone who learned English late and keeps it simple",
-    "a cheerful person",
-    "an office worker who writes as in an e-mail",
-    "someone tired at the end of a shift",
-    "a shy person who asks carefully",
-    "someone who explains why they ask, in a few words",
-    "a matter-of-fact person who wastes no word",
-    "someone who thinks aloud while writing",
-];
 
 /// The prompts of a run.
 #[derive(Debug)]
@@ -63,7 +45,7 @@ impl PromptSet {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         }
-        PERSONAS.iter().for_each(|persona| {
+        SPEECH.voices.iter().for_each(|persona| {
             hasher.update(persona.as_bytes());
         });
         Ok(Self { prompts: Prompts::new(files)?, hash: hasher.finalize().to_hex()[..16].to_owned() })

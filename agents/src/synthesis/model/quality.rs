@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::judge::Verdict;
-use super::steps::{StepLine, Went};
+use super::steps::{StepLine, Went, batch_file};
 
 /// Samples kept of each reason.
 const SAMPLES: usize = 3;
@@ -104,19 +104,15 @@ pub struct Cost {
 }
 
 impl Quality {
-    /// Reads what happened from the files under `steps`.
+    /// Reads what happened in batches from their files under `steps`. Files of other batches are of another run.
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn read(folder: &Path) -> std::io::Result<Self> {
-        let mut files: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-        files.sort_by_key(std::fs::DirEntry::file_name);
+    pub fn read(folder: &Path, batches: impl IntoIterator<Item = u64>) -> std::io::Result<Self> {
         let mut quality = Self::default();
-        for file in files {
-            if !file.file_name().to_string_lossy().starts_with("batch-") {
-                continue;
-            }
-            for line in BufReader::new(std::fs::File::open(file.path())?).lines() {
+        for batch in batches {
+            let Ok(file) = std::fs::File::open(folder.join(batch_file(batch))) else { continue };
+            for line in BufReader::new(file).lines() {
                 // A line that a killed run left unfinished says nothing.
                 if let Ok(line) = serde_json::from_str::<StepLine>(&line?) {
                     quality.count(&line);
@@ -170,5 +166,30 @@ impl Quality {
             self.judged.unanimous += u64::from(verdict.is_unanimous());
             self.judged.malformed_votes += u64::from(verdict.malformed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_another_run_in_the_same_folder_count_for_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |went| StepLine {
+            row_index: 0,
+            attempt: 0,
+            step: "query".to_owned(),
+            went,
+            reason: None,
+            what: None,
+            made: Json::Null,
+        };
+        for (batch, went) in [(0, Went::Passed), (7, Went::Dropped)] {
+            let text = serde_json::to_string(&line(went)).unwrap() + "\n";
+            std::fs::write(folder.path().join(batch_file(batch)), text).unwrap();
+        }
+        let quality = Quality::read(folder.path(), 0..2).unwrap();
+        assert_eq!((quality.steps["query"].passed, quality.steps["query"].dropped), (1, 0));
     }
 }

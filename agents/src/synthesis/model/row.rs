@@ -8,26 +8,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use diorama_output::funnel::Funnel;
+use diorama_output::plan::Batch;
+use diorama_output::row::Dialogue;
 use diorama_output::row::parts::Provenance;
-use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, GateReport, Grounded};
-use rand::RngExt;
+use rand::seq::IndexedRandom;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Lost, Unasked};
-use super::plan::{self, Plan};
-use super::prompts::PERSONAS;
+use super::plan;
 use super::rewrite::{self, Rewrite, Whose};
 use super::run_context::RunContext;
 use super::searches::searched_again;
 use super::steps::{StepLine, Went};
 use super::{AssistantWords, UserWords, caller, judge};
-use crate::synthesis::pipeline::{REPEATS, count_mutants};
+use crate::synthesis::pipeline::{Proven, REPEATS};
 use crate::synthesis::row::{self, About};
+use crate::synthesis::speech::SPEECH;
 use crate::synthesis::tags::OF_THE_WAY;
-use crate::synthesis::tester::Rejected;
+use crate::synthesis::tester::{Rejected, test};
 use crate::synthesis::world::BatchWorld;
 
 /// The order for one row.
@@ -35,8 +36,8 @@ use crate::synthesis::world::BatchWorld;
 pub struct RowJob {
     /// Its number.
     pub row_index: u64,
-    /// Its split.
-    pub split: Split,
+    /// Its batch.
+    pub batch: Batch,
     /// The attempt to begin with.
     pub from: u32,
     /// Openings of rows of the batch that this one must not repeat.
@@ -54,6 +55,8 @@ pub struct RowOutcome {
     pub attempt: u32,
     /// What became of the attempts.
     pub funnel: Funnel,
+    /// What the gates found of the row. Its mutants are counted once the row stands.
+    pub report: Option<GateReport>,
     /// The record of the steps, in order.
     pub lines: Vec<StepLine>,
     /// Why it came to no end. Then nothing else counts.
@@ -63,7 +66,7 @@ pub struct RowOutcome {
 impl RowOutcome {
     /// Gives up the row, which repeats another.
     pub(super) fn drop_repeated(&mut self) {
-        self.row = None;
+        (self.row, self.report) = (None, None);
         self.funnel.drop_at("duplicate", REPEATS);
         // What was written down of a row is now what was lost.
         if let Some(line) = self.lines.last_mut() {
@@ -76,7 +79,7 @@ impl RowOutcome {
     pub(super) fn go_on(&mut self, later: Self) {
         self.funnel.add(&later.funnel);
         self.lines.extend(later.lines);
-        (self.row, self.attempt) = (later.row, later.attempt);
+        (self.row, self.report, self.attempt) = (later.row, later.report, later.attempt);
     }
 }
 
@@ -105,8 +108,8 @@ impl Loss {
     }
 }
 
-/// A conversation that passed the gates, and who wrote it.
-struct Proven {
+/// A conversation in new words that passed the gates, and who wrote it.
+struct Worded {
     grounded: Grounded,
     report: GateReport,
     authors: BTreeMap<String, String>,
@@ -147,8 +150,8 @@ pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job:
         work.attempt = attempt;
         work.funnel.propose();
         match work.attempt().await {
-            Ok(row) => {
-                outcome.row = Some(row);
+            Ok((row, report)) => {
+                (outcome.row, outcome.report) = (Some(row), Some(report));
                 outcome.attempt = attempt;
                 break;
             }
@@ -197,7 +200,7 @@ impl Work {
         });
     }
 
-    async fn attempt(&mut self) -> Result<Dialogue, Loss> {
+    async fn attempt(&mut self) -> Result<(Dialogue, GateReport), Loss> {
         let plan = self.plan().await?;
         let persona = self.persona();
         let proven = self.reword(&plan, persona).await?;
@@ -207,7 +210,6 @@ impl Work {
             return Err(Loss::dropped("duplicate", REPEATS, proven.grounded.script.opening()));
         }
         self.judge(&proven.grounded).await?;
-        count_mutants(&mut self.funnel, &proven.report);
         let row = self.row(&plan, &proven);
         self.note(
             "row",
@@ -215,14 +217,15 @@ impl Work {
             None,
             json!({ "id": row.id, "authors": proven.authors, "candidate": proven.grounded.candidate }),
         );
-        Ok(row)
+        Ok((row, proven.report))
     }
 
-    async fn plan(&mut self) -> Result<Plan, Loss> {
-        let (world, place) = (self.world.clone(), (self.job.row_index, self.attempt));
+    async fn plan(&mut self) -> Result<Proven, Loss> {
+        let (world, batch) = (self.world.clone(), self.job.batch.clone());
+        let place = (self.job.row_index, self.attempt);
         let made = self
             .run_context
-            .compute(move |run_context| plan::plan(&run_context.recipe, &run_context.agents, &world, place));
+            .compute(move |run_context| plan::plan(&run_context.recipe, &world, &batch, place));
         let none = || {
             Loss::dropped(plan::STEP, "no chain of calls passed the gates", "no scenario that was played did")
         };
@@ -240,7 +243,7 @@ impl Work {
     fn persona(&self) -> &'static str {
         let place = (self.job.row_index, self.attempt);
         let mut stream = plan::stream(&self.run_context.recipe, "persona", place);
-        PERSONAS[stream.random_range(0..PERSONAS.len())]
+        SPEECH.voices.choose(&mut stream).map_or("", String::as_str)
     }
 
     /// Runs a candidate through the gates.
@@ -249,23 +252,21 @@ impl Work {
         let tested = move |run_context: &RunContext| {
             let candidate = searched_again(&world, candidate);
             let mut stream = plan::stream(&run_context.recipe, "gates", place);
-            run_context.agents.tester.test(&world, candidate, &mut stream).map_err(
-                |rejected| match rejected {
-                    Rejected::Gate(reason) => {
-                        (reason.gate.name(), reason.code.name().to_owned(), reason.to_string())
-                    }
-                    Rejected::Form(error) => {
-                        ("caller", "not of the form of a candidate".to_owned(), error.to_string())
-                    }
-                },
-            )
+            test(&world, candidate, &mut stream).map_err(|rejected| match rejected {
+                Rejected::Gate(reason) => {
+                    (reason.gate.name(), reason.code.name().to_owned(), reason.to_string())
+                }
+                Rejected::Form(error) => {
+                    ("caller", "not of the form of a candidate".to_owned(), error.to_string())
+                }
+            })
         };
         self.run_context.compute(tested).await
     }
 
     /// The conversation with its lines reworded, all in one request. What the gates find wrong goes back once; then the lines of one
     /// speaker alone are kept, where those pass.
-    async fn reword(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
+    async fn reword(&mut self, plan: &Proven, persona: &str) -> Result<Worded, Loss> {
         let settings = &self.run_context.settings;
         let user = settings.user == UserWords::Rewritten;
         let whose = Whose { user, assistant: settings.assistant == AssistantWords::Rewritten };
@@ -275,7 +276,7 @@ impl Work {
         let (asker, world) = (self.asker.clone(), self.world.clone());
         let rewrite = Rewrite::new(&plan.grounded, world.base.world(), whose, persona, self.attempt);
         if rewrite.count() == 0 {
-            return Ok(Proven { grounded: plan.grounded.clone(), report: plan.report.clone(), authors });
+            return Ok(Worded { grounded: plan.grounded.clone(), report: plan.report.clone(), authors });
         }
         let failed = |unasked| Loss::unasked(rewrite::STEP, unasked);
         let mut told = rewrite.ask(&asker).await.map_err(failed)?;
@@ -309,11 +310,11 @@ impl Work {
         {
             authors.insert(role.to_owned(), rewrite::STEP.to_owned());
         }
-        Ok(Proven { grounded, report, authors })
+        Ok(Worded { grounded, report, authors })
     }
 
     /// The assistant's side by the caller agent, in a live session; where it fails, the planned one where that is allowed.
-    async fn answer(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
+    async fn answer(&mut self, plan: &Proven, proven: Worded) -> Result<Worded, Loss> {
         let settings = &self.run_context.settings;
         if settings.assistant != AssistantWords::Caller {
             return Ok(proven);
@@ -323,7 +324,7 @@ impl Work {
             Ok((grounded, report)) => {
                 let mut authors = proven.authors;
                 authors.insert("assistant".to_owned(), caller::STEP.to_owned());
-                Ok(Proven { grounded, report, authors })
+                Ok(Worded { grounded, report, authors })
             }
             Err(Loss::Dropped { reason, what, .. }) if falls_back => {
                 self.note(caller::STEP, Went::FellBack, Some((&reason, &what)), Json::Null);
@@ -334,7 +335,7 @@ impl Work {
     }
 
     /// The caller agent's own way to the same end.
-    async fn solve(&mut self, plan: &Plan, proven: &Proven) -> Result<Passed, Loss> {
+    async fn solve(&mut self, plan: &Proven, proven: &Worded) -> Result<Passed, Loss> {
         let row = self.row(plan, proven);
         let (asker, world, protocol) =
             (self.asker.clone(), self.world.clone(), self.run_context.settings.protocol);
@@ -378,7 +379,7 @@ impl Work {
         Err(Loss::dropped(judge::STEP, fault, why))
     }
 
-    fn row(&self, plan: &Plan, proven: &Proven) -> Dialogue {
+    fn row(&self, plan: &Proven, proven: &Worded) -> Dialogue {
         let settings = &self.run_context.settings;
         let provenance = Provenance {
             backend: "llm".to_owned(),
@@ -397,11 +398,27 @@ impl Work {
         let about = About {
             ability: plan.ability,
             tags: &tags,
-            domain: plan.domain,
-            split: self.job.split,
+            domain: Some(plan.domain),
+            split: self.job.batch.split,
             provenance: &provenance,
             model_terms: Some(&terms),
         };
         row::row(self.world.of_rows(), &proven.grounded, &proven.report, &about)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_repeats_another_takes_its_mutants_with_it() {
+        let mut outcome = RowOutcome { report: Some(GateReport::default()), ..RowOutcome::default() };
+        outcome.drop_repeated();
+        assert!(outcome.report.is_none());
+        assert_eq!(outcome.funnel.dropped["duplicate"][REPEATS], 1);
+        let report = Some(GateReport::default());
+        outcome.go_on(RowOutcome { report, attempt: 2, ..RowOutcome::default() });
+        assert!(outcome.report.is_some() && outcome.attempt == 2);
     }
 }

@@ -3,31 +3,30 @@
 //! Which rows are in flight depends on the machine; what is written does not. Near-duplicates inside a batch are found in row
 //! order when all its rows are done, and tried again after the others.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use diorama_output::dataset::{BatchRows, DatasetError, DatasetWriter, FileWriter};
-use diorama_output::plan::{Batch, FilePlan};
+use diorama_output::dataset::{BatchRows, DatasetError, DatasetWriter, DriveError};
+use diorama_output::plan::Batch;
 use diorama_output::stats::duplicates::similar;
-use diorama_proof::Candidate;
-use tokio::sync::OnceCell;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::asking::{Asker, Lost};
-use super::judge::{self, Calibration, Damage, Labelled};
-use super::plan::{self, Plan};
+use super::asking::Lost;
 use super::row::{RowJob, RowOutcome, make_row, opening};
 use super::run_context::RunContext;
-use super::steps::StepLine;
+use super::steps::{StepLine, batch_file};
+use crate::synthesis::domain::batch_world;
 use crate::synthesis::error::PipelineError;
+use crate::synthesis::pipeline::count_mutants;
+use crate::synthesis::source::{RowSource, write_rows};
 use crate::synthesis::world::BatchWorld;
 
 /// Conversations in a row without a reply after which the server is taken to be gone.
 const SILENT: u32 = 20;
-/// Batches that may be open, for each that the conversations in flight would fill: what waits for a slow row is few megabytes,
-/// and a thousand conversations that wait for one are time lost.
+/// Batches that are open beside those that the conversations in flight fill: some rows of a batch are slow.
 const AHEAD: usize = 4;
 
 /// Why a run ends before its time, with nothing to be kept beside what is on disk.
@@ -50,9 +49,22 @@ pub enum RunError {
     /// The model cannot be asked.
     #[error("{0}; what was answered so far is kept, and --resume goes on from there")]
     Model(String),
+    /// The user has ended it.
+    #[error("interrupted; what was answered so far is kept, and --resume goes on from there")]
+    Interrupted,
     /// A task ended before its time.
     #[error("a conversation ended before its time")]
     Worker,
+}
+
+impl From<DriveError<Self>> for RunError {
+    fn from(error: DriveError<Self>) -> Self {
+        match error {
+            DriveError::Batch(error) => error,
+            DriveError::Dataset(error) => error.into(),
+            DriveError::Threads(_) | DriveError::Worker => Self::Worker,
+        }
+    }
 }
 
 /// How far a run is.
@@ -77,103 +89,61 @@ pub struct Ended {
     pub rows: u64,
 }
 
-/// The finished rows of a batch.
-struct BatchDone {
-    rows: BatchRows,
-    lines: Vec<StepLine>,
-    world: Option<Arc<BatchWorld>>,
-    /// Why rows that were tried again came to no end.
-    lost: Vec<Lost>,
-}
-
-/// A batch whose rows are in flight.
-struct Open {
-    world: Arc<OnceCell<Arc<BatchWorld>>>,
-    left: usize,
-    outcomes: Vec<RowOutcome>,
-}
-
-enum Done {
-    Slot(usize, Box<Result<RowOutcome, RunError>>),
-    Batch(usize, Box<BatchDone>),
-}
-
-/// Makes all pending files of a dataset, with at most `concurrency` conversations in flight. Under `steps` goes what
-/// happened, a file for each batch.
+/// Makes all pending files of a dataset, with at most `concurrency` conversations in flight on a runtime of several threads. The
+/// calling thread waits. Under `steps` goes what happened, a file for each batch.
 ///
 /// # Errors
 /// When worlds, files or the model fail; finished files and recorded replies stay.
-pub async fn run(
+pub fn run(
     run_context: &Arc<RunContext>,
+    runtime: &Handle,
     writer: &DatasetWriter,
     concurrency: usize,
     steps: Option<&Path>,
-    mut progress: impl FnMut(Progress),
+    progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Ended, RunError> {
-    let files = writer.pending();
-    let batches: Vec<Batch> = files.iter().flat_map(|file| file.batches.clone()).collect();
-    let mut flow = Flow {
+    let concurrency = concurrency.max(1);
+    let batches: Vec<Batch> = writer.pending().iter().flat_map(|file| file.batches.clone()).collect();
+    let Some(first) = batches.first() else { return Ok(Ended::default()) };
+    let rows_per_batch = (first.row_indexes.end - first.row_indexes.start).max(1) as usize;
+    let rows = ModelRows {
         run_context,
-        concurrency: concurrency.max(1),
-        row_indexes: batches
-            .iter()
-            .enumerate()
-            .flat_map(|(at, batch)| batch.row_indexes.clone().map(move |row_index| (at, row_index)))
-            .collect(),
-        started: 0,
-        batches: &batches,
-        open: BTreeMap::new(),
-        ready: BTreeMap::new(),
-        tasks: JoinSet::new(),
-        silent: 0,
-        fatal: None,
-        unheard: None,
-        ended: Ended::default(),
-    };
-    let mut out = Out {
-        writer,
-        files: files.into(),
-        file: None,
+        runtime,
+        at_once: Arc::new(Semaphore::new(concurrency)),
+        concurrency,
+        first: first.index,
         steps,
-        batches: &batches,
-        next: 0,
-        settled: 0,
-        rows: 0,
+        progress,
+        settled: AtomicU64::new(0),
+        heard: Mutex::default(),
     };
-    loop {
-        flow.start(out.next);
-        let Some(done) = flow.tasks.join_next().await else { break };
-        flow.take(done.map_err(|_| RunError::Worker)?)?;
-        while let Some(done) = flow.ready.remove(&out.next) {
-            out.write(done)?;
-        }
-        let waiting = flow.open.values().map(|open| open.outcomes.len() as u64).sum::<u64>();
-        progress(Progress { settled: out.settled + waiting, rows: out.rows, in_flight: flow.tasks.len() });
+    write_rows(&rows, writer, concurrency.div_ceil(rows_per_batch) + AHEAD, |_| {})?;
+    let heard = rows.heard();
+    match &heard.unheard {
+        // A run that got nothing for want of replies is no smaller dataset.
+        Some(what) if heard.ended.rows == 0 => Err(RunError::Model(what.clone())),
+        _ => Ok(heard.ended.clone()),
     }
-    if let Some(what) = flow.fatal {
-        return Err(RunError::Model(what));
-    }
-    // A run that got nothing for want of replies is no smaller dataset.
-    if let (0, Some(what)) = (out.rows + flow.rows(), flow.unheard) {
-        return Err(RunError::Model(what));
-    }
-    // What was never started has no rows, and the dataset is whole without it.
-    for (at, batch) in batches.iter().enumerate().skip(out.next) {
-        out.write(flow.ready.remove(&at).unwrap_or_else(|| BatchDone::empty(batch)))?;
-    }
-    Ok(Ended { rows: out.rows, ..flow.ended })
 }
 
-/// What is in flight.
-struct Flow<'a> {
+/// The rows that are made with a model.
+struct ModelRows<'a> {
     run_context: &'a Arc<RunContext>,
+    runtime: &'a Handle,
+    /// Room for conversations.
+    at_once: Arc<Semaphore>,
     concurrency: usize,
-    row_indexes: Vec<(usize, u64)>,
-    started: usize,
-    batches: &'a [Batch],
-    open: BTreeMap<usize, Open>,
-    ready: BTreeMap<usize, BatchDone>,
-    tasks: JoinSet<Done>,
+    /// The first batch of this run.
+    first: u64,
+    steps: Option<&'a Path>,
+    progress: &'a (dyn Fn(Progress) + Sync),
+    settled: AtomicU64,
+    heard: Mutex<Heard>,
+}
+
+/// What is known of the model's server by now.
+#[derive(Default)]
+struct Heard {
     silent: u32,
     fatal: Option<String>,
     /// Why the first row that came to no end did not.
@@ -181,230 +151,190 @@ struct Flow<'a> {
     ended: Ended,
 }
 
-impl Flow<'_> {
-    /// Starts conversations as long as there is room for them.
-    fn start(&mut self, written: usize) {
-        let rows_per_batch =
-            self.batches.first().map_or(1, |batch| batch.row_indexes.end - batch.row_indexes.start).max(1)
-                as usize;
-        let window = written + AHEAD * (self.concurrency.div_ceil(rows_per_batch) + 1);
-        while self.tasks.len() < self.concurrency && !self.run_context.stopping.load(Relaxed) {
-            let Some((at, number)) =
-                self.row_indexes.get(self.started).copied().filter(|(at, _)| *at < window)
-            else {
-                return;
-            };
-            self.started += 1;
-            let batch = self.batches[at].clone();
-            let open = self.open.entry(at).or_insert_with(|| Open {
-                world: Arc::default(),
-                left: (batch.row_indexes.end - batch.row_indexes.start) as usize,
-                outcomes: Vec::new(),
-            });
-            let (run_context, world) = (Arc::clone(self.run_context), Arc::clone(&open.world));
-            // The set of tasks is this one's own, and is awaited to its end.
-            self.tasks.spawn(async move {
-                let job = RowJob { row_index: number, split: batch.split, from: 0, known: Arc::default() };
-                let outcome = match world_of(&run_context, &world, &batch).await {
-                    Ok(world) => Ok(make_row(run_context, world, job).await),
-                    Err(error) => Err(error),
-                };
-                Done::Slot(at, Box::new(outcome))
-            });
+impl RowSource for ModelRows<'_> {
+    type Error = RunError;
+
+    fn batch(&self, batch: &Batch) -> Result<BatchRows, RunError> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                made = self.make(batch) => made,
+                () = self.run_context.is_aborted() => Err(RunError::Interrupted),
+            }
+        })
+    }
+}
+
+impl ModelRows<'_> {
+    async fn make(&self, batch: &Batch) -> Result<BatchRows, RunError> {
+        let mut made = BatchRows { batch: batch.index, ..BatchRows::default() };
+        let mut lines = Vec::new();
+        // A batch that is never started has no rows, and the dataset is whole without it.
+        if self.is_stopping() {
+            self.skip();
+        } else {
+            let of_batch = batch.clone();
+            let world =
+                self.run_context.compute(move |context| batch_world(&context.recipe, &of_batch)).await;
+            let world = world.map_err(|_| RunError::Worker)??;
+            let outcomes = self.first_tries(batch, &world).await?;
+            for outcome in self.settle(batch, &world, outcomes).await? {
+                made.funnel.add(&outcome.funnel);
+                if let Some(report) = &outcome.report {
+                    count_mutants(&mut made.funnel, report);
+                }
+                lines.extend(outcome.lines);
+                made.rows.extend(outcome.row);
+            }
+            made.worlds.insert(world.id.clone(), Arc::clone(&world.canonical));
         }
-        if self.run_context.stopping.load(Relaxed)
-            && self.ended.stopped.is_none()
-            && self.started < self.row_indexes.len()
         {
-            self.ended.stopped = Some("it was told to stop".to_owned());
+            let mut heard = self.heard();
+            heard.ended.rows += made.rows.len() as u64;
+            let has_none = batch.index == self.first && made.rows.is_empty();
+            if let Some(what) = heard.fatal.as_ref().or(heard.unheard.as_ref().filter(|_| has_none)) {
+                return Err(RunError::Model(what.clone()));
+            }
         }
+        if let Some(folder) = self.steps {
+            write_lines(folder, batch.index, &lines)?;
+        }
+        Ok(made)
     }
 
-    fn take(&mut self, done: Done) -> Result<(), RunError> {
-        match done {
-            Done::Batch(at, done) => {
-                done.lost.iter().for_each(|lost| self.hear(Some(lost)));
-                self.ready.insert(at, *done);
+    /// The rows of a batch that came to an end, in row order, each as its first attempts made it.
+    async fn first_tries(&self, batch: &Batch, world: &Arc<BatchWorld>) -> Result<Vec<RowOutcome>, RunError> {
+        let mut tries = JoinSet::new();
+        for row_index in batch.row_indexes.clone() {
+            let job = RowJob { row_index, batch: batch.clone(), from: 0, known: Arc::default() };
+            let (at_once, row) = (Arc::clone(&self.at_once), self.row(world, job));
+            let run_context = Arc::clone(self.run_context);
+            tries.spawn(async move {
+                // Nobody closes it.
+                let _room = at_once.acquire().await;
+                if run_context.stopping.load(Relaxed) { None } else { Some(row.await) }
+            });
+        }
+        let mut outcomes = Vec::new();
+        while let Some(outcome) = tries.join_next().await {
+            match outcome.map_err(|_| RunError::Worker)? {
+                Some(outcome) => {
+                    self.hear(outcome.unfinished.as_ref());
+                    self.settled.fetch_add(1, Relaxed);
+                    outcomes.push(outcome);
+                }
+                None => self.skip(),
             }
-            Done::Slot(at, outcome) => {
-                let outcome = (*outcome)?;
-                self.hear(outcome.unfinished.as_ref());
-                if let Some(open) = self.open.get_mut(&at) {
-                    open.left -= 1;
-                    open.outcomes.push(outcome);
+            self.report();
+        }
+        outcomes.retain(|outcome: &RowOutcome| outcome.unfinished.is_none());
+        outcomes.sort_by_key(|outcome| outcome.row_index);
+        Ok(outcomes)
+    }
+
+    fn row(
+        &self,
+        world: &Arc<BatchWorld>,
+        job: RowJob,
+    ) -> impl Future<Output = RowOutcome> + Send + 'static + use<> {
+        make_row(Arc::clone(self.run_context), Arc::clone(world), job)
+    }
+
+    /// Finds near-duplicates among the rows of a batch, in row order, and tries their rows again, all at once, until none is left.
+    async fn settle(
+        &self,
+        batch: &Batch,
+        world: &Arc<BatchWorld>,
+        mut outcomes: Vec<RowOutcome>,
+    ) -> Result<Vec<RowOutcome>, RunError> {
+        let mut known: Vec<Box<[u64]>> = Vec::new();
+        let mut new: Vec<usize> = (0..outcomes.len()).collect();
+        while !new.is_empty() {
+            // Those that were tried last give way to all that stand already.
+            let mut repeats = Vec::new();
+            for at in new {
+                let Some(first) = outcomes[at].row.as_ref().map(opening) else { continue };
+                if known.iter().any(|other| similar(other, &first)) {
+                    outcomes[at].drop_repeated();
+                    repeats.push(at);
+                } else {
+                    known.push(first);
                 }
             }
+            let kept = Arc::new(known.clone());
+            let mut tries = JoinSet::new();
+            for at in &repeats {
+                let RowOutcome { row_index, attempt, .. } = outcomes[*at];
+                let (batch, known) = (batch.clone(), Arc::clone(&kept));
+                let again = self.row(world, RowJob { row_index, batch, from: attempt + 1, known });
+                let (at, at_once) = (*at, Arc::clone(&self.at_once));
+                tries.spawn(async move {
+                    let _room = at_once.acquire().await;
+                    (at, again.await)
+                });
+            }
+            while let Some(again) = tries.join_next().await {
+                let (at, again) = again.map_err(|_| RunError::Worker)?;
+                match &again.unfinished {
+                    Some(lost) => self.hear(Some(lost)),
+                    None => outcomes[at].go_on(again),
+                }
+            }
+            new = repeats;
         }
-        // A batch is settled when its last row is, or when no more of them will be started.
-        let stopping = self.run_context.stopping.load(Relaxed);
-        let in_flight = |at: &usize, open: &Open| {
-            let started = self.row_indexes[..self.started].iter().filter(|(of, _)| of == at).count();
-            started - open.outcomes.len()
-        };
-        let settled: Vec<usize> = self
-            .open
-            .iter()
-            .filter(|(at, open)| open.left == 0 || (stopping && in_flight(at, open) == 0))
-            .map(|(at, _)| *at)
-            .collect();
-        for at in settled {
-            let Some(open) = self.open.remove(&at) else { continue };
-            let (run_context, batch) = (Arc::clone(self.run_context), self.batches[at].clone());
-            self.tasks
-                .spawn(async move { Done::Batch(at, Box::new(settle(&run_context, &batch, open).await)) });
-        }
-        Ok(())
+        Ok(outcomes)
     }
 
-    /// Rows of batches that are settled and not written yet.
-    fn rows(&self) -> u64 {
-        self.ready.values().map(|done| done.rows.rows.len() as u64).sum()
+    fn is_stopping(&self) -> bool {
+        self.run_context.stopping.load(Relaxed)
+    }
+
+    /// Leaves out rows because the run was told to stop.
+    fn skip(&self) {
+        self.heard().ended.stopped.get_or_insert_with(|| "it was told to stop".to_owned());
     }
 
     /// Decides whether the run goes on after a row that came to no end.
-    fn hear(&mut self, unfinished: Option<&Lost>) {
+    fn hear(&self, unfinished: Option<&Lost>) {
+        let mut heard = self.heard();
         let Some(lost) = unfinished else {
-            self.silent = 0;
+            heard.silent = 0;
             return;
         };
-        self.ended.unfinished += 1;
-        self.unheard.get_or_insert_with(|| lost.what().to_owned());
+        heard.ended.unfinished += 1;
+        heard.unheard.get_or_insert_with(|| lost.what().to_owned());
         match lost {
             Lost::Spent(what) => {
-                self.ended.stopped.get_or_insert_with(|| what.clone());
+                heard.ended.stopped.get_or_insert_with(|| what.clone());
             }
             Lost::Missing(_) => return,
             Lost::Silent(what) => {
-                self.silent += 1;
-                if self.silent < SILENT {
+                heard.silent += 1;
+                if heard.silent < SILENT {
                     return;
                 }
-                self.fatal.get_or_insert_with(|| what.clone());
+                heard.fatal.get_or_insert_with(|| what.clone());
             }
             Lost::Fatal(what) => {
-                self.fatal.get_or_insert_with(|| what.clone());
+                heard.fatal.get_or_insert_with(|| what.clone());
             }
         }
         self.run_context.stopping.store(true, Relaxed);
     }
-}
 
-/// The world of a batch, made by the first of its rows that needs it.
-async fn world_of(
-    run_context: &Arc<RunContext>,
-    cell: &OnceCell<Arc<BatchWorld>>,
-    batch: &Batch,
-) -> Result<Arc<BatchWorld>, RunError> {
-    let make = || async {
-        let batch = batch.clone();
-        let made = run_context
-            .compute(move |run_context| run_context.agents.domain.world(&run_context.recipe, &batch))
-            .await;
-        made.map_err(|_| RunError::Worker)?.map_err(RunError::Pipeline)
-    };
-    cell.get_or_try_init(make).await.cloned()
-}
-
-/// Finds near-duplicates among the rows of a batch, in row order, and tries their rows again, all at once, until none is left.
-async fn settle(run_context: &Arc<RunContext>, batch: &Batch, open: Open) -> BatchDone {
-    let Open { world, mut outcomes, .. } = open;
-    let world = world.get().cloned();
-    outcomes.retain(|outcome| outcome.unfinished.is_none());
-    outcomes.sort_by_key(|outcome| outcome.row_index);
-    let mut done = BatchDone::empty(batch);
-    let mut known: Vec<Box<[u64]>> = Vec::new();
-    let mut new: Vec<usize> = (0..outcomes.len()).collect();
-    loop {
-        // Those that were tried last give way to all that stand already.
-        let mut repeats = Vec::new();
-        for at in new {
-            let Some(first) = outcomes[at].row.as_ref().map(opening) else { continue };
-            if known.iter().any(|other| similar(other, &first)) {
-                outcomes[at].drop_repeated();
-                repeats.push(at);
-            } else {
-                known.push(first);
-            }
-        }
-        let Some(world) = world.as_ref().filter(|_| !repeats.is_empty()) else { break };
-        let kept = Arc::new(known.clone());
-        let mut tries = JoinSet::new();
-        for at in &repeats {
-            let RowOutcome { row_index: number, attempt, .. } = outcomes[*at];
-            let job =
-                RowJob { row_index: number, split: batch.split, from: attempt + 1, known: Arc::clone(&kept) };
-            let (at, again) = (*at, make_row(Arc::clone(run_context), Arc::clone(world), job));
-            tries.spawn(async move { (at, again.await) });
-        }
-        let mut again = tries.join_all().await;
-        again.sort_by_key(|(at, _)| *at);
-        for (at, again) in again {
-            match again.unfinished {
-                Some(lost) => done.lost.push(lost),
-                None => outcomes[at].go_on(again),
-            }
-        }
-        new = repeats;
+    fn report(&self) {
+        let (settled, rows) = (self.settled.load(Relaxed), self.heard().ended.rows);
+        let in_flight = self.concurrency - self.at_once.available_permits();
+        (self.progress)(Progress { settled, rows, in_flight });
     }
-    for outcome in outcomes {
-        done.rows.funnel.add(&outcome.funnel);
-        done.lines.extend(outcome.lines);
-        done.rows.rows.extend(outcome.row);
-    }
-    done.world = world.filter(|_| !done.rows.rows.is_empty());
-    done
-}
 
-impl BatchDone {
-    fn empty(batch: &Batch) -> Self {
-        let rows = BatchRows { batch: batch.index, ..BatchRows::default() };
-        Self { rows, lines: Vec::new(), world: None, lost: Vec::new() }
-    }
-}
-
-/// Where rows go, batch by batch in order.
-struct Out<'a> {
-    writer: &'a DatasetWriter,
-    files: std::collections::VecDeque<&'a FilePlan>,
-    file: Option<(FileWriter<'a>, usize)>,
-    steps: Option<&'a Path>,
-    batches: &'a [Batch],
-    next: usize,
-    settled: u64,
-    rows: u64,
-}
-
-impl Out<'_> {
-    fn write(&mut self, mut done: BatchDone) -> Result<(), RunError> {
-        if self.file.is_none() {
-            let Some(plan) = self.files.pop_front() else { return Err(RunError::Worker) };
-            self.file = Some((self.writer.start_file(plan)?, plan.batches.len()));
-        }
-        if let Some(world) = &done.world {
-            done.rows.worlds.insert(world.id.clone(), Arc::clone(&world.canonical));
-        }
-        let batch = &self.batches[self.next];
-        if let Some(folder) = self.steps {
-            write_lines(folder, batch.index, &done.lines)?;
-        }
-        self.settled += batch.row_indexes.end - batch.row_indexes.start;
-        self.rows += done.rows.rows.len() as u64;
-        self.next += 1;
-        let Some((file, left)) = &mut self.file else { return Err(RunError::Worker) };
-        file.submit(done.rows)?;
-        *left -= 1;
-        if *left == 0
-            && let Some((file, _)) = self.file.take()
-        {
-            file.finish()?;
-        }
-        Ok(())
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Writes what happened in a batch: one JSON object a line.
 fn write_lines(folder: &Path, batch: u64, lines: &[StepLine]) -> Result<(), RunError> {
-    let path = folder.join(format!("batch-{batch:06}.jsonl"));
+    let path = folder.join(batch_file(batch));
     let mut text = Vec::new();
     for line in lines {
         // Strings, numbers and lists: writing them as JSON cannot fail.
@@ -413,78 +343,4 @@ fn write_lines(folder: &Path, batch: u64, lines: &[StepLine]) -> Result<(), RunE
         }
     }
     std::fs::write(&path, text).map_err(|source| RunError::Steps { path, source })
-}
-
-/// Tries the judge on conversations of known worth: good ones that people wrote, and each of them with some damage.
-///
-/// # Errors
-/// When a world cannot be made, or the model gives no reply.
-pub async fn calibrate(
-    run_context: &Arc<RunContext>,
-    batch: &Batch,
-    conversations: u32,
-) -> Result<Calibration, RunError> {
-    let cell = OnceCell::new();
-    let world = world_of(run_context, &cell, batch).await?;
-    let pairs = (conversations / 2).max(1);
-    let mut plans: Vec<Plan> = Vec::new();
-    for number in 0..=pairs {
-        let world = Arc::clone(&world);
-        let place = (u64::MAX / 2 + u64::from(number), 0);
-        let made = run_context
-            .compute(move |run_context| plan::plan(&run_context.recipe, &run_context.agents, &world, place));
-        plans.extend(made.await.map_err(|_| RunError::Worker)?);
-    }
-    let mut tasks = JoinSet::new();
-    for (number, pair) in plans.windows(2).enumerate() {
-        let (good, other) = (pair[0].grounded.candidate.clone(), pair[1].grounded.candidate.clone());
-        let damage = Damage::ALL[number % Damage::ALL.len()];
-        let bad = damage.of(&good, &other);
-        for (at, candidate, damage) in [(0, good, None), (1, bad, Some(damage))] {
-            let (run_context, world) = (Arc::clone(run_context), Arc::clone(&world));
-            let number = 2 * number as u32 + at;
-            tasks.spawn(
-                async move { (number, labelled(&run_context, &world, number, candidate, damage).await) },
-            );
-        }
-    }
-    let mut all: Vec<(u32, Result<Option<Labelled>, Lost>)> = tasks.join_all().await;
-    all.sort_by_key(|(number, _)| *number);
-    let mut judged = Vec::new();
-    for (_, one) in all {
-        match one {
-            Ok(one) => judged.extend(one),
-            Err(Lost::Spent(_)) => break,
-            Err(lost) => return Err(RunError::Model(lost.what().to_owned())),
-        }
-    }
-    Ok(Calibration::of(&judged))
-}
-
-async fn labelled(
-    run_context: &Arc<RunContext>,
-    world: &Arc<BatchWorld>,
-    number: u32,
-    candidate: Candidate,
-    damage: Option<Damage>,
-) -> Result<Option<Labelled>, Lost> {
-    let of_world = Arc::clone(world);
-    let made = run_context.compute(move |run_context| {
-        let mut rng = run_context.recipe.stream("calibration", u64::from(number));
-        let drops = run_context.agents.tester.test(&of_world, candidate.clone(), &mut rng).is_err();
-        (drops, diorama_proof::ground(of_world.context(), candidate).ok())
-    });
-    let (gates_drop, Some(grounded)) = made.await? else { return Ok(None) };
-    let settings = &run_context.settings;
-    let asker = Asker::new(
-        run_context.model.clone(),
-        run_context.prompts.clone(),
-        settings.sampling.clone(),
-        u64::from(number),
-    );
-    // Its votes are numbered apart from those on rows.
-    let verdict =
-        judge::judge(&asker, u32::MAX / judge::MOST_VOTES - 1, settings.votes, &grounded, world.base.world())
-            .await?;
-    Ok(Some(Labelled { damage, gates_drop, verdict }))
 }

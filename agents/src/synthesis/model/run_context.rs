@@ -4,19 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use diorama_llm::ChatModel;
+use tokio::sync::watch;
 
 use super::Settings;
 use super::asking::Lost;
 use super::prompts::PromptSet;
-use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;
 
 /// Everything that the rows of a run share.
 pub struct RunContext {
     /// What rows depend on.
     pub recipe: Arc<Recipe>,
-    /// The agents that need no model.
-    pub agents: Agents,
     /// How the model is asked.
     pub settings: Settings,
     /// What it is told.
@@ -27,9 +25,17 @@ pub struct RunContext {
     pub threads: rayon::ThreadPool,
     /// Whether no further attempt is to be started.
     pub stopping: AtomicBool,
+    /// Whether everything in flight is to end where it is.
+    pub abort: watch::Sender<bool>,
 }
 
 impl RunContext {
+    /// Ends when everything in flight is to end.
+    pub async fn is_aborted(&self) {
+        // The sender lives as long as this context, so that waiting cannot fail.
+        let _ = self.abort.subscribe().wait_for(|aborted| *aborted).await;
+    }
+
     /// Has something worked out on the threads for work.
     ///
     /// # Errors

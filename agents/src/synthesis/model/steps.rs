@@ -25,6 +25,12 @@ pub struct StepLine {
     pub made: Json,
 }
 
+/// The file of a batch, below the folder of steps.
+#[must_use]
+pub fn batch_file(batch: u64) -> String {
+    format!("batch-{batch:06}.jsonl")
+}
+
 /// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -11,8 +11,9 @@ use diorama_seeds::scenario::{Scenario, compile};
 use diorama_seeds::task::Ability;
 
 use super::shape::Shape;
+use crate::synthesis::guide::Guide;
 use crate::synthesis::scenario::rehearse;
-use crate::synthesis::world::{BatchWorld, Guide};
+use crate::synthesis::world::BatchWorld;
 
 /// Plays of a scenario before it is given up, while it is written.
 const MOST_TRIALS: u64 = 12;

@@ -84,13 +84,13 @@ impl<'a> Player<'a, '_> {
         } else {
             Detour::TransientError
         });
-        self.calls.push(entry);
+        self.calls.made.push(entry);
         turns.push(Turn { say: (!said.is_empty()).then_some(said), calls: vec![call], ..Turn::default() });
         if self.detours.last() != Some(&Detour::ExpiredToken) {
             return Ok(WORDS.again.choose(self.rng).cloned().unwrap_or_default());
         }
         let model = self.world.base.world();
-        let signed_in = self.calls.iter().rev().find(|entry| {
+        let signed_in = self.calls.made.iter().rev().find(|entry| {
             let api = entry.api.map(|api| model.api(api));
             entry.reply.is_success()
                 && api.is_some_and(|api| matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }))
@@ -98,7 +98,7 @@ impl<'a> Player<'a, '_> {
         let Call { api, arguments } = signed_in.map(|entry| entry.call.clone()).ok_or(Unplayed::NoDetour)?;
         let again = CandidateCall { api, arguments, mistake: false };
         let entry = self.session.call(&(&again).into());
-        self.calls.push(entry);
+        self.calls.made.push(entry);
         let say = WORDS.expired.choose(self.rng).cloned().filter(|words| !words.is_empty());
         turns.push(Turn { say, calls: vec![again], ..Turn::default() });
         Ok(String::new())
@@ -131,7 +131,7 @@ impl<'a> Player<'a, '_> {
             },
         );
         let (right, wrong) = pairs.choose(self.rng).ok_or(Unplayed::NoDetour)?;
-        let correction = self.hand.choose(&WORDS.slip, self.rng).ok_or(Unplayed::NoDetour)?;
+        let correction = self.manner.hand.choose(&WORDS.slip, self.rng).ok_or(Unplayed::NoDetour)?;
         let correction = correction.replace("{right}", &right).replace("{wrong}", &wrong);
         self.detours.push(Detour::Slip);
         let opening = opening.replacen(&right, &wrong, 1);
@@ -147,7 +147,8 @@ impl<'a> Player<'a, '_> {
         wording: &str,
     ) -> Result<(CandidateGoal, String), Unplayed> {
         let model = self.world.base.world();
-        let skips = |step: &&ScenarioStepDoc| self.skips_sign_in && only_signs_in(model, self.scenario, step);
+        let skips =
+            |step: &&ScenarioStepDoc| self.user.skips_sign_in && only_signs_in(model, self.scenario, step);
         let step = doc.does.iter().find(|step| !skips(step)).ok_or(Unplayed::NoDetour)?;
         let name =
             step.call.clone().filter(|_| step.each.is_none() && !step.fails).ok_or(Unplayed::NoDetour)?;
@@ -159,8 +160,8 @@ impl<'a> Player<'a, '_> {
         });
         let (argument, right, wrong) = told.ok_or(Unplayed::NoDetour)?;
         let user = opening.replacen(&right, &wrong, 1);
-        self.goal_from = self.said.len();
-        self.said.push(user.clone());
+        self.talk.goal_from = self.talk.said.len();
+        self.talk.said.push(user.clone());
         let mut turns = Vec::new();
         if !self.find(&name, &mut turns) {
             return Err(Unplayed::NotFound(name));
@@ -171,11 +172,11 @@ impl<'a> Player<'a, '_> {
         if entry.reply.status != 404 || !entry.reply.to_json(&model.zone).contains(&wrong) {
             return Err(Unplayed::NoDetour);
         }
-        self.calls.push(entry);
+        self.calls.made.push(entry);
         turns.push(Turn { calls: vec![call], ..Turn::default() });
         let say =
             WORDS.misspelt.assistant.choose(self.rng).ok_or(Unplayed::NoDetour)?.replace("{wrong}", &wrong);
-        self.answered.push(say.clone());
+        self.talk.answered.push(say.clone());
         let ends = End {
             outcome: Outcome::Refused,
             reason: vec![RefusalClass::NotFound],
@@ -183,7 +184,7 @@ impl<'a> Player<'a, '_> {
             asks: Vec::new(),
         };
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
-        let again = self.hand.choose(&WORDS.misspelt.user, self.rng).ok_or(Unplayed::NoDetour)?;
+        let again = self.manner.hand.choose(&WORDS.misspelt.user, self.rng).ok_or(Unplayed::NoDetour)?;
         self.detours.push(Detour::Misspelt);
         let goal = CandidateGoal { user, turns, ..CandidateGoal::default() };
         Ok((goal, again.replace("{right}", &right)))
@@ -198,10 +199,10 @@ impl<'a> Player<'a, '_> {
     pub(super) fn change_mind(&mut self, alternatives: &[&'a Scenario]) -> Result<CandidateGoal, Unplayed> {
         let scenario = self.go_on(alternatives)?;
         let wordings: Vec<String> =
-            scenario.doc.later.iter().filter(|words| self.hand.fits(words)).cloned().collect();
+            scenario.doc.later.iter().filter(|words| self.manner.hand.fits(words)).cloned().collect();
         let asked = self.users(&wordings)?;
         let exchange = &WORDS.changed_mind;
-        let taken_back = self.hand.choose(&exchange.user, self.rng).ok_or(Unplayed::NoDetour)?;
+        let taken_back = self.manner.hand.choose(&exchange.user, self.rng).ok_or(Unplayed::NoDetour)?;
         let stop = if asked.ends_with(['.', '?', '!']) { "" } else { "..." };
         let user = format!("{asked}{stop} {taken_back}");
         self.detours.push(Detour::ChangedMind);
@@ -212,7 +213,7 @@ impl<'a> Player<'a, '_> {
     pub(super) fn digress(&mut self, is_last: bool) -> Result<CandidateGoal, Unplayed> {
         let remarks = WORDS.remarks.iter().chain(WORDS.interruptions.iter().filter(|_| !is_last));
         let exchange = remarks.choose(self.rng).ok_or(Unplayed::NoDetour)?;
-        let user = self.hand.choose(&exchange.user, self.rng).ok_or(Unplayed::NoDetour)?.to_owned();
+        let user = self.manner.hand.choose(&exchange.user, self.rng).ok_or(Unplayed::NoDetour)?.to_owned();
         self.detours.push(Detour::Digression);
         self.answer(user, exchange)
     }
@@ -220,8 +221,8 @@ impl<'a> Player<'a, '_> {
     /// A goal that is answered without a call.
     fn answer(&mut self, user: String, exchange: &Exchange) -> Result<CandidateGoal, Unplayed> {
         let say = exchange.assistant.choose(self.rng).cloned().ok_or(Unplayed::NoDetour)?;
-        self.said.push(user.clone());
-        self.answered.push(say.clone());
+        self.talk.said.push(user.clone());
+        self.talk.answered.push(say.clone());
         let ends = End { outcome: Outcome::Done, reason: Vec::new(), facts: Vec::new(), asks: Vec::new() };
         let turns = vec![Turn { say: Some(say), ends: Some(ends), ..Turn::default() }];
         Ok(CandidateGoal { user, turns, ..CandidateGoal::default() })

@@ -4,7 +4,7 @@ use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::world::Finding;
 use serde_json::Value as Json;
 
-use super::words::{expression_fault, template_fault};
+use super::templates::{expression_fault, template_fault};
 
 /// What is wrong with the words of a scenario as templates.
 pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {

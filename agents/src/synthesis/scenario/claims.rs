@@ -15,7 +15,7 @@ impl Player<'_, '_> {
         if let Some(shown) = &when.shown {
             let end = shown.find(['.', '[']).unwrap_or(shown.len());
             let (name, path) = shown.split_at(end);
-            let call = self.named.get(name).and_then(|calls| calls.last());
+            let call = self.calls.named.get(name).and_then(|calls| calls.last());
             opening.call = Some(*call.ok_or_else(|| Unplayed::Unknown(shown.clone()))?);
             let path = path.trim_start_matches('.');
             opening.path = (!path.is_empty()).then(|| self.scene.casing().write_path(path));
@@ -32,7 +32,7 @@ impl Player<'_, '_> {
         let missing = || Unplayed::NoFact(fact.to_owned());
         let end = path.find(['.', '[']).unwrap_or(path.len());
         let (name, rest) = path.split_at(end);
-        if let Some(calls) = self.named.get(name) {
+        if let Some(calls) = self.calls.named.get(name) {
             // Of a step made for each item, the number behind the name says which.
             let (call, rest) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
                 Some((number, rest)) if calls.len() > 1 => {
@@ -53,7 +53,7 @@ impl Player<'_, '_> {
         let field = self.world.base.world().resource(resource).field_named(field).ok_or_else(missing)?;
         let shown = |key: &Value| {
             let wanted = Origin::Field { resource, key: key.clone(), field };
-            self.calls.iter().enumerate().rev().find_map(|(call, entry)| {
+            self.calls.made.iter().enumerate().rev().find_map(|(call, entry)| {
                 let (path, ..) = entry.reply.body.leaves().find(|(_, _, origin)| **origin == wanted)?;
                 Some(FactClaim { call, path, several, ..form.clone() })
             })

@@ -12,6 +12,8 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
+use super::shares::Shares;
+
 /// Something that happens on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detour {
@@ -53,9 +55,28 @@ impl Detour {
         }
     }
 
+    /// The shares of all detours: those that are asked for first, as they are; the others have what is left. The shares that are asked
+    /// for add up to 1 at most.
+    #[must_use]
+    pub fn shares(asked: &Shares, is_written_by_rule: bool) -> Vec<(Self, f64)> {
+        let share = |detour: Self| asked.get(detour.label()).copied();
+        let mut shares: Vec<(Self, f64)> =
+            Self::ALL.into_iter().filter_map(|detour| Some((detour, share(detour)?))).collect();
+        let left = 1.0 - shares.iter().map(|(_, share)| share).sum::<f64>();
+        let others: Vec<(Self, f64)> = Self::ALL
+            .into_iter()
+            .filter(|detour| share(*detour).is_none())
+            .map(|detour| (detour, detour.usual_share(is_written_by_rule)))
+            .collect();
+        let usual: f64 = others.iter().map(|(_, share)| share).sum();
+        let scale = if usual > left { (left / usual).max(0.0) } else { 1.0 };
+        shares.extend(others.into_iter().map(|(detour, share)| (detour, share * scale)));
+        shares
+    }
+
     /// Share of the conversations that try to make it, unless another is asked for. Not all have room for it.
     #[must_use]
-    pub const fn share(self, is_written_by_rule: bool) -> f64 {
+    const fn usual_share(self, is_written_by_rule: bool) -> f64 {
         match self {
             // Scenarios that are written by rule often begin with a code, others seldom.
             Self::Misspelt if is_written_by_rule => 0.03,
@@ -77,6 +98,12 @@ impl Detour {
             _ => None,
         }
     }
+}
+
+/// The sum of the shares that are asked for of detours, of which a conversation has one at most.
+#[must_use]
+pub fn sum_of_shares(asked: &Shares) -> f64 {
+    Detour::ALL.iter().filter_map(|detour| asked.get(detour.label())).sum()
 }
 
 /// Draws a detour, or none, by shares of the conversations.
@@ -154,7 +181,7 @@ mod tests {
     #[test]
     fn detours_are_drawn_by_their_shares_and_have_words_in_both_hands() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
-        let shares = Detour::ALL.map(|detour| (detour, detour.share(false)));
+        let shares = Detour::ALL.map(|detour| (detour, detour.usual_share(false)));
         let drawn: Vec<Detour> = (0..10_000).filter_map(|_| draw(&shares, &mut rng)).collect();
         for (detour, share) in shares {
             let count = drawn.iter().filter(|other| **other == detour).count() as f64;
@@ -176,5 +203,19 @@ mod tests {
             .chain(words.remarks.iter().chain(&words.interruptions).map(|exchange| &exchange.assistant));
         assert!(answers.chain([&words.again, &words.expired]).all(|wordings| wordings.len() >= 2));
         assert!(words.remarks.len() >= 12 && words.interruptions.len() >= 12);
+    }
+
+    #[test]
+    fn shares_that_are_asked_for_starve_no_other_detour() {
+        let asked = |shares: &[(&str, f64)]| -> Shares {
+            shares.iter().map(|(label, share)| ((*label).to_owned(), *share)).collect()
+        };
+        let usual = Detour::shares(&Shares::new(), false);
+        assert_eq!(usual, Detour::ALL.map(|detour| (detour, detour.usual_share(false))));
+        let most = Detour::shares(&asked(&[("slip", 0.9), ("policy", 0.5)]), false);
+        assert_eq!(most[0], (Detour::Slip, 0.9));
+        assert!((most.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(most.iter().all(|(_, share)| *share > 0.0));
+        assert!(sum_of_shares(&asked(&[("slip", 0.7), ("misspelt", 0.6), ("policy", 0.5)])) > 1.0);
     }
 }

@@ -7,6 +7,8 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::synthesis::speech::{SPEECH, fill};
+
 /// A way of writing that a user keeps to from the first message to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hand {
@@ -22,8 +24,6 @@ const HASTY: f64 = 0.35;
 /// Share of the openings that a greeting is put before, and share of those with thanks at the end.
 const GREETS: f64 = 0.22;
 const THANKS: f64 = 0.14;
-/// Beginnings of greetings, in lower case.
-const GREETINGS: [&str; 6] = ["hi", "hello", "hey", "good ", "morning", "dear"];
 
 impl Hand {
     /// The hand of the user of scenarios, and the first message in it: hasty only where each of their messages has a wording
@@ -63,24 +63,26 @@ impl Hand {
     /// An opening as this hand writes it at a time of day: with a greeting or thanks, or without.
     pub(super) fn dress(self, opening: String, time: Time, rng: &mut ChaCha8Rng) -> String {
         let lower = opening.to_lowercase();
-        let is_greeting = GREETINGS.iter().any(|greeting| lower.starts_with(greeting));
+        let is_greeting = SPEECH.greets.iter().any(|greeting| lower.starts_with(&**greeting));
         // An alarmed user comes to the point.
         let greets = rng.random_bool(GREETS) && !is_greeting && !opening.contains('!');
         let thanks = rng.random_bool(THANKS)
             && !lower.contains("thank")
             && !lower.contains("thx")
             && !opening.contains('!');
+        let [morning, afternoon, evening] = &SPEECH.of_day;
         let of_day = match time.0 / 3600 {
-            4..12 => "good morning",
-            12..17 => "good afternoon",
-            _ => "good evening",
+            4..12 => morning,
+            12..17 => afternoon,
+            _ => evening,
         };
         let mut words = String::new();
         if greets {
-            let greeting = ["hi", "hello", of_day, "hi there"].choose(rng).copied().unwrap_or("hi");
+            let greeting = SPEECH.greetings.choose(rng).map_or("", String::as_str);
+            let greeting = fill(greeting, &[("of_day", of_day)]);
             words = match self {
                 Self::Careful => {
-                    format!("{}{}", capitalised(greeting), if rng.random_bool(0.5) { ". " } else { "! " })
+                    format!("{}{}", capitalised(&greeting), if rng.random_bool(0.5) { ". " } else { "! " })
                 }
                 Self::Hasty => format!("{greeting}{}", if rng.random_bool(0.5) { ", " } else { " " }),
             };
@@ -88,12 +90,13 @@ impl Hand {
         words.push_str(&opening);
         if thanks {
             let ends = opening.ends_with(['.', '?', '!']);
+            let [careful, after_stop, after_none] = &SPEECH.thanks;
             let last = match (self, ends) {
-                (Self::Careful, _) => [" Thank you.", " Thanks.", " Many thanks."].choose(rng),
-                (Self::Hasty, true) => [" thx", " thanks"].choose(rng),
-                (Self::Hasty, false) => [", thx", ", thanks"].choose(rng),
+                (Self::Careful, _) => careful,
+                (Self::Hasty, true) => after_stop,
+                (Self::Hasty, false) => after_none,
             };
-            words.push_str(last.copied().unwrap_or_default());
+            words.push_str(last.choose(rng).map_or("", String::as_str));
         }
         words
     }

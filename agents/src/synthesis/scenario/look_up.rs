@@ -34,7 +34,7 @@ impl Player<'_, '_> {
         let in_reply = |entry: &std::sync::Arc<diorama_engine::session::LogEntry>| {
             entry.reply.body.values().any(|(value, _)| value == key)
         };
-        self.calls.iter().any(in_reply) || self.said.iter().any(|said| said.contains(&text))
+        self.calls.made.iter().any(in_reply) || self.talk.said.iter().any(|said| said.contains(&text))
     }
 
     /// The call that gives the key of a record by its name, and needs nothing else.

@@ -12,18 +12,21 @@ use diorama_seeds::model::{ApiId, DomainId};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::{Ability, Outage, Outcome};
 use diorama_seeds::value::{Instant, Value};
+use indexmap::IndexSet;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Joins;
 use super::aside;
 use super::detour::Detour;
 use super::hand::Hand;
 use super::look_up;
 use super::player::{Player, Words, wording};
+use super::set::Joins;
 use super::sign_in::may_be_signed_in;
+use super::state::Manner;
 use super::unplayed::Unplayed;
 use super::words::Scene;
+use crate::synthesis::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
 use crate::synthesis::world::BatchWorld;
 use crate::synthesis::{system, tools};
 
@@ -38,6 +41,32 @@ pub struct Played<'a> {
     pub scenarios: Vec<&'a Scenario>,
     /// The detours that were made.
     pub detours: Vec<Detour>,
+}
+
+impl Played<'_> {
+    /// Its labels.
+    #[must_use]
+    pub fn tags(&self) -> Vec<&'static str> {
+        let scenarios = &self.scenarios;
+        let turns = || self.candidate.goals.iter().flat_map(|goal| &goal.turns);
+        let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
+        let labels = [
+            (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
+            (MISSED_SEARCH, self.missed > 0),
+            ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
+        ];
+        let first = scenarios.first();
+        let several = scenarios.iter().any(|other| first.is_some_and(|first| first.domain != other.domain));
+        let joined = [
+            ("joined", scenarios.len() > 1),
+            ("several_domains", several),
+            ("second_request", scenarios.len() > 1),
+        ];
+        let told = scenarios.iter().flat_map(|scenario| told_by(&scenario.doc));
+        let shown = joined.into_iter().chain(labels).filter(|(_, holds)| *holds).map(|(name, _)| name);
+        let detours = self.detours.iter().map(|detour| detour.label());
+        told.chain(shown).chain(detours).collect::<IndexSet<_>>().into_iter().collect()
+    }
 }
 
 /// The settings of one conversation.
@@ -140,12 +169,13 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// Why they could not be made.
     pub(super) fn calls(self, rng: &mut ChaCha8Rng) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
-        let settings = (Hand::Careful, String::new(), false, true);
-        let mut player = Player::new(self.world, (self.first, self.scene), self.session, settings, rng);
+        let manner =
+            Manner { hand: Hand::Careful, system: String::new(), retrieves: false, is_signed_in: true };
+        let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
         for goal in &self.first.doc.goals {
             player.play(goal, None)?;
         }
-        Ok(player.calls)
+        Ok(player.calls.made)
     }
 
     /// Makes the calls and fills in the words.
@@ -174,8 +204,9 @@ impl<'a> Prepared<'a> {
         let aside_after = detour
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
-        let settings = (hand, system.clone(), ability != Ability::Call, is_signed_in);
-        let mut player = Player::new(world, (first, scene), session, settings, rng);
+        let retrieves = ability != Ability::Call;
+        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in };
+        let mut player = Player::new(world, (first, scene), session, manner, rng);
         let mut goals = Vec::new();
         let mut scenarios = vec![first];
         let mut bridge = String::new();
@@ -238,8 +269,8 @@ impl<'a> Prepared<'a> {
             Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
             Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
         };
-        let system = system::with_tokens(model, system, player.standing());
-        let missed = player.missed();
+        let system = system::with_tokens(model, system, &player.user.standing);
+        let missed = player.searches.missed;
         let detours = player.detours.clone();
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,

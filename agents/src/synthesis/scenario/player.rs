@@ -1,15 +1,12 @@
 //! Scenarios on their way, one after the other: their calls made in a session, their words filled in.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use diorama_engine::session::{LogEntry, Session};
+use diorama_engine::session::Session;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Body, Reading};
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
-use diorama_seeds::model::{ApiId, DomainId, ResourceId};
-use diorama_seeds::scenario::{BoundValue, RecordSource, Scenario};
+use diorama_seeds::model::ResourceId;
+use diorama_seeds::scenario::{RecordSource, Scenario};
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use indexmap::IndexMap;
@@ -21,9 +18,9 @@ use serde_json::{Map, Value as Json};
 
 use super::bridge::bridge;
 use super::detour::Detour;
-use super::hand::Hand;
 use super::search;
 use super::sign_in::{may_be_signed_in, only_signs_in};
+use super::state::{Calls, Manner, Searches, Talk, User};
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use crate::synthesis::world::BatchWorld;
@@ -66,33 +63,13 @@ pub(super) struct Player<'a, 'r> {
     pub(super) scenario: &'a Scenario,
     pub(super) scene: Scene,
     pub(super) session: Session,
-    pub(super) shown: BTreeSet<ApiId>,
-    pub(super) calls: Vec<Arc<LogEntry>>,
-    /// The calls behind a name.
-    pub(super) named: BTreeMap<String, Vec<usize>>,
-    /// The user's messages.
-    pub(super) said: Vec<String>,
-    /// The assistant's messages.
-    pub(super) answered: Vec<String>,
-    /// The users of the domains so far: the places of the callers.
-    pub(super) callers: Vec<BoundValue>,
-    /// Position in `said` of the first message of the present goal.
-    pub(super) goal_from: usize,
-    pub(super) hand: Hand,
-    /// True where tools are found by searching.
-    pub(super) retrieves: bool,
-    pub(super) system: String,
-    /// True where the operator has signed the user in: then standing tokens take the place of sign-ins.
-    pub(super) is_signed_in: bool,
-    /// True where the user was signed in before the present scenario began: its sign-in is left out.
-    pub(super) skips_sign_in: bool,
+    pub(super) manner: Manner,
+    pub(super) talk: Talk,
+    pub(super) calls: Calls,
+    pub(super) searches: Searches,
+    pub(super) user: User,
     /// The detours that were made.
     pub(super) detours: Vec<Detour>,
-    /// The domains of which a standing token was used, with the token.
-    pub(super) standing: Vec<(DomainId, String)>,
-    /// The keywords of searches so far.
-    pub(super) searched: BTreeSet<String>,
-    pub(super) missed: usize,
     pub(super) rng: &'r mut ChaCha8Rng,
 }
 
@@ -102,44 +79,25 @@ impl<'a, 'r> Player<'a, 'r> {
         world: &'a BatchWorld,
         (scenario, scene): (&'a Scenario, Scene),
         session: Session,
-        (hand, system, retrieves, is_signed_in): (Hand, String, bool, bool),
+        manner: Manner,
         rng: &'r mut ChaCha8Rng,
     ) -> Self {
+        let callers = scene.held(scenario.caller()).cloned().into_iter().collect();
         let mut player = Self {
             world,
             scenario,
-            callers: scene.held(scenario.caller()).cloned().into_iter().collect(),
             scene,
-            shown: session.visible().collect(),
+            manner,
+            talk: Talk::default(),
+            calls: Calls::default(),
+            searches: Searches { shown: session.visible().collect(), ..Searches::default() },
+            user: User { callers, ..User::default() },
             session,
-            calls: Vec::new(),
-            named: BTreeMap::new(),
-            said: Vec::new(),
-            answered: Vec::new(),
-            goal_from: 0,
-            hand,
-            retrieves,
-            system,
-            is_signed_in,
-            skips_sign_in: false,
             detours: Vec::new(),
-            standing: Vec::new(),
-            searched: BTreeSet::new(),
-            missed: 0,
             rng,
         };
-        player.skips_sign_in = player.token(scenario.domain).is_some();
+        player.user.skips_sign_in = player.token(scenario.domain).is_some();
         player
-    }
-
-    /// Returns how many searches did not show what was looked for.
-    pub(super) const fn missed(&self) -> usize {
-        self.missed
-    }
-
-    /// The domains of which a standing token was used, with the token.
-    pub(super) fn standing(&self) -> &[(DomainId, String)] {
-        &self.standing
     }
 
     /// Draws from the stream of choices.
@@ -163,7 +121,7 @@ impl<'a, 'r> Player<'a, 'r> {
         let (mut chosen, mut missing) = (None, "");
         let stated = self.stated();
         let fits = |scenario: &&Scenario| {
-            let is_signed_in = self.is_signed_in || self.token(scenario.domain).is_some();
+            let is_signed_in = self.manner.is_signed_in || self.token(scenario.domain).is_some();
             !is_signed_in || may_be_signed_in(model, scenario)
         };
         let fitting: Vec<&'a Scenario> = alternatives.iter().copied().filter(fits).collect();
@@ -188,17 +146,17 @@ impl<'a, 'r> Player<'a, 'r> {
         let (scenario, bindings) = chosen.ok_or_else(|| Unplayed::NoBindings(missing.to_owned()))?;
         let casing = model.domains[scenario.domain.index()].casing;
         self.scene = Scene::new(world, casing, bindings, state);
-        self.callers.extend(self.scene.held(scenario.caller()).cloned());
-        self.named.clear();
+        self.user.callers.extend(self.scene.held(scenario.caller()).cloned());
+        self.calls.named.clear();
         self.scenario = scenario;
-        self.skips_sign_in = self.token(scenario.domain).is_some();
+        self.user.skips_sign_in = self.token(scenario.domain).is_some();
         Ok(scenario)
     }
 
     /// What the user says before the next matter, of the one that ended so.
     pub(super) fn bridge(&mut self, before: &Scenario, outcome: Outcome, next: &Scenario) -> String {
         let reactions = self.world.world_template.scenario_set.reactions(before.domain);
-        bridge((before, reactions), outcome, next, (self.hand, &self.said), self.rng)
+        bridge((before, reactions), outcome, next, (self.manner.hand, &self.talk.said), self.rng)
     }
 
     /// Plays a goal. `opening` are the words that open it, where not its own, and what is said before them.
@@ -219,45 +177,17 @@ impl<'a, 'r> Player<'a, 'r> {
         if !before.is_empty() {
             user = format!("{before} {user}");
         }
-        if self.said.is_empty() {
+        if self.talk.said.is_empty() {
             let state = self.session.state();
             let time = self.world.base.world().zone.time_of(state.clock());
-            user = self.hand.dress(user, time, self.rng);
+            user = self.manner.hand.dress(user, time, self.rng);
         }
-        self.goal_from = self.said.len();
-        self.said.push(user.clone());
+        self.talk.goal_from = self.talk.said.len();
+        self.talk.said.push(user.clone());
         let mut told = Told::default();
-        let goal =
-            doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
-        // The API of the last call is searched for first, before anything is asked; then, call by call, the others.
-        match goal {
-            Some(goal) => _ = self.find(goal, &mut told.turns),
-            None if self.retrieves && doc.refused.contains(&RefusalClass::NoTool) => {
-                // That there is no tool is only known after a search.
-                let keywords = search::in_vain(self.world, self.scenario.domain, &user);
-                let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
-                self.search(keywords, &mut told.turns);
-            }
-            None => {}
-        }
+        self.search_first(doc, &user, &mut told)?;
         for step in &doc.does {
-            if self.skips_sign_in && only_signs_in(self.world.base.world(), self.scenario, step) {
-                continue;
-            }
-            if let Some(about) = &step.ask {
-                let wordings = self.scenario.doc.withheld.get(about).cloned().unwrap_or_default();
-                self.ask_for(about, &step.say, &wordings, &mut told)?;
-            } else if !step.user.is_empty() {
-                let say = self.words(&step.say)?;
-                let answer = self.users(&step.user)?;
-                self.said.push(answer.clone());
-                told.turns.push(Turn { say: Some(say), ..Turn::default() });
-                told.turns.push(Turn { user: Some(answer), ..Turn::default() });
-            } else {
-                self.sign_in(step, &mut told)?;
-                self.look_up(step, &mut told)?;
-                self.calls(step, &mut told.turns)?;
-            }
+            self.step(step, &mut told)?;
         }
         for condition in &doc.only_if {
             if !self.scene.value(condition).is_ok_and(|holds| holds.is_true()) {
@@ -277,6 +207,52 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(CandidateGoal { when, user, withheld, questions, turns })
     }
 
+    /// The searches before anything is asked: the API of the last call first; then, call by call, the others.
+    fn search_first(&mut self, doc: &ScenarioGoalDoc, user: &str, told: &mut Told) -> Result<(), Unplayed> {
+        let goal =
+            doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
+        match goal {
+            Some(goal) => _ = self.find(goal, &mut told.turns),
+            None if self.manner.retrieves && doc.refused.contains(&RefusalClass::NoTool) => {
+                // That there is no tool is only known after a search.
+                let keywords = search::in_vain(self.world, self.scenario.domain, user);
+                let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
+                self.search(keywords, &mut told.turns);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The turns of a step: a question for a detail, an exchange of words, or calls.
+    fn step(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+        if self.user.skips_sign_in && only_signs_in(self.world.base.world(), self.scenario, step) {
+            return Ok(());
+        }
+        match &step.ask {
+            Some(about) => {
+                let wordings = self.scenario.doc.withheld.get(about).cloned().unwrap_or_default();
+                self.ask_for(about, &step.say, &wordings, told)
+            }
+            None if !step.user.is_empty() => self.exchange(step, told),
+            None => {
+                self.sign_in(step, told)?;
+                self.look_up(step, told)?;
+                self.calls(step, &mut told.turns)
+            }
+        }
+    }
+
+    /// The assistant says something, and the user answers.
+    fn exchange(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+        let say = self.words(&step.say)?;
+        let answer = self.users(&step.user)?;
+        self.talk.said.push(answer.clone());
+        told.turns.push(Turn { say: Some(say), ..Turn::default() });
+        told.turns.push(Turn { user: Some(answer), ..Turn::default() });
+        Ok(())
+    }
+
     /// The assistant asks for something, and the user tells it.
     pub(super) fn ask_for(
         &mut self,
@@ -287,7 +263,7 @@ impl<'a, 'r> Player<'a, 'r> {
     ) -> Result<(), Unplayed> {
         let question = self.words(asks)?;
         let answer = self.users(tells)?;
-        self.said.push(answer.clone());
+        self.talk.said.push(answer.clone());
         told.turns.push(Turn { say: Some(question), ..Turn::default() });
         told.turns.push(Turn { user: Some(answer.clone()), ..Turn::default() });
         // The other wordings, as far as they can be filled in by now, are examples too.
@@ -301,13 +277,14 @@ impl<'a, 'r> Player<'a, 'r> {
     /// Words of the assistant.
     fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
         let words = wording(&self.scene, wordings, self.rng)?;
-        self.answered.push(words.clone());
+        self.talk.answered.push(words.clone());
         Ok(words)
     }
 
     /// One of several wordings, of those in the user's hand where there are any.
     pub(super) fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
-        let of_hand: Vec<String> = wordings.iter().filter(|words| self.hand.fits(words)).cloned().collect();
+        let of_hand: Vec<String> =
+            wordings.iter().filter(|words| self.manner.hand.fits(words)).cloned().collect();
         wording(&self.scene, if of_hand.is_empty() { wordings } else { &of_hand }, self.rng)
     }
 
@@ -332,7 +309,7 @@ impl<'a, 'r> Player<'a, 'r> {
             }
         }
         let mut say = self.words(&step.say)?;
-        let first = self.calls.len();
+        let first = self.calls.made.len();
         for message in messages {
             let mut made = Vec::new();
             let mut replies = Vec::new();
@@ -358,12 +335,12 @@ impl<'a, 'r> Player<'a, 'r> {
                     });
                 }
                 if let Some(name) = &call.name {
-                    self.named.entry(name.clone()).or_default().push(self.calls.len());
+                    self.calls.named.entry(name.clone()).or_default().push(self.calls.made.len());
                     if step.each.is_none() {
-                        self.named.insert(name.clone(), vec![self.calls.len()]);
+                        self.calls.named.insert(name.clone(), vec![self.calls.made.len()]);
                     }
                 }
-                self.calls.push(entry.clone());
+                self.calls.made.push(entry.clone());
                 replies.push((call.name.clone(), entry));
                 made.push(proposed);
             }
@@ -376,8 +353,8 @@ impl<'a, 'r> Player<'a, 'r> {
             turns.push(Turn { say: (!said.is_empty()).then_some(said), calls: made, ..Turn::default() });
         }
         if let (Some(_), Some(name)) = (&step.each, &step.name) {
-            self.named.insert(name.clone(), (first..self.calls.len()).collect());
-            let bodies: Vec<&Body> = self.calls[first..].iter().map(|entry| &entry.reply.body).collect();
+            self.calls.named.insert(name.clone(), (first..self.calls.made.len()).collect());
+            let bodies: Vec<&Body> = self.calls.made[first..].iter().map(|entry| &entry.reply.body).collect();
             self.scene.name_replies(name, &bodies);
         }
         self.scene.set_state(self.session.state().clone());
@@ -422,41 +399,45 @@ impl<'a, 'r> Player<'a, 'r> {
             })?;
             arguments.insert(self.scene.casing().write(argument).into_owned(), value);
         }
-        self.standing.extend(used.filter(|used| !self.standing.contains(used)));
+        self.user.standing.extend(used.filter(|used| !self.user.standing.contains(used)));
         Ok(CandidateCall { api: name, arguments, mistake: false })
     }
 
     /// Searches for an API that no search has shown. Whether one shows it.
     pub(super) fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
         let Some(api) = self.world.base.world().api_named(name) else { return true };
-        if self.shown.contains(&api) || !self.retrieves {
-            return self.shown.contains(&api);
+        if self.searches.shown.contains(&api) || !self.manner.retrieves {
+            return self.searches.shown.contains(&api);
         }
-        let said = self.said.iter().rev().map(String::as_str).collect();
-        let known = search::Known { said, of_goal: self.said.len() - self.goal_from, system: &self.system };
+        let said = self.talk.said.iter().rev().map(String::as_str).collect();
+        let known = search::Known {
+            said,
+            of_goal: self.talk.said.len() - self.talk.goal_from,
+            system: &self.manner.system,
+        };
         for keywords in search::attempts(self.world, api, &known, self.rng) {
-            if self.shown.contains(&api) {
+            if self.searches.shown.contains(&api) {
                 break;
             }
             self.search(keywords, turns);
         }
-        self.shown.contains(&api)
+        self.searches.shown.contains(&api)
     }
 
     /// Makes a search that was not made before.
     fn search(&mut self, keywords: String, turns: &mut Vec<Turn>) {
-        if !self.searched.insert(keywords.clone()) {
+        if !self.searches.made.insert(keywords.clone()) {
             return;
         }
         let arguments: Map<String, Json> =
             [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
         let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
-        let before = self.shown.len();
-        self.calls.push(self.session.call(&call));
+        let before = self.searches.shown.len();
+        self.calls.made.push(self.session.call(&call));
         let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments, mistake: false };
         turns.push(Turn { calls: vec![call], ..Turn::default() });
-        self.shown.extend(self.session.visible());
-        self.missed += usize::from(self.shown.len() == before);
+        self.searches.shown.extend(self.session.visible());
+        self.searches.missed += usize::from(self.searches.shown.len() == before);
     }
 }
 

@@ -28,14 +28,15 @@ impl Player<'_, '_> {
     pub(super) fn stated(&self) -> Stated {
         let model = self.world.base.world();
         let people = &self.world.world_template.people;
-        let is_said = |text: &str| self.said.iter().chain(&self.answered).any(|said| said.contains(text));
+        let is_said =
+            |text: &str| self.talk.said.iter().chain(&self.talk.answered).any(|said| said.contains(text));
         let mut stated = Stated { amounts: Vec::new(), names: Vec::new() };
-        for (_, value, origin) in self.calls.iter().flat_map(|entry| entry.reply.body.leaves()) {
+        for (_, value, origin) in self.calls.made.iter().flat_map(|entry| entry.reply.body.leaves()) {
             match (value, origin) {
                 (Value::Decimal(amount), _) => {
                     let (number, text) = (to_number(*amount), amount.reduced().to_string());
                     if !stated.amounts.contains(&number)
-                        && self.answered.iter().any(|said| states(said, &text))
+                        && self.talk.answered.iter().any(|said| states(said, &text))
                     {
                         stated.amounts.push(number);
                     }
@@ -85,7 +86,7 @@ impl Player<'_, '_> {
     fn user(&self, domain: DomainId) -> Prior {
         let model = self.world.base.world();
         let mut prior = Prior::default();
-        for caller in &self.callers {
+        for caller in &self.user.callers {
             match caller {
                 BoundValue::Record(resource, key) => {
                     let described = model.resource(*resource);

@@ -11,11 +11,12 @@ use diorama_seeds::task::Ability;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::play::Prepared;
-use super::{PlayOptions, Shares, Unplayed, play};
-use crate::synthesis::domain::{ApiAgent, ScenarioApis};
+use super::play::{PlayOptions, Prepared, play};
+use super::shares::Shares;
+use super::unplayed::Unplayed;
 use crate::synthesis::error::PipelineError;
-use crate::synthesis::tester::{Rejected, SixGates, TesterAgent};
+use crate::synthesis::make::make_world;
+use crate::synthesis::tester::{Rejected, test};
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
 /// Why a try becomes no row.
@@ -47,7 +48,7 @@ pub fn rehearse(
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let options = options(world, rng.random(), ability);
     let candidate = play(world, first, later, options, &mut rng)?.candidate;
-    match SixGates.test(world, candidate.clone(), &mut rng) {
+    match test(world, candidate.clone(), &mut rng) {
         Ok((grounded, _)) => Ok((candidate, grounded)),
         Err(rejected) => Err(Lost::Rejected { candidate: Box::new(candidate), rejected: Box::new(rejected) }),
     }
@@ -117,7 +118,7 @@ pub fn rehearsal(doc: &WorldDoc, tries: u64) -> Result<Rehearsal, PipelineError>
         });
     };
     for seed in 0..tries {
-        let world = ScenarioApis.build(&world_template, seed)?;
+        let world = make_world(&world_template, seed)?;
         let Err(error) = rehearse(&world, (scenario, &[]), Ability::Call, seed) else {
             found.passed += 1;
             continue;

@@ -3,17 +3,17 @@
 //! A search is a request as the user put it (`cancel the reservation`), or a common name of what is wanted, sooner one whose
 //! words were said. The description of an API that no search has shown is never looked at.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use diorama_answers::prose::Prose;
 use diorama_engine::tools::{SearchVersion, tool_search};
-use diorama_seeds::english;
-use diorama_seeds::model::{ApiId, DomainId, World};
+use diorama_seeds::model::{ApiId, DomainId};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::synthesis::world::{BatchWorld, Guide};
+use super::names::words;
+use crate::synthesis::world::BatchWorld;
 
 /// Searches for one API; who has found nothing by then gives up.
 const MOST_TRIES: usize = 4;
@@ -41,35 +41,6 @@ pub(super) struct Known<'a> {
     pub(super) of_goal: usize,
     /// The system message.
     pub(super) system: &'a str,
-}
-
-/// The words of all APIs' common names, once for a world template of worlds.
-pub struct Names {
-    /// By API: stems of words that mean something.
-    stems: Vec<HashSet<u64>>,
-    /// By domain: how many of its APIs have a stem.
-    uses: Vec<HashMap<u64, usize>>,
-    /// By domain: how many of its APIs have a word, whatever it means.
-    spread: Vec<HashMap<String, usize>>,
-}
-
-impl Names {
-    /// Reads the names of all APIs.
-    #[must_use]
-    pub fn new(world: &World, guide: &Guide) -> Self {
-        let domains = world.domains.len();
-        let (mut uses, mut spread) = (vec![HashMap::new(); domains], vec![HashMap::new(); domains]);
-        let stems = world.api_ids().map(|id| {
-            let (domain, names) = (world.api(id).domain.index(), &guide.api(id).search);
-            let stems: HashSet<u64> = names.iter().flat_map(|name| Prose::stems_of(name)).collect();
-            let words: HashSet<String> = names.iter().flat_map(|name| words(name)).collect();
-            stems.iter().for_each(|stem| *uses[domain].entry(*stem).or_default() += 1);
-            words.into_iter().for_each(|word| *spread[domain].entry(word).or_default() += 1);
-            stems
-        });
-        let stems = stems.collect();
-        Self { stems, uses, spread }
-    }
 }
 
 /// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
@@ -150,11 +121,6 @@ pub(in crate::synthesis) fn keywords(
         tool_search(&world.base, SearchVersion::default(), words).iter().any(|hit| hit.api == api)
     };
     attempts(world, api, &known, &mut rng).into_iter().find(shows)
-}
-
-/// The stems of all words of a text.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    english::words(text).map(|word| english::stem(&word))
 }
 
 /// A name without words at its beginning that are not needed, as long as two that mean something are left.

@@ -1,12 +1,10 @@
-//! Signing in within scenarios: the calls and questions that do it, and scenarios that depend on how it is done.
+//! Signing in within scenarios: scenarios that depend on how it is done, and the words for it.
 
-use diorama_proof::candidate::{CandidateCall, Turn};
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, SignInDoc};
 use diorama_seeds::model::{BehaviourKind, DomainId, World};
-use diorama_seeds::scenario::{BoundValue, Scenario};
+use diorama_seeds::scenario::Scenario;
 
-use super::player::{Player, Told};
-use super::unplayed::Unplayed;
+use crate::synthesis::speech::{SPEECH, SignInWords, fill};
 
 /// Returns true if a step calls an API that signs users in.
 pub(super) fn is_sign_in(world: &World, step: &ScenarioStepDoc) -> bool {
@@ -56,51 +54,6 @@ fn secret_place(world: &World, domain: DomainId) -> Option<String> {
     Some(format!("{{me.{}", world.resource(auth.user).field(auth.secret).name))
 }
 
-impl Player<'_, '_> {
-    /// Signs the user in where a step's calls need it and nobody has: the assistant asks for what signs them in, is told, and
-    /// calls the domain's sign-in.
-    pub(super) fn sign_in(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
-        let model = self.world.base.world();
-        let calls = std::iter::once(step).chain(&step.together);
-        let mut apis = calls.filter_map(|call| model.api_named(call.call.as_deref()?));
-        let Some(needing) = apis.find(|api| model.api(*api).token.is_some()) else { return Ok(()) };
-        let domain = model.api(needing).domain;
-        if self.token(domain).is_some() {
-            return Ok(());
-        }
-        let nobody = || Unplayed::NotSignedIn(model.api(needing).name.to_string());
-        let auth = model.domains[domain.index()].auth.as_ref().ok_or_else(nobody)?;
-        let Some(BoundValue::Record(of, key)) = self.scene.held("me").cloned() else { return Err(nobody()) };
-        let record = self.session.state().get(&self.world.base, of, &key).filter(|_| of == auth.user);
-        let record = record.cloned().ok_or_else(nobody)?;
-        let sign_in = self.world.world_template.survey.sign_in(domain).ok_or_else(nobody)?;
-        let BehaviourKind::SignIn { login, secret } = model.api(sign_in).behaviour.kind else {
-            return Err(nobody());
-        };
-        let words = self.world.world_template.scenario_set.sign_in(domain).clone();
-        self.ask_for("sign in", &words.ask, &words.tell, told)?;
-        let api = model.api(sign_in);
-        if !self.find(&api.name, &mut told.turns) {
-            return Err(Unplayed::NotFound(api.name.to_string()));
-        }
-        let arguments =
-            [(login, auth.login), (secret, auth.secret)].into_iter().filter_map(|(parameter, field)| {
-                let value = record.get(field.index())?.to_json(&model.zone);
-                Some((api.parameters[parameter.index()].name.to_string(), value))
-            });
-        let call =
-            CandidateCall { api: api.name.to_string(), arguments: arguments.collect(), mistake: false };
-        let entry = self.session.call(&(&call).into());
-        if !entry.reply.is_success() {
-            return Err(Unplayed::Refused { api: call.api, reply: entry.reply.to_json(&model.zone) });
-        }
-        self.calls.push(entry);
-        told.turns.push(Turn { calls: vec![call], ..Turn::default() });
-        self.scene.set_state(self.session.state().clone());
-        Ok(())
-    }
-}
-
 /// Words for signing in to a domain: the domain's own, else plain ones.
 pub(super) fn words(doc: &SignInDoc, world: &World, domain: DomainId) -> SignInDoc {
     let Some(auth) = world.domains.get(domain.index()).and_then(|domain| domain.auth.as_ref()) else {
@@ -109,19 +62,17 @@ pub(super) fn words(doc: &SignInDoc, world: &World, domain: DomainId) -> SignInD
     let users = world.resource(auth.user);
     let (login, secret) = (users.field(auth.login), users.field(auth.secret));
     let (login_label, secret_label) = (login.label.to_lowercase(), secret.label.to_lowercase());
-    let (login, secret) = (format!("{{me.{}}}", login.name), format!("{{me.{}}}", secret.name));
-    let or = |own: &[String], plain: [String; 4]| if own.is_empty() { plain.to_vec() } else { own.to_vec() };
-    let ask = [
-        format!("To sign you in I need your {login_label} and {secret_label}."),
-        format!("Could you give me your {login_label} and {secret_label}, please?"),
-        format!("Please tell me your {login_label} and {secret_label} so that I can sign you in."),
-        format!("I'll need your {login_label} and {secret_label} for that."),
+    let (my_login, my_secret) = (format!("{{me.{}}}", login.name), format!("{{me.{}}}", secret.name));
+    let values = [
+        ("login", &*login_label),
+        ("secret", &*secret_label),
+        ("my_login", &*my_login),
+        ("my_secret", &*my_secret),
     ];
-    let tell = [
-        format!("My {login_label} is {login} and my {secret_label} is {secret}."),
-        format!("Sure. {login_label}: {login}, {secret_label}: {secret}"),
-        format!("{login_label} is {login}, {secret_label} {secret}"),
-        format!("its {login}, {secret_label} {secret}"),
-    ];
+    let or = |own: &[String], plain: &[String]| match own {
+        [] => plain.iter().map(|words| fill(words, &values)).collect(),
+        own => own.to_vec(),
+    };
+    let SignInWords { ask, tell } = &SPEECH.sign_in;
     SignInDoc { ask: or(&doc.ask, ask), tell: or(&doc.tell, tell) }
 }

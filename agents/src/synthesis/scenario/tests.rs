@@ -3,17 +3,21 @@ use std::collections::BTreeSet;
 use diorama_output::row::Split;
 use diorama_output::row::parts::Provenance;
 use diorama_proof::{Candidate, GateReport};
-use diorama_seeds::model::{ApiId, BehaviourKind};
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
+use diorama_seeds::scenario::Scenario;
+use diorama_seeds::task::Ability;
 use diorama_seeds::world;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::synthesis::domain::{ApiAgent, ScenarioApis};
+use crate::synthesis::make::make_world;
 use crate::synthesis::query::{TaskSpec, propose};
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::row::{About, called, row};
-use crate::synthesis::tester::{SixGates, TesterAgent};
+use crate::synthesis::tags;
+use crate::synthesis::tester::test;
 use crate::synthesis::world::{BatchWorld, WorldTemplate};
 
 const HARBOUR: &str = include_str!("tests/harbour.yaml");
@@ -27,7 +31,7 @@ fn document(scenarios: &str) -> WorldDoc {
 
 fn harbour(seed: u64) -> BatchWorld {
     let world_template = WorldTemplate::new(&document(SCENARIOS), 99, &Shares::new(), &Ability::ALL).unwrap();
-    ScenarioApis.build(&world_template, seed).unwrap()
+    make_world(&world_template, seed).unwrap()
 }
 
 fn scenario<'a>(world: &'a BatchWorld, name: &str) -> &'a Scenario {
@@ -71,7 +75,7 @@ fn every_scenario_becomes_a_row_and_plays_the_same_again() {
         let candidate = played(&world, name, 7);
         assert_eq!(candidate, played(&world, name, 7), "{name}");
         let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let tested = SixGates.test(&world, candidate.clone(), &mut rng);
+        let tested = test(&world, candidate.clone(), &mut rng);
         assert!(tested.is_ok(), "{name}: {}\n{candidate:#?}", tested.err().unwrap());
     }
 }
@@ -201,7 +205,7 @@ fn nothing_in_words_runs_on_or_panics() {
 fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
     let recipe = catalog_recipe();
     let world_template = recipe.train[0].get().unwrap().clone();
-    let world = ScenarioApis.build(&world_template, 1).unwrap();
+    let world = make_world(&world_template, 1).unwrap();
     let model = world.base.world();
     let mut without_calls = BTreeSet::new();
     for (ability, step) in Ability::ALL.into_iter().flat_map(|ability| (0..300).map(move |at| (ability, at)))
@@ -252,13 +256,12 @@ fn the_catalogs_scenarios_become_rows() {
         let name = &doc.name;
         let world_template = WorldTemplate::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
         assert!(world_template.scenario_set.scenarios().len() >= 25, "{name}");
-        let worlds: Vec<BatchWorld> =
-            (0..4).map(|seed| ScenarioApis.build(&world_template, seed).unwrap()).collect();
+        let worlds: Vec<BatchWorld> = (0..4).map(|seed| make_world(&world_template, seed).unwrap()).collect();
         for scenario in world_template.scenario_set.scenarios() {
             let passes = |(seed, world): (usize, &BatchWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
                 let played = play(world, scenario, &[], options(world, seed as u64), &mut rng).ok()?;
-                SixGates.test(world, played.candidate, &mut rng).ok()
+                test(world, played.candidate, &mut rng).ok()
             };
             let passed = worlds.iter().enumerate().filter_map(passes).count();
             tries += worlds.len();
@@ -277,7 +280,7 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
     let recipe = catalog_recipe();
     let mut joined = 0;
     for template in &recipe.train[..6] {
-        let world = ScenarioApis.build(template.get().unwrap(), 3).unwrap();
+        let world = make_world(template.get().unwrap(), 3).unwrap();
         let model = world.base.world();
         let set = &world.world_template.scenario_set;
         for (number, first) in set.scenarios().iter().enumerate() {

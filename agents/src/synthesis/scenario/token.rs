@@ -15,7 +15,7 @@ impl Player<'_, '_> {
     /// Returns the token that the latest sign-in of a domain gave.
     pub(super) fn issued_token(&self, domain: DomainId) -> Option<Json> {
         let model = self.world.base.world();
-        self.calls.iter().rev().filter(|entry| entry.reply.is_success()).find_map(|entry| {
+        self.calls.made.iter().rev().filter(|entry| entry.reply.is_success()).find_map(|entry| {
             let api = model.api(entry.api?);
             if api.domain != domain || !matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }) {
                 return None;
@@ -28,8 +28,8 @@ impl Player<'_, '_> {
     /// Returns the user's standing token in a domain, where the operator has signed them in.
     pub(super) fn standing_token(&self, domain: DomainId) -> Option<&str> {
         let base = &self.world.base;
-        let auth = base.world().domains[domain.index()].auth.as_ref().filter(|_| self.is_signed_in)?;
-        let key = self.callers.iter().rev().find_map(|caller| match caller {
+        let auth = base.world().domains[domain.index()].auth.as_ref().filter(|_| self.manner.is_signed_in)?;
+        let key = self.user.callers.iter().rev().find_map(|caller| match caller {
             BoundValue::Record(resource, key) if *resource == auth.user => Some(key),
             _ => None,
         })?;

@@ -6,10 +6,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use super::filters;
 use super::leaf::{Leaf, Setting, show};
+use super::templates::TEMPLATES;
 use diorama_engine::{Body, State};
 use diorama_proof::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
@@ -18,12 +18,10 @@ use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 use minijinja::value::{DynObject, Enumerator, Object, Value as Shown, ValueKind};
-use minijinja::{Environment, Error, ErrorKind};
+use minijinja::{Error, ErrorKind};
 use serde_json::{Map, Value as Json};
 
 use crate::synthesis::world::BatchWorld;
-
-static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(filters::environment);
 
 /// What the words and arguments of a play can name.
 #[derive(Clone, Debug)]
@@ -270,22 +268,4 @@ impl Object for Row {
         let called = resource.display.and_then(|field| self.record()?.get(field.index()));
         f.write_str(&called.unwrap_or(&self.key).to_text(&base.world().zone))
     }
-}
-
-/// What is wrong with a wording as a template; nothing where it is one.
-pub(super) fn template_fault(wording: &str) -> Option<String> {
-    if wording.contains("[*]") {
-        let example = "{found.books|map(attribute='title')|list}";
-        return Some(format!(
-            "`[*]` stands in `facts` alone; words list one field of all items by `{example}`"
-        ));
-    }
-    let error = TEMPLATES.template_from_str(wording).err()?;
-    Some(error.detail().unwrap_or("syntax error").to_owned())
-}
-
-/// What is wrong with an argument as an expression; nothing where it is one.
-pub(super) fn expression_fault(expression: &str) -> Option<String> {
-    let error = TEMPLATES.compile_expression(expression).err()?;
-    Some(error.detail().unwrap_or("syntax error").to_owned())
 }

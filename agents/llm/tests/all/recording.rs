@@ -1,7 +1,5 @@
 //! Owns the tests of recordings: replies are never asked for again, and a replay repeats them byte for byte.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may end this way")]
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! The README's commands, read from there and run in its order in one folder.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail where the test does")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,53 +1,62 @@
-//! Runs of `diorama eval`: on threads for scripted agents, many at once for those that wait for a model or a server.
+//! Runs over the tasks of a dataset: on threads for scripted agents, many at once for those that wait for a model or a server.
+//!
+//! Owns concurrency and resuming. One episode is [`batch::run_in`]; the command line shows what comes of it.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use diorama_llm::{RequestOrigin, RunBudget};
+use diorama_llm::RequestOrigin;
 use diorama_output::row::Dialogue;
-use indicatif::{HumanCount, ProgressBar};
 use rayon::prelude::*;
 
-use super::name::Contender;
-use crate::cli::at_once::at_once;
-use crate::cli::error::CliError;
-use crate::cli::terminal;
+use super::at_once::at_once;
+use super::batch::{self, Arena, Episode, Setup};
+use super::contender::Contender;
+use super::environment::Budget;
+use super::judge::{Judge, Judged};
+use super::measures::{EpisodeMeasures, class_name};
+use super::run_error::RunError;
+use super::stored::{Key, RunFolder};
 use crate::episode::{Task, Worlds};
-use crate::evaluation::batch::{self, Arena, Episode, Setup};
-use crate::evaluation::environment::Budget;
-use crate::evaluation::judge::{Judge, Judged};
-use crate::evaluation::measures::{EpisodeMeasures, class_name};
-use crate::evaluation::results::success_rate;
-use crate::evaluation::stored::{Key, RunFolder};
 
 /// The setup that every episode of a run has in common.
-pub(super) struct Plan {
-    pub(super) contender: Contender,
-    pub(super) name: String,
-    pub(super) model: Option<String>,
-    pub(super) budget: Budget,
-    pub(super) trials: u32,
-    pub(super) seed: u64,
+pub struct Plan {
+    /// The agent.
+    pub contender: Contender,
+    /// Its name.
+    pub name: String,
+    /// The model that it asks.
+    pub model: Option<String>,
+    /// The limits of an episode.
+    pub budget: Budget,
+    /// Trials of each task, at least 1.
+    pub trials: u32,
+    /// Seed of the sessions.
+    pub seed: u64,
     /// Solved tasks are shown, not failed ones.
-    pub(super) adversary: bool,
-    pub(super) show: bool,
+    pub adversary: bool,
+    /// Whether episodes are to be shown at all.
+    pub show: bool,
     /// Where each episode takes place: once, or without faults and then under them.
-    pub(super) arenas: Vec<Arena>,
+    pub arenas: Vec<Arena>,
     /// Where episodes are written down.
-    pub(super) folder: Option<RunFolder>,
-    /// The spending of the model.
-    pub(super) run_budget: Option<Arc<RunBudget>>,
+    pub folder: Option<RunFolder>,
 }
+
+/// Hears what came of each row.
+pub type Progress = dyn Fn(&Outcome) + Send + Sync;
 
 /// The outcome of rows: of one, or of all so far.
 #[derive(Default)]
-pub(super) struct Outcome {
-    pub(super) episodes: Vec<EpisodeMeasures>,
+pub struct Outcome {
+    /// The episodes.
+    pub episodes: Vec<EpisodeMeasures>,
     /// The same episodes without faults, where they were switched on.
-    pub(super) without: Vec<EpisodeMeasures>,
-    pub(super) shown: Vec<String>,
-    pub(super) first_unfinished: Option<String>,
+    pub without: Vec<EpisodeMeasures>,
+    /// Remarkable episodes in a few lines each.
+    pub shown: Vec<String>,
+    /// Why the first episode that came to no end did not.
+    pub first_unfinished: Option<String>,
 }
 
 impl Outcome {
@@ -59,52 +68,26 @@ impl Outcome {
     }
 
     /// The episodes that say something of the agent.
-    pub(super) fn counted(episodes: &[EpisodeMeasures]) -> impl Iterator<Item = &EpisodeMeasures> {
+    pub fn counted(episodes: &[EpisodeMeasures]) -> impl Iterator<Item = &EpisodeMeasures> {
         episodes.iter().filter(|episode| episode.counts())
     }
 }
 
-/// The bar of a run: tasks, the share that is solved, and what the model has taken.
-struct Progress {
-    bar: ProgressBar,
-    run_budget: Option<Arc<RunBudget>>,
-    solved: AtomicU64,
-    all: AtomicU64,
-}
-
-impl Progress {
-    fn new(plan: &Plan, rows: usize) -> Self {
-        let (solved, all) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { bar: terminal::bar(rows as u64, "tasks"), run_budget: plan.run_budget.clone(), solved, all }
-    }
-
-    fn add(&self, outcome: &Outcome) {
-        let rate = success_rate(Outcome::counted(&outcome.episodes));
-        let solved = self.solved.fetch_add(rate.solved, Ordering::Relaxed) + rate.solved;
-        let all = self.all.fetch_add(rate.of, Ordering::Relaxed) + rate.of;
-        let mut text = format!("{:.1} % solved", 100.0 * solved as f64 / all.max(1) as f64);
-        if let Some(usage_report) = self.run_budget.as_ref().map(|budget| budget.report()) {
-            text.push_str(&format!(", {} tokens", HumanCount(usage_report.total.usage.total())));
-            if usage_report.cost > 0.0 {
-                text.push_str(&format!(", cost {:.4}", usage_report.cost));
-            }
-        }
-        self.bar.set_message(text);
-        self.bar.inc(1);
-    }
-}
-
-/// Runs rows: at once where a model or a server is waited for, else on threads.
-pub(super) fn run(
+/// Runs rows: so many at once where a model or a server is waited for, else on so many threads (0: one for each core). Episodes that
+/// the folder of the run has are not run again.
+///
+/// # Errors
+/// When a row cannot be used, or episodes cannot be stored.
+pub fn run(
     plan: Plan,
     worlds: Worlds,
     rows: Vec<Dialogue>,
-    concurrency: NonZeroUsize,
-    threads: usize,
-) -> Result<Outcome, CliError> {
+    (concurrency, threads): (NonZeroUsize, usize),
+    progress: Box<Progress>,
+) -> Result<Outcome, RunError> {
     let waits = plan.model.is_some() || plan.arenas.iter().any(Arena::waits);
     let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let running = Arc::new(Running { worlds, progress: Progress::new(&plan, rows.len()), plan });
+    let running = Arc::new(Running { worlds, progress, plan });
     let outcomes = if waits {
         let moved = Arc::clone(&running);
         at_once(rows, concurrency, move |_, row| {
@@ -114,8 +97,7 @@ pub(super) fn run(
     } else {
         running.on_threads(&rows, threads)?
     };
-    let Running { plan, progress, .. } = &*running;
-    progress.bar.finish_and_clear();
+    let plan = &running.plan;
     let mut outcome = Outcome::default();
     outcomes.into_iter().for_each(|one| outcome.add(one));
     if let Some(folder) = &plan.folder {
@@ -134,28 +116,28 @@ pub(super) fn run(
 struct Running {
     plan: Plan,
     worlds: Worlds,
-    progress: Progress,
+    progress: Box<Progress>,
 }
 
 impl Running {
     /// Runs rows on threads. The first row that cannot be used ends the run; results come in the order of the rows.
-    fn on_threads(&self, rows: &[Dialogue], threads: usize) -> Result<Vec<Outcome>, CliError> {
+    fn on_threads(&self, rows: &[Dialogue], threads: usize) -> Result<Vec<Outcome>, RunError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let one =
             |row: &Dialogue| tokio::runtime::Builder::new_current_thread().build()?.block_on(self.row(row));
-        pool.map_err(|_| CliError::Worker)?.install(|| rows.par_iter().map(one).collect())
+        pool.map_err(|_| RunError::Worker)?.install(|| rows.par_iter().map(one).collect())
     }
 
     /// Runs one row.
-    async fn row(&self, row: &Dialogue) -> Result<Outcome, CliError> {
+    async fn row(&self, row: &Dialogue) -> Result<Outcome, RunError> {
         let outcome = row_of(&self.plan, row, &self.worlds).await?;
-        self.progress.add(&outcome);
+        (self.progress)(&outcome);
         Ok(outcome)
     }
 }
 
 /// Runs the trials of one row.
-async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome, CliError> {
+async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome, RunError> {
     let judge = Judge::new(Task::of(row)?, worlds.get(&row.world_id)?)?;
     let (mut outcome, mut trials) = (Outcome::default(), Vec::new());
     for trial in 0..plan.trials {
@@ -187,7 +169,7 @@ async fn episode_of(
     judge: &Judge,
     trial: u32,
     arena: &Arena,
-) -> Result<(Episode, Judged), CliError> {
+) -> Result<(Episode, Judged), RunError> {
     let key = Key { task: row.id.clone(), trial, faulty: !arena.faults.rules().is_empty() };
     if let Some(stored) = plan.folder.as_ref().map(|folder| folder.get(&key)).transpose()?.flatten() {
         let (_, mut judged) = batch::regrade(&stored, judge).await?;
@@ -199,7 +181,7 @@ async fn episode_of(
     // Recorded replies of a model under faults stand apart from those without.
     let step = if key.faulty { "faults/" } else { "" };
     let origin = RequestOrigin { step: step.to_owned(), row: hashed(&[id, hash]), attempt: trial };
-    let agent = plan.contender.agent(Some(judge.privileged(seed)), origin);
+    let agent = plan.contender.agent(judge.privileged(seed), origin);
     let setup = Setup {
         task: row.id.clone(),
         trial,

@@ -1,7 +1,5 @@
 //! Owns the tests of retries, of refusals, of JSON modes, and of the key's secrecy.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may end this way")]
-
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,5 +1,4 @@
 //! `--openapi DIR` end to end: every document in a process of its own, and the same bytes however a run is cut.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail where the test does")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

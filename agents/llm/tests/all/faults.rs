@@ -1,7 +1,5 @@
 //! Owns the tests of two hundred requests under each fault at 20 %: all are answered, and the counts agree with the server's.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may end this way")]
-
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;

@@ -69,7 +69,9 @@ async fn rows(model: Arc<dyn ChatModel>, dialogues: u64) -> Took {
     let folder = tempfile::tempdir().unwrap();
     let writer = writer(&recipe, folder.path(), PlanSizes::new(dialogues), Start::Fresh);
     let started = Took::start();
-    let ended = run(&run_context, &writer, AT_ONCE, None, |_| {}).await.unwrap();
+    let runtime = tokio::runtime::Handle::current();
+    let run = || run(&run_context, &runtime, &writer, AT_ONCE, None, &|_| {}).unwrap();
+    let ended = tokio::task::block_in_place(run);
     assert_eq!((ended.unfinished, ended.rows), (0, dialogues));
     Took::since(started)
 }

@@ -1,7 +1,5 @@
 //! Owns the tests of the budget: a run never spends more than its limits.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may end this way")]
-
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};

@@ -8,21 +8,17 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::error::CliError;
+use super::run_error::RunError;
 
 /// Works on every item, so many at a time, and gives what came of them in their order.
 ///
 /// # Errors
 /// The first that a worker ends with; the others are given up.
-pub(super) fn at_once<T, R, F, W>(
-    items: Vec<T>,
-    concurrency: NonZeroUsize,
-    work: W,
-) -> Result<Vec<R>, CliError>
+pub fn at_once<T, R, F, W>(items: Vec<T>, concurrency: NonZeroUsize, work: W) -> Result<Vec<R>, RunError>
 where
     T: Send + 'static,
     R: Send + 'static,
-    F: Future<Output = Result<R, CliError>> + Send + 'static,
+    F: Future<Output = Result<R, RunError>> + Send + 'static,
     W: Fn(usize, T) -> F + Send + Sync + 'static,
 {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -39,7 +35,7 @@ where
         }
         let mut done = BTreeMap::new();
         while let Some(joined) = running.join_next().await {
-            let (number, result) = joined.map_err(|_| CliError::Worker)?;
+            let (number, result) = joined.map_err(|_| RunError::Worker)?;
             done.insert(number, result?);
         }
         Ok(done.into_values().collect())
