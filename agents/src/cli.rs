@@ -146,7 +146,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Search(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),
         Command::Completions(command) => command.run(streams),
-        Command::DocumentWorker => documents::worker::run(streams),
+        Command::DocumentWorker => documents::answer(streams),
     }
 }
 

@@ -8,7 +8,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Documents of folders are read in processes of this program.
     if let Ok(program) = std::env::current_exe() {
-        diorama_agents::cli::documents::isolated::start_workers_by(program);
+        diorama_agents::isolation::process::start_workers_by(program);
     }
     diorama_agents::cli::main(std::env::args_os(), &mut std::io::stdout(), &mut std::io::stderr())
 }

@@ -19,12 +19,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::episode::{EpisodeError, Task, World, Worlds};
 use crate::evaluation::batch::{self, Episode};
 use crate::evaluation::judge::Judge;
-use crate::synthesis::model::Protocol;
-use crate::synthesis::model::caller::conversation;
-use crate::synthesis::pipeline::count_mutants;
-use crate::synthesis::row::{About, RowWorld, row as row_of};
-use crate::synthesis::source::RowSource;
-use crate::synthesis::tags::OF_THE_WAY;
+use crate::models::Protocol;
+use crate::models::caller::conversation;
+use crate::rows::attempt::count_mutants;
+use crate::rows::row::{About, RowWorld, row as row_of};
+use crate::rows::source::RowSource;
+use crate::scenarios::tags::OF_THE_WAY;
 use crate::verify::candidate_of;
 
 /// The backend that rows of traces name.

@@ -21,7 +21,7 @@ pub(crate) use self::derive::candidate_of;
 pub use self::error::VerifyError;
 use self::error::{column, same};
 use crate::episode::{Task, Worlds};
-use crate::synthesis::row::{called, depth, nested, rc_level};
+use crate::rows::row::{called, depth, nested, rc_level};
 
 /// Replays a row. Whether all was derived that follows from its calls and messages: rows of an older version hold too
 /// little for that, as [`OF_OLDER_ROWS`] says.

@@ -1,10 +1,23 @@
-//! Documents of folders: which files they are, what they are called, and the processes in which they are read.
+//! Documents of folders: which files they are, what they are called, and the hidden command that reads one.
 
-pub mod bounds;
 pub mod find;
-pub mod isolated;
-mod jq;
 pub mod names;
-pub mod prepare;
 pub mod several;
-pub mod worker;
+
+use std::io::Read as _;
+
+use super::error::CliError;
+use super::{Done, Streams};
+use crate::isolation::worker;
+
+/// Answers the request about a document that stands on stdin.
+///
+/// # Errors
+/// When the request cannot be read, or is none.
+pub(super) fn answer(streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    let mut request = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut request)?;
+    streams.out.write_all(&worker::on_thread(request)?)?;
+    streams.out.flush()?;
+    Ok(Done::Met)
+}

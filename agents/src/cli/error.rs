@@ -18,8 +18,8 @@ use diorama_simulator::search::SearchError;
 use crate::episode::EpisodeError;
 use crate::evaluation::run_error::RunError;
 use crate::evaluation::stored::StoredError;
-use crate::synthesis::error::PipelineError;
 use crate::traces::TraceError;
+use crate::worlds::error::PipelineError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +89,7 @@ pub enum CliError {
     Pipeline(#[from] PipelineError),
     /// A run with a model that ended before its time.
     #[error(transparent)]
-    Model(#[from] crate::synthesis::model::run::RunError),
+    Model(#[from] crate::models::run::RunError),
     /// A server that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),

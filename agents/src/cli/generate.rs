@@ -32,13 +32,13 @@ use super::files::open_storage;
 use super::inputs::{Named, Refused, Sources};
 use super::{Done, Streams, terminal};
 use crate::catalog;
-use crate::synthesis::recipe::{Ingredients, Recipe};
-use crate::synthesis::scenario::detour;
-use crate::synthesis::source::write_rows;
-use crate::synthesis::split::TestRequest;
-use crate::synthesis::tags;
-use crate::synthesis::uses::{self, Use};
-use crate::synthesis::world::WorldTemplate;
+use crate::rows::source::write_rows;
+use crate::rows::uses::{self, Use};
+use crate::scenarios::detour;
+use crate::scenarios::tags;
+use crate::worlds::recipe::{Ingredients, Recipe};
+use crate::worlds::split::TestRequest;
+use crate::worlds::world::WorldTemplate;
 
 /// Generate tool-use dialogues in which every call was executed.
 ///

@@ -10,13 +10,13 @@ use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world::{self, Report};
 
 use super::documents::find::{self, is_several};
-use super::documents::prepare::Refusal;
 use super::documents::several;
 use super::error::CliError;
 use super::files::read_file;
 use super::openapi::ImportArgs;
 use super::{Streams, terminal};
 use crate::catalog;
+use crate::isolation::prepare::Refusal;
 
 /// Worlds named by position, or by options.
 #[derive(Clone, Debug, Default, Args)]

@@ -7,10 +7,10 @@ use diorama_openapi::{self as openapi, Files, ImportOptions, Imported};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world;
 
-use super::documents::bounds::Bounds;
 use super::error::CliError;
 use super::files::read_file;
 use super::{Streams, terminal};
+use crate::isolation::bounds::Bounds;
 
 /// How documents are imported.
 #[derive(Clone, Debug, Default, clap::Args)]

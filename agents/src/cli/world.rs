@@ -25,7 +25,7 @@ use super::files::read_file;
 use super::inputs::read_world;
 use super::{Done, Streams};
 use crate::catalog;
-use crate::synthesis::inspect::deepened;
+use crate::worlds::inspect::deepened;
 
 /// List, show, check, test, scaffold, import, generate, paraphrase and build worlds.
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use diorama_llm::{RequestOrigin, Sampling};
 use super::batch::SharedModel;
 use super::judge::Privileged;
 use super::policies::Policy;
-use crate::cli::documents::isolated::Isolation;
+use crate::isolation::process::Isolation;
 
 /// An agent, ready to be put into episodes.
 pub enum Contender {

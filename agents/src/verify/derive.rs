@@ -1,7 +1,7 @@
 //! A row made again: its candidate, taken from its messages, its script and its author's claims, is grounded in its
 //! world, and every column that follows is compared with what the row stores.
 //!
-//! Grounding and checks are those of `diorama-proof`, and columns those of [`crate::synthesis::row`], as in generation.
+//! Grounding and checks are those of `diorama-proof`, and columns those of [`crate::rows::row`], as in generation.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 
 use super::error::{VerifyError, column, same};
 use crate::episode::{Task, World};
-use crate::synthesis::row::{About, RowWorld, row as row_of};
+use crate::rows::row::{About, RowWorld, row as row_of};
 
 /// The version of the generator whose rows hold no claims.
 const WITHOUT_CLAIMS: &str = "generate/1";

@@ -193,7 +193,7 @@ fn a_folder_is_imported_document_by_document() {
 
 #[test]
 fn a_jq_program_that_does_not_end_or_grows_is_stopped() {
-    use diorama_agents::cli::documents::isolated::Isolation;
+    use diorama_agents::isolation::process::Isolation;
     use diorama_baselines::jq::{JqError, JqRunner as _, Program};
 
     let runner = Isolation::Process(PathBuf::from(env!("CARGO_BIN_EXE_diorama")));

@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use diorama_agents::episode::Task;
-use diorama_agents::synthesis::model::prompts::PromptSet;
-use diorama_agents::synthesis::model::quality::Quality;
-use diorama_agents::synthesis::model::run::{Ended, RunError, run};
-use diorama_agents::synthesis::model::{AssistantWords, Settings, UserWords};
+use diorama_agents::models::prompts::PromptSet;
+use diorama_agents::models::quality::Quality;
+use diorama_agents::models::run::{Ended, RunError, run};
+use diorama_agents::models::{AssistantWords, Settings, UserWords};
 use diorama_llm::{
     BudgetLimits, ChatError, ChatModel, ChatReply, ChatRequest, HttpModel, HttpSettings, JsonMode, Message,
     Prices, RecordedModel, Recording, RecordingError, RecordingFault, ReplayModel, RetrySettings,
@@ -172,7 +172,7 @@ async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
     let watch = Arc::clone(&run_context);
     let sizes = PlanSizes { rows: 200, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&recipe, folder.path(), sizes, Start::Fresh);
-    let stop = |progress: diorama_agents::synthesis::model::run::Progress| {
+    let stop = |progress: diorama_agents::models::run::Progress| {
         if progress.settled >= 10 {
             watch.stopping.store(true, Relaxed);
         }

@@ -10,10 +10,10 @@ use diorama_benchmarks::restbench::{
 };
 
 use super::{AgentArgs, tables};
-use crate::cli::documents::isolated::Isolation;
 use crate::cli::error::CliError;
 use crate::cli::files::read_file;
 use crate::cli::{Done, Streams, terminal};
+use crate::isolation::process::Isolation;
 
 /// Execute the gold paths of RestBench's queries, or measure agents on the queries.
 ///

@@ -9,7 +9,7 @@ use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::rows::{self, RowsArgs};
 use crate::cli::{Done, Streams};
-use crate::synthesis::fingerprint::fingerprint;
+use crate::worlds::fingerprint::fingerprint;
 
 /// Measure a dataset: counts, diversity and the funnel of the gates.
 #[derive(Debug, Args)]

@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 
 use super::find::Found;
-use super::isolated::Isolation;
 use super::names;
-use super::prepare::{ImportRequest, ImportedDocument, Refusal};
-use super::worker::{Reply, Request, read_reply, write_request};
 use crate::cli::error::CliError;
 use crate::cli::openapi::ImportArgs;
+use crate::isolation::prepare::{ImportRequest, ImportedDocument, Refusal};
+use crate::isolation::process::Isolation;
+use crate::isolation::worker::{Reply, Request, read_reply, write_request};
 
 /// Imports documents, in order. Names that occur several times are numbered.
 ///

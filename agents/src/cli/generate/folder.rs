@@ -21,23 +21,23 @@ use serde_json::{Value as Json, json};
 
 use super::Generate;
 use super::report::{Outcome, report};
-use crate::cli::documents::bounds::Bounds;
 use crate::cli::documents::find::{self, Found};
-use crate::cli::documents::isolated::Isolation;
 use crate::cli::documents::names;
-use crate::cli::documents::prepare::{ImportRequest, Refusal};
-use crate::cli::documents::worker::{Reply, Request, read_reply, write_request};
 use crate::cli::error::CliError;
 use crate::cli::files::open_storage;
 use crate::cli::inputs::Inputs;
 use crate::cli::openapi::read_document;
 use crate::cli::{Done, Streams, terminal};
-use crate::synthesis::documents::batch::{BatchRequest, MadeBatch};
-use crate::synthesis::documents::layout::{self, DocumentBatch, DocumentSize};
-use crate::synthesis::documents::split::split_by_provider;
-use crate::synthesis::recipe;
-use crate::synthesis::scenario::Shares;
-use crate::synthesis::source::{RowSource, write_rows};
+use crate::isolation::bounds::Bounds;
+use crate::isolation::prepare::{ImportRequest, Refusal};
+use crate::isolation::process::Isolation;
+use crate::isolation::worker::{Reply, Request, read_reply, write_request};
+use crate::rows::documents::batch::{BatchRequest, MadeBatch};
+use crate::rows::documents::layout::{self, DocumentBatch, DocumentSize};
+use crate::rows::documents::split::split_by_provider;
+use crate::rows::source::{RowSource, write_rows};
+use crate::scenarios::Shares;
+use crate::worlds::recipe;
 
 /// Bytes of a packed world or a report, at most.
 const MAX_KEPT_BYTES: u64 = 1 << 30;

@@ -21,12 +21,12 @@ use crate::cli::error::CliError;
 use crate::cli::eval::model::{Connected, ConnectionArgs};
 use crate::cli::files::read_file;
 use crate::cli::terminal;
-use crate::synthesis::model::prompts::{FILES, PromptSet};
-use crate::synthesis::model::quality::{Cost, Diversity, Quality};
-use crate::synthesis::model::run::{self, Ended};
-use crate::synthesis::model::run_context::RunContext;
-use crate::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
-use crate::synthesis::recipe::Recipe;
+use crate::models::prompts::{FILES, PromptSet};
+use crate::models::quality::{Cost, Diversity, Quality};
+use crate::models::run::{self, Ended};
+use crate::models::run_context::RunContext;
+use crate::models::{AssistantWords, Protocol, Settings, UserWords};
+use crate::worlds::recipe::Recipe;
 
 /// Where replies are kept when no file is named.
 const REPLIES: &str = "replies.jsonl";

@@ -13,7 +13,7 @@ use super::closing::closing;
 use crate::cli::Streams;
 use crate::cli::error::CliError;
 use crate::cli::inputs::Refused;
-use crate::synthesis::uses::Use;
+use crate::rows::uses::Use;
 
 /// The funnel: tasks proposed, dropped and why, written.
 pub(super) fn funnel(summary: &Summary) -> String {

@@ -17,7 +17,7 @@ use crate::cli::files::{open_dataset, open_storage};
 use crate::cli::{Done, Streams};
 use crate::episode::Worlds;
 use crate::evaluation::batch::Episode;
-use crate::synthesis::source::write_rows;
+use crate::rows::source::write_rows;
 use crate::traces::{self, Traces};
 
 /// Flags of `generate` that nothing of an episode follows from.

@@ -18,7 +18,7 @@ use crate::cli::error::CliError;
 use crate::cli::files::read_file;
 use crate::cli::inputs::Inputs;
 use crate::cli::{Done, Streams};
-use crate::synthesis::error::PipelineError;
+use crate::worlds::error::PipelineError;
 
 /// Check candidates: print the verdict of each gate with its reason.
 ///

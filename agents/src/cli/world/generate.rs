@@ -9,14 +9,14 @@ use diorama_llm::UsageReport;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use crate::authoring::asking::Stop;
+use crate::authoring::domain::Domain;
+use crate::authoring::funnel::Funnel;
+use crate::authoring::{Authored, Settings, author};
 use crate::catalog;
 use crate::cli::error::CliError;
 use crate::cli::eval::ModelArgs;
 use crate::cli::{Done, Streams, terminal};
-use crate::synthesis::authoring::asking::Stop;
-use crate::synthesis::authoring::domain::Domain;
-use crate::synthesis::authoring::funnel::Funnel;
-use crate::synthesis::authoring::{Authored, Settings, author};
 
 /// Write worlds with a chat model: domains, resources, records, APIs and rules.
 ///

@@ -8,12 +8,12 @@ use diorama_seeds::world;
 use serde_json::json;
 
 use crate::cli::documents::find;
-use crate::cli::documents::prepare::{ImportedDocument, Refusal};
 use crate::cli::documents::several;
 use crate::cli::error::CliError;
 use crate::cli::inputs::Refused;
 use crate::cli::openapi::ImportArgs;
 use crate::cli::{Done, Streams};
+use crate::isolation::prepare::{ImportedDocument, Refusal};
 
 /// Import an OpenAPI document as a world file, or a folder of documents as a folder of world files.
 #[derive(Debug, Args)]

@@ -10,12 +10,12 @@ use diorama_seeds::world;
 use serde_json::json;
 
 use super::generate::told_of_steps;
+use crate::authoring::asking::Stop;
+use crate::authoring::paraphrase::{Paraphrased, paraphrase};
 use crate::cli::error::CliError;
 use crate::cli::eval::ModelArgs;
 use crate::cli::inputs::read_world;
 use crate::cli::{Done, Streams, terminal};
-use crate::synthesis::authoring::asking::Stop;
-use crate::synthesis::authoring::paraphrase::{Paraphrased, paraphrase};
 
 /// Write more wordings for a world's scenarios with a chat model.
 ///

@@ -10,9 +10,9 @@ use serde_json::json;
 use crate::cli::error::CliError;
 use crate::cli::inputs::read_world;
 use crate::cli::{Done, Streams};
-use crate::synthesis::scaffold;
-use crate::synthesis::scenario::Shares;
-use crate::synthesis::world::WorldTemplate;
+use crate::scenarios::Shares;
+use crate::scenarios::by_rule as scaffold;
+use crate::worlds::world::WorldTemplate;
 
 /// Print scenarios for a world of one domain, written by rule, as a start for a person or a model.
 ///

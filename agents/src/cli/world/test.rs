@@ -14,10 +14,10 @@ use serde::Serialize;
 use crate::cli::error::CliError;
 use crate::cli::inputs::read_world;
 use crate::cli::{Done, Streams};
-use crate::synthesis::make::make_world;
-use crate::synthesis::scenario::rehearse::{Lost, conversation, rehearse};
-use crate::synthesis::scenario::{Joins, Shares};
-use crate::synthesis::world::{BatchWorld, WorldTemplate};
+use crate::scenarios::rehearse::{Lost, conversation, rehearse};
+use crate::scenarios::{Joins, Shares};
+use crate::worlds::make::make_world;
+use crate::worlds::world::{BatchWorld, WorldTemplate};
 
 /// Play a world's scenarios and print how many tries become rows, and why the others do not.
 ///

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use diorama_agents::synthesis::model::prompts::PromptSet;
-use diorama_agents::synthesis::model::run::{Ended, RunError, run};
-use diorama_agents::synthesis::model::run_context::RunContext;
-use diorama_agents::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
-use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
+use diorama_agents::models::prompts::PromptSet;
+use diorama_agents::models::run::{Ended, RunError, run};
+use diorama_agents::models::run_context::RunContext;
+use diorama_agents::models::{AssistantWords, Protocol, Settings, UserWords};
+use diorama_agents::worlds::recipe::{Ingredients, Recipe};
 use diorama_llm::{
     ChatModel, HttpModel, HttpSettings, JsonMode, RetrySettings, RetryingModel, RunBudget, Sampling,
 };

@@ -1,0 +1,81 @@
+//! What a model wrote into a form: words and names are cleaned, bounded, and complained about where nothing is left.
+
+use diorama_seeds::naming;
+use serde_json::Value as Json;
+
+use super::asking::Complaints;
+
+/// The text at a member of a form, on one line and within a length; nothing, and a complaint, where there is none.
+pub(crate) fn text(form: &Json, member: &str, longest: usize, wrong: &mut Complaints) -> Option<String> {
+    let found = form.get(member).and_then(Json::as_str).and_then(|text| cleaned(text, longest));
+    if found.is_none() {
+        wrong.add(format!("`{member}`: found {}, expected a short text", shown(form.get(member))));
+    }
+    found
+}
+
+/// A text on one line, without marks of templates and of code; nothing where no letter or digit is left, or it is longer than
+/// people would write, or one word over and over.
+pub(crate) fn cleaned(text: &str, longest: usize) -> Option<String> {
+    let kept = |character: char| if character.is_control() { ' ' } else { character };
+    let text: String = text.chars().take(4 * longest).map(kept).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = !text.contains(['{', '}', '[', ']', '<', '>', '`', '\\']);
+    let sound = plain && text.chars().count() <= longest && text.chars().any(char::is_alphanumeric);
+    (sound && !repeats(&text)).then_some(text)
+}
+
+/// Whether a text goes round in circles, as weak models do: the same word three times in a row of few words.
+fn repeats(text: &str) -> bool {
+    let words: Vec<String> = diorama_seeds::english::words(text).collect();
+    (1..=3).any(|length| {
+        words.windows(3 * length).any(|run| {
+            run[..length] == run[length..2 * length] && run[length..2 * length] == run[2 * length..]
+        })
+    })
+}
+
+/// A name in a world, of a few words: `Berth booking` is `berth_booking`. Nothing, and a complaint, where there is none.
+pub(crate) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<String> {
+    let text = text(form, member, 40, wrong)?;
+    let named = match text.split_once(' ') {
+        Some((article, rest))
+            if ["the", "a", "an"].iter().any(|known| article.eq_ignore_ascii_case(known)) =>
+        {
+            rest
+        }
+        _ => text.as_str(),
+    };
+    let name = naming::snake(named);
+    let words = name.split('_').count();
+    if words > 4 || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name == "value" {
+        wrong.add(format!("`{member}`: found `{text}`, expected a name of one to four words"));
+        return None;
+    }
+    Some(name)
+}
+
+/// What was found, for a complaint.
+pub(crate) fn shown(value: Option<&Json>) -> String {
+    let Some(value) = value else { return "nothing".to_owned() };
+    let text = value.to_string();
+    let start: String = text.chars().take(80).collect();
+    if start.len() < text.len() { format!("{start}...") } else { start }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cleaned_or_refused() {
+        let check =
+            |text: &str, expect: Option<&str>| assert_eq!(cleaned(text, 40).as_deref(), expect, "{text}");
+        check("  Harbour\npilots ", Some("Harbour pilots"));
+        check("transport of goods fines fines fines", None);
+        check("api key id api key id api key id", None);
+        check("{{ 7 * 7 }}", None);
+        check("...", None);
+        check(&"long ".repeat(20), None);
+    }
+}

@@ -1,0 +1,209 @@
+//! The query agent's paraphrases: more wordings for the lines of scenarios, each played and proven before it is kept.
+
+use std::sync::Arc;
+
+use diorama_llm::{ChatModel, Sampling};
+use diorama_output::stats::duplicates::{shingles, similar};
+use diorama_output::stats::text::words;
+use diorama_seeds::doc::{ScenarioDoc, WordsDoc, WorldDoc};
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+use tokio::task::JoinSet;
+
+use super::asking::{Asker, Complaints, Step, StepRecord, Stop, on_a_thread, read_json};
+use super::funnel::Funnel;
+use super::mend::failed;
+use super::{Authored, WAVE, collect, in_order};
+use crate::scenarios::rehearse::{Rehearsal, rehearsal};
+use crate::worlds::error::PipelineError;
+
+/// Tries of a wording, and how many of them have to become rows.
+const TRIES: u64 = 5;
+const ENOUGH: u64 = 4;
+/// Characters of a wording, at most.
+const LONGEST: usize = 600;
+
+/// Asks for more wordings of the lines of one scenario.
+struct WriteWordings<'a> {
+    doc: &'a WorldDoc,
+    scenario: &'a ScenarioDoc,
+    /// By path, the wordings that each line has.
+    lines: &'a IndexMap<String, Vec<String>>,
+    /// Wordings to ask for of each line.
+    count: usize,
+}
+
+impl Step for WriteWordings<'_> {
+    type Output = IndexMap<String, Vec<String>>;
+    const NAME: &'static str = "query_paraphrase";
+
+    fn input(&self) -> Json {
+        let head = self.doc.domain.as_ref();
+        let about = head.and_then(|head| head.description.clone().or_else(|| head.title.clone()));
+        json!({
+            "about": about.unwrap_or_else(|| self.doc.name.replace('_', " ")),
+            "who": self.scenario.who,
+            "scenario": serde_json::to_string(self.scenario).unwrap_or_default(),
+            "lines": self.lines.keys().collect::<Vec<_>>(),
+            "count": self.count,
+        })
+    }
+
+    fn schema(&self) -> Option<Json> {
+        let wordings = json!({ "type": "array", "items": { "type": "string" }, "maxItems": self.count });
+        let lines = self.lines.keys().map(|path| (path.clone(), wordings.clone()));
+        let properties: serde_json::Map<String, Json> = lines.collect();
+        Some(json!({ "type": "object", "properties": properties, "additionalProperties": false }))
+    }
+
+    fn parse(&self, reply: &str, wrong: &mut Complaints) -> Option<Self::Output> {
+        let json = read_json(reply, wrong)?;
+        let mut found = IndexMap::new();
+        for (path, wordings) in json.as_object()? {
+            if !self.lines.contains_key(path) {
+                wrong.add(format!("found `{path}`, expected the name of a line: {}", self.paths()));
+                continue;
+            }
+            let texts = wordings.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::trim);
+            let short = texts.filter(|text| !text.is_empty() && text.len() <= LONGEST);
+            found.insert(path.clone(), short.take(self.count).map(str::to_owned).collect());
+        }
+        let is_empty = found.values().all(Vec::is_empty);
+        if is_empty {
+            wrong.add(format!("found no wordings, expected lists of texts for {}", self.paths()));
+        }
+        (!is_empty).then_some(found)
+    }
+}
+
+impl WriteWordings<'_> {
+    fn paths(&self) -> String {
+        self.lines.keys().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The wordings that a model wrote for a world's scenarios.
+#[derive(Debug, Default)]
+pub struct Paraphrased {
+    /// Those that are kept.
+    pub words: WordsDoc,
+    /// Every step, in the order of scenarios.
+    pub steps: Vec<StepRecord>,
+    /// Counts of wordings that the query agent wrote, and that were kept and dropped.
+    pub funnel: Funnel,
+    /// Why it ended before all scenarios had their turn, where it did.
+    pub stopped: Option<Stop>,
+}
+
+/// Has a model write `count` more wordings for each line of each scenario of a world, and keeps those with which the scenario becomes
+/// rows. Equal replies give equal wordings.
+pub async fn paraphrase(
+    model: Arc<dyn ChatModel>,
+    sampling: Sampling,
+    doc: Arc<WorldDoc>,
+    count: usize,
+) -> Paraphrased {
+    let mut all = Authored::default();
+    let mut words = WordsDoc::default();
+    let mut from = 0;
+    while from < doc.scenarios.len() && all.stopped.is_none() {
+        let until = doc.scenarios.len().min(from + WAVE as usize);
+        let mut slots = JoinSet::new();
+        for slot in from..until {
+            let asker = Asker::new(Arc::clone(&model), sampling.clone(), slot as u64);
+            let doc = Arc::clone(&doc);
+            slots.spawn(async move {
+                let result = of_scenario(&asker, &doc, &doc.scenarios[slot], count).await;
+                let (steps, funnel) = asker.into_notes();
+                (slot as u64, (result, steps, funnel))
+            });
+        }
+        let kept = match in_order(slots).await {
+            Ok(slots) => collect(slots, &mut all),
+            Err(stop) => (Vec::new(), Some(stop)),
+        };
+        all.stopped = kept.1;
+        let of_scenarios = kept.0.into_iter().filter(|(_, lines)| !lines.is_empty());
+        words
+            .words
+            .extend(of_scenarios.map(|(slot, lines)| (doc.scenarios[slot as usize].name.clone(), lines)));
+        from = until;
+    }
+    Paraphrased { words, steps: all.steps, funnel: all.funnel, stopped: all.stopped }
+}
+
+/// The wordings that are kept for a scenario, by line.
+async fn of_scenario(
+    asker: &Asker,
+    doc: &Arc<WorldDoc>,
+    scenario: &ScenarioDoc,
+    count: usize,
+) -> Result<IndexMap<String, Vec<String>>, Stop> {
+    let lines: IndexMap<String, Vec<String>> =
+        scenario.clone().lines_mut().map(|(path, wordings)| (path, wordings.clone())).collect();
+    let step = WriteWordings { doc, scenario, lines: &lines, count };
+    let written = asker.ask(0, &step).await?.unwrap_or_default();
+    let (mut kept, mut dropped) = (IndexMap::<String, Vec<String>>::new(), Vec::new());
+    for (path, wordings) in written {
+        asker.count(|funnel| funnel.wordings_written += wordings.len() as u64);
+        for wording in wordings {
+            let known = lines[&path].iter().chain(kept.get(&path).into_iter().flatten());
+            let known: Vec<String> = known.cloned().collect();
+            let tried = {
+                let (doc, scenario) = (Arc::clone(doc), scenario.clone());
+                let (path, wording) = (path.clone(), wording.clone());
+                move || fault(&doc, &scenario, (&path, &wording), &known)
+            };
+            match on_a_thread(tried).await? {
+                None => kept.entry(path.clone()).or_default().push(wording),
+                Some((class, what)) => {
+                    asker.count(|funnel| *funnel.wordings_dropped.entry(class.to_owned()).or_default() += 1);
+                    dropped.push(json!({ "line": path, "wording": wording, "why": what }));
+                }
+            }
+        }
+    }
+    asker.count(|funnel| funnel.wordings_kept += kept.values().map(Vec::len).sum::<usize>() as u64);
+    if !dropped.is_empty() {
+        asker.keep("wordings_dropped", json!({ "scenario": scenario.name, "wordings": dropped }));
+    }
+    Ok(kept)
+}
+
+/// The reason why a wording is dropped: its class, and in full.
+fn fault(
+    doc: &WorldDoc,
+    scenario: &ScenarioDoc,
+    (path, wording): (&str, &str),
+    known: &[String],
+) -> Option<(&'static str, String)> {
+    let own = shingles(&words(wording));
+    if let Some(near) =
+        known.iter().find(|other| **other == wording || similar(&shingles(&words(other)), &own))
+    {
+        return Some(("repeats another", near.clone()));
+    }
+    match tried_alone(doc, scenario, (path, wording)) {
+        Ok(rehearsal) if rehearsal.passed >= ENOUGH => None,
+        Ok(Rehearsal { lost, .. }) => {
+            let first = lost.into_iter().next().map(|loss| loss.what);
+            Some(("does not pass", first.unwrap_or_default()))
+        }
+        Err(error) => Some(("not a wording that can be said", failed(&error))),
+    }
+}
+
+/// How a scenario fares with this wording alone in its line.
+fn tried_alone(
+    doc: &WorldDoc,
+    scenario: &ScenarioDoc,
+    (path, wording): (&str, &str),
+) -> Result<Rehearsal, PipelineError> {
+    let mut scenario = scenario.clone();
+    // Words that open a later matter are tried as the opening.
+    let path = if path == "later" { "goals[0].user" } else { path };
+    for (_, wordings) in scenario.lines_mut().filter(|(own, _)| own == path) {
+        *wordings = vec![wording.to_owned()];
+    }
+    rehearsal(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES)
+}

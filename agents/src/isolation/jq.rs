@@ -1,0 +1,24 @@
+//! jq programs that models write, each in a process of its own.
+
+use diorama_baselines::jq::{JqError, JqRunner, Program};
+use serde_json::Value as Json;
+
+use super::bounds::Bounds;
+use super::process::Isolation;
+use super::worker::{Reply, Request, read_reply, write_request};
+
+/// What a program may use. One that a person would write takes milliseconds.
+const BOUNDS: Bounds = Bounds { document_seconds: 2, document_memory: 512 };
+
+impl JqRunner for Isolation {
+    fn run(&self, program: &Program, input: &Json) -> Result<Vec<Json>, JqError> {
+        let request = Request::Jq { program: program.clone(), input: input.clone() };
+        let reply = self.ask(write_request(&request, &[]), BOUNDS);
+        let reply = reply.map_err(|ended| JqError::Stopped(ended.reason))?;
+        match read_reply(&reply) {
+            Ok((Reply::Outputs(outputs), _)) => outputs,
+            Ok(_) => Err(JqError::Stopped("its process answered something else".to_owned())),
+            Err(nonsense) => Err(JqError::Stopped(nonsense)),
+        }
+    }
+}

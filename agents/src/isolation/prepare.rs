@@ -1,0 +1,109 @@
+//! A document read in its worker: imported, named, and made ready for rows.
+
+use std::path::PathBuf;
+
+use diorama_openapi::Imported;
+use diorama_output::documents::DocumentReport;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::world::{self, Report};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::documents::names::{Naming, naming};
+use crate::cli::error::CliError;
+use crate::cli::openapi::{import_file, read_document};
+use crate::rows::documents::prepared::{PreparedWorld, prepare};
+
+/// A document to import.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportRequest {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its path below the folder that was named.
+    pub label: String,
+    /// Whether a reference that leads nowhere is an error.
+    pub strict: bool,
+}
+
+/// An imported document.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ImportedDocument {
+    /// Its world, under the name of [`ImportedDocument::naming`].
+    pub doc: WorldDoc,
+    /// Its provider, service and name.
+    pub naming: Naming,
+    /// Operations, and what is said of each.
+    pub notes: Vec<(String, String)>,
+}
+
+/// Why a document has no world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The first reason on one line.
+    pub reason: String,
+    /// All of them, with their places.
+    pub report: String,
+}
+
+impl From<CliError> for Refusal {
+    fn from(error: CliError) -> Self {
+        match error {
+            CliError::Document(report) => Self::from(report),
+            CliError::Read { source, .. } => {
+                let reason = format!("it cannot be read: {source}");
+                Self { report: reason.clone(), reason }
+            }
+            other => Self { reason: other.to_string(), report: other.to_string() },
+        }
+    }
+}
+
+impl From<Report> for Refusal {
+    fn from(report: Report) -> Self {
+        Self { reason: first_finding(&report), report: report.to_string() }
+    }
+}
+
+/// The first finding of a report on one line.
+pub fn first_finding(report: &Report) -> String {
+    let Some(finding) = report.findings.first() else { return "it is no world".to_owned() };
+    let place =
+        finding.line.map(|line| format!("{line}:{}: ", finding.column.unwrap_or(1))).unwrap_or_default();
+    format!("{place}{}", finding.message)
+}
+
+/// Imports a document.
+///
+/// # Errors
+/// Why it has no world.
+pub fn import_document(request: &ImportRequest) -> Result<ImportedDocument, Refusal> {
+    let text = read_document(&request.path)?;
+    let Imported { mut doc, notes, .. } = import_file(&request.path, request.strict)?;
+    let naming = naming(&request.label, &text);
+    naming.name.clone_into(&mut doc.name);
+    if let Some(head) = &mut doc.domain {
+        naming.name.clone_into(&mut head.name);
+    }
+    world::compile(&doc)?;
+    let notes = notes.into_iter().map(|note| (note.operation, note.reason)).collect();
+    Ok(ImportedDocument { doc, naming, notes })
+}
+
+/// Imports a document and writes scenarios for it.
+///
+/// # Errors
+/// Why it has no world.
+pub fn prepare_document(
+    request: &ImportRequest,
+    seed: u64,
+) -> Result<(PreparedWorld, DocumentReport), Refusal> {
+    let ImportedDocument { doc, naming, notes, .. } = import_document(request)?;
+    let (world, report) = prepare(doc, seed)?;
+    let report = DocumentReport {
+        document: request.label.clone(),
+        provider: naming.provider,
+        service: naming.service,
+        notes: notes.len() as u64,
+        ..report
+    };
+    Ok((world, report))
+}

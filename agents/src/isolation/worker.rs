@@ -1,0 +1,157 @@
+//! What a worker is asked and answers: one request on stdin, one reply on stdout.
+//!
+//! A request is a line of JSON and the packed worlds that it counts; a reply is a line of JSON and, for a prepared document, its
+//! packed world. Worlds are packed as JSON in zstd, so that the process that asks need not read them.
+
+use std::thread;
+
+use diorama_baselines::jq::{JqError, Program, evaluate};
+use diorama_output::documents::DocumentReport;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::prepare::{ImportRequest, ImportedDocument, Refusal, import_document, prepare_document};
+use crate::cli::error::CliError;
+use crate::rows::documents::batch::{self, BatchRequest, MadeBatch};
+use crate::rows::documents::prepared::PreparedWorld;
+
+/// The stack of the thread that reads documents, which nest.
+const STACK_BYTES: usize = 256 << 20;
+/// The level of compression: the fastest.
+const LEVEL: i32 = 1;
+
+/// What a worker is asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// The world of a document.
+    Import(ImportRequest),
+    /// The world of a document with scenarios.
+    Prepare {
+        /// The document.
+        document: ImportRequest,
+        /// The seed of the run.
+        seed: u64,
+    },
+    /// The rows of a batch.
+    Batch {
+        /// The batch.
+        request: BatchRequest,
+        /// The names of its documents, and the bytes of their packed worlds, which follow.
+        documents: Vec<(String, usize)>,
+    },
+    /// The outputs of a jq program.
+    Jq {
+        /// The program.
+        program: Program,
+        /// The value that it reads.
+        input: Json,
+    },
+}
+
+/// What a worker answers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// A document.
+    Imported(Box<ImportedDocument>),
+    /// A document, whose packed world follows.
+    Prepared(Box<DocumentReport>),
+    /// Rows.
+    Made(Box<MadeBatch>),
+    /// The outputs of a jq program, or why there are none.
+    Outputs(Result<Vec<Json>, JqError>),
+    /// Nothing: the document has no world.
+    Refused(Refusal),
+}
+
+/// Writes a request.
+#[must_use]
+pub fn write_request(request: &Request, worlds: &[Vec<u8>]) -> Vec<u8> {
+    framed(serde_json::to_vec(request), worlds.concat())
+}
+
+/// Reads a reply, and the packed world after it.
+///
+/// # Errors
+/// When it is none.
+pub fn read_reply(bytes: &[u8]) -> Result<(Reply, &[u8]), String> {
+    let (line, rest) = split_line(bytes);
+    let reply =
+        serde_json::from_slice(line).map_err(|error| format!("its process answered nonsense: {error}"))?;
+    Ok((reply, rest))
+}
+
+/// Answers a request on a thread with a large stack.
+///
+/// # Errors
+/// When the request is none, or the thread panics.
+pub fn on_thread(request: Vec<u8>) -> Result<Vec<u8>, CliError> {
+    let work = move || {
+        // Scenarios are tried on as many threads as there are in the pool; documents take turns on the cores already.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build()?;
+        pool.install(|| answer(&request))
+    };
+    let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(work)?;
+    thread.join().map_err(|_| CliError::Worker)?
+}
+
+fn answer(bytes: &[u8]) -> Result<Vec<u8>, CliError> {
+    let (line, mut rest) = split_line(bytes);
+    let usage =
+        |error: &dyn std::fmt::Display| CliError::Usage(format!("found no request of `diorama`: {error}"));
+    let request: Request = serde_json::from_slice(line).map_err(|error| usage(&error))?;
+    let refused = |refusal: Refusal| (Reply::Refused(refusal), Vec::new());
+    let (reply, world) = match request {
+        Request::Import(document) => match import_document(&document) {
+            Ok(imported) => (Reply::Imported(Box::new(imported)), Vec::new()),
+            Err(refusal) => refused(refusal),
+        },
+        Request::Prepare { document, seed } => match prepare_document(&document, seed) {
+            Ok((world, report)) => (Reply::Prepared(Box::new(report)), pack(&world)?),
+            Err(refusal) => refused(refusal),
+        },
+        Request::Jq { program, input } => (Reply::Outputs(evaluate(&program, &input)), Vec::new()),
+        Request::Batch { request, documents } => {
+            let mut worlds = Vec::new();
+            for (name, size) in documents {
+                let (packed, after) =
+                    rest.split_at_checked(size).ok_or_else(|| usage(&"a world is cut off"))?;
+                let mut world = unpack(packed)?;
+                world.rename(&name);
+                worlds.push(world);
+                rest = after;
+            }
+            let failed = |error: crate::worlds::error::PipelineError| {
+                let report = error.to_string();
+                refused(Refusal { reason: report.lines().next().unwrap_or_default().to_owned(), report })
+            };
+            batch::make(&request, worlds)
+                .map_or_else(failed, |made| (Reply::Made(Box::new(made)), Vec::new()))
+        }
+    };
+    Ok(framed(serde_json::to_vec(&reply), world))
+}
+
+fn pack(world: &PreparedWorld) -> Result<Vec<u8>, CliError> {
+    let text = serde_json::to_vec(world).map_err(|error| CliError::Output(error.into()))?;
+    Ok(zstd::bulk::compress(&text, LEVEL)?)
+}
+
+fn unpack(packed: &[u8]) -> Result<PreparedWorld, CliError> {
+    let text = zstd::stream::decode_all(packed)?;
+    serde_json::from_slice(&text).map_err(|error| CliError::Output(error.into()))
+}
+
+/// A line of JSON, and bytes. Every type here is made of strings, numbers and lists: writing it cannot fail.
+fn framed(line: serde_json::Result<Vec<u8>>, mut rest: Vec<u8>) -> Vec<u8> {
+    let mut bytes = line.unwrap_or_default();
+    bytes.push(b'\n');
+    bytes.append(&mut rest);
+    bytes
+}
+
+fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    match bytes.iter().position(|byte| *byte == b'\n') {
+        Some(end) => (&bytes[..end], &bytes[end + 1..]),
+        None => (bytes, &[]),
+    }
+}

@@ -1,0 +1,185 @@
+//! The judge of what code cannot see: whether a conversation reads as people write, can be answered as asked, and is.
+//!
+//! It votes on rows that have passed the gates, and can only drop them; that people do not speak so is advice, and drops nothing.
+
+use diorama_baselines::prompts::PromptError;
+use diorama_baselines::role_model::ParseError;
+use diorama_llm::Message;
+use diorama_proof::Grounded;
+use diorama_seeds::model::World;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::ask::{Asker, Lost, Question, Unasked};
+use super::lines::{Line, lines};
+use super::prompts::PromptSet;
+
+/// Its name in usage reports and files.
+pub const STEP: &str = "tester";
+/// Votes that one attempt can hold: votes of several attempts are numbered apart.
+pub const MOST_VOTES: u32 = 32;
+/// Characters of a quotation, at least.
+const LEAST_QUOTE: usize = 4;
+
+/// One vote.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Why.
+    #[serde(default)]
+    pub reason: String,
+    /// The words of the conversation that are wrong; a vote against it that quotes none counts for it.
+    #[serde(default)]
+    pub quote: String,
+    /// Both speak as people do.
+    pub natural: bool,
+    /// The request can be carried out as it is put.
+    pub answerable: bool,
+    /// The last words answer it.
+    pub answers: bool,
+}
+
+impl Vote {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub const fn is_good(&self) -> bool {
+        self.natural && self.answerable && self.answers
+    }
+}
+
+/// The lines of a conversation as the judge reads them.
+fn show_lines(grounded: &Grounded, world: &World) -> Vec<String> {
+    let line = |line| match line {
+        Line::Said { speaker, words } => format!("{}: {words}", speaker.name()),
+        Line::Happens(text) => text,
+    };
+    lines(grounded, world).into_iter().map(line).collect()
+}
+
+/// The prompt of the judge: the assistant's instructions, with the rules of the house, and the conversation.
+///
+/// # Errors
+/// When a variant of the prompt names what is not there.
+pub fn prompt(prompts: &PromptSet, system: &str, lines: &[String]) -> Result<Vec<Message>, PromptError> {
+    prompts.render(STEP, &json!({ "system": system, "lines": lines }))
+}
+
+/// The JSON Schema of a vote.
+#[must_use]
+pub fn schema() -> Json {
+    let (text, yes_no) = (json!({ "type": "string" }), json!({ "type": "boolean" }));
+    json!({
+        "type": "object", "required": ["reason", "quote", "natural", "answerable", "answers"],
+        "additionalProperties": false,
+        "properties": { "reason": text, "quote": text, "natural": yes_no, "answerable": yes_no, "answers": yes_no },
+    })
+}
+
+/// Reads a vote over a conversation. A fault counts only with words of the conversation that show it.
+///
+/// # Errors
+/// When one of its words is missing.
+pub fn parse(answer: &Json, lines: &[String]) -> Result<Vote, ParseError> {
+    let vote: Vote = serde_json::from_value(answer.clone())
+        .map_err(|error| ParseError(format!("the vote is not of the form asked for: {error}")))?;
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let quote = folded(vote.quote.trim().trim_matches('"'));
+    let is_quoted =
+        quote.chars().count() >= LEAST_QUOTE && lines.iter().any(|line| folded(line).contains(&quote));
+    let is_good = vote.is_good() || !is_quoted;
+    Ok(if is_good { Vote { natural: true, answerable: true, answers: true, ..vote } } else { vote })
+}
+
+/// What the votes come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The votes that could be read.
+    pub votes: Vec<Vote>,
+    /// Votes that could not be read.
+    pub malformed: u32,
+}
+
+impl Verdict {
+    /// The fault that drops the row, where more than half of the votes find that the request is not answered or cannot be; of the two
+    /// the fault that more votes name.
+    #[must_use]
+    pub fn fault(&self) -> Option<&'static str> {
+        let count = |wrong: fn(&Vote) -> bool| self.votes.iter().filter(|vote| wrong(vote)).count();
+        let unanswerable = count(|vote| !vote.answerable);
+        if 2 * count(|vote| !(vote.answerable && vote.answers)) <= self.votes.len() {
+            return None;
+        }
+        let is_first = unanswerable >= count(|vote| !vote.answers);
+        Some(if is_first { "not answerable as asked" } else { "does not answer what was asked" })
+    }
+
+    /// Returns true if more than half of the votes find that people do not speak so. It is advice, and drops no row.
+    #[must_use]
+    pub fn is_unnatural(&self) -> bool {
+        2 * self.votes.iter().filter(|vote| !vote.natural).count() > self.votes.len()
+    }
+
+    /// Whether all votes say the same of the row.
+    #[must_use]
+    pub fn is_unanimous(&self) -> bool {
+        self.votes.windows(2).all(|pair| pair[0].is_good() == pair[1].is_good())
+    }
+}
+
+/// Has a conversation judged.
+///
+/// # Errors
+/// When the model gives no reply.
+pub async fn judge(
+    asker: &Asker,
+    number: u32,
+    votes: u32,
+    grounded: &Grounded,
+    world: &World,
+) -> Result<Verdict, Lost> {
+    let shown = show_lines(grounded, world);
+    let messages =
+        prompt(asker.prompts(), &grounded.system, &shown).map_err(|error| Lost::Fatal(error.to_string()))?;
+    let mut verdict = Verdict::default();
+    for vote in 0..votes.min(MOST_VOTES) {
+        let number = number.wrapping_mul(MOST_VOTES).wrapping_add(vote);
+        let question = Question { step: STEP, number, messages: messages.clone(), schema: schema() };
+        match asker.ask(question, |answer| parse(answer, &shown)).await {
+            Ok(told) => verdict.votes.push(told.value),
+            Err(Unasked::Malformed(_)) => verdict.malformed += 1,
+            Err(Unasked::Lost(lost)) => return Err(lost),
+        }
+    }
+    Ok(verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vote(natural: bool, answerable: bool, answers: bool) -> Vote {
+        Vote { natural, answerable, answers, ..Vote::default() }
+    }
+
+    #[test]
+    fn more_than_half_of_the_votes_drop_a_row() {
+        let fault = |votes: Vec<Vote>| Verdict { votes, malformed: 0 }.fault();
+        let (good, stiff, off) = (vote(true, true, true), vote(false, true, true), vote(true, true, false));
+        assert_eq!(fault(vec![]), None);
+        assert_eq!(fault(vec![good.clone(), off.clone()]), None);
+        assert_eq!(fault(vec![off.clone(), off.clone(), good]), Some("does not answer what was asked"));
+        let stiff = Verdict { votes: vec![stiff], malformed: 0 };
+        assert!(stiff.is_unnatural() && stiff.fault().is_none());
+        assert_eq!(fault(vec![off]), Some("does not answer what was asked"));
+    }
+
+    #[test]
+    fn a_vote_against_a_conversation_quotes_it() {
+        let lines = ["User: is it in?".to_owned(), "Assistant: Yes, two  copies.".to_owned()];
+        let vote = |quote: &str| {
+            let answer = json!({ "reason": "", "quote": quote, "natural": true, "answerable": true, "answers": false });
+            parse(&answer, &lines).unwrap().is_good()
+        };
+        assert!(vote("") && vote("three copies") && vote("in"));
+        assert!(!vote("two copies") && !vote("\"Yes, TWO copies.\""));
+    }
+}

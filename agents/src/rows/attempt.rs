@@ -1,0 +1,295 @@
+//! The pipeline: makes the rows of a batch.
+//!
+//! Row j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
+//! and split follow from the batch. Nothing here knows of threads, files or shards.
+
+use std::sync::Arc;
+
+use diorama_output::dataset::BatchRows;
+use diorama_output::funnel::{Funnel, Mutants};
+use diorama_output::plan::Batch;
+use diorama_output::row::parts::Provenance;
+use diorama_output::row::{Dialogue, Split};
+use diorama_output::stats::duplicates::{shingles, similar};
+use diorama_output::stats::text::words;
+use diorama_proof::{GateReport, Grounded};
+use diorama_seeds::model::DomainId;
+use diorama_seeds::task::Ability;
+use diorama_seeds::value::Instant;
+use rand::RngExt;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::proposal::{Proposal, TaskSpec, propose};
+use super::prove::{Rejected, test};
+use super::row::{self, About};
+use super::source::RowSource;
+use super::turns::Turn;
+use crate::scenarios::weights::{self, ability_weight};
+use crate::scenarios::{Drawn, Joins};
+use crate::worlds::domain::batch_world;
+use crate::worlds::error::PipelineError;
+use crate::worlds::recipe::{Recipe, Streams};
+use crate::worlds::world::BatchWorld;
+
+/// Why a row is dropped whose first request is too near to another's.
+pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
+
+/// Attempts at a row before it is given up.
+const ATTEMPTS: u32 = 400;
+/// Share of the rows that may be declined without a call: to decline whatever is asked is right in half of these.
+const DECLINED_SHARE: f64 = 0.4;
+/// Attempts at a conversation that joins several matters before a single one will do.
+const JOINED_ATTEMPTS: u32 = 24;
+/// Attempts at a conversation with a detour before one without will do.
+const DETOUR_ATTEMPTS: u32 = 12;
+/// Attempts with the domain whose turn it is before any domain will do.
+const DOMAIN_ATTEMPTS: u32 = 48;
+/// Shares of the conversations that join a matter of another domain, and another one of the same domain, of those whose ability
+/// allows for it.
+const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 60), (Joins::OneDomain, 10), (Joins::Nothing, 30)];
+/// Minutes after the world's start in which sessions begin.
+const START_SPAN_MINUTES: i64 = 45;
+/// Attempts with the same scenario before another one is drawn.
+const SAME_SCENARIO: u32 = 4;
+
+impl RowSource for Recipe {
+    type Error = PipelineError;
+
+    fn batch(&self, batch: &Batch) -> Result<BatchRows, PipelineError> {
+        let world = batch_world(self, batch)?;
+        let mut maker = RowMaker::new(&world, self.streams(), &self.abilities, batch.split);
+        let mut rows = Vec::new();
+        for row_index in batch.row_indexes.clone() {
+            rows.extend(maker.row(row_index, self.turn(batch, row_index).map(Start::of)));
+        }
+        let worlds = [(world.id.clone(), Arc::clone(&world.canonical))].into();
+        Ok(BatchRows { batch: batch.index, rows, worlds, funnel: maker.funnel, ..BatchRows::default() })
+    }
+}
+
+/// What a row begins with.
+pub(crate) struct Start {
+    /// Its ability, domain and place.
+    pub(crate) turn: Turn,
+    /// The scenarios to begin with, those to try first before others; any scenario of the place if there are none.
+    pub(crate) scenarios: Vec<usize>,
+}
+
+impl Start {
+    /// A row that begins with any scenario of its turn.
+    pub(crate) fn of(turn: Turn) -> Self {
+        Self { turn, scenarios: Vec::new() }
+    }
+}
+
+/// A conversation that passed the gates.
+#[derive(Clone, Debug)]
+pub struct Proven {
+    /// The conversation.
+    pub grounded: Grounded,
+    /// What the gates found.
+    pub report: GateReport,
+    /// Its ability.
+    pub ability: Ability,
+    /// Its tags.
+    pub tags: Vec<&'static str>,
+    /// The domain that it is written for.
+    pub domain: DomainId,
+    /// The attempt that passed.
+    pub attempt: u32,
+}
+
+/// Makes the rows of a batch, one after the other: no two of them may ask for the same in nearly the same words.
+pub(crate) struct RowMaker<'a> {
+    world: &'a BatchWorld,
+    streams: Streams,
+    abilities: &'a [Ability],
+    split: Split,
+    /// Shares of the conversations that join several matters.
+    pub(crate) joined: &'a [(Joins, u32)],
+    /// Attempts at a row before it is given up.
+    pub(crate) attempts: u32,
+    requests: Vec<Box<[u64]>>,
+    /// The tasks proposed so far.
+    pub(crate) funnel: Funnel,
+}
+
+impl<'a> RowMaker<'a> {
+    pub(crate) fn new(
+        world: &'a BatchWorld,
+        streams: Streams,
+        abilities: &'a [Ability],
+        split: Split,
+    ) -> Self {
+        let (requests, funnel) = (Vec::new(), Funnel::default());
+        Self { world, streams, abilities, split, joined: &JOINED, attempts: ATTEMPTS, requests, funnel }
+    }
+
+    /// The row of an index; none if no attempt passes.
+    pub(crate) fn row(&mut self, row_index: u64, start: Option<Start>) -> Option<Dialogue> {
+        let proven = self.prove(row_index, self.streams.stream("row", row_index), start)?;
+        count_mutants(&mut self.funnel, &proven.report);
+        let provenance = Provenance {
+            backend: "scenarios".to_owned(),
+            model: None,
+            prompt_hash: None,
+            seed: self.streams.seed(),
+            row: row_index,
+            attempt: proven.attempt,
+            version: crate::GENERATOR_VERSION.to_owned(),
+            authors: std::collections::BTreeMap::new(),
+        };
+        let about = About {
+            ability: proven.ability,
+            tags: &proven.tags,
+            domain: Some(proven.domain),
+            split: self.split,
+            provenance: &provenance,
+            model_terms: None,
+        };
+        Some(row::row(self.world.of_rows(), &proven.grounded, &proven.report, &about))
+    }
+
+    /// Makes attempts at a row, whose choices follow from the stream, until one passes; none if none does.
+    pub(crate) fn prove(
+        &mut self,
+        row_index: u64,
+        mut stream: ChaCha8Rng,
+        start: Option<Start>,
+    ) -> Option<Proven> {
+        let world = self.world;
+        let turn = start.as_ref().map(|start| start.turn);
+        let ability = turn.map_or_else(|| ability(self.abilities, &mut stream), |turn| turn.ability);
+        let scenario_set = &world.world_template.scenario_set;
+        let scenarios = start.map(|start| start.scenarios).unwrap_or_default();
+        let mut drawn = Drawn {
+            domain: turn.map(|turn| turn.domain),
+            place: turn.map_or_else(|| stream.random(), |turn| turn.place),
+            scenario: scenarios.first().copied(),
+        };
+        let joins = joins(ability, self.joined, &mut stream);
+        let mut detour = scenario_set.draw_detour(&mut stream);
+        let minutes = stream.random_range(0..START_SPAN_MINUTES);
+        let clock = Instant(world.base.world().clock.0 + minutes * 60);
+        let takes_declined = self.streams.stream("declined", row_index).random_bool(DECLINED_SHARE);
+        // What was asked for is looked for in other scenarios, where one has no room for it.
+        let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
+        let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
+        let mut has_no_room = false;
+        for attempt in 0..self.attempts {
+            if (attempt > 0 && attempt % SAME_SCENARIO == 0) || std::mem::take(&mut has_no_room) {
+                drawn.place = match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1))
+                {
+                    Some(scenario) => {
+                        drawn.scenario = Some(*scenario);
+                        stream.random()
+                    }
+                    None => scenario_set.another(ability, drawn, stream.random()),
+                };
+            }
+            let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
+            let joins = if attempt < JOINED_ATTEMPTS { joins } else { Joins::Nothing };
+            if attempt == DOMAIN_ATTEMPTS {
+                (drawn.domain, drawn.scenario) = (None, None);
+            }
+            let detour_now = detour.filter(|_| attempt < detour_attempts);
+            let spec =
+                TaskSpec { ability, joins, session_seed: rng.random(), clock, detour: detour_now, drawn };
+            let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
+                Ok(proposal) => proposal,
+                Err(failed) if failed.is_without_detour() => {
+                    has_no_room = is_asked;
+                    detour = detour.filter(|_| is_asked);
+                    continue;
+                }
+                Err(failed) => {
+                    self.funnel.propose();
+                    self.funnel.drop_at(failed.agent, &failed.reason);
+                    continue;
+                }
+            };
+            self.funnel.propose();
+            if !takes_declined && candidate.calls().next().is_none() {
+                self.funnel.drop_at("query", "is declined without a call");
+                continue;
+            }
+            let opening = shingles(&words(candidate.goals.first().map_or("", |goal| &goal.user)));
+            if self.requests.iter().any(|other| similar(other, &opening)) {
+                self.funnel.drop_at("duplicate", REPEATS);
+                continue;
+            }
+            match test(world, candidate, &mut rng) {
+                Ok((grounded, report)) => {
+                    self.requests.push(opening);
+                    return Some(Proven { grounded, report, ability, tags, domain, attempt });
+                }
+                Err(Rejected::Gate(reason)) => self.funnel.drop_at(reason.gate.name(), reason.code.name()),
+                Err(Rejected::Form(_)) => self.funnel.drop_at("caller", "not of the form of a candidate"),
+            }
+        }
+        None
+    }
+}
+
+/// Draws the domains that a conversation of an ability joins: none for one that retrieves a single API.
+fn joins(ability: Ability, joined: &[(Joins, u32)], rng: &mut ChaCha8Rng) -> Joins {
+    let number = rng.random_range(0..weights::sum(joined, |(_, share)| *share).max(1));
+    match (ability, weights::pick(joined, |(_, share)| *share, number)) {
+        (Ability::Call | Ability::PlanRetrieveCall, Some((joins, _))) => joins,
+        _ => Joins::Nothing,
+    }
+}
+
+/// Draws one of the abilities asked for.
+fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
+    let weight = |ability: &Ability| ability_weight(*ability);
+    let number = rng.random_range(0..weights::sum(asked, weight).max(1));
+    weights::pick(asked, weight, number).unwrap_or(Ability::Call)
+}
+
+/// Counts a candidate's mutants by their results.
+pub(crate) fn count_mutants(funnel: &mut Funnel, report: &GateReport) {
+    for (kind, tally) in &report.mutation {
+        let mutants = funnel.mutants.entry(kind.clone()).or_default();
+        *mutants = Mutants {
+            killed: mutants.killed + u64::from(tally.killed),
+            survived: mutants.survived + u64::from(tally.survived),
+            equivalent: mutants.equivalent + u64::from(tally.equivalent),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_output::plan::Batch;
+
+    use super::*;
+    use crate::worlds::recipe::Ingredients;
+
+    #[test]
+    fn a_share_of_detours_is_one_of_conversations_and_not_of_tries() {
+        const ROWS: u64 = 60;
+        let worlds =
+            crate::catalog::worlds().unwrap().into_iter().filter(|world| world.name == "city_library");
+        let recipe = Recipe::new(Ingredients {
+            seed: 1,
+            abilities: vec![Ability::Call],
+            domains: Vec::new(),
+            worlds: worlds.collect(),
+            test_split: Default::default(),
+            domains_per_world: 1,
+            dialogues: ROWS,
+            shares: [("slip".to_owned(), 0.5)].into(),
+            model: None,
+        });
+        let recipe = recipe.unwrap();
+        let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..ROWS };
+        let world = batch_world(&recipe, &batch).unwrap();
+        let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);
+        let rows: Vec<Dialogue> = batch.row_indexes.filter_map(|row| maker.row(row, None)).collect();
+        let slips = rows.iter().filter(|row| row.tags.iter().any(|tag| tag == "slip")).count() as f64;
+        let share = slips / rows.len() as f64;
+        assert!(rows.len() as u64 >= ROWS - 2 && (0.35..0.65).contains(&share), "{slips} of {}", rows.len());
+    }
+}

@@ -1,0 +1,185 @@
+//! The rows of one batch of a document, in a world that a few other documents share.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use diorama_output::funnel::Funnel;
+use diorama_output::row::{Dialogue, Split};
+use diorama_seeds::compose::compose;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::model::ApiId;
+use diorama_seeds::task::Ability;
+use diorama_seeds::value::Date;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+
+use super::prepared::{PreparedWorld, domain_at};
+use crate::rows::attempt::{RowMaker, Start};
+use crate::rows::turns::Turn;
+use crate::scenarios::weights::{self, GOLDEN, ability_weight};
+use crate::scenarios::{Joins, ScenarioSet, Shares};
+use crate::worlds::domain::MAX_WEEKS_APART;
+use crate::worlds::error::PipelineError;
+use crate::worlds::make::make_world_at;
+use crate::worlds::recipe::{Streams, alternate_seed, family_name};
+use crate::worlds::world::{BatchWorld, WorldTemplate};
+
+/// Why a document is missing from the world of a batch.
+pub const UNJOINED: &str = "its world cannot be joined with that of the batch's document";
+/// Rows of a document that run in the same world: the worlds of large documents take megabytes.
+const ROWS_PER_WORLD: u64 = 500;
+/// Attempts at a row before it is given up.
+const ATTEMPTS: u32 = 40;
+/// Attempts at a row after one was given up: the document has hardly anything left to ask for.
+const LATER_ATTEMPTS: u32 = 12;
+/// Scenarios that a row tries, at most.
+const MAX_SCENARIOS: usize = 10;
+/// Shares of the conversations that join a matter of another document, and another one of the same document.
+const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 20), (Joins::OneDomain, 15), (Joins::Nothing, 65)];
+
+/// What a batch of rows follows from, besides the prepared worlds of its documents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BatchRequest {
+    /// The streams of choices of the run.
+    pub streams: Streams,
+    /// The abilities, at least one.
+    pub abilities: Vec<Ability>,
+    /// Shares of what conversations are to show, by label.
+    pub shares: Shares,
+    /// Its split.
+    pub split: Split,
+    /// Its rows.
+    pub row_indexes: Range<u64>,
+    /// The number of rows of the document in batches before.
+    pub first: u64,
+}
+
+/// The rows of a batch, and the world that they run in.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MadeBatch {
+    /// The identifier of the world.
+    pub world_id: String,
+    /// The canonical JSON of the world.
+    pub world: String,
+    /// The rows.
+    pub rows: Vec<Dialogue>,
+    /// The tasks proposed.
+    pub funnel: Funnel,
+}
+
+/// Makes the rows of a batch about the first of the documents. Others whose world cannot be joined with its own are left out.
+///
+/// # Errors
+/// When the world of the first document cannot be made.
+pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<MadeBatch, PipelineError> {
+    let alone = documents.first().cloned();
+    let partners = documents.len().saturating_sub(1);
+    let (world, unjoined) = match (world(request, documents), alone) {
+        (Err(_), Some(alone)) if partners > 0 => (world(request, vec![alone])?, partners),
+        (made, _) => (made?, 0),
+    };
+    let mut maker = RowMaker::new(&world, request.streams, &request.abilities, request.split);
+    (maker.attempts, maker.joined) = (ATTEMPTS, &JOINED);
+    let order = order(&world, &request.streams);
+    let mut rows = Vec::new();
+    for (row_index, number) in request.row_indexes.clone().zip(request.first..) {
+        let Some(start) = start(&world.world_template.scenario_set, request, &order, number) else { break };
+        match maker.row(row_index, Some(start)) {
+            Some(row) => rows.push(row),
+            None => maker.attempts = LATER_ATTEMPTS,
+        }
+    }
+    let mut funnel = maker.funnel;
+    for _ in 0..unjoined {
+        funnel.propose();
+        funnel.drop_at("document", UNJOINED);
+    }
+    Ok(MadeBatch { world_id: world.id.clone(), world: world.canonical.to_string(), rows, funnel })
+}
+
+/// The world of a batch: the documents joined. Batches of a document share it, up to a number of rows.
+fn world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<BatchWorld, PipelineError> {
+    let template = template(request, documents)?;
+    let document = template.world().domains.first().map(|domain| &*domain.name).unwrap_or_default();
+    let number = request.first / ROWS_PER_WORLD;
+    let mut stream = request.streams.stream(&format!("documents/world/{document}"), number);
+    let seed = stream.random();
+    let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
+    let (zone, clock) = (&template.world().zone, template.world().clock);
+    let clock = zone.instant(Date(zone.date_of(clock).0 + weeks * 7), zone.time_of(clock));
+    make_world_at(&template, seed, clock)
+}
+
+/// The documents joined into one world template, with their scenarios.
+fn template(
+    request: &BatchRequest,
+    documents: Vec<PreparedWorld>,
+) -> Result<Arc<WorldTemplate>, PipelineError> {
+    let (docs, scenarios): (Vec<WorldDoc>, Vec<_>) =
+        documents.into_iter().map(PreparedWorld::into_doc).unzip();
+    let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
+    let mut doc = compose(&family_name(&names), &docs)?;
+    let mut written = Vec::new();
+    for ((position, domain), scenarios) in doc.domains.iter_mut().enumerate().zip(scenarios) {
+        // Joining gives APIs that occur in several documents other names, in scenarios, too.
+        let renamed = std::mem::take(&mut domain.scenarios);
+        let sources =
+            domain.apis.iter().map(|api| (api.source_api.as_deref().unwrap_or_default(), &api.name));
+        let names: std::collections::HashMap<&str, &String> = sources
+            .map(|(source, name)| (source.split_once('.').map_or(source, |(_, own)| own), name))
+            .collect();
+        for (scenario, prepared) in renamed.into_iter().zip(scenarios) {
+            let about = names.get(&*prepared.about).map_or(prepared.about.clone(), |name| (*name).clone());
+            written.push((scenario, domain_at(position), prepared.weight, about));
+        }
+    }
+    let seed = alternate_seed(request.streams.seed());
+    let mut template = WorldTemplate::of_read(doc, seed, &request.shares, &request.abilities)?;
+    if let Some(template) = Arc::get_mut(&mut template) {
+        let world = template.source.world();
+        let found = written
+            .into_iter()
+            .filter_map(|(doc, domain, weight, about)| Some((doc, domain, weight, world.api_named(&about)?)));
+        template.scenario_set.add_written(found, Default::default(), world);
+        template.scenario_set.weigh(&request.shares, &request.abilities);
+    }
+    Ok(template)
+}
+
+/// The APIs of the first document that can be asked for, in an order of their names that is the same for all batches.
+fn order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
+    let template = &world.world_template;
+    let mut order: Vec<ApiId> = template.scenario_set.askable(domain_at(0)).into_iter().collect();
+    let document = &template.world().domains[0].name;
+    order.shuffle(&mut streams.stream(&format!("documents/order/{document}"), 0));
+    order
+}
+
+/// What the row of a number begins with: the operations of the document take turns, and so do the abilities and the
+/// scenarios of each. None if nothing can be asked of the document.
+fn start(scenario_set: &ScenarioSet, request: &BatchRequest, order: &[ApiId], number: u64) -> Option<Start> {
+    let count = order.len().max(1) as u64;
+    let (position, round) = ((number % count) as usize, number / count);
+    let weight = |ability: &Ability| ability_weight(*ability);
+    let cycle = u64::from(weights::sum(&request.abilities, weight).max(1));
+    let wanted = weights::pick(&request.abilities, weight, ((number + round) % cycle) as u32)?;
+    let api = *order.get(position)?;
+    // Not every operation has scenarios for every ability: what cannot be planned is at least searched for.
+    let others = request.abilities.iter().rev().copied().filter(|ability| *ability != wanted);
+    let ability = std::iter::once(wanted)
+        .chain(others)
+        .find(|ability| !scenario_set.about(api, *ability).is_empty())
+        .unwrap_or(wanted);
+    let mut scenarios = scenario_set.about(api, ability);
+    if !scenarios.is_empty() {
+        let first = round as usize % scenarios.len();
+        scenarios.rotate_left(first);
+    }
+    // What lost its attempts is followed by the next operations.
+    let next = (1..order.len()).map(|step| order[(position + step) % order.len()]);
+    scenarios.extend(next.flat_map(|api| scenario_set.about(api, ability)).take(MAX_SCENARIOS));
+    scenarios.truncate(MAX_SCENARIOS);
+    let turn = Turn { ability, domain: domain_at(0), place: (number as f64 * GOLDEN).fract() };
+    Some(Start { turn, scenarios: if request.shares.is_empty() { scenarios } else { Vec::new() } })
+}

@@ -1,0 +1,99 @@
+//! Shares, batches and partners of documents, and rows of a world that documents share.
+
+use diorama_output::row::Split;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::task::Ability;
+
+use super::batch::{BatchRequest, UNJOINED, make};
+use super::layout::{DocumentSize, batches, partners, shares};
+use super::prepared::PreparedWorld;
+use crate::worlds::recipe::Streams;
+
+fn streams() -> Streams {
+    Streams::new(&Default::default(), 3)
+}
+
+fn document(askable: u64) -> DocumentSize<'static> {
+    DocumentSize { split: Split::Train, license: "MIT", askable, operations: askable.max(1) }
+}
+
+#[test]
+fn rows_are_shared_out_evenly_up_to_what_documents_have() {
+    let check = |askable: &[u64], rows: u64, expect: &[u64]| {
+        let documents: Vec<DocumentSize> = askable.iter().copied().map(document).collect();
+        assert_eq!(shares(&documents, rows, &streams()), expect, "{rows} rows of {askable:?}");
+    };
+    check(&[5, 0, 50], 20, &[10, 0, 10]);
+    check(&[1, 50], 100, &[10, 90]);
+    check(&[1, 2, 100], 110, &[10, 10, 90]);
+    // There is more to make than is enough: all get more.
+    check(&[1, 10], 80, &[20, 60]);
+    check(&[0, 0], 80, &[0, 0]);
+    check(&[], 80, &[]);
+    let few: Vec<DocumentSize> = (0..9).map(|_| document(4)).collect();
+    let few = shares(&few, 5, &streams());
+    assert_eq!((few.iter().sum::<u64>(), few.iter().max()), (5, Some(&1)));
+}
+
+#[test]
+fn batches_cover_the_shares_in_rounds() {
+    let found = batches(&[120, 0, 7], &streams());
+    let rows = |document: usize| -> Vec<(u64, u32)> {
+        found
+            .iter()
+            .filter(|batch| batch.document == document)
+            .map(|batch| (batch.first, batch.rows))
+            .collect()
+    };
+    assert_eq!(rows(0), [(0, 40), (40, 40), (80, 40)]);
+    assert_eq!(rows(2), [(0, 7)]);
+    assert!(found[..2].iter().any(|batch| batch.document == 2), "each has a batch before any has two");
+}
+
+#[test]
+fn partners_are_small_and_of_the_same_split() {
+    let mut documents: Vec<DocumentSize> = (0..12).map(|_| document(5)).collect();
+    documents[3].operations = 150;
+    documents[4].operations = 900;
+    documents[7].license = "unstated";
+    for test in &mut documents[8..] {
+        test.split = Split::Test;
+    }
+    let partners = partners(&documents, 2, &streams());
+    for (at, partners) in partners.iter().enumerate() {
+        assert_eq!(partners.len(), if [4, 7].contains(&at) { 0 } else { 2 }, "{at}");
+        for other in partners {
+            assert!(*other != at && documents[*other].operations <= 80);
+            assert_eq!(documents[*other].split, documents[at].split);
+            assert_eq!(documents[*other].license, documents[at].license);
+        }
+    }
+}
+
+#[test]
+fn a_partner_that_cannot_be_joined_is_counted() {
+    let prepared = |name: &str, materialised: Option<u64>| {
+        let text = format!(
+            r#"{{"world": 1, "name": "{name}", "clock": "2026-03-02T09:00", "resources": {{"room": {{
+                "key": "room_id", "fields": {{"room_id": {{"type": "integer"}}}}, "records": [{{"room_id": 1}}]}}}},
+                "apis": [{{"name": "GetRoom", "method": "GET", "path": "/rooms/{{room_id}}", "description": "Gets a room.",
+                "parameters": {{"room_id": {{"ref": "room"}}}}, "behaviour": {{"get": "room"}}}}]}}"#
+        );
+        let doc: WorldDoc = serde_json::from_str(&text).unwrap();
+        PreparedWorld { doc: WorldDoc { materialised, ..doc }, scenarios: Vec::new() }
+    };
+    let request = BatchRequest {
+        streams: streams(),
+        abilities: Ability::ALL.to_vec(),
+        shares: Default::default(),
+        split: Split::Train,
+        row_indexes: 0..2,
+        first: 0,
+    };
+    let unjoined = |partner| {
+        let made = make(&request, vec![prepared("inn", None), partner]).unwrap();
+        made.funnel.dropped.get("document").map_or(0, |reasons| reasons[UNJOINED])
+    };
+    assert_eq!(unjoined(prepared("spa", None)), 0);
+    assert_eq!(unjoined(prepared("spa", Some(1))), 1);
+}

@@ -1,0 +1,104 @@
+//! The query agent and the caller agent without a model: they play scenarios, which say what a user asks and how it is solved.
+//!
+//! The query agent draws the scenarios of a conversation and the records that they speak of; the caller agent makes the calls. Whether
+//! the task is right is the tester's business.
+
+use diorama_proof::Candidate;
+use diorama_seeds::model::DomainId;
+use diorama_seeds::scenario::Scenario;
+use diorama_seeds::task::Ability;
+use diorama_seeds::value::Instant;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::scenarios as scenario;
+use crate::scenarios::{Detour, Drawn, Joins, PlayOptions, Unplayed};
+use crate::worlds::world::BatchWorld;
+
+/// Share of the joined conversations that join a third matter.
+const THIRD: f64 = 0.25;
+
+/// The task that a row asks its author for; a function of the row alone.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskSpec {
+    /// The ability.
+    pub ability: Ability,
+    /// The seed of the session that the task is solved in.
+    pub session_seed: u64,
+    /// The start of that session.
+    pub clock: Instant,
+    /// The detour on the way.
+    pub detour: Option<Detour>,
+    /// The domains of the scenarios that one is joined with.
+    pub joins: Joins,
+    /// The place among the scenarios and their openings.
+    pub drawn: Drawn,
+}
+
+/// A conversation that is proposed.
+pub(crate) struct Proposal {
+    /// The conversation.
+    pub(crate) candidate: Candidate,
+    /// Its tags.
+    pub(crate) tags: Vec<&'static str>,
+    /// The domain that it is written for.
+    pub(crate) domain: DomainId,
+}
+
+/// The reason why nothing is proposed: the agent that failed, and a sentence.
+pub(crate) struct NotProposed {
+    /// The agent.
+    pub(crate) agent: &'static str,
+    /// The reason.
+    pub(crate) reason: String,
+}
+
+impl NotProposed {
+    /// Returns true if the conversation had no room for the detour that it was to make.
+    pub(crate) fn is_without_detour(&self) -> bool {
+        self.reason == Unplayed::NoDetour.name()
+    }
+}
+
+/// Proposes a conversation.
+///
+/// # Errors
+/// The agent that failed, and why.
+pub(crate) fn propose(
+    world: &BatchWorld,
+    spec: &TaskSpec,
+    rng: &mut ChaCha8Rng,
+) -> Result<Proposal, NotProposed> {
+    let failed = |agent, reason: &str| NotProposed { agent, reason: reason.to_owned() };
+    let scenario_set = &world.world_template.scenario_set;
+    let (scenario, opening) = scenario_set
+        .draw(spec.ability, spec.drawn)
+        .ok_or_else(|| failed("query", "no scenario of the ability"))?;
+    let count = match spec.joins {
+        Joins::Nothing => 0,
+        _ if rng.random_bool(THIRD) => 2,
+        _ => 1,
+    };
+    let mut later: Vec<Vec<&Scenario>> = Vec::new();
+    for _ in 0..count {
+        let mut alternatives = scenario_set.other_matters(scenario, spec.joins, rng);
+        alternatives.retain(|next| !later.iter().flatten().any(|other| scenario_set.repeats(other, next)));
+        if !alternatives.is_empty() {
+            later.push(alternatives);
+        }
+    }
+    let options = PlayOptions {
+        ability: spec.ability,
+        seed: spec.session_seed,
+        clock: spec.clock,
+        opening: Some(opening),
+        detour: spec.detour,
+    };
+    let played = scenario::play(world, scenario, &later, options, rng)
+        .map_err(|reason| failed(reason.agent(), reason.name()))?;
+    let tags = played.tags();
+    if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
+        return Err(failed("query", &format!("does not show {label}, which it was drawn for")));
+    }
+    Ok(Proposal { candidate: played.candidate, tags, domain: scenario.domain })
+}

@@ -1,0 +1,106 @@
+//! The author of the scenarios of one API: writes them, tries them, and keeps those that become rows.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use diorama_engine::session::LogEntry;
+use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, ParameterId};
+use diorama_seeds::naming::snake;
+
+use super::shape::Shape;
+use super::sketch::Sketch;
+use super::wording;
+use super::writer::{Writer, Written};
+
+/// The name of the reply to the goal's own call.
+pub(crate) const REPLY: &str = "found";
+
+/// The scenarios of one API.
+///
+/// # Errors
+/// Why it has none.
+pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, String> {
+    let api = writer.world().api(id);
+    if writer.guide().api(id).unasked {
+        return Err("it is not asked for: its `phrases` say so".to_owned());
+    }
+    let reason = "no scenario is written by rule for what it does".to_owned();
+    let mut author = Author { writer, id, api, written: Vec::new(), reason, keys_at_hand: false };
+    author.write();
+    if author.written.is_empty() {
+        // Where names do not tell records apart, or a look-up shows all there is to ask for, people have the keys at hand.
+        author.keys_at_hand = true;
+        author.write();
+    }
+    if author.written.is_empty() { Err(author.reason) } else { Ok(author.written) }
+}
+pub(crate) struct Author<'a> {
+    pub(crate) writer: &'a Writer<'a>,
+    pub(crate) id: ApiId,
+    pub(crate) api: &'a Api,
+    pub(crate) written: Vec<Written>,
+    /// Why the last scenario was not kept.
+    pub(crate) reason: String,
+    /// True where people say the keys of records.
+    pub(crate) keys_at_hand: bool,
+}
+
+impl<'a> Author<'a> {
+    fn write(&mut self) {
+        match &self.api.behaviour.kind {
+            BehaviourKind::SignIn { .. } | BehaviourKind::SignOut | BehaviourKind::Members { .. } => {}
+            BehaviourKind::Get { resource, .. } | BehaviourKind::Lookup { resource, .. } => {
+                self.read(*resource)
+            }
+            BehaviourKind::List(_) => self.list(),
+            BehaviourKind::Compute(_) | BehaviourKind::Aggregate { .. } => self.compute(),
+            _ => self.change(),
+        }
+    }
+
+    /// Keeps a scenario that becomes rows.
+    pub(crate) fn keep(&mut self, shape: Shape, mut doc: ScenarioDoc) -> bool {
+        let number = self.written.iter().filter(|one| one.shape == shape).count();
+        doc.name = format!("{}_{}_{}", snake(&self.api.name), shape.name(), number + 1);
+        doc.who = "somebody who uses the service".to_owned();
+        let domain = self.api.domain;
+        match self.writer.rehearse(&doc, domain) {
+            Ok(()) => self.written.push(Written { doc, domain, weight: 1.0, shape, api: self.id }),
+            Err(reason) => {
+                self.reason = format!("{} lost every try: {reason}", shape.name());
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Keeps a question that becomes rows.
+    pub(crate) fn keep_question(&mut self, shape: Shape, sketch: &Sketch<'a>, goal: ScenarioGoalDoc) -> bool {
+        let later = wording::further(&goal.user);
+        self.keep(shape, ScenarioDoc { later, goals: vec![goal], ..sketch.doc.clone() })
+    }
+
+    pub(crate) fn sketch(&mut self, chosen: &BTreeSet<ParameterId>) -> Option<Sketch<'a>> {
+        let mut sketch = Sketch::new(self.writer, self.api, self.keys_at_hand);
+        let called = sketch.call(self.id, chosen, REPLY);
+        if called.is_none() {
+            self.reason = "people have no words for a parameter that it requires".to_owned();
+        }
+        called.map(|()| sketch)
+    }
+
+    /// The calls of a sketch as they work in the trial world.
+    pub(crate) fn try_calls(&mut self, sketch: &Sketch<'a>) -> Option<Vec<Arc<LogEntry>>> {
+        let words = || vec!["-".to_owned()];
+        let goal = ScenarioGoalDoc {
+            user: words(),
+            does: sketch.steps.clone(),
+            end: words(),
+            ..ScenarioGoalDoc::default()
+        };
+        let doc = ScenarioDoc { name: "trial".to_owned(), goals: vec![goal], ..sketch.doc.clone() };
+        let calls = self.writer.calls(&doc, self.api.domain);
+        calls.map_err(|reason| self.reason = format!("no call of it worked: {reason}")).ok()
+    }
+}

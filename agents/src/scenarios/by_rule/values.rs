@@ -1,0 +1,276 @@
+//! Values for the arguments of a goal: places for what people choose, and their words.
+
+use diorama_seeds::contract::{first_state, is_gone, is_passing};
+use diorama_seeds::doc::PlaceDoc;
+use diorama_seeds::model::{Api, BehaviourKind, FieldId, FilterTest, Parameter, ParameterId, ResourceId};
+use diorama_seeds::naming::is_identifier;
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::Value;
+use serde_json::Value as Json;
+
+use super::sketch::{Sketch, member};
+use crate::scenarios::render::with_unit;
+use crate::worlds::world::refers_to;
+
+/// Days ahead that dates are asked for, at most.
+const DAYS_AHEAD: f64 = 20.0;
+/// Numbers above the least that are asked for, at most.
+const SPAN: i64 = 11;
+
+/// An argument in `with`, and its words in the request, in several wordings.
+type Given = (String, Vec<String>);
+
+impl Sketch<'_> {
+    /// A value for a parameter that refers to no record.
+    pub(crate) fn value(&mut self, api: &Api, id: ParameterId) -> Option<Given> {
+        let parameter = &api.parameters[id.index()];
+        if let Some(given) = self.filter_value(api, id) {
+            return given;
+        }
+        if let Type::List(item) = &parameter.schema.kind
+            && let Some(resource) = refers_to(&item.kind)
+        {
+            return self.name_several(resource);
+        }
+        match (&parameter.schema.kind, parameter.field) {
+            (Type::Enum(values), field) => {
+                let values: Vec<&str> = values.iter().map(|value| &**value).collect();
+                self.choice(api, parameter, field, &values)
+            }
+            (Type::Boolean, _) => {
+                let place =
+                    self.bind(parameter, PlaceDoc { pick: vec![Json::from(true)], ..PlaceDoc::default() });
+                Some((place, vec!["yes".to_owned()]))
+            }
+            (Type::Integer, field) => {
+                let (from, to) = self.range(parameter, field);
+                let doc = PlaceDoc { from: Some(from as f64), to: Some(to as f64), ..PlaceDoc::default() };
+                let place = self.bind(parameter, doc);
+                let words = vec![with_unit(format!("{{{place}}}"), &parameter.schema)];
+                Some((place, words))
+            }
+            (kind, Some((resource, field))) if !matches!(kind, Type::Object(_) | Type::Any) => {
+                self.of_new(parameter, resource, field)
+            }
+            (Type::Number | Type::Decimal { .. }, None) => {
+                let (from, to) = self.range(parameter, None);
+                let doc = PlaceDoc { from: Some(from as f64), to: Some(to as f64), ..PlaceDoc::default() };
+                let place = self.bind(parameter, doc);
+                let words = match &parameter.schema.kind {
+                    Type::Decimal { currency: Some(code), .. } => format!("{{{place}|money('{code}')}}"),
+                    _ => with_unit(format!("{{{place}}}"), &parameter.schema),
+                };
+                Some((place, vec![words]))
+            }
+            (Type::Date, None) => Some(self.day(parameter, |day| format!("today + days({day})"))),
+            (Type::DateTime, None) => {
+                let hours = PlaceDoc { from: Some(9.0), to: Some(18.0), ..PlaceDoc::default() };
+                let hour = self.fresh("hour");
+                self.doc.bind.insert(hour.clone(), hours);
+                let moment =
+                    |day: &str| format!("datetime(today + days({day}), time('00:00') + hours({hour}))");
+                Some(self.day(parameter, moment))
+            }
+            (Type::Time, None) => {
+                let minutes =
+                    PlaceDoc { from: Some(480.0), to: Some(1170.0), step: Some(30.0), ..PlaceDoc::default() };
+                let minute = self.fresh("minute");
+                self.doc.bind.insert(minute.clone(), minutes);
+                let value = Some(format!("time('00:00') + minutes({minute})"));
+                let place = self.bind(parameter, PlaceDoc { value, ..PlaceDoc::default() });
+                let words = words_of(&place, &parameter.schema);
+                Some((place, words))
+            }
+            _ => None,
+        }
+    }
+
+    fn bind(&mut self, parameter: &Parameter, doc: PlaceDoc) -> String {
+        let place = self.fresh(&self.name_of(parameter));
+        self.doc.bind.insert(place.clone(), doc);
+        place
+    }
+
+    /// The value that a filter takes from the example record; none where the parameter is no filter.
+    fn filter_value(&mut self, api: &Api, id: ParameterId) -> Option<Option<Given>> {
+        let (BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. }) = &api.behaviour.kind
+        else {
+            return None;
+        };
+        let filter = query.filters.iter().find(|filter| filter.parameter == id)?;
+        let (resource, place) = self.example.clone()?;
+        let described = self.world().resource(resource);
+        let name = |field: FieldId| described.field(field).name.to_string();
+        use diorama_seeds::model::Comparison;
+        let given = match &filter.test {
+            FilterTest::Compare(field, comparison) => {
+                let (field, schema) = (name(*field), &described.field(*field).schema);
+                if is_identifier(&field) {
+                    self.only_where(&place, format!("item.{field} != null"));
+                }
+                let expression = member(&place, &field);
+                match (comparison, &schema.kind) {
+                    (Comparison::NotEqual | Comparison::Less | Comparison::Greater, _) => None,
+                    (Comparison::On, Type::DateTime) => Some((
+                        format!("{expression}|iso"),
+                        vec![format!("on {{{expression}|date}}"), format!("on {{{expression}|day}}")],
+                    )),
+                    (Comparison::Has, _) => {
+                        let first = format!("{expression}[0]");
+                        Some((first.clone(), vec![format!("{{{first}}}")]))
+                    }
+                    (Comparison::In, _) => Some((format!("[{expression}]"), words_of(&expression, schema))),
+                    (_, Type::Object(_) | Type::List(_) | Type::Any) => None,
+                    _ => Some((expression.clone(), words_of(&expression, schema))),
+                }
+            }
+            FilterTest::Text(fields) => {
+                let field =
+                    described.display.filter(|field| fields.contains(field)).or(fields.first().copied());
+                field.map(|field| {
+                    let expression = member(&place, &name(field));
+                    (expression.clone(), vec![format!("{{{expression}}}")])
+                })
+            }
+        };
+        Some(given)
+    }
+
+    /// One of several values; where a record is changed, one that it does not have.
+    fn choice(
+        &mut self,
+        api: &Api,
+        parameter: &Parameter,
+        field: Option<(ResourceId, FieldId)>,
+        values: &[&str],
+    ) -> Option<Given> {
+        let changes =
+            matches!(api.behaviour.kind, BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. });
+        // Nobody sets the state that a record begins with, nor one that passes by itself.
+        let of_state = ["state", "status"].iter().any(|state| parameter.name.to_lowercase().ends_with(state));
+        let first = first_state(values.iter().copied(), &[]);
+        let is_set = |value: &str| {
+            !(is_passing(value) || is_gone(value) || of_state && values.len() > 2 && first == Some(value))
+        };
+        let set: Vec<&str> = values.iter().copied().filter(|value| !changes || is_set(value)).collect();
+        let pick = if set.is_empty() { values.to_vec() } else { set };
+        let place = self.fresh(&self.name_of(parameter));
+        let condition = field.and_then(|(resource, field)| {
+            let had = self.records.iter().find(|named| named.resource == resource).filter(|_| changes)?;
+            let name = &self.world().resource(resource).field(field).name;
+            is_identifier(name).then(|| format!("{place} != {}.{name}", had.place))
+        });
+        let doc =
+            PlaceDoc { pick: pick.into_iter().map(Json::from).collect(), condition, ..PlaceDoc::default() };
+        self.doc.bind.insert(place.clone(), doc);
+        let words = vec![format!("{{{place}|plain}}")];
+        Some((place, words))
+    }
+
+    /// The least and the greatest number to ask for: those of the records where the parameter is about a field, within limits.
+    fn range(&self, parameter: &Parameter, field: Option<(ResourceId, FieldId)>) -> (i64, i64) {
+        let limit = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64).map(|value| value as i64);
+        let (min, max) = (limit(&parameter.schema.limits.min), limit(&parameter.schema.limits.max));
+        let held = field.map(|(resource, field)| {
+            let records = self.writer.alternates().resource(resource).records.iter();
+            records
+                .filter_map(|record| record.get(field.index())?.as_f64())
+                .map(|value| value as i64)
+                .collect::<Vec<_>>()
+        });
+        let held = held.unwrap_or_default();
+        let low = min.unwrap_or(1).max(held.iter().copied().min().unwrap_or(i64::MIN));
+        let high = max.unwrap_or(i64::MAX).min(held.iter().copied().max().unwrap_or(i64::MAX));
+        (low, high.clamp(low, low.saturating_add(if held.is_empty() { SPAN } else { 1_000_000 })))
+    }
+
+    /// A field of a record such as the world might have: what is told of something new goes together.
+    fn of_new(&mut self, parameter: &Parameter, resource: ResourceId, field: FieldId) -> Option<Given> {
+        let described = self.world().resource(resource);
+        let name = described.field(field).name.to_string();
+        let place = match self.new.iter().find(|(of, _)| *of == resource) {
+            Some((_, place)) => place.clone(),
+            None => {
+                let place = self.fresh(&format!("new_{}", described.name));
+                let doc = PlaceDoc { like: Some(described.name.to_string()), ..PlaceDoc::default() };
+                self.doc.bind.insert(place.clone(), doc);
+                self.new.push((resource, place.clone()));
+                place
+            }
+        };
+        if is_identifier(&name) {
+            self.only_where(&place, format!("item.{name} != null"));
+            let had = self.records.iter().find(|named| named.resource == resource);
+            if let Some(had) = had.map(|named| named.place.clone()) {
+                // Nobody asks for what is so already.
+                self.only_where(&place, format!("item.{name} != {had}.{name}"));
+            }
+        }
+        let expression = member(&place, &name);
+        let words = match &parameter.schema.kind {
+            Type::List(item) if matches!(item.kind, Type::String | Type::Enum(_)) => {
+                vec![format!("{{{expression}|list}}")]
+            }
+            Type::List(_) | Type::Object(_) | Type::Reference { .. } => return None,
+            _ => words_of(&expression, &parameter.schema),
+        };
+        Some((expression, words))
+    }
+
+    /// A day ahead, and what follows from it.
+    fn day(&mut self, parameter: &Parameter, value: impl Fn(&str) -> String) -> Given {
+        // A second day comes after the first.
+        let before = self.doc.bind.keys().rfind(|name| name.starts_with("the_days")).cloned();
+        let days = self.fresh("days");
+        let to = if before.is_some() { 6.0 } else { DAYS_AHEAD };
+        self.doc.bind.insert(days.clone(), PlaceDoc { from: Some(1.0), to: Some(to), ..PlaceDoc::default() });
+        let ahead = before.map_or(days.clone(), |before| format!("{before} + {days}"));
+        let place = self.bind(parameter, PlaceDoc { value: Some(value(&ahead)), ..PlaceDoc::default() });
+        let words = words_of(&place, &parameter.schema);
+        (place, words)
+    }
+
+    /// Several records by name, each found by a look-up of its name.
+    fn name_several(&mut self, resource: ResourceId) -> Option<Given> {
+        let world = self.world();
+        let described = world.resource(resource);
+        let display = described.field(described.display?).name.to_string();
+        let finders = &self.writer.survey().finders[resource.index()];
+        let finder = finders.iter().find(|finder| {
+            let api = world.api(finder.api);
+            let mut needed = api.parameters.iter().enumerate().filter(|(_, parameter)| parameter.required);
+            finder.by.is_some() && needed.all(|(index, _)| finder.by == Some(ParameterId(index as u16)))
+        })?;
+        let api = world.api(finder.api);
+        let by = self.name_of(&api.parameters[finder.by?.index()]);
+        let place = self.fresh(&described.plural);
+        let doc = PlaceDoc {
+            some: Some(described.name.to_string()),
+            min: Some(1),
+            max: Some(3),
+            ..PlaceDoc::default()
+        };
+        self.doc.bind.insert(place.clone(), doc);
+        self.steps.push(diorama_seeds::doc::ScenarioStepDoc {
+            each: Some(format!("one in {place}")),
+            call: Some(api.name.to_string()),
+            with: [(by, Json::from(member("one", &display)))].into_iter().collect(),
+            ..Default::default()
+        });
+        Some((place.clone(), vec![format!("{{{place}|list}}")]))
+    }
+}
+
+/// The words of a value in a request, in several wordings.
+fn words_of(expression: &str, schema: &Schema) -> Vec<String> {
+    match &schema.kind {
+        Type::Date => vec![format!("{{{expression}|soon}}"), format!("on {{{expression}|day}}")],
+        Type::DateTime => vec![
+            format!("{{{expression}|soon}} at {{{expression}|time}}"),
+            format!("on {{{expression}|date}} at {{{expression}|clock}}"),
+        ],
+        Type::Time => vec![format!("at {{{expression}|time}}"), format!("at {{{expression}|clock}}")],
+        Type::Enum(_) => vec![format!("{{{expression}|plain}}")],
+        _ => vec![with_unit(format!("{{{expression}}}"), schema)],
+    }
+}

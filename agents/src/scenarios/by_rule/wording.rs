@@ -1,0 +1,367 @@
+//! The words of scenarios that are written by rule: phrases of the APIs and questions for fields, put into sentences.
+
+use diorama_seeds::english::{article, capitalised, lowered};
+use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
+use diorama_seeds::naming::is_identifier;
+use diorama_seeds::schema::{Schema, Type};
+
+use super::sketch::{Sketch, member};
+use crate::scenarios::render::with_unit;
+use crate::worlds::text::{Part, Segment, Template, assemble};
+use crate::worlds::world::refers_to;
+
+/// Openings of a goal, at most.
+const MOST_OPENINGS: usize = 12;
+
+/// Words before and after a clause that starts with a verb, by careful writers.
+const CAREFUL: [(&str, &str); 12] = [
+    ("Please ", "."),
+    ("Could you ", "?"),
+    ("I'd like to ", "."),
+    ("I need to ", "."),
+    ("Can you ", " for me?"),
+    ("Would you ", ", please?"),
+    ("I want to ", "."),
+    ("Would you mind helping me? I have to ", "."),
+    ("I've been asked to ", ". Can you do that?"),
+    ("Here is what I need: ", "."),
+    ("Help me ", ", please."),
+    ("What I'm after today is to ", "."),
+];
+
+/// The same by hasty ones.
+const HASTY: [(&str, &str); 12] = [
+    ("please ", ""),
+    ("can you ", "?"),
+    ("need to ", ""),
+    ("pls ", ""),
+    ("i want to ", ""),
+    ("could you ", " for me"),
+    ("", " please"),
+    ("id like to ", ""),
+    ("one thing: ", ""),
+    ("gotta ", ", can you do that?"),
+    ("would you ", ""),
+    ("have to ", ", can you help?"),
+];
+
+/// Words before and after a clause that follows another matter.
+const LATER: [(&str, &str); 8] = [
+    ("Then please ", "."),
+    ("Next, I'd like to ", "."),
+    ("Could you also ", "?"),
+    ("There is something else: please ", "."),
+    ("then ", ""),
+    ("also need to ", ""),
+    ("can you also ", "?"),
+    ("next thing: ", ""),
+];
+
+/// Words before a question, by hasty writers.
+const HASTY_LEADS: [&str; 3] = ["question: ", "can you check this, ", "need to know, "];
+
+/// Questions for a field that has no words of its own.
+const ASKS: [&str; 8] = [
+    "What is the {label} of {it}?",
+    "Can you tell me the {label} of {it}?",
+    "I need the {label} of {it}.",
+    "Please look up the {label} of {it} for me.",
+    "whats the {label} of {it}",
+    "need the {label} of {it}",
+    "can you check the {label} of {it}",
+    "{label} of {it}?",
+];
+
+/// How much of what is given a phrase must tell.
+#[derive(Clone, Copy)]
+enum Told<'t> {
+    /// All of it.
+    All,
+    /// Any part, and places of the reply of this name.
+    Part(&'t str),
+}
+
+/// Wordings of each hand that are as many as are wanted of one opening.
+fn both(careful: Vec<String>, hasty: Vec<String>, each: usize) -> Vec<String> {
+    careful.into_iter().take(each).chain(hasty.into_iter().take(each)).collect()
+}
+
+/// One frame after the other around one clause after the other: each clause comes in different frames.
+fn frame(clauses: &[String], frames: &[(&str, &str)], turn: usize) -> Vec<String> {
+    let whole = |number: usize| {
+        let (before, after) = frames[(turn + number) % frames.len()];
+        let clause = &clauses[number % clauses.len()];
+        // A clause that ends a sentence of its own needs no other end.
+        let after = if clause.ends_with(['.', '?', '!', '"']) && after == "." { "" } else { after };
+        format!("{before}{clause}{after}")
+    };
+    if clauses.is_empty() { Vec::new() } else { (0..frames.len()).map(whole).collect() }
+}
+
+/// Openings that ask for something to be done: in frames, or as whole requests.
+pub(crate) fn openings(clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
+    let mut careful: Vec<String> = requests.iter().map(|request| sentence(request)).collect();
+    careful.truncate(MOST_OPENINGS / 4);
+    careful.extend(frame(clauses, &CAREFUL, turn));
+    let mut hasty: Vec<String> = requests.iter().map(|request| hastily(request)).collect();
+    hasty.truncate(MOST_OPENINGS / 4);
+    hasty.extend(frame(clauses, &HASTY, turn));
+    both(careful, hasty, MOST_OPENINGS / 2)
+}
+
+/// The same after another matter.
+pub(crate) fn later(clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
+    let (careful, hasty) = LATER.split_at(LATER.len() / 2);
+    let also = requests.iter().map(|request| format!("Also: {}", lowered(request)));
+    let too = requests.iter().map(|request| format!("and {}", hastily(request)));
+    let careful = frame(clauses, careful, turn).into_iter().chain(also.map(|words| sentence(&words)));
+    both(careful.collect(), frame(clauses, hasty, turn).into_iter().chain(too).collect(), 2)
+}
+
+/// Questions after another matter. Those that have a sentence of their own before them are left out.
+pub(crate) fn further(questions: &[String]) -> Vec<String> {
+    let (careful, hasty): (Vec<&String>, Vec<&String>) =
+        questions.iter().partition(|question| question.starts_with(char::is_uppercase));
+    let careful = careful.into_iter().filter(|question| !question.contains(". "));
+    let careful = careful.enumerate().map(|(number, question)| match question.ends_with('?') {
+        true => format!("{}{question}", ["Another question. ", "I have one more question. "][number % 2]),
+        false => format!("{}{}", ["Next, ", "After that, "][number % 2], lowered(question)),
+    });
+    let hasty =
+        hasty.into_iter().filter(|question| !HASTY_LEADS.iter().any(|lead| question.starts_with(lead)));
+    let hasty = hasty.enumerate();
+    let hasty =
+        hasty.map(|(number, question)| format!("{}{question}", ["and ", "another thing, "][number % 2]));
+    both(careful.collect(), hasty.collect(), 2)
+}
+
+/// A sentence: a capital at its beginning and a stop at its end.
+fn sentence(words: &str) -> String {
+    let words = capitalised(words.trim());
+    let words = match words
+        .split_once("\")}")
+        .filter(|(begin, _)| begin.starts_with('{') && begin.contains("|called("))
+    {
+        Some((begin, rest)) => format!("{begin}\")|capital}}{rest}"),
+        None => words,
+    };
+    if words.ends_with(['.', '?', '!', '"']) { words } else { format!("{words}.") }
+}
+
+/// Words as somebody in a hurry writes them.
+fn hastily(words: &str) -> String {
+    lowered(words.trim()).trim_end_matches('.').to_owned()
+}
+
+impl Sketch<'_> {
+    /// The clauses of an API that name all that is given, and nothing else.
+    pub(crate) fn clauses(&self, id: ApiId) -> Vec<String> {
+        self.fill_all(id, &self.writer.guide().api(id).imperative)
+    }
+
+    /// The whole requests of an API that do so.
+    pub(crate) fn requests(&self, id: ApiId) -> Vec<String> {
+        self.fill_all(id, &self.writer.guide().api(id).request)
+    }
+
+    /// The plural noun phrases of a list that do so.
+    pub(crate) fn nouns(&self, id: ApiId) -> Vec<String> {
+        self.fill_all(id, &self.writer.guide().api(id).noun)
+    }
+
+    fn fill_all(&self, id: ApiId, templates: &[Template]) -> Vec<String> {
+        let api = self.world().api(id);
+        let mut all = Vec::new();
+        for turn in 0..2 {
+            for template in templates {
+                let words = self.fill(api, template, turn, Told::All).filter(|words| !all.contains(words));
+                all.extend(words);
+            }
+        }
+        all
+    }
+
+    /// A phrase over what is said for each parameter.
+    fn fill(&self, api: &Api, template: &Template, turn: usize, told: Told<'_>) -> Option<String> {
+        let has_braces = |part: &Part| matches!(part, Part::Text(text) if text.contains(['{', '}']));
+        if template.parts.iter().any(has_braces) {
+            return None;
+        }
+        let mut known: Vec<ParameterId> = Vec::new();
+        let mut segments = template.fill(&mut |name| {
+            if let (Told::Part(reply), Some(path)) = (told, name.strip_prefix("reply:")) {
+                return Some(vec![Segment::Value(format!("{{{}}}", self.place_in(reply, path)?))]);
+            }
+            let id = api.parameter_named(name)?;
+            let (_, words) = self.said.iter().find(|(other, _)| *other == id)?;
+            known.push(id);
+            Some(vec![Segment::Value(words[turn % words.len()].clone())])
+        })?;
+        self.drop_nouns(api, &mut segments);
+        let is_told = |(id, _): &(ParameterId, Vec<String>)| known.contains(id);
+        let is_whole = matches!(told, Told::Part(_)) || self.said.iter().all(is_told);
+        is_whole.then(|| assemble(&segments))
+    }
+
+    /// `the booking {the_booking}` is `{the_booking|called("booking")}`, which says the noun where the name does not.
+    fn drop_nouns(&self, api: &Api, segments: &mut [Segment]) {
+        let nouns: Vec<String> = api
+            .parameters
+            .iter()
+            .filter_map(|parameter| refers_to(&parameter.schema.kind))
+            .map(|resource| self.world().resource(resource).label.to_string())
+            .collect();
+        for at in 1..segments.len() {
+            let (before, rest) = segments.split_at_mut(at);
+            let (Some(Segment::Text(before)), Some(Segment::Value(words))) =
+                (before.last_mut(), rest.first_mut())
+            else {
+                continue;
+            };
+            let Some(noun) = nouns.iter().find(|noun| before.ends_with(&format!("the {noun} "))) else {
+                continue;
+            };
+            let Some((place, below)) = words.strip_prefix('{').and_then(|words| words.split_once('}')) else {
+                continue;
+            };
+            if place.contains('|') {
+                continue;
+            }
+            *words = format!("{{{place}|called(\"{noun}\")}}{below}");
+            before.truncate(before.len() - "the ".len() - noun.len() - 1);
+        }
+    }
+
+    /// Questions for a field of `it`, in both hands.
+    pub(crate) fn questions(&self, resource: ResourceId, field: FieldId, it: &str) -> Vec<String> {
+        let described = self.world().resource(resource);
+        let asks = self.writer.guide().asks(resource, field);
+        let label = &*described.field(field).label;
+        let with = |ask: &str| ask.replace("{label}", label).replace("{it}", it);
+        if asks.is_empty() {
+            return ASKS
+                .iter()
+                .map(|ask| if ask.starts_with('{') { lowered(&with(ask)) } else { with(ask) })
+                .collect();
+        }
+        // The question's own noun is enough: `the branch {it}`.
+        let told = asks.iter().map(|ask| {
+            let noun = format!("the {} {{it}}", described.label);
+            if ask.contains(&noun) { ask.replace(&noun, it) } else { ask.replace("{it}", it) }
+        });
+        let told: Vec<String> = told.collect();
+        let led = |leads: [&str; 4], put: fn(&str) -> String| -> Vec<String> {
+            let with = |lead: &&str| told.iter().map(|ask| format!("{lead}{}", put(ask))).collect::<Vec<_>>();
+            leads.iter().flat_map(with).collect()
+        };
+        let careful = led(
+            [
+                "",
+                "I have a question. ",
+                "Could you look something up? ",
+                "There's one thing I'd like to know. ",
+            ],
+            sentence,
+        );
+        let [first, second, third] = HASTY_LEADS;
+        let hasty = led(["", first, second, third], |ask| hastily(ask).trim_end_matches('?').to_owned());
+        both(careful, hasty, MOST_OPENINGS / 2)
+    }
+
+    /// Sentences that state a field of `it`, whose value stands in a reply.
+    pub(crate) fn statements(
+        &self,
+        resource: ResourceId,
+        field: FieldId,
+        it: &str,
+        value: &str,
+        bare: bool,
+    ) -> Vec<String> {
+        let described = self.world().resource(resource);
+        let field_doc = described.field(field);
+        let value = tell(value, &field_doc.schema, bare);
+        let says = self.writer.guide().says(resource, field);
+        let plain = format!("The {} of {{it}} is {{value}}.", field_doc.label);
+        let all = if says.is_empty() { std::slice::from_ref(&plain) } else { says };
+        let it = it.strip_prefix("my ").map_or_else(|| it.to_owned(), |own| format!("your {own}"));
+        all.iter().map(|say| sentence(&say.replace("{it}", &it).replace("{value}", &value))).collect()
+    }
+
+    /// The assistant's words after a change: phrases of the API, else that it is done. `key` is the place where a reply shows the key
+    /// of the new record.
+    pub(crate) fn done(&self, id: ApiId, reply: &str, key: Option<(ResourceId, String)>) -> Vec<String> {
+        let api = self.world().api(id);
+        let mut all = Vec::new();
+        for template in &self.writer.guide().api(id).done {
+            all.extend(self.fill(api, template, 0, Told::Part(reply)).map(|words| sentence(&words)));
+        }
+        if !all.is_empty() {
+            return all;
+        }
+        let done = ["Done.", "That's done.", "All set.", "I've taken care of that."];
+        let made = key.map(|(resource, path)| {
+            let described = self.world().resource(resource);
+            format!(
+                " The {} of the new {} is {{{path}}}.",
+                described.field(described.key).label,
+                described.label
+            )
+        });
+        done.iter().map(|done| format!("{done}{}", made.as_deref().unwrap_or_default())).collect()
+    }
+
+    /// The words for a place in a named reply; none where a name on the way cannot be written.
+    pub(crate) fn place_in(&self, reply: &str, path: &str) -> Option<String> {
+        let mut place = reply.to_owned();
+        for part in path.split('.') {
+            let (name, index) = part.split_at(part.find('[').unwrap_or(part.len()));
+            if !name.is_empty() {
+                let name = self.casing.read(name);
+                is_identifier(&name).then_some(())?;
+                place = member(&place, &name);
+            }
+            place.push_str(index);
+        }
+        Some(place)
+    }
+
+    /// The request without its details: `delete the role {Sid}` is `delete a role`.
+    pub(crate) fn vague(&self, id: ApiId) -> Option<String> {
+        self.writer.guide().api(id).imperative.iter().find_map(opening)
+    }
+}
+
+/// A value of a reply as the assistant tells it.
+pub(crate) fn tell(place: &str, schema: &Schema, bare: bool) -> String {
+    match &schema.kind {
+        Type::DateTime => format!("{{{place}|date}} at {{{place}|time}}"),
+        Type::Enum(_) => format!("{{{place}|plain}}"),
+        Type::List(_) => format!("{{{place}|list}}"),
+        _ if bare => format!("{{{place}}}"),
+        _ => with_unit(format!("{{{place}}}"), schema),
+    }
+}
+
+/// The request of a phrase without its details: `add a user called {name}` is `add a user`.
+fn opening(template: &Template) -> Option<String> {
+    let Some(Part::Text(text)) = template.parts.first() else { return None };
+    let text = text.trim_end().trim_end_matches('"').trim_end().trim_end_matches(" to");
+    let cut = [" called", " with ", " to the", " for the"].iter().filter_map(|joint| text.find(joint)).min();
+    if let Some(at) = cut {
+        return Some(text[..at].to_owned());
+    }
+    let (before, noun) = match text.rsplit_once(" the ") {
+        Some(parts) => parts,
+        None => return text.contains(" my ").then(|| text.to_owned()),
+    };
+    if noun.contains(" my ") {
+        return Some(text.to_owned());
+    }
+    // A phrase that removes from something names that too.
+    let from = template.parts.iter().find_map(|part| match part {
+        Part::Text(text) => text.strip_prefix(" from the ").map(str::trim_end),
+        _ => None,
+    });
+    let from = from.map(|from| format!(" from {} {from}", article(from))).unwrap_or_default();
+    Some(format!("{before} {} {noun}{from}", article(noun)))
+}

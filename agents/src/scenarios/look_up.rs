@@ -1,0 +1,76 @@
+//! Look-ups that no scenario states: before a call takes a record whose key nothing has shown, the assistant finds it by its name.
+
+use diorama_seeds::doc::ScenarioStepDoc;
+use diorama_seeds::model::{ApiId, ParameterId, ResourceId};
+use diorama_seeds::scenario::{BoundValue, Scenario};
+use diorama_seeds::value::Value;
+use serde_json::Value as Json;
+
+use super::player::{Player, Told};
+use super::unplayed::Unplayed;
+use crate::worlds::world::BatchWorld;
+
+impl Player<'_, '_> {
+    /// Finds the records that a step's calls take, where neither a reply nor the user has told their keys and an API gives them by
+    /// name.
+    pub(crate) fn look_up(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+        let calls = std::iter::once(step).chain(&step.together);
+        let places = calls.flat_map(|call| call.with.values()).filter_map(Json::as_str);
+        for place in places {
+            let Some(BoundValue::Record(resource, key)) = self.scene.held(place).cloned() else { continue };
+            if self.is_shown(&key) {
+                continue;
+            }
+            let Some(look_up) = self.finder(place, resource) else { continue };
+            self.sign_in(&look_up, told)?;
+            self.calls(&look_up, &mut told.turns)?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if a reply has shown a key, or the user has told it.
+    fn is_shown(&self, key: &Value) -> bool {
+        let text = key.to_text(&self.world.base.world().zone);
+        let in_reply = |entry: &std::sync::Arc<diorama_engine::session::LogEntry>| {
+            entry.reply.body.values().any(|(value, _)| value == key)
+        };
+        self.calls.made.iter().any(in_reply) || self.talk.said.iter().any(|said| said.contains(&text))
+    }
+
+    /// The call that gives the key of a record by its name, and needs nothing else.
+    fn finder(&self, place: &str, resource: ResourceId) -> Option<ScenarioStepDoc> {
+        let model = self.world.base.world();
+        let described = model.resource(resource);
+        let display = described.display.filter(|display| *display != described.key)?;
+        let (finder, by) = finder(self.world, resource)?;
+        let api = model.api(finder);
+        let parameter = &api.parameters[by.index()].name;
+        let name = Json::from(format!("{place}.{}", described.field(display).name));
+        Some(ScenarioStepDoc {
+            call: Some(api.name.to_string()),
+            with: [(self.scene.casing().read(parameter).into_owned(), name)].into_iter().collect(),
+            ..ScenarioStepDoc::default()
+        })
+    }
+}
+
+/// The API that gives the key of a record by its name, and needs nothing else but a token; and the parameter that takes the name.
+fn finder(world: &BatchWorld, resource: ResourceId) -> Option<(ApiId, ParameterId)> {
+    let finders = &world.world_template.survey.finders[resource.index()];
+    finders.iter().find_map(|finder| {
+        let needs_more = finder.needs(world.base.world().api(finder.api)).next().is_some();
+        finder.by.filter(|_| !needs_more).map(|by| (finder.api, by))
+    })
+}
+
+/// The APIs that may be looked up with for a scenario: those that find the records which its calls take.
+pub(crate) fn finders(world: &BatchWorld, scenario: &Scenario) -> Vec<ApiId> {
+    let model = world.base.world();
+    let taken = scenario.doc.calls().flat_map(|call| call.with.values()).filter_map(Json::as_str);
+    let named = taken.filter_map(|place| scenario.doc.bind.get(place)?.a.as_deref());
+    let resources = named.filter_map(|name| {
+        let mut resources = model.resources.iter();
+        resources.position(|own| own.domain == scenario.domain && *own.name == *name)
+    });
+    resources.filter_map(|index| finder(world, ResourceId(index as u16))).map(|(api, _)| api).collect()
+}

@@ -1,0 +1,329 @@
+//! Scenarios played in one session, one after the other.
+
+use std::sync::Arc;
+
+use diorama_engine::Reading;
+use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_proof::Candidate;
+use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateGoal};
+use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
+use diorama_seeds::model::{ApiId, DomainId};
+use diorama_seeds::scenario::Scenario;
+use diorama_seeds::task::{Ability, Outage, Outcome};
+use diorama_seeds::value::{Instant, Value};
+use indexmap::IndexSet;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::aside;
+use super::detour::Detour;
+use super::hand::Hand;
+use super::look_up;
+use super::player::{Player, Words, wording};
+use super::set::Joins;
+use super::sign_in::may_be_signed_in;
+use super::state::Manner;
+use super::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
+use super::unplayed::Unplayed;
+use super::words::Scene;
+use super::{system, tools};
+use crate::worlds::world::BatchWorld;
+
+/// Scenarios that were played.
+#[derive(Clone, Debug)]
+pub struct Played<'a> {
+    /// The conversation.
+    pub candidate: Candidate,
+    /// Searches that did not show what was looked for.
+    pub missed: usize,
+    /// The scenarios, in their order.
+    pub scenarios: Vec<&'a Scenario>,
+    /// The detours that were made.
+    pub detours: Vec<Detour>,
+}
+
+impl Played<'_> {
+    /// Its labels.
+    #[must_use]
+    pub fn tags(&self) -> Vec<&'static str> {
+        let scenarios = &self.scenarios;
+        let turns = || self.candidate.goals.iter().flat_map(|goal| &goal.turns);
+        let mut arguments = turns().flat_map(|turn| &turn.calls).flat_map(|call| call.arguments.values());
+        let labels = [
+            (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
+            (MISSED_SEARCH, self.missed > 0),
+            ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
+        ];
+        let first = scenarios.first();
+        let several = scenarios.iter().any(|other| first.is_some_and(|first| first.domain != other.domain));
+        let joined = [
+            ("joined", scenarios.len() > 1),
+            ("several_domains", several),
+            ("second_request", scenarios.len() > 1),
+        ];
+        let told = scenarios.iter().flat_map(|scenario| told_by(&scenario.doc));
+        let shown = joined.into_iter().chain(labels).filter(|(_, holds)| *holds).map(|(name, _)| name);
+        let detours = self.detours.iter().map(|detour| detour.label());
+        told.chain(shown).chain(detours).collect::<IndexSet<_>>().into_iter().collect()
+    }
+}
+
+/// The settings of one conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayOptions {
+    /// The ability that it exercises.
+    pub ability: Ability,
+    /// The session's seed: new keys and tokens follow from it.
+    pub seed: u64,
+    /// The session's start.
+    pub clock: Instant,
+    /// The place of the first message in the list of the first scenario's wordings, in `0..1`; drawn when not given.
+    pub opening: Option<f64>,
+    /// What happens on the way.
+    pub detour: Option<Detour>,
+}
+
+/// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
+///
+/// # Errors
+/// Why they could not be played.
+pub fn play<'a>(
+    world: &'a BatchWorld,
+    first: &'a Scenario,
+    later: &'a [Vec<&'a Scenario>],
+    options: PlayOptions,
+    rng: &mut ChaCha8Rng,
+) -> Result<Played<'a>, Unplayed> {
+    Prepared::new(world, (first, later), options, rng)?.perform(rng)
+}
+
+/// Scenarios of which the first one's places are taken: what it speaks of is settled, what is said is not.
+pub(crate) struct Prepared<'a> {
+    world: &'a BatchWorld,
+    first: &'a Scenario,
+    /// For each further matter, the scenarios of which one is played.
+    later: &'a [Vec<&'a Scenario>],
+    options: PlayOptions,
+    /// The scenarios of which one is asked for and taken back.
+    taken_back: Vec<&'a Scenario>,
+    outages: Vec<Outage>,
+    visible: Vec<ApiId>,
+    session: Session,
+    scene: Scene,
+}
+
+impl<'a> Prepared<'a> {
+    /// Chooses what is visible, and the records of the first scenario.
+    ///
+    /// # Errors
+    /// When no records take its places, or a later scenario has no words for coming later.
+    pub(crate) fn new(
+        world: &'a BatchWorld,
+        (first, later): (&'a Scenario, &'a [Vec<&'a Scenario>]),
+        options: PlayOptions,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Self, Unplayed> {
+        let model = world.base.world();
+        let listed = || later.iter().flatten().copied();
+        if let Some(wordless) = listed().find(|scenario| scenario.doc.later.is_empty()) {
+            return Err(Unplayed::NotLater(wordless.doc.name.clone()));
+        }
+        let kind = options.detour.and_then(|detour| detour.outage(rng));
+        let outage = kind.map(|kind| aside::outage(model, &first.doc, kind, rng).ok_or(Unplayed::NoDetour));
+        let outages: Vec<Outage> = outage.transpose()?.into_iter().collect();
+        let mut taken_back = Vec::new();
+        if options.detour == Some(Detour::ChangedMind) {
+            taken_back = world.world_template.scenario_set.other_matters(first, Joins::OneDomain, rng);
+            taken_back.retain(|scenario| aside::changes_at_once(model, scenario));
+            if taken_back.is_empty() {
+                return Err(Unplayed::NoDetour);
+            }
+        }
+        let visible = match options.ability {
+            Ability::Call => {
+                let all = std::iter::once(first).chain(listed()).chain(taken_back.iter().copied());
+                tools::tools_among(model, needed(all, world), rng)
+            }
+            Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
+        };
+        let session = SessionOptions {
+            seed: options.seed,
+            clock: Some(options.clock),
+            visible: Some(visible.clone()),
+            outages: outages.clone(),
+            ..SessionOptions::default()
+        };
+        let session = Session::new(world.base.clone(), session);
+        let reading = Reading::new(&world.base, session.state());
+        let bindings = first
+            .bind(world.record_source(&reading, options.clock), rng)
+            .map_err(|place| Unplayed::NoBindings(place.to_owned()))?;
+        let casing = model.domains[first.domain.index()].casing;
+        let scene = Scene::new(world, casing, bindings, session.state().clone());
+        Ok(Self { world, first, later, options, taken_back, outages, visible, session, scene })
+    }
+
+    /// Makes the calls of the first scenario, with a signed-in user.
+    ///
+    /// # Errors
+    /// Why they could not be made.
+    pub(crate) fn calls(self, rng: &mut ChaCha8Rng) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
+        let manner =
+            Manner { hand: Hand::Careful, system: String::new(), retrieves: false, is_signed_in: true };
+        let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
+        for goal in &self.first.doc.goals {
+            player.play(goal, None)?;
+        }
+        Ok(player.calls.made)
+    }
+
+    /// Makes the calls and fills in the words.
+    ///
+    /// # Errors
+    /// Why they could not be played.
+    pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
+        let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
+        let PlayOptions { ability, seed, clock, opening, detour } = options;
+        let model = world.base.world();
+        let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
+        let rules = wording(&scene, &first.doc.policy, rng)?;
+        let mut domains: Vec<DomainId> = listed().map(|scenario| scenario.domain).collect();
+        domains.dedup();
+        let personas = match domains.as_slice() {
+            [domain] => world.world_template.scenario_set.personas(*domain),
+            _ => &[],
+        };
+        let system = system::message((model, clock), &domains, personas, &rules, ability, rng);
+        let (hand, opening) = Hand::draw(&listed().collect::<Vec<_>>(), opening, rng);
+        let is_signed_in = detour != Some(Detour::ExpiredToken)
+            && may_be_signed_in(model, first)
+            // A sign-in would be a second API.
+            && (ability == Ability::RetrieveCall || rng.random_bool(SIGNED_IN));
+        // What is said beside all matters is said after one of them.
+        let aside_after = detour
+            .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
+            .map(|_| rng.random_range(0..=later.len()));
+        let retrieves = ability != Ability::Call;
+        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in };
+        let mut player = Player::new(world, (first, scene), session, manner, rng);
+        let mut goals = Vec::new();
+        let mut scenarios = vec![first];
+        let mut bridge = String::new();
+        let mut outcome = Outcome::Done;
+        for number in 0..=later.len() {
+            if let Some(alternatives) = number.checked_sub(1).and_then(|at| later.get(at)) {
+                let new: Vec<&Scenario> = alternatives
+                    .iter()
+                    .copied()
+                    .filter(|next| scenarios.iter().all(|played| !std::ptr::eq(*played, *next)))
+                    .collect();
+                let before = *scenarios.last().unwrap_or(&first);
+                let next = player.go_on(&new)?;
+                bridge = player.bridge(before, outcome, next);
+                scenarios.push(next);
+            }
+            let Some(scenario) = scenarios.last() else { break };
+            let mut docs = scenario.doc.goals.as_slice();
+            // A user who has another matter does not say goodbye yet.
+            while let [rest @ .., closing] = docs
+                && (number < later.len() || aside_after == Some(number))
+                && !rest.is_empty()
+                && closes(closing)
+            {
+                docs = rest;
+            }
+            let ends_there = later.is_empty()
+                && ability == Ability::Call
+                && docs.first().is_some_and(declines_at_once)
+                && player.chance(LEAVES);
+            for (position, doc) in docs.iter().take(if ends_there { 1 } else { usize::MAX }).enumerate() {
+                let mut corrected = None;
+                if (number, position, detour) == (0, 0, Some(Detour::Misspelt)) {
+                    let (goal, words) = player.misspell(doc, opening.first().map_or("", String::as_str))?;
+                    goals.push(goal);
+                    corrected = Some([words]);
+                }
+                let slips = detour == Some(Detour::Slip);
+                let words = match (number, position, &corrected) {
+                    (.., Some(corrected)) => Some(Words::of(corrected)),
+                    (0, 0, _) => Some(Words { slips, ..Words::of(opening) }),
+                    (_, 0, _) => Some(Words { before: &bridge, ..Words::of(&scenario.doc.later) }),
+                    _ => None,
+                };
+                let mut goal = player.play(doc, words)?;
+                if corrected.is_some() {
+                    goal.when = Some(Player::after_refusal());
+                }
+                goals.push(goal);
+            }
+            outcome = goals.last().and_then(outcome_of).unwrap_or(Outcome::Done);
+            if aside_after == Some(number) {
+                goals.push(match detour {
+                    Some(Detour::ChangedMind) => player.change_mind(&taken_back)?,
+                    _ => player.digress(number == later.len())?,
+                });
+            }
+        }
+        let tools = match ability {
+            Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
+            Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
+        };
+        let system = system::with_tokens(model, system, &player.user.standing);
+        let missed = player.searches.missed;
+        let detours = player.detours.clone();
+        let candidate = Candidate {
+            candidate: CANDIDATE_VERSION,
+            world: None,
+            clock: (clock != model.clock).then(|| Value::DateTime(clock).to_text(&model.zone)),
+            seed,
+            system: Some(system),
+            tools: Some(tools),
+            outages,
+            goals,
+        };
+        Ok(Played { candidate, missed, scenarios, detours })
+    }
+}
+
+/// How a goal ended.
+fn outcome_of(goal: &CandidateGoal) -> Option<Outcome> {
+    goal.turns.last()?.ends.as_ref().map(|end| end.outcome)
+}
+
+/// Returns true if a goal only says goodbye: nothing is called, stated or refused.
+fn closes(goal: &ScenarioGoalDoc) -> bool {
+    goal.does.is_empty() && goal.facts.is_empty() && goal.refused.is_empty() && goal.when.is_none()
+}
+
+/// Share of the conversations in which the operator has signed the user in, of those that may be so.
+const SIGNED_IN: f64 = 0.92;
+
+/// Share of the conversations whose first request is declined without a call that end with that.
+const LEAVES: f64 = 0.8;
+
+/// Returns true if a goal is a refusal that needs no call.
+fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
+    let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
+    !goal.refused.is_empty() && !goal.does.iter().any(calls)
+}
+
+/// The APIs that scenarios call, those that find the records for them, and those that sign users in for both.
+fn needed<'a>(scenarios: impl Iterator<Item = &'a Scenario>, world: &BatchWorld) -> Vec<ApiId> {
+    let (model, survey) = (world.base.world(), &world.world_template.survey);
+    let called = scenarios.flat_map(|scenario| {
+        let names = scenario.doc.calls().filter_map(|call| call.call.as_deref());
+        let called = names.filter_map(|name| model.api_named(name));
+        called.chain(look_up::finders(world, scenario))
+    });
+    let mut apis: Vec<ApiId> = called
+        .flat_map(|id| {
+            let api = model.api(id);
+            [Some(id), api.token.and_then(|_| survey.sign_in(api.domain))]
+        })
+        .flatten()
+        .collect();
+    apis.sort_unstable();
+    apis.dedup();
+    apis
+}

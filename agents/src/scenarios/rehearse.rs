@@ -1,0 +1,183 @@
+//! Trying a scenario: played in a world, and held against the gates.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use diorama_engine::session::LogEntry;
+use diorama_proof::{Candidate, Grounded};
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::scenario::Scenario;
+use diorama_seeds::task::Ability;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::play::{PlayOptions, Prepared, play};
+use super::shares::Shares;
+use super::unplayed::Unplayed;
+use crate::rows::prove::{Rejected, test};
+use crate::worlds::error::PipelineError;
+use crate::worlds::make::make_world;
+use crate::worlds::world::{BatchWorld, WorldTemplate};
+
+/// Why a try becomes no row.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// It cannot be played.
+    #[error(transparent)]
+    Unplayed(#[from] Unplayed),
+    /// What was played does not pass.
+    #[error("{rejected}")]
+    Rejected {
+        /// What was played.
+        candidate: Box<Candidate>,
+        /// What is wrong with it.
+        rejected: Box<Rejected>,
+    },
+}
+
+/// One try: a function of the world, the scenarios and the seed.
+///
+/// # Errors
+/// Why it becomes no row.
+pub fn rehearse(
+    world: &BatchWorld,
+    (first, later): (&Scenario, &[Vec<&Scenario>]),
+    ability: Ability,
+    seed: u64,
+) -> Result<(Candidate, Grounded), Lost> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let options = options(world, rng.random(), ability);
+    let candidate = play(world, first, later, options, &mut rng)?.candidate;
+    match test(world, candidate.clone(), &mut rng) {
+        Ok((grounded, _)) => Ok((candidate, grounded)),
+        Err(rejected) => Err(Lost::Rejected { candidate: Box::new(candidate), rejected: Box::new(rejected) }),
+    }
+}
+
+/// How the tries of a scenario went.
+#[derive(Debug, Default)]
+pub struct Rehearsal {
+    /// Those that became rows.
+    pub passed: u64,
+    /// Why others did not.
+    pub lost: Vec<Loss>,
+}
+
+/// One reason for which tries become no rows.
+#[derive(Debug)]
+pub struct Loss {
+    /// Its class: that it cannot be played, or the gate and its code.
+    pub class: String,
+    /// The first case in full, with the conversation where there is one.
+    pub what: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl Lost {
+    /// The class of the loss, which several tries share.
+    #[must_use]
+    pub fn class(&self) -> String {
+        match self {
+            Self::Unplayed(reason) => format!("cannot be played: {}", reason.name()),
+            Self::Rejected { rejected, .. } => match &**rejected {
+                Rejected::Gate(reason) => {
+                    format!("does not pass: {} {}", reason.gate.name(), reason.code.name())
+                }
+                Rejected::Form(_) => "not of the form of a candidate".to_owned(),
+            },
+        }
+    }
+
+    /// The case in full, with the conversation.
+    fn describe(&self) -> String {
+        match self {
+            Self::Unplayed(_) => format!("cannot be played: {self}"),
+            Self::Rejected { candidate, .. } => {
+                format!("does not pass: {self}. This conversation:\n{}", conversation(candidate, None))
+            }
+        }
+    }
+}
+
+/// Tries the only scenario of a world, each time with other records.
+///
+/// # Errors
+/// When the world is wrong, or has no scenario that can be played.
+pub fn rehearsal(doc: &WorldDoc, tries: u64) -> Result<Rehearsal, PipelineError> {
+    let world_template = WorldTemplate::new(doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
+    let mut found = Rehearsal::default();
+    let [scenario] = world_template.scenario_set.scenarios() else {
+        return Ok(Rehearsal {
+            lost: vec![Loss {
+                class: "not a scenario that can be played".to_owned(),
+                what: "not a scenario that can be played".to_owned(),
+                count: tries,
+            }],
+            ..found
+        });
+    };
+    for seed in 0..tries {
+        let world = make_world(&world_template, seed)?;
+        let Err(error) = rehearse(&world, (scenario, &[]), Ability::Call, seed) else {
+            found.passed += 1;
+            continue;
+        };
+        let class = error.class();
+        match found.lost.iter_mut().find(|loss| loss.class == class) {
+            Some(loss) => loss.count += 1,
+            None => found.lost.push(Loss { class, what: error.describe(), count: 1 }),
+        }
+    }
+    Ok(found)
+}
+
+/// The calls of a scenario that is played alone, with their replies: a function of the world, the scenario and the seed.
+///
+/// # Errors
+/// Why it cannot be played.
+pub(crate) fn calls(
+    world: &BatchWorld,
+    scenario: &Scenario,
+    seed: u64,
+) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let options = options(world, rng.random(), Ability::Call);
+    Prepared::new(world, (scenario, &[]), options, &mut rng)?.calls(&mut rng)
+}
+
+fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
+    PlayOptions { ability, seed, clock: world.base.world().clock, opening: None, detour: None }
+}
+
+/// A conversation for people: who speaks, what is called, what it replied.
+#[must_use]
+pub fn conversation(candidate: &Candidate, run: Option<(&Grounded, &BatchWorld)>) -> String {
+    let mut out = String::new();
+    let mut number = 0;
+    for goal in &candidate.goals {
+        let _ = writeln!(out, "  USER: {}", goal.user);
+        for turn in &goal.turns {
+            if let Some(words) = &turn.user {
+                let _ = writeln!(out, "  USER: {words}");
+            }
+            if let Some(words) = &turn.say {
+                let _ = writeln!(out, "  ASSISTANT: {words}");
+            }
+            for call in &turn.calls {
+                let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
+                let _ = write!(out, "  - {}{arguments}", call.api);
+                if let Some((grounded, world)) = run
+                    && let Some(entry) = grounded.entries.get(number)
+                {
+                    let reply: String =
+                        entry.reply.to_json(&world.base.world().zone).chars().take(400).collect();
+                    let _ = write!(out, " -> {} {reply}", entry.reply.status);
+                }
+                out.push('\n');
+                number += 1;
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,171 @@
+//! What an agent searches by that has not read what it searches for.
+//!
+//! A search is a request as the user put it (`cancel the reservation`), or a common name of what is wanted, sooner one whose
+//! words were said. The description of an API that no search has shown is never looked at.
+
+use std::collections::HashSet;
+
+use diorama_answers::prose::Prose;
+use diorama_engine::tools::{SearchVersion, tool_search};
+use diorama_seeds::model::{ApiId, DomainId};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::names::words;
+use crate::worlds::world::BatchWorld;
+
+/// Searches for one API; who has found nothing by then gives up.
+const MOST_TRIES: usize = 4;
+/// Words after the verb of a request and its article, at most.
+const MOST_NOUNS: usize = 3;
+/// APIs of a domain whose names share a word, at most, for the word to tell them apart.
+const MANY: usize = 4;
+/// What a word of the API's own common names weighs; one of another API's weighs 1.
+const OWN: usize = 2;
+/// Share of the searches that begin with a common name, where its words were said.
+const NAMED_FIRST: f64 = 0.4;
+/// What words that nobody said may weigh in a name that counts as said: a preposition or an article.
+const HARDLY: f64 = 0.3;
+/// What stands between a verb and the thing that it is asked for.
+const DETERMINERS: [&str; 12] =
+    ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this", "these", "another"];
+/// What an infinitive or an imperative follows.
+const BEFORE_VERBS: [&str; 9] = ["to", "please", "you", "i", "we", "and", "then", "just", "could"];
+
+/// What is known when a search is made.
+pub(crate) struct Known<'a> {
+    /// What the user has said, the last first.
+    pub(crate) said: Vec<&'a str>,
+    /// How many of these belong to what is wanted now.
+    pub(crate) of_goal: usize,
+    /// The system message.
+    pub(crate) system: &'a str,
+}
+
+/// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
+pub(crate) fn in_vain(world: &BatchWorld, domain: DomainId, opening: &str) -> Option<String> {
+    let words = &world.world_template.names().uses[domain.index()];
+    let of_domain = requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 });
+    let plain =
+        |word: &&str| !word.starts_with(char::is_uppercase) && word.len() > 3 && content(word).is_some();
+    // The first words that mean something, where nothing is put as a request.
+    let words: Vec<&str> =
+        opening.split([' ', '.', ',', '!', '?', ':', ';', '\n']).filter(plain).take(2).collect();
+    let named = (!words.is_empty()).then(|| words.join(" "));
+    of_domain.into_iter().chain(requests(&[opening], |_| OWN)).chain(named).next()
+}
+
+/// Keywords to search by, in the order in which they are tried.
+pub(crate) fn attempts(
+    world: &BatchWorld,
+    api: ApiId,
+    known: &Known<'_>,
+    rng: &mut ChaCha8Rng,
+) -> Vec<String> {
+    let read = world.world_template.names();
+    let domain = world.base.world().api(api).domain.index();
+    let (own, uses, spread) = (&read.stems[api.index()], &read.uses[domain], &read.spread[domain]);
+    // What is said of many things (to find, to list) tells none of them apart.
+    let telling = |stem: &u64| uses.get(stem).is_some_and(|uses| *uses <= MANY);
+    let weigh = |stem: u64| match (own.contains(&stem), telling(&stem)) {
+        (true, true) => OWN,
+        (false, true) => 1,
+        _ => 0,
+    };
+
+    let seen: HashSet<u64> =
+        known.said.iter().copied().chain([known.system]).flat_map(Prose::stems_of).collect();
+    let idle = |word: &str| Prose::stems_of(word).iter().all(|stem| !seen.contains(stem) && !telling(stem));
+    let common = world.world_template.guide.api(api).search.iter();
+    let of_goal = known.said.get(..known.of_goal).unwrap_or(&known.said);
+    let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
+    names.shuffle(rng);
+    names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
+    // A word that nobody said is the stranger in a search the fewer APIs have it: `of` less than `find`, and that less than
+    // `budget` or `cheapest`.
+    let heard: HashSet<String> = known.said.iter().copied().chain([known.system]).flat_map(words).collect();
+    let unsaid = |name: &String| -> f64 {
+        let strange = words(name).filter(|word| !heard.contains(word));
+        strange.map(|word| spread.get(&word).map_or(1.0, |uses| 1.0 / *uses as f64)).sum()
+    };
+    // What is wanted now tells more than what was said before, or is said to every assistant.
+    let now: HashSet<u64> = of_goal.iter().copied().flat_map(Prose::stems_of).collect();
+    let stale = |name: &String| Prose::stems_of(name).iter().all(|stem| !now.contains(stem));
+    let mut ranked: Vec<(bool, f64, String)> =
+        names.into_iter().map(|name| (stale(&name), unsaid(&name), name)).collect();
+    ranked.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let said_names = ranked.iter().take_while(|(_, unsaid, _)| *unsaid < HARDLY).count();
+    let mut names = ranked.into_iter().map(|(.., name)| name);
+
+    let mut tries = requests(of_goal, weigh);
+    let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
+    tries.splice(at..at, names.by_ref().take(said_names));
+    tries.extend(names);
+    tries.truncate(MOST_TRIES);
+    tries
+}
+
+/// Keywords that show an API, of words that the user has said; none where no search of such words does.
+pub(crate) fn keywords(world: &BatchWorld, said: &[String], api: ApiId, system: &str) -> Option<String> {
+    let said: Vec<&str> = said.iter().rev().map(String::as_str).collect();
+    let known = Known { of_goal: said.len(), said, system };
+    // The choice follows from what was said alone.
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let shows = |words: &String| {
+        tool_search(&world.base, SearchVersion::default(), words).iter().any(|hit| hit.api == api)
+    };
+    attempts(world, api, &known, &mut rng).into_iter().find(shows)
+}
+
+/// A name without words at its beginning that are not needed, as long as two that mean something are left.
+fn without(name: &str, idle: impl Fn(&str) -> bool) -> String {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let means = |words: &[&str]| words.iter().filter(|word| !Prose::stems_of(word).is_empty()).count();
+    let from = words.iter().take_while(|word| idle(word)).count();
+    let rest = words.get(from..).unwrap_or_default();
+    if means(rest) < 2 { name.to_owned() } else { rest.join(" ") }
+}
+
+/// What texts ask for in words that weigh something, the heaviest first; of two equals the one said first in the list.
+fn requests(texts: &[&str], weigh: impl Fn(u64) -> usize) -> Vec<String> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for text in texts {
+        for part in text.split(['.', ',', '!', '?', ':', ';', '(', ')', '\n']) {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            found.extend((0..words.len()).filter_map(|at| request(&words, at, &weigh)));
+        }
+    }
+    found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    found.into_iter().take(2).map(|(_, words)| words).collect()
+}
+
+/// The request whose verb stands at a place: verb, determiner and the nouns up to the next word of another kind.
+fn request(words: &[&str], at: usize, weigh: impl Fn(u64) -> usize) -> Option<(usize, String)> {
+    let lower = |at: usize| words.get(at).map(|word| word.to_lowercase());
+    let among = |at: usize, list: &[&str]| lower(at).is_some_and(|word| list.contains(&word.as_str()));
+    let opens = at == 0 || among(at - 1, &BEFORE_VERBS);
+    if !opens || !among(at + 1, &DETERMINERS) {
+        return None;
+    }
+    let mut weights = vec![content(words[at]).map(&weigh)?];
+    let mut until = at + 2;
+    while let Some(stem) = words.get(until).and_then(|word| content(word)) {
+        if words[until].starts_with(char::is_uppercase) {
+            return None;
+        }
+        weights.push(weigh(stem));
+        until += 1;
+    }
+    let ends_known = weights.first() > Some(&0) && weights.last() > Some(&0);
+    let weight: usize = weights.iter().sum();
+    let whole = (1..=MOST_NOUNS).contains(&(weights.len() - 1)) && ends_known && weight > OWN;
+    whole.then(|| (weight, words[at..until].join(" ").to_lowercase()))
+}
+
+/// The stem of a plain word that means something.
+fn content(word: &str) -> Option<u64> {
+    let plain = word.chars().all(|c| c.is_alphabetic() || c == '-');
+    let stems = Prose::stems_of(word);
+    stems.first().copied().filter(|_| plain && stems.len() == 1)
+}

@@ -1,0 +1,400 @@
+//! The scenarios of a world that fit it, and which of them a conversation is made of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, SignInDoc, Speaker, WorldDoc};
+use diorama_seeds::model::{ApiId, DomainId, World};
+use diorama_seeds::scenario::{self, Scenario};
+use diorama_seeds::task::{Ability, RefusalClass};
+use diorama_seeds::world::Finding;
+use rand::seq::{IteratorRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::bridge;
+use super::check::check_words;
+use super::detour::{self, Detour};
+use super::shares::Shares;
+use super::sign_in;
+use super::tags;
+use super::weights::ability_weight;
+
+/// The scenarios of a world that fit it, and how often each is played.
+#[derive(Clone, Debug, Default)]
+pub struct ScenarioSet {
+    scenarios: Vec<Arc<Scenario>>,
+    /// How many of them people or models wrote; the others were written by rule, each with its weight.
+    authored: usize,
+    weights: Vec<f64>,
+    /// The API that each of those by rule is about.
+    abouts: Vec<ApiId>,
+    /// Why no scenario was written by rule for an API.
+    unwritten: BTreeMap<ApiId, String>,
+    /// What operators tell their assistants, by domain.
+    personas: Vec<Vec<String>>,
+    /// What users say when a matter is settled, by domain.
+    reactions: Vec<ReactionsDoc>,
+    /// Words for signing in, by domain.
+    sign_ins: Vec<SignInDoc>,
+    /// For each ability, the scenarios that exercise it, those that show the same of what has a share side by side.
+    draws: [Vec<Draw>; 3],
+    /// What has a share.
+    shared: Vec<String>,
+    /// The shares of the conversations that are to make a detour.
+    detours: Vec<(Detour, f64)>,
+}
+
+/// A place among the scenarios of an ability and their openings.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn {
+    /// The domain whose scenarios are listed; all when not given.
+    pub domain: Option<DomainId>,
+    /// The place in the list, in `0..1`; of a given scenario, the place among its openings.
+    pub place: f64,
+    /// The scenario, by its position, if its turn has come.
+    pub scenario: Option<usize>,
+}
+
+/// Scenarios among which a conversation looks for one that takes up what was stated, at most.
+const MAX_ALTERNATIVES: usize = 4;
+
+/// The domains of the scenarios that one conversation joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joins {
+    /// Nothing is joined.
+    Nothing,
+    /// Another matter of the same domain.
+    OneDomain,
+    /// A matter of another domain.
+    Domains,
+}
+
+/// A scenario that may be drawn.
+#[derive(Clone, Debug)]
+struct Draw {
+    /// Its weight beside others of its ability.
+    weight: f64,
+    scenario: usize,
+    /// What it shows of what has a share, one after the other.
+    shows: Vec<bool>,
+}
+
+impl ScenarioSet {
+    /// The scenarios of a document, and what is wrong with those that don't fit.
+    #[must_use]
+    pub fn new(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
+        Self::with(doc, world, check_words)
+    }
+
+    /// As [`ScenarioSet::new`], where the words of all scenarios were checked.
+    #[must_use]
+    pub fn of_read(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
+        Self::with(doc, world, |_, _| Vec::new())
+    }
+
+    fn with(
+        doc: &WorldDoc,
+        world: &World,
+        check: fn(&ScenarioDoc, usize) -> Vec<Finding>,
+    ) -> (Self, Vec<Finding>) {
+        let domains = doc.to_domains();
+        let mut scenario_set = Self::default();
+        let mut findings = Vec::new();
+        for (position, domain) in domains.iter().enumerate() {
+            let id = DomainId(position as u16);
+            let (scenarios, mut found) = scenario::compile(&domain.scenarios, id, world);
+            findings.append(&mut found);
+            for scenario in scenarios {
+                let position = index_of(domain, &scenario.doc);
+                let mut wrong = check(&scenario.doc, position);
+                if wrong.is_empty() {
+                    scenario_set.scenarios.push(Arc::new(scenario));
+                }
+                findings.append(&mut wrong);
+            }
+            scenario_set.personas.push(domain.system.clone());
+            scenario_set.reactions.push(domain.reactions.clone());
+            scenario_set.sign_ins.push(sign_in::words(&domain.sign_in, world, id));
+        }
+        scenario_set.authored = scenario_set.scenarios.len();
+        (scenario_set, findings)
+    }
+
+    /// Adds scenarios that were written by rule. They are played for the abilities that no authored one exercises.
+    pub fn add_written(
+        &mut self,
+        written: impl Iterator<Item = (ScenarioDoc, DomainId, f64, ApiId)>,
+        unwritten: BTreeMap<ApiId, String>,
+        world: &World,
+    ) {
+        self.unwritten = unwritten;
+        for (doc, domain, weight, about) in written {
+            let (compiled, _) = scenario::compile(std::slice::from_ref(&doc), domain, world);
+            self.abouts.extend(compiled.iter().map(|_| about));
+            self.weights.extend(compiled.iter().map(|_| weight));
+            self.scenarios.extend(compiled.into_iter().map(Arc::new));
+        }
+    }
+
+    /// The APIs of a domain that scenarios written by rule are about.
+    #[must_use]
+    pub fn askable(&self, domain: DomainId) -> BTreeSet<ApiId> {
+        let written = self.scenarios.iter().skip(self.authored).zip(&self.abouts);
+        written.filter(|(scenario, _)| scenario.domain == domain).map(|(_, about)| *about).collect()
+    }
+
+    /// The positions of the scenarios written by rule that are about an API and exercise an ability.
+    #[must_use]
+    pub fn about(&self, api: ApiId, ability: Ability) -> Vec<usize> {
+        let written = (self.authored..).zip(self.scenarios.iter().skip(self.authored)).zip(&self.abouts);
+        let fitting = written
+            .filter(|((_, scenario), about)| **about == api && exercises(scenario, ability))
+            .map(|((position, _), _)| position);
+        fitting.collect()
+    }
+
+    /// Why no scenario was written by rule for an API.
+    #[must_use]
+    pub fn unwritten(&self, api: ApiId) -> Option<&str> {
+        self.unwritten.get(&api).map(String::as_str)
+    }
+
+    /// Returns true if an authored scenario exercises an ability.
+    #[must_use]
+    pub fn has_any(&self, ability: Ability) -> bool {
+        self.authored().iter().any(|scenario| exercises(scenario, ability))
+    }
+
+    /// Those that people or models wrote.
+    fn authored(&self) -> &[Arc<Scenario>] {
+        self.scenarios.get(..self.authored).unwrap_or_default()
+    }
+
+    /// Those that were written in the same way as one of them: by people, or by rule.
+    fn alike(&self, first: &Scenario) -> &[Arc<Scenario>] {
+        let is_authored = self.authored().iter().any(|scenario| std::ptr::eq(&**scenario, first));
+        let written = self.scenarios.get(self.authored..).unwrap_or_default();
+        if is_authored { self.authored() } else { written }
+    }
+
+    /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are.
+    pub fn other_matters(&self, first: &Scenario, joins: Joins, rng: &mut ChaCha8Rng) -> Vec<&Scenario> {
+        let several = joins == Joins::Domains;
+        // An API of another domain may do what the scenario says that none does; and nobody works for several services.
+        let stays = |scenario: &Scenario| {
+            scenario.doc.speaker == Speaker::Staff
+                || scenario.doc.goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool))
+        };
+        // A rule of the house may forbid what another scenario does.
+        if joins == Joins::Nothing || (several && stays(first)) || !first.doc.policy.is_empty() {
+            return Vec::new();
+        }
+        let fits = |next: &&Arc<Scenario>| {
+            (next.domain != first.domain) == several
+                && !next.doc.later.is_empty()
+                && next.doc.policy.is_empty()
+                && !(several && stays(next))
+                && next.doc.speaker == first.doc.speaker
+                // Two people of a service whose names are no users' cannot be told to be one.
+                && (several || next.doc.caller.is_none() || first.doc.caller.is_none())
+                && (next.doc.name != first.doc.name || next.domain != first.domain)
+                && !self.repeats(first, next)
+        };
+        let fitting: Vec<&Scenario> = self.alike(first).iter().filter(fits).map(|next| &**next).collect();
+        let for_same_reason =
+            fitting.iter().copied().filter(|next| bridge::share_occasion(&first.doc, &next.doc));
+        let mut chosen = for_same_reason.sample(rng, MAX_ALTERNATIVES);
+        if chosen.is_empty() {
+            chosen = fitting.iter().copied().sample(rng, MAX_ALTERNATIVES);
+        }
+        chosen.shuffle(rng);
+        chosen
+    }
+
+    /// Returns true if one of two scenarios that were written by rule ends with a call that the other makes, too: nobody asks for the
+    /// same twice in a row.
+    pub(crate) fn repeats(&self, first: &Scenario, next: &Scenario) -> bool {
+        let calls = |scenario: &Scenario| -> Vec<String> {
+            scenario.doc.calls().filter_map(|call| call.call.clone()).collect()
+        };
+        let (of_first, of_next) = (calls(first), calls(next));
+        let is_authored = self.authored().iter().any(|scenario| std::ptr::eq(&**scenario, first));
+        first.domain == next.domain
+            && !is_authored
+            && (of_next.last().is_some_and(|last| of_first.contains(last))
+                || of_first.last().is_some_and(|last| of_next.contains(last)))
+    }
+
+    /// Draws what a conversation is to meet on its way; mostly nothing.
+    pub fn draw_detour(&self, rng: &mut ChaCha8Rng) -> Option<Detour> {
+        detour::draw(&self.detours, rng)
+    }
+
+    /// Returns true if a share of a detour was asked for: conversations that drew it are to make it.
+    #[must_use]
+    pub fn is_asked(&self, detour: Detour) -> bool {
+        self.shared.iter().any(|label| label == detour.label())
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn scenarios(&self) -> &[Arc<Scenario>] {
+        &self.scenarios
+    }
+
+    /// What operators of a domain tell their assistants of who they are.
+    #[must_use]
+    pub fn personas(&self, domain: DomainId) -> &[String] {
+        self.personas.get(domain.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// What users of a domain say when a matter is settled.
+    pub(crate) fn reactions(&self, domain: DomainId) -> &ReactionsDoc {
+        static NONE: ReactionsDoc = ReactionsDoc { done: Vec::new(), refused: Vec::new() };
+        self.reactions.get(domain.index()).unwrap_or(&NONE)
+    }
+
+    /// Words for signing in to a domain.
+    pub(crate) fn sign_in(&self, domain: DomainId) -> &SignInDoc {
+        static NONE: SignInDoc = SignInDoc { ask: Vec::new(), tell: Vec::new() };
+        self.sign_ins.get(domain.index()).unwrap_or(&NONE)
+    }
+
+    /// Returns the scenario at a place, and the place of an opening within it, in `0..1`; none where no scenario exercises the
+    /// ability.
+    #[must_use]
+    pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<(&Arc<Scenario>, f64)> {
+        if let Some(position) = drawn.scenario {
+            return Some((self.scenarios.get(position)?, drawn.place));
+        }
+        let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
+        let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
+        let mut left = drawn.place * weight;
+        let found = draws.iter().find(|draw| {
+            let is_drawn = left < draw.weight;
+            if !is_drawn {
+                left -= draw.weight;
+            }
+            is_drawn
+        });
+        let draw = found.or(draws.last())?;
+        Some((self.scenarios.get(draw.scenario)?, (left / draw.weight).clamp(0.0, 1.0)))
+    }
+
+    /// The scenarios that may be drawn for an ability: those of the domain, where it has any.
+    fn draws_of(&self, ability: Ability, domain: Option<DomainId>) -> impl Iterator<Item = &Draw> {
+        let draws = &self.draws[ability as usize];
+        let of_domain =
+            move |draw: &&Draw| domain.is_none_or(|domain| self.scenarios[draw.scenario].domain == domain);
+        let any = draws.iter().any(|draw| of_domain(&draw));
+        draws.iter().filter(move |draw| !any || of_domain(draw))
+    }
+
+    /// The place of another scenario that shows the same of what has a share as the one that was drawn: a conversation that is
+    /// harder to make is not made less often. `to` is the place among them, in `0..1`.
+    #[must_use]
+    pub fn another(&self, ability: Ability, drawn: Drawn, to: f64) -> f64 {
+        let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
+        let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
+        let (mut until, mut before) = (0.0, 0.0);
+        let at = draws.iter().find(|draw| {
+            until += draw.weight;
+            drawn.place * weight < until
+        });
+        let Some(shows) = at.or(draws.last()).map(|draw| &draw.shows) else { return to };
+        let of: f64 = draws.iter().filter(|draw| draw.shows == *shows).map(|draw| draw.weight).sum();
+        let mut left = to * of;
+        for draw in draws {
+            if draw.shows == *shows {
+                if left < draw.weight {
+                    return (before + left) / weight;
+                }
+                left -= draw.weight;
+            }
+            before += draw.weight;
+        }
+        to
+    }
+
+    /// What a scenario is drawn for: what it can show of what has a share.
+    pub fn drawn_for<'r>(&'r self, scenario: &'r Scenario) -> impl Iterator<Item = &'r str> {
+        let told = tags::told_by(&scenario.doc);
+        self.shared.iter().map(String::as_str).filter(move |label| told.contains(label))
+    }
+
+    /// Plays scenarios as often as it takes for the given shares of all conversations to show what they are to show, while each
+    /// of the abilities keeps its share: iterative proportional fitting over labels and abilities. What no scenario shows, or
+    /// all, stays as it is.
+    pub fn weigh(&mut self, shares: &Shares, abilities: &[Ability]) {
+        const ROUNDS: usize = 60;
+        self.shared = shares.keys().cloned().collect();
+        self.detours = Detour::shares(shares, self.authored == 0);
+        let exercised = |ability: &Ability| {
+            let from =
+                if self.has_any(*ability) { 0..self.authored } else { self.authored..self.scenarios.len() };
+            let scenarios = from.filter_map(|at| Some((at, self.scenarios.get(at)?)));
+            let fitting = scenarios.filter(|(_, scenario)| exercises(scenario, *ability));
+            let weight = |at: usize| at.checked_sub(self.authored).and_then(|at| self.weights.get(at));
+            let weighed = fitting.map(|(at, scenario)| Weighed {
+                weight: weight(at).copied().unwrap_or(1.0),
+                ..Weighed::new(*ability, at, scenario, shares)
+            });
+            weighed.collect::<Vec<_>>()
+        };
+        let mut all: Vec<Weighed> = abilities.iter().flat_map(exercised).collect();
+        for _ in 0..ROUNDS {
+            for ability in abilities {
+                let to = f64::from(ability_weight(*ability));
+                let of: f64 = all.iter().filter(|one| one.ability == *ability).map(|one| one.weight).sum();
+                all.iter_mut().filter(|one| one.ability == *ability).for_each(|one| one.weight *= to / of);
+            }
+            for (label, share) in shares.values().enumerate() {
+                let sum: f64 = all.iter().map(|one| one.weight).sum();
+                let with: f64 = all.iter().filter(|one| one.shows[label]).map(|one| one.weight).sum();
+                if with <= 0.0 || with >= sum {
+                    continue;
+                }
+                let (more, less) = (share * sum / with, (1.0 - share) * sum / (sum - with));
+                all.iter_mut().for_each(|one| one.weight *= if one.shows[label] { more } else { less });
+            }
+        }
+        all.sort_by(|one, other| one.shows.cmp(&other.shows));
+        self.draws = Default::default();
+        for Weighed { ability, scenario, shows, weight } in all {
+            self.draws[ability as usize].push(Draw { weight, scenario, shows });
+        }
+    }
+}
+
+/// A scenario as it is weighed for an ability.
+struct Weighed {
+    ability: Ability,
+    scenario: usize,
+    shows: Vec<bool>,
+    weight: f64,
+}
+
+impl Weighed {
+    fn new(ability: Ability, scenario: usize, of: &Scenario, shares: &Shares) -> Self {
+        let told = tags::told_by(&of.doc);
+        let shows = shares.keys().map(|label| told.contains(&label.as_str())).collect();
+        Self { ability, scenario, shows, weight: 1.0 }
+    }
+}
+
+/// Whether a scenario exercises an ability: retrieving one API needs a scenario that calls one, planning one that calls
+/// several.
+fn exercises(scenario: &Scenario, ability: Ability) -> bool {
+    let mut apis: Vec<&str> = scenario.doc.calls().filter_map(|call| call.call.as_deref()).collect();
+    apis.sort_unstable();
+    apis.dedup();
+    match ability {
+        Ability::Call => true,
+        Ability::RetrieveCall => apis.len() == 1,
+        Ability::PlanRetrieveCall => apis.len() > 1,
+    }
+}
+
+fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {
+    domain.scenarios.iter().position(|other| other.name == doc.name).unwrap_or(0)
+}

@@ -1,0 +1,64 @@
+//! The state of a conversation on its way, as data.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use diorama_engine::session::LogEntry;
+use diorama_seeds::model::{ApiId, DomainId};
+use diorama_seeds::scenario::BoundValue;
+
+use super::hand::Hand;
+
+/// What stays the same through a conversation.
+#[derive(Clone, Debug)]
+pub(crate) struct Manner {
+    /// How the user writes.
+    pub(crate) hand: Hand,
+    pub(crate) system: String,
+    /// True where tools are found by searching.
+    pub(crate) retrieves: bool,
+    /// True where the operator has signed the user in: then standing tokens take the place of sign-ins.
+    pub(crate) is_signed_in: bool,
+}
+
+/// What was said so far.
+#[derive(Default)]
+pub(crate) struct Talk {
+    /// The user's messages.
+    pub(crate) said: Vec<String>,
+    /// The assistant's messages.
+    pub(crate) answered: Vec<String>,
+    /// Position in `said` of the first message of the present goal.
+    pub(crate) goal_from: usize,
+}
+
+/// What was called so far.
+#[derive(Default)]
+pub(crate) struct Calls {
+    /// The calls, with their replies.
+    pub(crate) made: Vec<Arc<LogEntry>>,
+    /// The calls behind a name.
+    pub(crate) named: BTreeMap<String, Vec<usize>>,
+}
+
+/// What was searched for so far.
+#[derive(Default)]
+pub(crate) struct Searches {
+    /// The APIs that may be called.
+    pub(crate) shown: BTreeSet<ApiId>,
+    /// The keywords.
+    pub(crate) made: BTreeSet<String>,
+    /// Searches that did not show what was looked for.
+    pub(crate) missed: usize,
+}
+
+/// Who the user is to the services.
+#[derive(Default)]
+pub(crate) struct User {
+    /// The users of the domains so far: the places of the callers.
+    pub(crate) callers: Vec<BoundValue>,
+    /// True where the user was signed in before the present scenario began: its sign-in is left out.
+    pub(crate) skips_sign_in: bool,
+    /// The domains of which a standing token was used, with the token.
+    pub(crate) standing: Vec<(DomainId, String)>,
+}

@@ -1,0 +1,61 @@
+//! The tags of a conversation: the values of the column `tags`.
+
+use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
+
+use super::detour::Detour;
+
+/// Labels of how a scenario's calls are made: who solves the task in another way need not have them.
+pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
+pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
+pub(crate) const MISSED_SEARCH: &str = "missed_search";
+
+/// The labels that a share can be set for.
+pub const LABELS: [&str; 20] = [
+    "withheld",
+    "parallel_calls",
+    "loop",
+    "recovery",
+    "refusal",
+    "branch",
+    "second_request",
+    "no_call",
+    "policy",
+    "correction",
+    "confirmation",
+    "no_tool",
+    "next_page",
+    "calculation",
+    Detour::TransientError.label(),
+    Detour::ExpiredToken.label(),
+    Detour::Slip.label(),
+    Detour::Misspelt.label(),
+    Detour::ChangedMind.label(),
+    Detour::Digression.label(),
+];
+
+/// Labels by what a scenario's form tells, and its author: known before it is played.
+#[must_use]
+pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
+    let steps = || doc.goals.iter().flat_map(|goal| &goal.does);
+    let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
+    let declared = |tag| doc.shows.contains(&tag);
+    let fails = steps().position(|step| step.fails || step.together.iter().any(|call| call.fails));
+    let recovers = fails.is_some_and(|at| steps().skip(at + 1).any(|step| calls(step) && !step.fails));
+    let labels = [
+        ("withheld", steps().any(|step| step.ask.is_some())),
+        ("parallel_calls", steps().any(|step| !step.together.is_empty() || step.at_once)),
+        ("loop", steps().any(|step| step.each.is_some())),
+        ("recovery", recovers),
+        ("refusal", doc.goals.iter().any(|goal| !goal.refused.is_empty())),
+        ("branch", doc.goals.iter().any(|goal| goal.when.is_some())),
+        ("second_request", doc.goals.len() > 1),
+        ("no_call", doc.goals.iter().any(|goal| !goal.does.iter().any(calls))),
+        ("policy", !doc.policy.is_empty()),
+        ("correction", declared(Tag::Correction)),
+        ("confirmation", declared(Tag::Confirmation)),
+        ("no_tool", declared(Tag::NoTool)),
+        ("next_page", declared(Tag::NextPage)),
+        ("calculation", declared(Tag::Calculation)),
+    ];
+    labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name).collect()
+}

@@ -1,0 +1,326 @@
+use std::collections::BTreeSet;
+
+use diorama_output::row::Split;
+use diorama_output::row::parts::Provenance;
+use diorama_proof::{Candidate, GateReport};
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
+use diorama_seeds::scenario::Scenario;
+use diorama_seeds::task::Ability;
+use diorama_seeds::world;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::tags;
+use super::*;
+use crate::rows::proposal::{TaskSpec, propose};
+use crate::rows::prove::test;
+use crate::rows::row::{About, called, row};
+use crate::worlds::make::make_world;
+use crate::worlds::recipe::{Ingredients, Recipe};
+use crate::worlds::world::{BatchWorld, WorldTemplate};
+
+const HARBOUR: &str = include_str!("tests/harbour.yaml");
+const SCENARIOS: &str = include_str!("tests/harbour.scenarios.yaml");
+
+fn document(scenarios: &str) -> WorldDoc {
+    let mut doc = world::read("harbour.yaml", HARBOUR.as_bytes()).unwrap();
+    world::add_scenarios(&mut doc, "harbour.scenarios.yaml", scenarios.as_bytes()).unwrap();
+    doc
+}
+
+fn harbour(seed: u64) -> BatchWorld {
+    let world_template = WorldTemplate::new(&document(SCENARIOS), 99, &Shares::new(), &Ability::ALL).unwrap();
+    make_world(&world_template, seed).unwrap()
+}
+
+fn scenario<'a>(world: &'a BatchWorld, name: &str) -> &'a Scenario {
+    world.world_template.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
+}
+
+/// Worlds of three domains of the catalog.
+fn catalog_recipe() -> Recipe {
+    Recipe::new(Ingredients {
+        seed: 5,
+        abilities: Vec::new(),
+        domains: crate::catalog::domains(),
+        worlds: Vec::new(),
+        test_split: Default::default(),
+        domains_per_world: 3,
+        dialogues: 1,
+        shares: Shares::new(),
+        model: None,
+    })
+    .unwrap()
+}
+
+fn anywhere(place: f64) -> Drawn {
+    Drawn { domain: None, place, scenario: None }
+}
+
+fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
+    PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None, detour: None }
+}
+
+fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    play(world, scenario(world, name), &[], options(world, seed), &mut rng).unwrap().candidate
+}
+
+#[test]
+fn every_scenario_becomes_a_row_and_plays_the_same_again() {
+    let world = harbour(1);
+    for scenario in world.world_template.scenario_set.scenarios() {
+        let name = &scenario.doc.name;
+        let candidate = played(&world, name, 7);
+        assert_eq!(candidate, played(&world, name, 7), "{name}");
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let tested = test(&world, candidate.clone(), &mut rng);
+        assert!(tested.is_ok(), "{name}: {}\n{candidate:#?}", tested.err().unwrap());
+    }
+}
+
+#[test]
+fn places_hold_what_their_conditions_say() {
+    let world = harbour(2);
+    let model = world.base.world();
+    let berth = model.resource_named("berth").unwrap();
+    let (name, length) = {
+        let resource = model.resource(berth);
+        (resource.field_named("name").unwrap(), resource.field_named("length_m").unwrap())
+    };
+    for seed in 0..20 {
+        let candidate = played(&world, "long_enough", seed);
+        let user = &candidate.goals[0].user;
+        let limit: i64 = user.split(' ').find_map(|word| word.parse().ok()).unwrap();
+        let answer = candidate.goals[0].last_words();
+        let fitting = model
+            .resource(berth)
+            .records
+            .iter()
+            .filter(|record| record[length.index()].as_f64().is_some_and(|metres| metres > limit as f64));
+        let named: Vec<&str> = fitting.filter_map(|record| record[name.index()].as_str()).collect();
+        assert!(
+            named.len() >= 2 && named.iter().all(|name| answer.contains(name)),
+            "{user}: {answer}: {named:?}"
+        );
+    }
+}
+
+#[test]
+fn a_step_for_each_item_calls_once_for_each_in_one_message_where_asked() {
+    let candidate = played(&harbour(3), "leave_all", 5);
+    let calls: Vec<usize> = candidate.goals[0].turns.iter().map(|turn| turn.calls.len()).collect();
+    assert!(calls.iter().any(|count| *count >= 2), "{candidate:#?}");
+}
+
+#[test]
+fn what_is_asked_for_is_told_then_and_known_by_its_name() {
+    let candidate = played(&harbour(4), "book_after_look", 2);
+    let goal = &candidate.goals[1];
+    let told = goal.turns.iter().find_map(|turn| turn.user.clone()).unwrap();
+    assert_eq!(goal.withheld.get("boat"), Some(&told));
+}
+
+#[test]
+fn what_is_wrong_is_found_with_its_place() {
+    let doc = |scenarios: &str| {
+        let doc = document(scenarios);
+        let world = world::compile(&doc).unwrap();
+        ScenarioSet::new(&doc, &world).1
+    };
+    let base = "scenarios:\n  - name: one\n    who: somebody\n";
+    for (rest, at, what) in [
+        ("    goals: []\n", "scenarios[0].goals", "no goal"),
+        ("    bind: {x: {a: pier}}\n    goals: [{user: [a], end: [b]}]\n", "bind.x", "expected a resource"),
+        (
+            "    bind: {x: {a: berth, where: \"item.colour == 1\"}}\n    goals: [{user: [a], end: [b]}]\n",
+            "bind.x",
+            "colour",
+        ),
+        (
+            "    bind: {x: {a: berth, pick: [1]}}\n    goals: [{user: [a], end: [b]}]\n",
+            "bind.x",
+            "exactly one",
+        ),
+        ("    goals: [{user: [\"{x\"], end: [b]}]\n", "goals[0].user", "no template"),
+        ("    goals: [{user: [a], does: [{call: Sail}], end: [b]}]\n", "goals", "`Sail`"),
+        (
+            "    goals: [{user: [a], does: [{call: FindBerth, with: {colour: 1}}], end: [b]}]\n",
+            "goals",
+            "`colour`",
+        ),
+        ("    goals: [{user: [a], does: [{ask: boat, say: [c]}], end: [b]}]\n", "does[0].ask", "`boat`"),
+        ("    goals: [{user: [a], does: [{say: [c]}], end: [b]}]\n", "does[0]", "exactly one"),
+    ] {
+        let findings = doc(&format!("{base}{rest}"));
+        let found =
+            findings.iter().any(|finding| finding.path.contains(at) && finding.message.contains(what));
+        assert!(found, "{rest}: {findings:?}");
+    }
+}
+
+#[test]
+fn shares_are_met_where_they_can_be() {
+    let doc = document(SCENARIOS);
+    let world = world::compile(&doc).unwrap();
+    let (mut scenario_set, _) = ScenarioSet::new(&doc, &world);
+    scenario_set.weigh(&[("withheld".to_owned(), 0.5)].into(), &[Ability::Call]);
+    let draws = 2_000;
+    let held = (0..draws).filter(|draw| {
+        let drawn =
+            scenario_set.draw(Ability::Call, anywhere(f64::from(*draw) / f64::from(draws))).unwrap().0;
+        tags::told_by(&drawn.doc).contains(&"withheld")
+    });
+    let share = held.count() as f64 / f64::from(draws);
+    assert!((share - 0.5).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn nothing_in_words_runs_on_or_panics() {
+    let world = harbour(1);
+    for wording in [
+        "{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}",
+        "{x.y.z}",
+        "{now|nothing}",
+        "{1 / 0}",
+        "{% include 'etc/passwd' %}",
+        "{[now, today]|sort}",
+        "{[now, 'a', 3]|sort}",
+    ] {
+        let scenarios =
+            format!("scenarios: [{{name: one, who: a, goals: [{{user: [{wording:?}], end: [b]}}]}}]");
+        let doc = document(&scenarios);
+        let compiled = world::compile(&doc).unwrap();
+        let (scenario_set, _) = ScenarioSet::new(&doc, &compiled);
+        for scenario in scenario_set.scenarios() {
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            // Whatever comes of it, it comes to an end.
+            let _ = play(&world, scenario, &[], options(&world, 1), &mut rng);
+        }
+    }
+}
+
+#[test]
+fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
+    let recipe = catalog_recipe();
+    let world_template = recipe.train[0].get().unwrap().clone();
+    let world = make_world(&world_template, 1).unwrap();
+    let model = world.base.world();
+    let mut without_calls = BTreeSet::new();
+    for (ability, step) in Ability::ALL.into_iter().flat_map(|ability| (0..300).map(move |at| (ability, at)))
+    {
+        let drawn = f64::from(step) / 300.0;
+        let spec = TaskSpec {
+            ability,
+            session_seed: 1,
+            clock: world.base.world().clock,
+            joins: Joins::Nothing,
+            detour: None,
+            drawn: anywhere(drawn),
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };
+        let scenario = world_template.scenario_set.draw(ability, anywhere(drawn)).unwrap().0;
+        let grounded = diorama_proof::ground(world.context(), proposal.candidate).unwrap();
+        let about = About {
+            ability,
+            tags: &[],
+            domain: Some(proposal.domain),
+            split: Split::Train,
+            provenance: &provenance(),
+            model_terms: None,
+        };
+        let row = row(world.of_rows(), &grounded, &GateReport::default(), &about);
+        let expected = &model.domains[scenario.domain.index()];
+        assert_eq!(row.domains, [&*expected.name], "{}", scenario.doc.name);
+        if called(model, &grounded.gold).is_empty() {
+            without_calls.insert(row.domains);
+        }
+    }
+    assert_eq!(without_calls.len(), model.domains.len(), "{without_calls:?}");
+}
+
+fn provenance() -> Provenance {
+    serde_json::from_value(serde_json::json!({
+        "backend": "scenarios", "model": null, "prompt_hash": null, "seed": 1, "row": 0, "attempt": 0, "version": "generate/3",
+    }))
+    .unwrap()
+}
+
+#[test]
+fn the_catalogs_scenarios_become_rows() {
+    let mut lost = Vec::new();
+    let (mut tries, mut rows) = (0, 0);
+    for doc in crate::catalog::worlds().unwrap() {
+        let name = &doc.name;
+        let world_template = WorldTemplate::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
+        assert!(world_template.scenario_set.scenarios().len() >= 25, "{name}");
+        let worlds: Vec<BatchWorld> = (0..4).map(|seed| make_world(&world_template, seed).unwrap()).collect();
+        for scenario in world_template.scenario_set.scenarios() {
+            let passes = |(seed, world): (usize, &BatchWorld)| {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+                let played = play(world, scenario, &[], options(world, seed as u64), &mut rng).ok()?;
+                test(world, played.candidate, &mut rng).ok()
+            };
+            let passed = worlds.iter().enumerate().filter_map(passes).count();
+            tries += worlds.len();
+            rows += passed;
+            if passed == 0 {
+                lost.push(format!("{name}.{}", scenario.doc.name));
+            }
+        }
+    }
+    assert!(lost.is_empty(), "never a row: {lost:?}");
+    assert!(rows * 100 >= tries * 90, "{rows} of {tries}");
+}
+
+#[test]
+fn joined_matters_are_of_one_user_who_signs_in_once() {
+    let recipe = catalog_recipe();
+    let mut joined = 0;
+    for template in &recipe.train[..6] {
+        let world = make_world(template.get().unwrap(), 3).unwrap();
+        let model = world.base.world();
+        let set = &world.world_template.scenario_set;
+        for (number, first) in set.scenarios().iter().enumerate() {
+            let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
+            for joins in [Joins::OneDomain, Joins::Domains] {
+                let later = set.other_matters(first, joins, &mut rng);
+                let fits = |next: &&Scenario| (next.domain != first.domain) == (joins == Joins::Domains);
+                assert!(later.iter().all(fits), "{}", first.doc.name);
+                assert!(later.iter().all(|next| next.doc.speaker == first.doc.speaker));
+                if later.is_empty() {
+                    continue;
+                }
+                let later = [later];
+                let Ok(played) = play(&world, first, &later, options(&world, 9), &mut rng) else {
+                    continue;
+                };
+                joined += 1;
+                let sign_ins = |domain: DomainId| {
+                    let calls = played.candidate.calls().filter_map(|call| model.api_named(&call.api));
+                    let signs_in = |api: &ApiId| {
+                        let api = model.api(*api);
+                        api.domain == domain && matches!(api.behaviour.kind, BehaviourKind::SignIn { .. })
+                    };
+                    calls.filter(signs_in).count()
+                };
+                if joins == Joins::OneDomain && !first.doc.calls().any(|call| call.fails) {
+                    assert!(sign_ins(first.domain) <= 1, "{}: {:?}", first.doc.name, played.candidate);
+                }
+                // Nobody says goodbye and goes on.
+                let [before, after] = <[&Scenario; 2]>::try_from(played.scenarios).unwrap();
+                let closings = before.doc.goals.iter().rev().take_while(|goal| {
+                    goal.does.is_empty()
+                        && goal.facts.is_empty()
+                        && goal.refused.is_empty()
+                        && goal.when.is_none()
+                });
+                let kept = (before.doc.goals.len() - closings.count()).max(1);
+                assert_eq!(played.candidate.goals.len(), kept + after.doc.goals.len(), "{}", first.doc.name);
+            }
+        }
+    }
+    assert!(joined > 300, "{joined}");
+}

@@ -1,0 +1,55 @@
+//! The findings about a world that need no conversation in it.
+//!
+//! Owns the sum of all checks: the document's, those that need the engine (APIs that never succeed), and those of its
+//! scenarios. `diorama world check` prints it, and the API agent hands it to its model.
+
+use diorama_engine::{Base, never_succeeding};
+use diorama_seeds::check;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::materialise::Source;
+use diorama_seeds::model::ApiId;
+use diorama_seeds::world::{self, Finding, Report};
+
+use super::error::PipelineError;
+use crate::scenarios::ScenarioSet;
+
+/// Seeds from which a source world's records are made to be called.
+const SEEDS: u64 = 3;
+
+/// Everything that is wrong with a world; `text` is what it was read from, without the scenarios beside it.
+///
+/// # Errors
+/// When a document without errors cannot be run.
+pub fn inspect(name: &str, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
+    deepened(check::examine(name, text), text, doc)
+}
+
+/// A report on a document without errors, with what only the engine and the scenarios show added.
+///
+/// # Errors
+/// When the document cannot be run.
+pub fn deepened(mut report: Report, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
+    if report.errors() > 0 {
+        return Ok(report);
+    }
+    let name = report.name.clone();
+    report.findings.extend(impossible(doc)?);
+    report.findings.extend(ScenarioSet::new(doc, &world::compile(doc)?).1);
+    Ok(report.located(&name, text))
+}
+
+/// APIs of which no call succeeds on the initial records, whatever the seed.
+fn impossible(doc: &WorldDoc) -> Result<Vec<Finding>, PipelineError> {
+    let source = Source::new(doc.clone())?;
+    let mut found: Option<Vec<ApiId>> = None;
+    for seed in 0..SEEDS {
+        let base = Base::new(source.recorded(seed)?)?;
+        let never = never_succeeding(&base);
+        let known = found.get_or_insert_with(|| never.clone());
+        known.retain(|api| never.contains(api));
+        if known.is_empty() {
+            break;
+        }
+    }
+    Ok(found.unwrap_or_default().into_iter().map(|api| check::never_succeeds(doc, api)).collect())
+}

@@ -1,0 +1,263 @@
+//! API variants: the same APIs under other names, with their documents shorter or longer, their ids of another kind and
+//! their replies in other envelopes.
+//!
+//! A model that has learnt one world by heart should not do better than one that reads: so each world template has
+//! several API variants. What an API does is never changed.
+
+mod shape;
+
+use std::collections::HashSet;
+
+use diorama_answers::prose::measures;
+use diorama_seeds::casing::Casing;
+use diorama_seeds::doc::{ApiDoc, DomainDoc, WorldDoc};
+use diorama_seeds::english::stem;
+use rand::RngExt;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+/// How names of APIs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// As written: `FindBook`.
+    Written,
+    /// `findBook`
+    Camel,
+    /// `find_book`
+    Snake,
+    /// `library_find_book`
+    Prefixed,
+    /// By method and path: `get_catalogue_title`.
+    Rest,
+    /// The thing first: `book_find`.
+    NounFirst,
+}
+
+/// How much the documents say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Documents {
+    /// All that is written.
+    Thorough,
+    /// The beginning of each description.
+    Terse,
+    /// No descriptions of parameters.
+    Bare,
+}
+
+/// A document with another API variant: a function of the document and the stream of choices.
+#[must_use]
+pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
+    const NAMES: [Names; 6] =
+        [Names::Written, Names::Camel, Names::Snake, Names::Prefixed, Names::Rest, Names::NounFirst];
+    const DOCUMENTS: [Documents; 4] =
+        [Documents::Thorough, Documents::Thorough, Documents::Terse, Documents::Bare];
+    const CASINGS: [Casing; 5] =
+        [Casing::Written, Casing::Written, Casing::Camel, Casing::Camel, Casing::Pascal];
+    let (mut doc, mut domains) = doc.into_domains();
+    let names = NAMES.choose(rng).copied().unwrap_or(Names::Written);
+    let documents = DOCUMENTS.choose(rng).copied().unwrap_or(Documents::Thorough);
+    let casing = CASINGS.choose(rng).copied().unwrap_or_default();
+    let mut taken = HashSet::new();
+    for domain in &mut domains {
+        domain.domain.casing = casing;
+        shape::ids(domain, rng);
+        shape::envelopes(domain, rng);
+        rename(domain, names, &mut taken);
+        for api in &mut domain.apis {
+            document(api, documents);
+            if rng.random_bool(0.5) {
+                let mut parameters: Vec<_> = std::mem::take(&mut api.parameters).into_iter().collect();
+                parameters.shuffle(rng);
+                api.parameters = parameters.into_iter().collect();
+            }
+        }
+    }
+    doc.domains = domains;
+    doc
+}
+
+fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
+    let service = domain.domain.name.split('_').next_back().unwrap_or_default().to_owned();
+    let prefix: Vec<String> = domain.domain.name.split('_').map(str::to_owned).collect();
+    let fields = domain.resources.values().flat_map(|resource| resource.fields.keys());
+    let things: HashSet<String> =
+        domain.resources.keys().chain(fields).flat_map(|name| name.split('_')).map(stem).collect();
+    for api in &mut domain.apis {
+        let mut words = words(&api.name);
+        // A name that several domains have was told apart by its domain's already.
+        if names == Names::Prefixed && words.len() > prefix.len() && words.starts_with(&prefix) {
+            words.drain(..prefix.len());
+        }
+        let name = match names {
+            Names::Written => api.name.clone(),
+            Names::Camel => {
+                let mut name = words.first().cloned().unwrap_or_default();
+                words
+                    .iter()
+                    .skip(1)
+                    .for_each(|word| name.push_str(&diorama_seeds::english::capitalised(word)));
+                name
+            }
+            Names::Snake => words.join("_"),
+            Names::Prefixed => format!("{service}_{}", words.join("_")),
+            Names::Rest => {
+                let nouns =
+                    api.path.split('/').filter(|segment| !segment.is_empty() && !segment.starts_with('{'));
+                let nouns: Vec<String> = nouns.map(|noun| noun.replace(['-', '.'], "_")).collect();
+                format!("{}_{}", api.method.to_lowercase(), nouns.join("_"))
+            }
+            Names::NounFirst => {
+                let (verb, nouns) =
+                    words.split_first().map_or(("", &[][..]), |(verb, nouns)| (verb.as_str(), nouns));
+                // `ticket_book`, but never `in_sign`: what is acted on is a resource, or a field of one.
+                let are_things = !nouns.is_empty() && nouns.iter().all(|noun| things.contains(&stem(noun)));
+                if are_things { format!("{}_{verb}", nouns.join("_")) } else { words.join("_") }
+            }
+        };
+        let mut free = name.clone();
+        let mut number = 1;
+        while !taken.insert(free.clone()) {
+            number += 1;
+            // Two routes of one path differ in what they take.
+            let by = api.parameters.keys().nth(number - 2).cloned();
+            free = by.map_or_else(|| format!("{name}_{number}"), |by| format!("{name}_by_{by}"));
+        }
+        if free != api.name {
+            domain.scenarios.iter_mut().for_each(|scenario| scenario.rename_api(&api.name, &free));
+            api.name = free;
+        }
+    }
+}
+
+/// The words of a name in capitals: `FindBook`.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in name.chars() {
+        let starts = character.is_uppercase() && !before.is_uppercase() || words.is_empty();
+        if starts {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(character.to_lowercase());
+        }
+        before = character;
+    }
+    words
+}
+
+/// Returns true if a text names a unit or a currency.
+fn names_measure(text: &str) -> bool {
+    let (units, currencies) = measures(text);
+    !units.is_empty() || !currencies.is_empty()
+}
+
+fn document(api: &mut ApiDoc, documents: Documents) {
+    match documents {
+        Documents::Thorough => {}
+        Documents::Terse => {
+            let end = api.description.find(['.', ',', ';', ':']).unwrap_or(api.description.len());
+            let rest = api.description.split_off(end);
+            // Units and currencies are named nowhere else.
+            let measured = rest.split(". ").map(|sentence| sentence.trim_matches(['.', ' ']));
+            for sentence in measured.filter(|sentence| names_measure(sentence)) {
+                api.description.push_str(if sentence.starts_with([',', ';', ':']) { "" } else { ". " });
+                api.description.push_str(sentence);
+            }
+        }
+        Documents::Bare => {
+            // Units and currencies are named in descriptions only, so these descriptions stay.
+            let plain =
+                |field: &&mut diorama_seeds::doc::FieldDoc| field.unit.is_none() && field.currency.is_none();
+            api.parameters.values_mut().filter(plain).for_each(|field| field.description = None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_seeds::world;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn every_api_variant_of_the_catalog_compiles_and_its_scenarios_follow() {
+        for (seed, doc) in crate::catalog::worlds().unwrap().into_iter().enumerate() {
+            let name = &doc.name;
+            let written = doc.scenarios.len();
+            for api_variant in 0..8 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 100 + api_variant);
+                let varied = vary(doc.clone(), &mut rng);
+                let world = world::compile(&varied).unwrap();
+                let (scenario_set, findings) = crate::scenarios::ScenarioSet::new(&varied, &world);
+                assert!(findings.is_empty(), "{name}: {findings:?}");
+                assert_eq!(scenario_set.scenarios().len(), written, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn scenarios_play_on_every_api_variant() {
+        use diorama_proof::Candidate;
+        use diorama_seeds::task::Ability;
+
+        use crate::scenarios::{PlayOptions, Played, Shares, Unplayed, play};
+        use crate::worlds::make::make_world;
+        use crate::worlds::world::WorldTemplate;
+
+        let mut shapes = HashSet::new();
+        for (seed, doc) in crate::catalog::worlds().unwrap().into_iter().enumerate() {
+            let name = &doc.name;
+            for api_variant in 0..3 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 10 + api_variant);
+                let world_template =
+                    WorldTemplate::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL)
+                        .unwrap();
+                let batch = make_world(&world_template, api_variant).unwrap();
+                for scenario in world_template.scenario_set.scenarios() {
+                    let options = PlayOptions {
+                        ability: Ability::Call,
+                        seed: api_variant,
+                        clock: batch.base.world().clock,
+                        opening: None,
+                        detour: None,
+                    };
+                    let is_lost = |played: &Result<Played<'_>, Unplayed>| {
+                        matches!(
+                            played,
+                            Err(Unplayed::Words { .. }
+                                | Unplayed::NoFact(_)
+                                | Unplayed::Each(_)
+                                | Unplayed::Unknown(_)
+                                | Unplayed::NotSignedIn(_))
+                        )
+                    };
+                    // A reply may hold no item to tell of; what no draw plays is broken.
+                    let mut played = play(&batch, scenario, &[], options, &mut rng);
+                    for _ in 0..3 {
+                        if is_lost(&played) {
+                            played = play(&batch, scenario, &[], options, &mut rng);
+                        }
+                    }
+                    let lost = is_lost(&played);
+                    assert!(!lost, "{name}, {}: {played:?}", scenario.doc.name);
+                    let arguments = |candidate: &Candidate| {
+                        let turns = candidate.goals.iter().flat_map(|goal| &goal.turns);
+                        let calls = turns.flat_map(|turn| &turn.calls);
+                        calls.flat_map(|call| call.arguments.keys().cloned()).collect::<Vec<_>>()
+                    };
+                    shapes.extend(played.map(|played| arguments(&played.candidate)).unwrap_or_default());
+                }
+            }
+        }
+        // One parameter, in each casing.
+        assert!(["max_fee", "maxFee", "MaxFee"].iter().all(|name| shapes.contains(*name)), "{shapes:?}");
+    }
+
+    #[test]
+    fn a_name_is_taken_apart_at_its_capitals() {
+        assert_eq!(words("MyPINs"), ["my", "pins"]);
+        assert_eq!(words("FindBook"), ["find", "book"]);
+    }
+}

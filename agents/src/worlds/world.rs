@@ -1,0 +1,205 @@
+//! The analysis of a world before any call: a template's sources, its phrases, and which API can find which values.
+//!
+//! Owns [`WorldTemplate`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
+//! with its engine). Must not execute calls.
+
+use std::sync::{Arc, OnceLock};
+
+use diorama_engine::{Base, Reading};
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::materialise::Source;
+use diorama_seeds::model::{Field, FieldId, Resource, ResourceId, World};
+use diorama_seeds::scenario::{PersonFields, Prior, RecordSource};
+use diorama_seeds::task::Ability;
+use diorama_seeds::value::Instant;
+use diorama_seeds::world::{Finding, Report};
+
+pub use diorama_proof::survey::refers_to;
+use diorama_proof::{Stop, Survey, Vocabulary, WorldContext};
+
+use super::guide::Guide;
+use crate::rows::row::RowWorld;
+use crate::scenarios::names::Names;
+use crate::scenarios::set::ScenarioSet;
+use crate::scenarios::shares::Shares;
+
+/// A source world from which the worlds of many batches are made: same domains and APIs, other records.
+pub struct WorldTemplate {
+    /// The world's name.
+    pub name: String,
+    /// Licence of its rows; `unstated` where its document gives none.
+    pub license: String,
+    /// Its source; `unstated` where its document names none.
+    pub origin: String,
+    /// The compiled source.
+    pub source: Source,
+    /// Words for its APIs and fields.
+    pub guide: Guide,
+    /// The static analysis.
+    pub survey: Survey,
+    /// Fields that hold names of people.
+    pub people: PersonFields,
+    /// Conversations written for it.
+    pub scenario_set: ScenarioSet,
+    alternate_seed: u64,
+    alternates: OnceLock<Result<Arc<World>, Report>>,
+    names: OnceLock<Names>,
+}
+
+/// One materialised world of a world template.
+pub struct BatchWorld {
+    /// The world template.
+    pub world_template: Arc<WorldTemplate>,
+    /// The engine's frozen base.
+    pub base: Arc<Base>,
+    /// Names of records, for the grader.
+    pub vocabulary: Vocabulary,
+    /// Identifier inside a dataset: the world template's name and the hash's beginning.
+    pub id: String,
+    /// The world's hash.
+    pub hash: String,
+    /// The document as stored.
+    pub canonical: Arc<str>,
+    /// The world template's alternate records.
+    pub alternates: Arc<World>,
+}
+
+/// A conversation that begins.
+static NO_PRIOR: Prior = Prior::NONE;
+
+impl BatchWorld {
+    /// Returns the context that candidates are checked against.
+    #[must_use]
+    pub fn context(&self) -> WorldContext<'_> {
+        let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.world_template.survey);
+        WorldContext { base, vocabulary, survey, stop: Stop::NEVER }
+    }
+
+    /// Returns the records and values that the places of scenarios are chosen from, where nothing came before.
+    #[must_use]
+    pub fn record_source<'a>(&'a self, records: &'a Reading<'a>, clock: Instant) -> RecordSource<'a> {
+        RecordSource {
+            world: self.base.world(),
+            records,
+            alternates: &self.alternates,
+            clock,
+            people: &self.world_template.people,
+            prior: &NO_PRIOR,
+        }
+    }
+
+    /// Returns the values that rows state of this world.
+    #[must_use]
+    pub fn of_rows(&self) -> RowWorld<'_> {
+        RowWorld {
+            base: &self.base,
+            id: &self.id,
+            hash: &self.hash,
+            license: &self.world_template.license,
+            source: &self.world_template.origin,
+        }
+    }
+}
+
+impl WorldTemplate {
+    /// Compiles a source document.
+    ///
+    /// # Errors
+    /// The findings of the reader.
+    pub fn new(
+        doc: &WorldDoc,
+        alternate_seed: u64,
+        shares: &Shares,
+        abilities: &[Ability],
+    ) -> Result<Arc<Self>, Report> {
+        let world_template = Self::with(doc.clone(), alternate_seed, shares, abilities, ScenarioSet::new)?;
+        world_template.alternates()?;
+        Ok(world_template)
+    }
+
+    /// As [`WorldTemplate::new`], for a document of whose scenarios the words were checked. Its alternate records are made when they are first
+    /// wanted.
+    ///
+    /// # Errors
+    /// As [`WorldTemplate::new`].
+    pub(crate) fn of_read(
+        doc: WorldDoc,
+        alternate_seed: u64,
+        shares: &Shares,
+        abilities: &[Ability],
+    ) -> Result<Arc<Self>, Report> {
+        Self::with(doc, alternate_seed, shares, abilities, ScenarioSet::of_read)
+    }
+
+    fn with(
+        doc: WorldDoc,
+        alternate_seed: u64,
+        shares: &Shares,
+        abilities: &[Ability],
+        scenarios: fn(&WorldDoc, &World) -> (ScenarioSet, Vec<Finding>),
+    ) -> Result<Arc<Self>, Report> {
+        let source = Source::new(doc.with_sources())?;
+        let (doc, world) = (source.doc(), source.world());
+        let guide = Guide::new(doc, world);
+        let mut survey = Survey::new(world);
+        survey.leave_out(|api| guide.api(api).unasked);
+        let (mut scenario_set, findings) = scenarios(doc, world);
+        if !findings.is_empty() {
+            return Err(Report { name: doc.name.clone(), findings });
+        }
+        scenario_set.weigh(shares, abilities);
+        let people = person_fields(doc, world);
+        let (license, origin) = (doc.license().to_owned(), doc.source().to_owned());
+        Ok(Arc::new(Self {
+            license,
+            origin,
+            name: world.name.to_string(),
+            guide,
+            survey,
+            people,
+            scenario_set,
+            alternate_seed,
+            alternates: OnceLock::new(),
+            source,
+            names: OnceLock::new(),
+        }))
+    }
+
+    /// Records of another seed: where values for new records come from.
+    ///
+    /// # Errors
+    /// When they cannot be made.
+    pub fn alternates(&self) -> Result<Arc<World>, Report> {
+        self.alternates.get_or_init(|| self.source.alternates(self.alternate_seed).map(Arc::new)).clone()
+    }
+
+    /// The words of what people call what its APIs do.
+    pub fn names(&self) -> &Names {
+        self.names.get_or_init(|| Names::new(self.world(), &self.guide))
+    }
+
+    /// The APIs' words and analysis aside, the compiled world without records.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        self.source.world()
+    }
+}
+
+/// The fields of a document that hold names of people: those made by `person_name`, or with a last name.
+fn person_fields(doc: &WorldDoc, world: &World) -> PersonFields {
+    let domains = doc.to_domains();
+    let names_person = |resource: &Resource, field: &Field| {
+        let domain = domains.get(resource.domain.index())?;
+        let doc = domain.resources.get(&*resource.name)?.fields.get(&*field.name)?;
+        let template = doc.fake.as_ref().and_then(|fake| fake.get("text")).and_then(|text| text.as_str());
+        let with_name = template.is_some_and(|text| text.contains("{last_name}"));
+        Some(doc.provider() == Some("person_name") || with_name)
+    };
+    let resources = world.resources.iter().enumerate();
+    let fields = resources.flat_map(|(index, resource)| {
+        let fields = resource.fields.iter().enumerate();
+        let of_people = fields.filter(move |(_, field)| names_person(resource, field) == Some(true));
+        of_people.map(move |(field, _)| (ResourceId(index as u16), FieldId(field as u16)))
+    });
+    fields.collect()
+}
