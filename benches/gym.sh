@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The protocols of `serve --gym` under load: 2,048 sessions stepped at once over each, forks and resets; beside NeMo Gym's own
-# `workplace_assistant`, served by its own code (where `.ci/gym` has installed NeMo Gym). Prints a JSON object for each.
+# `workplace_assistant`, served by its own code (where `.ci/lane trainers` has installed NeMo Gym). Prints a JSON object for each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sessions=${1:-2048}
@@ -25,7 +25,7 @@ for protocol in nemo-gym openenv ors; do
 done
 
 python=target/venv-nemo-gym/bin/python
-[ -x "$python" ] || { echo "skipped: .ci/gym installs the peer" >&2; exit 0; }
+[ -x "$python" ] || { echo "skipped: the lane `trainers` installs the peer" >&2; exit 0; }
 "$python" benches/gym_peer.py "$work/peer" &
 started+=($!)
 until [ -s "$work/peer" ]; do sleep 0.1; done

@@ -419,7 +419,7 @@ fn replays(served: &Served, id: &str) -> usize {
 }
 
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn odd_requests_are_answered_and_leave_the_server_whole() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

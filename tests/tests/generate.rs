@@ -137,9 +137,9 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     kill_and_resume(3);
 }
 
-/// Twenty kills: part of `.ci/full`, because it takes minutes.
+/// Twenty kills: the lane `generate-kills`, because it takes minutes.
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn twenty_kills_resume_to_the_same_bytes() {
     kill_and_resume(20);
 }

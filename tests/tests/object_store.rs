@@ -200,9 +200,9 @@ fn a_store_that_cannot_be_used_is_named_in_one_message() {
     fails("s3://none/run", &[("AWS_ENDPOINT", "http://127.0.0.1:1")], 1, "Connection refused");
 }
 
-/// Part of `.ci/full`, which installs the server: it keeps objects in files, so that it can be killed too.
+/// Part of the lane `object-store`, which installs the server: it keeps objects in files, so that it can be killed too.
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn eight_shards_with_workers_and_server_killed_give_the_bytes_of_a_local_run() {
     const SHARDS: usize = 8;
     let program = installed("npm-s3rver/node_modules/.bin/s3rver").unwrap();

@@ -224,7 +224,7 @@ fn a_world_of_writes_without_sign_in_holds() {
 }
 
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn every_world_of_the_catalog_holds() {
     let catalog = Server::start(&["--json"]).unwrap().said["worlds"].as_array().unwrap().clone();
     let names: Vec<String> = catalog.iter().map(|name| name.as_str().unwrap().to_owned()).collect();

@@ -191,7 +191,7 @@ fn what_was_answered_survives_kills() {
 }
 
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn what_was_answered_survives_a_hundred_kills() {
     kill_again_and_again(70, false);
     kill_again_and_again(30, true);
@@ -275,7 +275,7 @@ fn delete(served: &Served, ids: &[String]) {
 }
 
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn two_thousand_sessions_under_faults_lose_nothing_at_a_sigterm_and_leak_nothing() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.yaml"), NOTES).unwrap();
@@ -361,7 +361,7 @@ fn start_seconds(folder: &Path, end: &str) -> f64 {
 }
 
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn what_a_restart_takes_with_and_without_snapshots() {
     const STAR: &str = "  - {name: StarNote, method: PATCH, path: '/notes/{note_id}/stars', parameters: {note_id: {ref: note}, \
                         stars: {type: integer, min: 0}}, behaviour: {patch: note}}\n";

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use diorama_model_server::{Answer, ModelServer, Script};
 
-/// Commands that other lanes run: `.ci/run` takes the tests' command from the README, `.ci/install` those for installing.
+/// Commands that other lanes run: `.ci/run` takes the tests' command from the README, the lane `install` those for installing.
 const ELSEWHERE: [&str; 4] = [
     "cargo test --release --workspace",
     "cargo install --path agents --locked",
@@ -78,7 +78,7 @@ fn the_readmes_commands_do_what_it_says() {
 }
 
 #[test]
-#[ignore = "needs torch; .ci/gym installs it"]
+#[ignore = "needs torch; the lane `trainers` installs it"]
 fn the_readmes_dataset_is_trained_on() {
     let python = root().join("target/venv-trl/bin");
     let (folder, path) = place(&format!("{}:", python.display()));

@@ -194,5 +194,5 @@ for name in ["trl-preference", "trl-preference-structured"]:
         same += bare[0] == bare[1]
     tell(f"jsonschema: {name}", wrong + same, pairs=len(rows), **kinds)
 
-print("not run: training itself, in any of them: it needs torch (.ci/gym has TRL's trainer for two steps)")
+print("not run: training itself, in any of them: it needs torch (the lane `trainers` has TRL's trainer for two steps)")
 sys.exit(f"wrong: {', '.join(failed)}" if failed else 0)

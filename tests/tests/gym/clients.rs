@@ -61,7 +61,7 @@ fn openenvs_clients_play_and_its_graders_pass() {
 }
 
 #[test]
-#[ignore = "a minute; .ci/full runs it"]
+#[ignore = "a minute; a lane runs it"]
 fn openenvs_local_checks_pass_where_they_can_be_run() {
     let tasks = Tasks::new(60);
     let gym = tasks.serve("openenv", &[]);
@@ -89,7 +89,7 @@ fn the_open_reward_client_plays() {
 }
 
 #[test]
-#[ignore = "needs NeMo Gym, whose package brings Ray; .ci/full installs it"]
+#[ignore = "needs NeMo Gym, whose package brings Ray; the lane `trainers` installs it"]
 fn nemo_gyms_agent_gets_the_rewards_of_eval() {
     let tasks = Tasks::new(50);
     let rows = tasks.dataset.with_file_name("rows.jsonl");
@@ -113,7 +113,7 @@ fn nemo_gyms_agent_gets_the_rewards_of_eval() {
 }
 
 #[test]
-#[ignore = "needs Inspect; .ci/full installs it"]
+#[ignore = "needs Inspect; the lane `trainers` installs it"]
 fn inspect_evaluates_sessions_and_writes_a_log_that_it_reads() {
     let tasks = Tasks::new(20);
     let gym = tasks.serve("ors", &[]);
@@ -129,7 +129,7 @@ fn inspect_evaluates_sessions_and_writes_a_log_that_it_reads() {
 }
 
 #[test]
-#[ignore = "needs verifiers, whose harness fetches packages; .ci/full installs it"]
+#[ignore = "needs verifiers, whose harness fetches packages; the lane `trainers` installs it"]
 fn verifiers_evaluates_over_its_bridge_to_nemo_gym() {
     let tasks = Tasks::new(20);
     let rows = tasks.dataset.with_file_name("rows.jsonl");
@@ -144,7 +144,7 @@ fn verifiers_evaluates_over_its_bridge_to_nemo_gym() {
 }
 
 #[test]
-#[ignore = "needs verl; .ci/full installs it"]
+#[ignore = "needs verl; the lane `trainers` installs it"]
 fn verls_loop_of_calls_is_rewarded_by_grades() {
     let tasks = Tasks::new(50);
     let gym = tasks.serve("ors", &[]);
@@ -156,7 +156,7 @@ fn verls_loop_of_calls_is_rewarded_by_grades() {
 }
 
 #[test]
-#[ignore = "needs torch; .ci/full installs it"]
+#[ignore = "needs torch; the lane `trainers` installs it"]
 fn trls_trainer_takes_two_steps_that_learn() {
     let tasks = Tasks::new(50);
     let gym = tasks.serve("ors", &[]);

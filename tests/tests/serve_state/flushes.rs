@@ -125,7 +125,7 @@ fn one_flush_that_fails_ends_the_server_whichever_it_is() {
 }
 
 #[test]
-#[ignore = "takes minutes; .ci/full runs it"]
+#[ignore = "takes minutes; a lane runs it"]
 fn a_hundred_flushes_that_fail_lose_nothing() {
     fail_again_and_again(100);
 }

@@ -1,4 +1,4 @@
-//! Full-size models through fastembed: `.ci/full` brings the real MiniLM and never skips these.
+//! Full-size models through fastembed: the lane `fastembed` brings the real MiniLM and never skips these.
 
 #![cfg(feature = "fastembed")]
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test may end this way")]
