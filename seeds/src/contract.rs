@@ -6,6 +6,8 @@
 
 mod body;
 mod check;
+mod conditions;
+mod form;
 mod format;
 mod headers;
 mod make;

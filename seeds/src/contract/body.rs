@@ -1,9 +1,7 @@
 //! Contracts of APIs, and what they make of the bodies of requests.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use super::check::Side;
@@ -64,37 +62,5 @@ impl Contract {
     pub fn needs_members(&self) -> bool {
         let schema = self.request.as_ref().map(|schema| self.schemas.resolve(schema));
         schema.and_then(|schema| schema.get("minProperties")?.as_f64()).is_some_and(|least| least >= 1.0)
-    }
-
-    /// The members of a form, whose texts may spell numbers, lists or objects: of each the first reading that its schema
-    /// takes.
-    #[must_use]
-    pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
-        let flat = self.request.as_ref().map(|schema| self.schemas.flat(schema)).unwrap_or_default();
-        let ways = flat.ways.iter().map(|way| self.schemas.flat(way).members);
-        let all: Vec<Cow<'_, Map<String, Json>>> =
-            std::iter::once(flat.members.clone()).chain(ways).collect();
-        let schema = |name: &str| all.iter().find_map(|members| members.get("properties")?.get(name));
-        let mut members: Map<String, Json> = Map::new();
-        for (name, texts) in pairs {
-            let value = self.spelt(schema(&name), &texts);
-            members.insert(name, value);
-        }
-        members
-    }
-
-    /// The first reading of a form's texts that a schema takes.
-    fn spelt(&self, schema: Option<&Json>, texts: &[String]) -> Json {
-        let read = |text: &str| serde_json::from_str::<Json>(text).ok();
-        let only = texts.first().filter(|_| texts.len() == 1);
-        let plain = only.map(|text| Json::from(text.as_str()));
-        let whole = only.and_then(|text| read(text));
-        let list = || Json::Array(texts.iter().map(|text| Json::from(text.as_str())).collect());
-        let items = texts.iter().map(|text| read(text).unwrap_or_else(|| Json::from(text.as_str())));
-        let readings = [plain.clone(), whole, Some(list()), Some(Json::Array(items.collect()))];
-        let fits = |value: &Json| {
-            schema.is_none_or(|schema| self.schemas.check(schema, value, Side::Request).is_ok())
-        };
-        readings.into_iter().flatten().find(fits).or(plain).unwrap_or_else(list)
     }
 }

@@ -1,6 +1,7 @@
 //! True when a value is valid by a schema.
 
 use std::cell::{Cell, RefCell};
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
@@ -36,7 +37,7 @@ pub struct Wrong {
 
 /// Where a check is.
 #[derive(Clone, Copy)]
-struct At<'c> {
+pub(super) struct At<'c> {
     side: Side,
     depth: u32,
     steps: &'c Cell<u32>,
@@ -47,18 +48,18 @@ impl<'c> At<'c> {
         Self { side, depth: 0, steps }
     }
 
-    const fn inside(self) -> Self {
+    pub(super) const fn inside(self) -> Self {
         Self { depth: self.depth + 1, ..self }
     }
 
     /// Counts a step. Whether it is one too many.
-    fn is_spent(self) -> bool {
+    pub(super) fn is_spent(self) -> bool {
         self.steps.set(self.steps.get().saturating_add(1));
         self.depth > MAX_DEPTH || self.steps.get() > MAX_STEPS
     }
 }
 
-type Verdict = Result<(), Wrong>;
+pub(super) type Verdict = Result<(), Wrong>;
 
 impl Schemas {
     /// True when a value is valid by a schema.
@@ -79,7 +80,7 @@ impl Schemas {
         self.check_members(members, value, At::top(Side::Reply, &Cell::new(0))).is_ok()
     }
 
-    fn check_at(&self, schema: &Json, value: &Json, at: At<'_>) -> Verdict {
+    pub(super) fn check_at(&self, schema: &Json, value: &Json, at: At<'_>) -> Verdict {
         if at.is_spent() {
             return Ok(());
         }
@@ -108,9 +109,16 @@ impl Schemas {
         {
             return Err(wrong("a value that `not` does not describe", value));
         }
+        self.check_condition(members, value, at)?;
         match value {
-            Json::Object(found) => self.check_object(members, found, at),
-            Json::Array(items) => self.check_array(members, items, at),
+            Json::Object(found) => {
+                self.check_object(members, found, at)?;
+                self.check_dependents(members, found, value, at)
+            }
+            Json::Array(items) => {
+                self.check_array(members, items, at)?;
+                self.check_contains(members, items, at)
+            }
             Json::String(text) => check_text(members, text, at.side),
             Json::Number(number) => check_number(members, number.as_f64().unwrap_or_default(), value),
             Json::Null | Json::Bool(_) => Ok(()),
@@ -151,11 +159,7 @@ impl Schemas {
         for name in list(members, "required").iter().filter_map(Json::as_str) {
             let known = properties.and_then(|properties| properties.get(name));
             if !found.contains_key(name) && !known.is_some_and(|known| self.owed_by_other(known, at.side)) {
-                return Err(Wrong {
-                    at: name.to_owned(),
-                    expected: "a value".to_owned(),
-                    found: "nothing".to_owned(),
-                });
+                return Err(Wrong::missing(name));
             }
         }
         let extra = word(members, "additionalProperties");
@@ -234,7 +238,12 @@ impl Wrong {
         (self.found != "nothing", self.at.len())
     }
 
-    fn inside(mut self, place: &str) -> Self {
+    /// A member that must be there is not.
+    pub(super) fn missing(name: &str) -> Self {
+        Self { at: name.to_owned(), expected: "a value".to_owned(), found: "nothing".to_owned() }
+    }
+
+    pub(super) fn inside(mut self, place: &str) -> Self {
         let dot = if self.at.is_empty() || self.at.starts_with('[') { "" } else { "." };
         self.at = format!("{place}{dot}{}", self.at);
         self
@@ -269,6 +278,10 @@ fn with_article(kind: &str) -> String {
     if kind == "null" { kind.to_owned() } else { format!("{article} {kind}") }
 }
 
+/// Numbers with a point or an exponent are whole up to 2^53; whole numbers beyond 2^63 cannot be kept digit by digit, so they are
+/// none.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// True when a value is of a type.
 pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
     match (kind, value) {
@@ -279,7 +292,9 @@ pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
         | ("array", Json::Array(_))
         | ("object", Json::Object(_)) => true,
         ("integer", Json::Number(number)) => {
-            number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|value| value.fract() == 0.0)
+            number.is_i64()
+                || (!number.is_u64()
+                    && number.as_f64().is_some_and(|value| value.fract() == 0.0 && value.abs() <= EXACT))
         }
         ("null" | "boolean" | "number" | "string" | "file" | "array" | "object" | "integer", _) => false,
         _ => true,
@@ -289,7 +304,7 @@ pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
 /// True when two values are the same by JSON Schema: 1 is 1.0.
 pub(super) fn same(one: &Json, other: &Json) -> bool {
     match (one, other) {
-        (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Json::Number(_), Json::Number(_)) => compare(one, other).is_eq(),
         _ => one == other,
     }
 }
@@ -317,23 +332,35 @@ fn check_text(members: &Map<String, Json>, text: &str, side: Side) -> Verdict {
 }
 
 fn check_number(members: &Map<String, Json>, value: f64, found: &Json) -> Verdict {
-    let bound = |key: &str| number(members, key);
-    if let Some(least) = bound("minimum").filter(|least| value < *least) {
+    let bound = |key: &str| Some(compare(found, word(members, key)?)).zip(number(members, key));
+    if let Some((_, least)) = bound("minimum").filter(|(order, _)| order.is_lt()) {
         return Err(wrong(format!("at least {least}"), found));
     }
-    if let Some(most) = bound("maximum").filter(|most| value > *most) {
+    if let Some((_, most)) = bound("maximum").filter(|(order, _)| order.is_gt()) {
         return Err(wrong(format!("at most {most}"), found));
     }
-    if let Some(least) = bound("exclusiveMinimum").filter(|least| value <= *least) {
+    if let Some((_, least)) = bound("exclusiveMinimum").filter(|(order, _)| order.is_le()) {
         return Err(wrong(format!("more than {least}"), found));
     }
-    if let Some(most) = bound("exclusiveMaximum").filter(|most| value >= *most) {
+    if let Some((_, most)) = bound("exclusiveMaximum").filter(|(order, _)| order.is_ge()) {
         return Err(wrong(format!("less than {most}"), found));
     }
-    let step = bound("multipleOf").filter(|step| *step > 0.0);
+    let step = number(members, "multipleOf").filter(|step| *step > 0.0);
     match step.filter(|step| ((value / step) - (value / step).round()).abs() > 1e-9) {
         Some(step) => Err(wrong(format!("a multiple of {step}"), found)),
         None => Ok(()),
+    }
+}
+
+/// The order of two numbers, exact for whole ones.
+fn compare(one: &Json, other: &Json) -> Ordering {
+    let whole = |value: &Json| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => one.cmp(&other),
+        _ => {
+            let value = |value: &Json| value.as_f64().unwrap_or_default();
+            value(one).partial_cmp(&value(other)).unwrap_or(Ordering::Equal)
+        }
     }
 }
 
@@ -368,7 +395,7 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     })
 }
 
-fn wrong(expected: impl Into<String>, found: &Json) -> Wrong {
+pub(super) fn wrong(expected: impl Into<String>, found: &Json) -> Wrong {
     let found = match found {
         Json::Object(_) => "an object".to_owned(),
         Json::Array(_) => "a list".to_owned(),

@@ -45,8 +45,13 @@ impl Schemas {
             constant_bytes: 0,
             told: 0,
         };
-        let place =
-            Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None, beside: None };
+        // Who makes something, and is answered with a text or a number, is told its key.
+        let kind = self.flat(schema);
+        let is_key = facts.known.is_new
+            && !facts.known.key_name.is_empty()
+            && ["string", "integer"].contains(&values::kind_of(&kind.members, None));
+        let found = Some(&facts.known.key).filter(|_| is_key);
+        let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found, beside: None };
         let mut value = maker().value(schema, &place, &Scope::Record(facts.known.clone()));
         if facts.known.is_new {
             // A reply none of whose members anybody has said shows what any reply does: that it was done, as a rule.

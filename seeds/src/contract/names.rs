@@ -95,7 +95,12 @@ const KEY_ENDINGS: [&str; 12] =
 pub fn key_name(name: &str) -> Option<(String, &'static str)> {
     let letters = plain(name);
     // Most names need no closer look.
-    let found = KEY_ENDINGS.into_iter().find(|ending| letters.ends_with(ending))?;
+    let Some(found) = KEY_ENDINGS.into_iter().find(|ending| letters.ends_with(ending)) else {
+        // `idBoard` is the id of a board.
+        let words = if letters.starts_with("id") { split_identifier(name) } else { Vec::new() };
+        let rest = words.split_first().filter(|(first, rest)| *first == "id" && !rest.is_empty())?.1;
+        return Some((noun(&rest.concat()), "id"));
+    };
     // `alias_id` ends with `id`, whatever `aliasid` ends with.
     let last = split_identifier(name).pop();
     let ending = KEY_ENDINGS.into_iter().find(|ending| last.as_deref() == Some(*ending)).unwrap_or(found);

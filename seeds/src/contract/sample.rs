@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{number, word};
 use super::names::{key_name, plain};
+use crate::english::split_identifier;
 use crate::pattern::matching_text;
 use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value, Zone};
@@ -180,7 +181,7 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         _ if plain(name).ends_with("url") || plain(name).ends_with("uri") => {
             format!("https://example.com/{}", word(4))
         }
-        _ => words(seed),
+        _ => coded(name, seed, fits).unwrap_or_else(|| plain_text(name, seed)),
     };
     let least = number(members, "minLength").unwrap_or(0.0).min(100_000.0) as usize;
     let is_code = !made.contains(' ') && made.contains(|letter: char| letter.is_ascii_digit());
@@ -201,6 +202,62 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         made = made.chars().take(most as usize).collect();
     }
     Json::String(made)
+}
+
+/// Codes by the last words of names, each in two lengths.
+const CODES: [(&[&str], &[&str]); 3] = [
+    (&["currency"], &["EUR", "USD", "GBP", "CHF", "SEK", "JPY"]),
+    (&["country"], &["DE", "FR", "NO", "ES", "IT", "DEU", "FRA", "NOR", "ESP", "ITA"]),
+    (&["language", "lang", "locale"], &["en", "de", "fr", "es", "it", "eng", "deu", "fra"]),
+];
+
+/// A currency, a country or a language, where a name says that a text is one.
+fn coded(name: &str, seed: u64, fits: &dyn Fn(&Json) -> bool) -> Option<String> {
+    let said = split_identifier(name);
+    let code = |word: &String| ["code", "iso", "iso2", "iso3", "alpha2", "alpha3"].contains(&word.as_str());
+    let noun = said.iter().rev().find(|word| !code(word))?;
+    let (_, codes) = CODES.iter().find(|(names, _)| names.contains(&noun.as_str()))?;
+    let from = seed as usize % 5;
+    let turned = codes.iter().cycle().skip(from).take(codes.len());
+    turned.map(|code| (*code).to_owned()).find(|code| fits(&Json::from(code.as_str())))
+}
+
+/// Words of names whose values people write.
+const WRITTEN: [&str; 22] = [
+    "name",
+    "title",
+    "text",
+    "word",
+    "words",
+    "description",
+    "message",
+    "comment",
+    "label",
+    "caption",
+    "summary",
+    "note",
+    "phrase",
+    "subject",
+    "content",
+    "body",
+    "street",
+    "address",
+    "city",
+    "reason",
+    "topic",
+    "keyword",
+];
+/// Characters of a member's name that its value repeats.
+const MAX_NAME: usize = 24;
+
+/// A text of which nothing is known but its name: two words where people write it, else the name with a number.
+fn plain_text(name: &str, seed: u64) -> String {
+    let said = split_identifier(name);
+    if said.is_empty() || said.iter().any(|word| WRITTEN.contains(&word.as_str())) {
+        return words(seed);
+    }
+    let called: String = said.join(" ").chars().take(MAX_NAME).collect();
+    format!("{} {}", called.trim_end(), seed % 900 + 100)
 }
 
 /// An identifier of eighteen digits.

@@ -261,3 +261,38 @@ fn what_is_put_together_does_not_nest_and_alternatives_end() {
     let made = schemas.reply(&json!({"$ref": "#/schemas/s0"}), &facts);
     assert!(!made.is_null(), "{made}");
 }
+
+#[test]
+fn members_that_depend_on_others_are_held_to_it_and_replies_keep_it() {
+    let schema = json!({"type": "object", "required": ["kind"], "properties": {
+            "kind": {"enum": ["person", "company"]}, "vat": {"type": "string"}, "card": {"type": "string"},
+            "billing": {"type": "string"}},
+        "if": {"properties": {"kind": {"const": "company"}}, "required": ["kind"]},
+        "then": {"required": ["vat"]}, "else": {"not": {"required": ["vat"]}},
+        "dependentRequired": {"card": ["billing"]}, "unevaluatedProperties": false});
+    let check = |value: Json, holds: bool| {
+        assert_eq!(schemas().check(&schema, &value, Side::Request).is_ok(), holds, "{value}");
+    };
+    check(json!({"kind": "company"}), false);
+    check(json!({"kind": "company", "vat": "x"}), true);
+    check(json!({"kind": "person", "vat": "x"}), false);
+    check(json!({"kind": "person", "card": "1"}), false);
+    check(json!({"kind": "person", "card": "1", "billing": "Elm Row"}), true);
+    check(json!({"kind": "person", "colour": "red"}), false);
+    for seed in 0..8 {
+        let known = Rc::new(Known { seed, ..Known::default() });
+        let made = schemas().reply(&schema, &Facts { known, list: None, now: 0, lookup: &Nobody });
+        assert!(schemas().check(&schema, &made, Side::Reply).is_ok(), "{made}");
+    }
+    let list = json!({"type": "array", "contains": {"const": 3}, "maxContains": 1});
+    let holds = |value: Json| schemas().check(&list, &value, Side::Reply).is_ok();
+    assert!(holds(json!([1, 3])) && !holds(json!([1])) && !holds(json!([3, 3])));
+}
+
+#[test]
+fn whole_numbers_are_exact() {
+    let schema = json!({"type": "integer", "minimum": 9_007_199_254_740_993_i64});
+    let holds = |value: Json| schemas().check(&schema, &value, Side::Request).is_ok();
+    assert!(holds(json!(9_007_199_254_740_993_i64)) && holds(json!(i64::MAX)));
+    assert!(!holds(json!(9_007_199_254_740_992_i64)) && !holds(json!(u64::MAX)) && !holds(json!(1e300)));
+}

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::known::Known;
 use super::state::{FULL_DEPTH, Maker, Place, Scope};
@@ -82,6 +82,15 @@ impl Maker<'_> {
             if word(members, "uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
                 items.push(value);
             }
+        }
+        if let Some(contained) = word(members, "contains")
+            && !items.is_empty()
+            && !items.iter().any(|item| self.fits(contained, item))
+        {
+            let both = json!({"allOf": [contained, item]});
+            let value = self.value(&both, &place.below(&one, "", place.seed), &Scope::Made(known.clone()));
+            items.pop();
+            items.push(value);
         }
         Json::Array(items)
     }

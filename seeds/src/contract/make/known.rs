@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::contract::names::{KEYS, key_name};
 
@@ -22,6 +22,8 @@ pub struct Known {
     pub of: Option<usize>,
     /// A caller made it: what nobody has said of it is not made up.
     pub is_new: bool,
+    /// What was sent of it, by the names under which it was.
+    pub sent: Map<String, Json>,
     /// Members by plain name.
     pub members: HashMap<String, Json>,
     /// The records that it stands below or refers to, and itself, by the names that members give them.

@@ -8,11 +8,14 @@ use super::known::{Known, Named};
 use super::state::{FULL_DEPTH, Holds, MAX_STEPS, Maker, Place, Scope};
 use super::values::{alike, kind_of, one_of};
 use crate::contract::check::{Side, list, number, word};
+use crate::contract::conditions::CONDITIONS;
 use crate::contract::names::{KEYS, is_gone, key_name, noun, plain, tells_error};
 use crate::contract::sample;
 
 /// Parts of a record that one list inside it shows.
 const MAX_PARTS: usize = 100;
+/// Members that are made or left out until an object keeps its conditions.
+const MAX_REPAIRS: u32 = 8;
 /// Members that hold whoever made a record.
 const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 /// Names of made-up entries of maps.
@@ -118,7 +121,63 @@ impl Maker<'_> {
                 out.insert(name.to_owned(), told.unwrap_or_else(made));
             }
         }
-        Json::Object(out)
+        let mut value = Json::Object(out);
+        if CONDITIONS.iter().any(|condition| word(members, condition).is_some()) {
+            self.keep_conditions(members, place, &scope, &mut value);
+        }
+        value
+    }
+
+    /// The record in an envelope of which nothing is said but that it is an object: its key, and what was sent of it.
+    fn whole(&self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let flat = self.schemas.flat(part);
+        let is_open = flat.ways.is_empty()
+            && word(&flat.members, "type").is_some_and(|kind| kind == "object")
+            && ["properties", "additionalProperties"].iter().all(|said| word(&flat.members, said).is_none());
+        if !is_open || known.key_name.is_empty() || !WRAPPERS.contains(&&*plain(here.name)) {
+            return None;
+        }
+        let mut members = Map::from_iter([(known.key_name.clone(), known.key.clone())]);
+        members.extend(known.sent.iter().map(|(name, value)| (name.clone(), value.clone())));
+        Some(Json::Object(members))
+    }
+
+    /// Makes an object valid by what its members demand of each other: missing ones are made, or one that may be left out goes.
+    fn keep_conditions(
+        &mut self,
+        members: &Map<String, Json>,
+        place: &Place<'_>,
+        scope: &Scope<'_>,
+        value: &mut Json,
+    ) {
+        let schema = Json::Object(members.clone());
+        let properties = word(members, "properties").and_then(Json::as_object);
+        for _ in 0..MAX_REPAIRS {
+            let Err(wrong) = self.schemas.check(&schema, value, Side::Reply) else { return };
+            let Json::Object(out) = &*value else { return };
+            let missing =
+                properties.and_then(|all| all.get(&wrong.at)).filter(|_| !out.contains_key(&wrong.at));
+            if let Some(part) = missing {
+                let here = place.below(&wrong.at, "", sample::mix(place.seed, &plain(&wrong.at)));
+                let made = self.value(part, &here, &Scope::Made(scope.known().clone()));
+                if let Json::Object(out) = value {
+                    out.insert(wrong.at, made);
+                }
+                continue;
+            }
+            let names: Vec<String> = out.keys().rev().cloned().collect();
+            let without = |name: &String| {
+                let mut less = out.clone();
+                less.shift_remove(name);
+                Json::Object(less)
+            };
+            let less = names.iter().map(without).find(|less| self.fits(&schema, less));
+            match less {
+                Some(less) => *value = less,
+                None => return,
+            }
+        }
     }
 
     /// Members that callers name: what is known of them, and one where there must be some.
@@ -130,7 +189,8 @@ impl Maker<'_> {
         out: &mut Map<String, Json>,
     ) {
         let extra = word(members, "additionalProperties");
-        if extra == Some(&Json::Bool(false)) {
+        let rest = word(members, "unevaluatedProperties");
+        if [extra, rest].contains(&Some(&Json::Bool(false))) {
             return;
         }
         if let Scope::Found(inner, known) = scope {
@@ -203,9 +263,16 @@ impl Maker<'_> {
             Scope::Found(members, _) => members
                 .get(here.name)
                 .or_else(|| members.iter().find(|(known, _)| plain(known) == name).map(|(_, value)| value))
+                .or_else(|| enveloped_key(known, &name, here))
                 .cloned(),
             Scope::Made(_) => None,
         };
+        if told.is_none()
+            && let Some(whole) = self.whole(part, here, scope)
+        {
+            self.told += 1;
+            return Some(whole);
+        }
         let list = self.facts.list.as_ref().filter(|list| !self.listed && plain(&list.name) == name);
         if list.is_none() && !must {
             let known = named.is_some() || told.is_some();
@@ -424,4 +491,10 @@ impl Maker<'_> {
             _ => None,
         }
     }
+}
+
+/// The key of a record whose members were sent in an envelope, which lacks the key.
+fn enveloped_key<'k>(known: &'k Known, name: &str, here: &Place<'_>) -> Option<&'k Json> {
+    let is_key = !known.key_name.is_empty() && plain(&known.key_name) == name;
+    (is_key && here.depth <= 2 && WRAPPERS.contains(&here.inside)).then_some(&known.key)
 }

@@ -39,9 +39,9 @@ pub(super) fn members(
     };
     match (given, whole) {
         (given, Some(whole)) => Ok(Map::from_iter([(whole.name.to_string(), given)])),
-        (Json::Object(members), None) => Ok(members),
-        // Content that no schema describes is taken as it is.
+        // Content that no schema describes says nothing.
         (_, None) if contract.request.is_none() => Ok(Map::new()),
+        (Json::Object(members), None) => Ok(members),
         (_, None) => Err(Problem::new(
             Kind::World(contract.refusal),
             "the body: expected a JSON object, found another value",
@@ -53,7 +53,7 @@ pub(super) fn members(
 fn form(contract: &Contract, pairs: impl Iterator<Item = (String, String)>) -> Json {
     let mut all: IndexMap<String, Vec<String>> = IndexMap::new();
     for (name, text) in pairs {
-        all.entry(name.strip_suffix("[]").unwrap_or(&name).to_owned()).or_default().push(text);
+        all.entry(name).or_default().push(text);
     }
     Json::Object(contract.form(all))
 }

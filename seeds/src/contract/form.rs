@@ -1,0 +1,156 @@
+//! Bodies of forms: names with brackets as members, items and objects (`address[city]`, `items[0][price]`, `locales[]`), and
+//! texts as the first reading that their schema takes.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use super::body::Contract;
+use super::check::Side;
+
+/// Brackets of one name, at most.
+const MAX_BRACKETS: usize = 16;
+
+/// What a form has under one name.
+#[derive(Default)]
+struct Node {
+    texts: Vec<String>,
+    inside: IndexMap<String, Node>,
+}
+
+impl Contract {
+    /// The members of a form.
+    #[must_use]
+    pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
+        let mut root = Node::default();
+        for (name, texts) in pairs {
+            let declared = self.request.as_ref().is_some_and(|schema| self.member(schema, &name).is_some());
+            let path = if declared { vec![name.as_str()] } else { bracketed(&name) };
+            let node = path
+                .into_iter()
+                .fold(&mut root, |node, part| node.inside.entry(part.to_owned()).or_default());
+            node.texts.extend(texts);
+        }
+        let members = root.inside.into_iter().map(|(name, node)| {
+            let schema = self.request.as_ref().and_then(|schema| self.member(schema, &name));
+            let value = self.read(schema, node);
+            (name, value)
+        });
+        members.collect()
+    }
+
+    /// The schema of a member, of any of the alternatives.
+    fn member<'s>(&'s self, schema: &'s Json, name: &str) -> Option<Json> {
+        let flat = self.schemas.flat(schema);
+        let own = flat.members.get("properties").and_then(|all| all.get(name)).cloned();
+        let ways = || flat.ways.iter().find_map(|way| self.member(way, name));
+        own.or_else(ways)
+            .or_else(|| flat.members.get("additionalProperties").filter(|more| more.is_object()).cloned())
+    }
+
+    /// The schema of the items of a list, of any of the alternatives.
+    fn items<'s>(&'s self, schema: &'s Json) -> Option<Json> {
+        let flat = self.schemas.flat(schema);
+        let own = flat.members.get("items").cloned();
+        own.or_else(|| flat.ways.iter().find_map(|way| self.items(way)))
+    }
+
+    fn read(&self, schema: Option<Json>, node: Node) -> Json {
+        if node.inside.is_empty() {
+            return self.spelt(schema.as_ref(), &node.texts);
+        }
+        let is_place = |name: &String| name.is_empty() || name.bytes().all(|byte| byte.is_ascii_digit());
+        if node.inside.keys().all(is_place) {
+            let items = schema.as_ref().and_then(|schema| self.items(schema));
+            let mut places: Vec<(String, Node)> = node.inside.into_iter().collect();
+            places.sort_by_key(|(place, _)| place.parse::<u64>().unwrap_or(u64::MAX));
+            let read = places.into_iter().flat_map(|(place, node)| match place.is_empty() {
+                true if node.inside.is_empty() => {
+                    let one = |text: &String| self.spelt(items.as_ref(), std::slice::from_ref(text));
+                    node.texts.iter().map(one).collect()
+                }
+                _ => vec![self.read(items.clone(), node)],
+            });
+            return Json::Array(read.collect());
+        }
+        let members = node.inside.into_iter().map(|(name, node)| {
+            let schema = schema.as_ref().and_then(|schema| self.member(schema, &name));
+            let value = self.read(schema, node);
+            (name, value)
+        });
+        Json::Object(members.collect())
+    }
+
+    /// The first reading of a form's texts that a schema takes.
+    fn spelt(&self, schema: Option<&Json>, texts: &[String]) -> Json {
+        let read = |text: &str| serde_json::from_str::<Json>(text).ok();
+        let only = texts.first().filter(|_| texts.len() == 1);
+        let plain = only.map(|text| Json::from(text.as_str()));
+        let whole = only.and_then(|text| read(text));
+        let list = || Json::Array(texts.iter().map(|text| Json::from(text.as_str())).collect());
+        let items = texts.iter().map(|text| read(text).unwrap_or_else(|| Json::from(text.as_str())));
+        let readings = [plain.clone(), whole, Some(list()), Some(Json::Array(items.collect()))];
+        let fits = |value: &Json| {
+            schema.is_none_or(|schema| self.schemas.check(schema, value, Side::Request).is_ok())
+        };
+        readings.into_iter().flatten().find(fits).or(plain).unwrap_or_else(list)
+    }
+}
+
+/// The parts of a name: `items`, `0` and `price` of `items[0][price]`; the name itself where its brackets do not pair.
+fn bracketed(name: &str) -> Vec<&str> {
+    let parts = || {
+        let (first, rest) = name.split_once('[').filter(|(first, _)| !first.is_empty())?;
+        let inner = rest.strip_suffix(']')?;
+        let inner: Vec<&str> = inner.split("][").collect();
+        let plain = inner.len() <= MAX_BRACKETS && inner.iter().all(|part| !part.contains(['[', ']']));
+        plain.then(|| std::iter::once(first).chain(inner).collect())
+    };
+    parts().unwrap_or_else(|| vec![name])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::Schemas;
+
+    #[test]
+    fn names_with_brackets_are_members_and_items() {
+        let contract = Contract {
+            schemas: Arc::new(Schemas::default()),
+            request: Some(json!({"type": "object", "properties": {
+                "address": {"anyOf": [{"type": "object", "properties": {"zip": {"type": "string"}}}, {"enum": [""]}]},
+                "items": {"type": "array", "items": {"type": "object", "properties": {"quantity": {"type": "integer"}}}},
+                "locales": {"type": "array", "items": {"type": "string"}},
+                "page[size]": {"type": "integer"},
+            }})),
+            whole: None,
+            reply: None,
+            kinds: Vec::new(),
+            headers: Vec::new(),
+            form: true,
+            merge: false,
+            refusal: 400,
+        };
+        let check = |pairs: &[(&str, &str)], expect: Json| {
+            let mut all: IndexMap<String, Vec<String>> = IndexMap::new();
+            for (name, text) in pairs {
+                all.entry((*name).to_owned()).or_default().push((*text).to_owned());
+            }
+            assert_eq!(Json::Object(contract.form(all)), expect, "{pairs:?}");
+        };
+        check(
+            &[("address[zip]", "0150"), ("page[size]", "5")],
+            json!({"address": {"zip": "0150"}, "page[size]": 5}),
+        );
+        check(
+            &[("items[1][quantity]", "2"), ("items[0][quantity]", "1")],
+            json!({"items": [{"quantity": 1}, {"quantity": 2}]}),
+        );
+        check(&[("locales[]", "nb"), ("locales[]", "en")], json!({"locales": ["nb", "en"]}));
+        check(&[("metadata[7a]", "x"), ("odd[", "y")], json!({"metadata": {"7a": "x"}, "odd[": "y"}));
+    }
+}
