@@ -50,7 +50,8 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
         return Ok(Applied { reply, state, changes: Vec::new() });
     }
     let sent = contract::read_body(api, &call.arguments, &base.world().zone)?;
-    let arguments = arguments::parse(api, &call.arguments, &base.world().zone)?;
+    let arguments = arguments::parse(api, &call.arguments, &base.world().zone)
+        .map_err(|refusal| contract::refused(api, refusal))?;
     let mut run = Run::new(base, state, api, arguments);
     run.sent = sent;
     run.authorise()?;

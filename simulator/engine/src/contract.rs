@@ -71,6 +71,19 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
     Ok(unwrapped(&api.path, members))
 }
 
+/// Gives the refusal of an argument the status that the document declares for it. A path that names no key of a record names nothing.
+pub(super) fn refused(api: &Api, refusal: Refusal) -> Refusal {
+    let wrong = api.parameters.iter().find(|known| Some(&known.name) == refusal.parameter.as_ref());
+    let is_key = wrong.is_some_and(|known| {
+        known.place == Place::Path && matches!(known.schema.kind, Type::Reference { .. })
+    });
+    match &api.contract {
+        Some(_) if is_key && refusal.status == 400 => Refusal { status: 404, ..refusal },
+        Some(contract) if refusal.status == 400 => Refusal { status: contract.refusal, ..refusal },
+        _ => refusal,
+    }
+}
+
 /// Returns the members of a record in a body: those of a member that is named as the record is (`{"user": {...}}`), or as JSON:API writes
 /// it (`{"data": {"attributes": {...}}}`).
 fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
@@ -244,6 +257,9 @@ impl Run<'_> {
             known.members.insert(name, self.key_json(resource, record));
             self.tell_computed(id, record, &mut known)?;
         }
+        if known.key_name.is_empty() && (record.is_none() || self.api.method == Method::Get) {
+            self.name_owner(&mut known);
+        }
         self.name_path(&mut known);
         let json = self.reply_of(contract, schema, Rc::new(known), None);
         Ok(match record {
@@ -303,6 +319,7 @@ impl Run<'_> {
             path.replace(&format!("{{{}}}", parameter.name), &value.to_text(self.zone()))
         });
         around.members = window.told(&self.api.name, &path, total, &keys, self.page_parameter());
+        self.name_owner(&mut around);
         self.name_path(&mut around);
         let items = known.into_iter().map(|mut known| {
             self.name_path(&mut known);

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use diorama_seeds::contract::{AS, KEYS, Known, Listed, Lookup, Named, key_name, noun, plain};
-use diorama_seeds::model::{FieldId, Record, Resource, ResourceId};
+use diorama_seeds::contract::{ANY_KEY, AS, KEYS, Known, Listed, Lookup, Named, key_name, noun, plain};
+use diorama_seeds::model::{FieldId, ParameterId, Record, Resource, ResourceId};
 use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
@@ -47,6 +47,7 @@ impl Run<'_> {
         // Sent members are shown as they were sent, until something else changes them.
         let mut kept = kept.unwrap_or_default();
         kept.retain(|name, sent| self.is_so_still(id, record, name, sent));
+        let sent = kept.clone();
         tell(&mut members, kept);
         // A membership record shows the record that it stands for.
         if let Some(of) = self.stands_for(resource, record, from) {
@@ -76,6 +77,7 @@ impl Run<'_> {
             key_name,
             noun: own,
             of: Some(id.index()),
+            sent,
             is_new: record.get(resource.key.index()).is_some_and(|key| self.base.find(id, key).is_none()),
             members,
             named,
@@ -166,6 +168,7 @@ impl Run<'_> {
     /// Adds what the path names.
     pub(super) fn name_path(&self, known: &mut Known) {
         let mut before = String::new();
+        let last = self.api.path.rsplit('/').next().unwrap_or_default();
         for segment in self.api.path.split('/').filter(|segment| !segment.is_empty()) {
             let Some(name) =
                 segment.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name)
@@ -178,13 +181,41 @@ impl Run<'_> {
             let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
             // A number or a name is no id of what it names.
             let is_id = key_name(name).is_none_or(|(_, ending)| KEYS.contains(&ending));
-            let noun = if is_id { stem.unwrap_or_else(|| before.clone()) } else { String::new() };
+            // A day or a word is no key of what stands before it, unless that is its name.
+            let is_value = key_name(name).is_none() && noun(name) != before && !self.is_reference(parameter);
+            let noun = match stem {
+                _ if !is_id || is_value => String::new(),
+                stem => stem.unwrap_or_else(|| before.clone()),
+            };
             let own = noun == known.noun && known.key != key;
-            if !own && !known.named.iter().any(|known| known.noun == noun && known.name == plain(name)) {
+            // `name` in a path is what stands there is called, and nothing below it.
+            let is_own = segment == last || !ANY_KEY.contains(&&*plain(name));
+            let called = if is_own { plain(name) } else { String::new() };
+            if !own && !known.named.iter().any(|known| known.noun == noun && known.name == called) {
                 let role = noun.clone();
-                known.named.insert(0, Named { noun, role, of: None, name: plain(name), key, sure: true });
+                known.named.insert(0, Named { noun, role, of: None, name: called, key, sure: true });
             }
         }
+    }
+
+    /// Adds the id of the record that a path ends below: `/movies/{movie_id}/credits` shows that film's.
+    pub(super) fn name_owner(&self, known: &mut Known) {
+        let mut segments = self.api.path.rsplit('/');
+        let is_word = segments.next().is_some_and(|last| !last.contains('{'));
+        let key = segments.next().and_then(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        let Some(name) = key.filter(|_| is_word) else { return };
+        if key_name(name).is_some_and(|(_, ending)| KEYS.contains(&ending))
+            && let Some(parameter) = self.api.parameter_named(name)
+        {
+            let key = self.argument(parameter).to_json(self.zone());
+            known.members.entry("id".to_owned()).or_insert(key);
+        }
+    }
+
+    /// Returns true if a parameter takes the key of a record.
+    fn is_reference(&self, parameter: ParameterId) -> bool {
+        let known = self.api.parameters.get(parameter.index());
+        known.is_some_and(|known| matches!(known.schema.kind, Type::Reference { .. }))
     }
 
     /// The names by which members of replies call a resource and its fields.
