@@ -38,10 +38,10 @@ impl Files for NoFiles {
 pub(super) fn take_in(root: &mut Json, files: &dyn Files) -> IndexMap<String, String> {
     let mut bundle =
         Bundle { files, taken: Map::new(), queue: Vec::new(), failed: IndexMap::new(), bytes: 0 };
-    bundle.point(root, "", 0);
+    bundle.point(root, "", 0, false);
     while let Some(path) = bundle.queue.pop() {
         if let Some(mut document) = bundle.load(&path) {
-            bundle.point(&mut document, &path, 0);
+            bundle.point(&mut document, &path, 0, false);
             bundle.taken.insert(path, document);
         }
     }
@@ -83,7 +83,7 @@ impl Bundle<'_> {
     }
 
     /// Rewrites the references of a file to places inside the whole.
-    fn point(&mut self, node: &mut Json, file: &str, depth: u32) {
+    fn point(&mut self, node: &mut Json, file: &str, depth: u32, names: bool) {
         // Parsing bounds the depth already; this keeps the walk's own stack bounded whatever parses.
         if depth > 256 {
             return;
@@ -95,12 +95,12 @@ impl Bundle<'_> {
                     *reference = self.target(&wanted, file);
                 }
                 for (name, part) in members.iter_mut() {
-                    if !is_plain_value(name) {
-                        self.point(part, file, depth + 1);
+                    if names || !is_plain_value(name) {
+                        self.point(part, file, depth + 1, !names && holds_names(name));
                     }
                 }
             }
-            Json::Array(items) => items.iter_mut().for_each(|item| self.point(item, file, depth + 1)),
+            Json::Array(items) => items.iter_mut().for_each(|item| self.point(item, file, depth + 1, false)),
             _ => {}
         }
     }
@@ -184,11 +184,27 @@ pub(super) fn is_plain_value(name: &str) -> bool {
     matches!(name, "example" | "examples" | "default" | "enum" | "const")
 }
 
+/// Whether the members of a member have names that the document chose, so that none of them is a word of OpenAPI: a property may be
+/// called `default`, and a response is.
+pub(super) fn holds_names(name: &str) -> bool {
+    matches!(
+        name,
+        "properties"
+            | "patternProperties"
+            | "responses"
+            | "schemas"
+            | "definitions"
+            | "parameters"
+            | "headers"
+            | "paths"
+    )
+}
+
 /// Everything that refers to nothing, each with its place in the document and why.
 pub(super) fn unresolved(root: &Json, reasons: &IndexMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
     let mut path = String::from("#");
-    walk(root, root, reasons, &mut path, &mut found, 0);
+    walk(root, root, reasons, &mut path, &mut found, (0, false));
     found
 }
 
@@ -198,7 +214,7 @@ fn walk(
     reasons: &IndexMap<String, String>,
     path: &mut String,
     found: &mut Vec<String>,
-    depth: u32,
+    (depth, names): (u32, bool),
 ) {
     if depth > 256 || found.len() >= MOST_NOTES {
         return;
@@ -218,19 +234,19 @@ fn walk(
                 ));
             }
             for (name, part) in members {
-                if is_plain_value(name) {
+                if !names && is_plain_value(name) {
                     continue;
                 }
                 path.push('/');
                 path.push_str(&escaped(name));
-                walk(root, part, reasons, path, found, depth + 1);
+                walk(root, part, reasons, path, found, (depth + 1, !names && holds_names(name)));
                 path.truncate(length);
             }
         }
         Json::Array(items) => {
             for (index, part) in items.iter().enumerate() {
                 path.push_str(&format!("/{index}"));
-                walk(root, part, reasons, path, found, depth + 1);
+                walk(root, part, reasons, path, found, (depth + 1, false));
                 path.truncate(length);
             }
         }
@@ -241,7 +257,7 @@ fn walk(
 /// Refuses schemas that are made of themselves: `allOf` and bare references in a circle have no meaning.
 pub(super) fn check_circles(root: &Json) -> Result<(), Unreadable> {
     let mut starts = IndexSet::new();
-    references(root, &mut starts, 0);
+    references(root, &mut starts, (0, false));
     let mut settled: IndexSet<&str> = IndexSet::new();
     for start in starts {
         if settled.contains(start) {
@@ -269,7 +285,7 @@ pub(super) fn check_circles(root: &Json) -> Result<(), Unreadable> {
 }
 
 /// All texts of references.
-fn references<'a>(node: &'a Json, into: &mut IndexSet<&'a str>, depth: u32) {
+fn references<'a>(node: &'a Json, into: &mut IndexSet<&'a str>, (depth, names): (u32, bool)) {
     if depth > 256 {
         return;
     }
@@ -277,12 +293,12 @@ fn references<'a>(node: &'a Json, into: &mut IndexSet<&'a str>, depth: u32) {
         Json::Object(members) => {
             into.extend(members.get("$ref").and_then(Json::as_str));
             for (name, part) in members {
-                if !is_plain_value(name) {
-                    references(part, into, depth + 1);
+                if names || !is_plain_value(name) {
+                    references(part, into, (depth + 1, !names && holds_names(name)));
                 }
             }
         }
-        Json::Array(items) => items.iter().for_each(|item| references(item, into, depth + 1)),
+        Json::Array(items) => items.iter().for_each(|item| references(item, into, (depth + 1, false))),
         _ => {}
     }
 }

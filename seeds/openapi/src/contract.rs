@@ -11,7 +11,7 @@ use super::document::Operation;
 use super::shape::lookup;
 
 /// What of a schema promises something about values, or lends them a form.
-const WORDS: [&str; 30] = [
+const WORDS: [&str; 40] = [
     "type",
     "enum",
     "const",
@@ -25,6 +25,16 @@ const WORDS: [&str; 30] = [
     "anyOf",
     "oneOf",
     "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "propertyNames",
+    "unevaluatedProperties",
+    "contains",
+    "minContains",
+    "maxContains",
     "minimum",
     "maximum",
     "exclusiveMinimum",
@@ -63,7 +73,7 @@ pub(super) struct Taker<'a> {
 impl<'a> Taker<'a> {
     pub(super) fn new(root: &'a Json, resources: Resources<'a>) -> Self {
         let version = root.get("openapi").and_then(Json::as_str).unwrap_or_default();
-        let old = !version.starts_with("3.1");
+        let old = version.starts_with("3.0") || version.is_empty();
         Self { root, resources, old, names: IndexMap::new(), waiting: Vec::new(), schemas: IndexMap::new() }
     }
 
@@ -144,14 +154,23 @@ impl<'a> Taker<'a> {
         }
         for (word, value) in members.iter().filter(|(word, _)| WORDS.contains(&word.as_str())) {
             let value = match (word.as_str(), value) {
-                ("properties" | "patternProperties", Json::Object(all)) => Json::Object(
+                ("properties" | "patternProperties" | "dependentSchemas", Json::Object(all)) => Json::Object(
                     all.iter()
                         .map(|(name, part)| (name.clone(), self.convert(part, &noun(name), depth + 1)))
                         .collect(),
                 ),
-                ("items" | "additionalProperties" | "not", Json::Object(_)) => {
-                    self.convert(value, called, depth + 1)
-                }
+                (
+                    "items"
+                    | "additionalProperties"
+                    | "not"
+                    | "if"
+                    | "then"
+                    | "else"
+                    | "propertyNames"
+                    | "unevaluatedProperties"
+                    | "contains",
+                    Json::Object(_),
+                ) => self.convert(value, called, depth + 1),
                 ("allOf" | "anyOf" | "oneOf" | "prefixItems", Json::Array(parts)) => {
                     Json::Array(parts.iter().map(|part| self.convert(part, called, depth + 1)).collect())
                 }

@@ -15,6 +15,7 @@ use self::parameters::{parameter, parameter_schema, written_parameters};
 use self::replies::{
     headers, json_content, kinds, media, reply_content, success, success_response, true_json,
 };
+use super::errors;
 use super::examples;
 use super::levels;
 use super::security::{self, Needs};
@@ -63,6 +64,8 @@ pub(super) struct Operation {
     pub(super) merges: bool,
     /// It makes what is not there: a PUT that declares 201 beside another success.
     pub(super) makes: bool,
+    /// A PUT that may make what nothing else makes: it says so, or does not say what it answers where there is nothing.
+    pub(super) puts: bool,
     /// It declares what it answers where there is no such record.
     pub(super) misses: bool,
     /// The body is neither JSON nor a form.
@@ -75,6 +78,10 @@ pub(super) struct Operation {
     pub(super) headers: Vec<(String, Json)>,
     /// A success has content of some kind.
     pub(super) answers: bool,
+    /// What its address takes beside its path: `lat` of `/alerts?lat={lat}`.
+    pub(super) beside: Vec<Parameter>,
+    /// The bodies of its errors, by status.
+    pub(super) errors: IndexMap<String, Json>,
     /// The status with which it refuses a body that is not valid.
     pub(super) refusal: u16,
     pub(super) security: Needs,
@@ -89,6 +96,10 @@ pub(super) struct Parameter {
     pub(super) required: bool,
     pub(super) description: String,
     pub(super) shape: Shape,
+    /// In a path: it takes any value of its form, as this one, and is no record's key.
+    pub(super) free: Option<Json>,
+    /// In a path: it takes that value alone.
+    pub(super) constant: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +124,12 @@ impl Operation {
     /// Path, as the document writes it.
     pub(super) fn written_path(&self) -> &str {
         self.written.as_ref().map_or(&self.path, |(_, path)| path)
+    }
+
+    /// A value of a parameter of its path that is no record's key.
+    pub(super) fn free(&self, name: &str) -> Option<&Json> {
+        let known = |known: &&Parameter| known.name == name && known.place == Place::Path;
+        self.parameters.iter().find(known)?.free.as_ref()
     }
 
     /// The shape of a key in its path. One that is read into the path may be sent in a query or a body.
@@ -197,7 +214,11 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
             forms.insert(form, all.len());
             all.push(Found { route, method, path, chosen_by, item, node });
         }
-        for method in ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some()) {
+        let named =
+            ["options", "head", "trace", "query"].into_iter().filter(|method| item.get(method).is_some());
+        // Methods that OpenAPI does not know, since 3.2.
+        let more = item.get("additionalOperations").and_then(Json::as_object).into_iter().flatten();
+        for method in named.chain(more.map(|(method, _)| method.as_str())) {
             notes.push(Note::on(
                 &format!("{} {written}", method.to_uppercase()),
                 Severity::LeftOut.says("the method is not served; only GET, POST, PUT, PATCH and DELETE are"),
@@ -233,6 +254,7 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
         let mut unfolder = Unfolder::new(root, levels);
         let mut operation = operation(&mut unfolder, found.method, &found.path, found.item, found.node);
         operation.chosen_by.clone_from(&found.chosen_by);
+        operation.beside = beside(root, found);
         operation.parameters.retain(|parameter| {
             parameter.place == Place::Path || !found.chosen_by.contains_key(&parameter.name)
         });
@@ -280,6 +302,18 @@ fn chosen_by<'a>(
         is_known.then(|| (name.to_owned(), value.to_owned()))
     });
     pairs.collect()
+}
+
+/// The parameters of the pairs after `#` or `?` that may have any value.
+fn beside(root: &Json, found: &Found<'_>) -> Vec<Parameter> {
+    let mut unfolder = Unfolder::new(root, levels::ALL);
+    let any = found.chosen_by.iter().filter(|(_, value)| value.is_empty());
+    let known = any.filter_map(|(name, _)| {
+        let mut written = written_parameters(found.item, found.node);
+        let node = written.find(|node| node.get("name").and_then(Json::as_str) == Some(name))?;
+        parameter(&mut unfolder, node)
+    });
+    known.collect()
 }
 
 /// Segments of a path, at most. Records of as many levels are looked for above each other.
@@ -348,6 +382,13 @@ fn is_deprecated(node: &Json) -> bool {
     marked || named || said.contains("deprecated") || said.contains("closing down")
 }
 
+/// Whether the names of an operation say that it makes something.
+fn says_create(names: &[String]) -> bool {
+    let said =
+        |word: &String| ["create", "creates", "add", "adds", "register", "upsert"].contains(&word.as_str());
+    names.iter().any(|name| words(name).iter().any(said))
+}
+
 fn operation<'a>(
     unfolder: &mut Unfolder<'a>,
     method: &str,
@@ -395,6 +436,8 @@ fn operation<'a>(
                 required: true,
                 description: String::new(),
                 shape: Shape::of(Kind::String),
+                free: None,
+                constant: false,
             });
         }
     }
@@ -430,6 +473,7 @@ fn operation<'a>(
             .and_then(|request| request.get("content")?.as_object())
             .is_some_and(|content| content.keys().any(|kind| kind.contains("merge-patch"))),
         makes: method == "put" && declares("201"),
+        puts: method == "put" && (says_create(&[text("operationId"), text("summary")]) || !declares("404")),
         misses: declares("404"),
         octets,
         promise,
@@ -437,6 +481,8 @@ fn operation<'a>(
         headers: success.map(|success| headers(unfolder, success)).unwrap_or_default(),
         answers: success
             .is_some_and(|success| success.get("content").is_some() && reply_content(success).is_none()),
+        beside: Vec::new(),
+        errors: errors::declared(unfolder.root(), node),
         refusal,
         security: Needs::new(),
     }

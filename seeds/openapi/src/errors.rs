@@ -1,6 +1,6 @@
 //! The error bodies that a document declares, as the world format says them.
 
-use diorama_seeds::doc::WorldDoc;
+use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::shape::lookup;
@@ -10,21 +10,16 @@ const DEPTH: u32 = 6;
 /// A schema with more nodes than this is left out: the error is a problem document then.
 const NODES: u32 = 400;
 
-/// Gives every API of the world the error bodies that its operation declares.
-pub(super) fn declare(root: &Json, doc: &mut WorldDoc) {
-    for api in &mut doc.apis {
-        let operation = root
-            .get("paths")
-            .and_then(|paths| paths.get(&api.path))
-            .and_then(|item| item.get(api.method.to_ascii_lowercase()));
-        let responses = operation.and_then(|operation| operation.get("responses")).and_then(Json::as_object);
-        api.errors =
-            responses.into_iter().flatten().filter_map(|(status, node)| error(root, status, node)).collect();
-        // `4XX` stands for the statuses of which nothing else is said.
-        if let Some(range) = api.errors.shift_remove("4XX") {
-            api.errors.entry("default".to_owned()).or_insert(range);
-        }
+/// The error bodies that an operation declares, by status.
+pub(super) fn declared(root: &Json, operation: &Json) -> IndexMap<String, Json> {
+    let responses = operation.get("responses").and_then(Json::as_object);
+    let mut errors: IndexMap<String, Json> =
+        responses.into_iter().flatten().filter_map(|(status, node)| error(root, status, node)).collect();
+    // `4XX` stands for the statuses of which nothing else is said.
+    if let Some(range) = errors.shift_remove("4XX") {
+        errors.entry("default".to_owned()).or_insert(range);
     }
+    errors
 }
 
 fn error(root: &Json, status: &str, node: &Json) -> Option<(String, Json)> {
@@ -110,13 +105,11 @@ impl Closer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use indexmap::IndexMap;
-
     use super::*;
 
     #[test]
     fn error_bodies_are_taken_with_what_they_refer_to() {
-        let text = r##"{"openapi": "3.0.0", "info": {"title": "T", "version": "1"}, "paths": {"/things": {"get": {"responses": {
+        let text = r##"{"openapi": "3.0.0", "info": {"title": "T", "version": "1"}, "paths": {"/things/?all": {"get": {"responses": {
             "200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object",
                 "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}}}}},
             "404": {"$ref": "#/components/responses/Missing"},

@@ -243,6 +243,9 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         Some("uri" | "url") => return Some(json!("url")),
         Some("ipv4") => return Some(json!("ip")),
         Some("phone") => return Some(json!("phone")),
+        Some("byte" | "base64" | "binary") => {
+            return Some(json!({"provider": "code", "format": "{xxxxxxxxxxxxxxxx}"}));
+        }
         _ => {}
     }
     if !shape.choices.is_empty() {
@@ -301,7 +304,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         said.len() > 1 && said == words(name)
     };
     if all(&repeats) {
-        return Some(json!(ANYTHING));
+        return Some(anything(name));
     }
     if let Some(code) = sample_code(&samples) {
         return Some(json!({"provider": "code", "format": code}));
@@ -334,7 +337,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         of.pop_if(|last| last == "display");
         return Some(json!(provider_of_name(&of.join("_"))));
     }
-    Some(few(&samples).unwrap_or_else(|| json!(ANYTHING)))
+    Some(few(&samples).unwrap_or_else(|| anything(name)))
 }
 
 /// What the name of something else is made by: a zone's `timezone_name` as a zone is. Nothing where the thing has names
@@ -345,7 +348,7 @@ fn name_of(name: &str) -> Option<&'static str> {
     let thing = of.last()?;
     match provider_of_name(&of.join("_")) {
         // Of what may be a file or not, nobody knows which it is.
-        "file_name" if !["file", "attachment", "upload"].contains(&thing.as_str()) => Some(ANYTHING),
+        "file_name" if !["file", "attachment", "upload"].contains(&thing.as_str()) => Some(ANY_NAME),
         ANY_NAME => {
             let made = provider_of_field(&of.join("_"), false)?;
             (!made.ends_with("url")).then_some(made)
@@ -354,12 +357,21 @@ fn name_of(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The provider for texts that nothing tells anything about. Nobody asks for them, and nobody says them.
-pub(super) const ANYTHING: &str = "words";
+/// The end of texts that nothing tells anything about but their name. Nobody asks for them, and nobody says them.
+const ANYTHING: &str = " ###";
+
+/// A text that nothing tells anything about: its name and a number.
+pub(super) fn anything(name: &str) -> Json {
+    let called = words(name).join(" ").replace(['{', '}', '#'], "");
+    let called: String = called.chars().take(24).collect();
+    json!({"provider": "code", "format": format!("{}{ANYTHING}", called.trim_end())})
+}
 
 /// Whether what a field holds is anything at all.
 pub(super) fn is_anything(doc: &FieldDoc) -> bool {
-    is_made_by(doc, ANYTHING)
+    let fake = doc.fake.as_ref().map(|fake| fake.get("of").filter(|of| of.is_object()).unwrap_or(fake));
+    let format = fake.and_then(|fake| fake.get("format")?.as_str());
+    format.is_some_and(|format| format.ends_with(ANYTHING))
 }
 
 /// Whether a provider makes the values of a field, always or by chance.

@@ -19,9 +19,10 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value as Json;
 
 use self::acts::Act;
-use self::places::{Given, Places};
+use self::places::{Given, Places, form};
 use super::contract::Taker;
 use super::document::Operation;
+use super::hypotheses::{self, Choices, Hypothesis};
 use super::operations;
 use super::phrases;
 use super::{Note, Severity};
@@ -33,6 +34,14 @@ pub(super) struct Ground {
     pub(super) schemas: IndexMap<String, Json>,
     /// Values that callers are told at the start.
     pub(super) given: IndexMap<String, GivenDoc>,
+    /// What was guessed, and of each API the places of the guesses that it uses.
+    pub(super) hypotheses: Vec<Hypothesis>,
+    pub(super) uses: Vec<Vec<usize>>,
+}
+
+/// Gives reads that promise nothing what is written at their paths.
+pub(super) fn say_unsaid(root: &Json, operations: &mut [Operation]) {
+    unsaid::say(root, operations);
 }
 
 /// Where a document does not say what a change answers, it answers with the record as its own path shows it: a key that
@@ -58,7 +67,7 @@ fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
 fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap<String, GivenDoc> {
     let told = |(name, given): (&String, &Given)| {
         let given = match given {
-            Given::Value(value) => GivenDoc::Value(value.clone()),
+            Given::Value(value) | Given::Sample(value) => GivenDoc::Value(value.clone()),
             Given::Member(path, field) => {
                 let found = places.all.get(path)?;
                 resources.get(&found.name).filter(|known| known.fields.contains_key(field))?;
@@ -79,10 +88,13 @@ fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap
 }
 
 /// Makes it.
-pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<Note>) -> Ground {
-    unsaid::say(root, operations);
-    let operations = &*operations;
-    let places = Places::of(operations);
+pub(super) fn ground(
+    root: &Json,
+    operations: &[Operation],
+    notes: &mut Vec<Note>,
+    choices: &Choices,
+) -> Ground {
+    let places = Places::of(operations, choices);
     let mut resources = resources::resources(&places);
     associations::add(&places, &mut resources, operations);
     let resource_names: HashSet<String> = resources.keys().cloned().collect();
@@ -100,6 +112,7 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
         let (mut api, whole, more) = Act::new(&places, &mut resources, operation, api).make();
         silent += usize::from(!acts::is_kept(&api.behaviour));
         api.contract = Some(taker.contract(operation, whole));
+        api.errors.clone_from(&operation.errors);
         notes.extend(told.into_iter().chain(more).map(|reason| Note::on(&operation.route(), reason)));
         apis.push(api);
     }
@@ -113,7 +126,11 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
         ))));
     }
     let given = given(&places, &resources);
-    Ground { resources, apis, schemas: taker.finish(), given }
+    let schemas = taker.finish();
+    let hypotheses = places.guesses.all();
+    let forms: Vec<String> = operations.iter().map(|operation| form(&places.parts(operation))).collect();
+    let uses = hypotheses::uses(&hypotheses, &forms);
+    Ground { resources, apis, schemas, given, hypotheses, uses }
 }
 
 #[cfg(test)]

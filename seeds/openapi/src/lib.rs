@@ -14,6 +14,7 @@ use diorama_seeds::english::capitalised;
 use diorama_seeds::world::{Finding, Report};
 
 pub use bundle::{Files, NoFiles};
+pub use hypotheses::{Choices, Hypothesis, Strength};
 pub use overlay::overlay;
 pub use source::MAX_BYTES;
 
@@ -28,7 +29,9 @@ mod document;
 mod errors;
 mod examples;
 mod fakes;
+mod free;
 mod ground;
+mod hypotheses;
 mod intent;
 mod levels;
 mod mend;
@@ -73,6 +76,10 @@ pub struct Imported {
     pub doc: WorldDoc,
     /// What was not taken over, or taken over in part.
     pub notes: Vec<Note>,
+    /// What was guessed.
+    pub hypotheses: Vec<Hypothesis>,
+    /// Of each API, the places of the guesses that it uses.
+    pub uses: Vec<Vec<usize>>,
 }
 
 /// Something about an operation that the world does not do as the document says.
@@ -110,7 +117,9 @@ impl Severity {
 
 impl Note {
     fn on(operation: &str, (severity, reason): Remark) -> Self {
-        Self { operation: operation.to_owned(), reason, severity }
+        // What a document says must not steer a terminal.
+        let plain = |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Self { operation: plain(operation), reason: plain(&reason), severity }
     }
 
     fn on_all(remark: Remark) -> Self {
@@ -126,75 +135,116 @@ pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Import
     import_with(name, text, options, &NoFiles)
 }
 
-/// Reads an OpenAPI document that may refer to other files.
+/// Reads an OpenAPI document that may refer to other files, and takes its first guesses.
 ///
 /// # Errors
-/// A [`Report`] when the text cannot be parsed (with line and column), is not an OpenAPI document, has no operations
-/// or a schema that is made of itself, and with [`ImportOptions::strict`] when a reference leads nowhere.
+/// As [`Draft::read`] and [`Draft::world`].
 pub fn import_with(
     name: &str,
     text: &[u8],
     options: &ImportOptions,
     files: &dyn Files,
 ) -> Result<Imported, Report> {
-    let refuse = |error: source::Unreadable| {
-        let mut finding = Finding::error("", error.message, error.fix);
-        if let Some((line, column)) = error.place {
-            finding = finding
-                .at(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX));
+    Draft::read(name, text, options, files)?.world(&Choices::default())
+}
+
+/// A document that was read: worlds are made of it, as one guesses.
+pub struct Draft {
+    root: serde_json::Value,
+    operations: Vec<document::Operation>,
+    doc: WorldDoc,
+    notes: Vec<Note>,
+}
+
+impl Draft {
+    /// Reads an OpenAPI document that may refer to other files.
+    ///
+    /// # Errors
+    /// A [`Report`] when the text cannot be parsed (with line and column), is not an OpenAPI document, has no operations
+    /// or a schema that is made of itself, and with [`ImportOptions::strict`] when a reference leads nowhere.
+    pub fn read(name: &str, text: &[u8], options: &ImportOptions, files: &dyn Files) -> Result<Self, Report> {
+        let refuse = |error: source::Unreadable| {
+            let mut finding = Finding::error("", error.message, error.fix);
+            if let Some((line, column)) = error.place {
+                finding = finding
+                    .at(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX));
+            }
+            Report::one(name, finding)
+        };
+        let mut root = source::parse(text).map_err(refuse)?;
+        let swagger = document::is_swagger(&root).map_err(refuse)?;
+        let reasons = bundle::take_in(&mut root, files);
+        texts::cut(&mut root);
+        let lost = bundle::unresolved(&root, &reasons);
+        if options.strict && !lost.is_empty() {
+            let findings = lost.into_iter().map(|reason| {
+                Finding::error("", reason, "correct the reference, or import without --strict")
+            });
+            return Err(Report { name: name.to_owned(), findings: findings.collect() });
         }
-        Report::one(name, finding)
-    };
-    let mut root = source::parse(text).map_err(refuse)?;
-    let swagger = document::is_swagger(&root).map_err(refuse)?;
-    let reasons = bundle::take_in(&mut root, files);
-    texts::cut(&mut root);
-    let lost = bundle::unresolved(&root, &reasons);
-    if options.strict && !lost.is_empty() {
-        let findings = lost
-            .into_iter()
-            .map(|reason| Finding::error("", reason, "correct the reference, or import without --strict"));
-        return Err(Report { name: name.to_owned(), findings: findings.collect() });
-    }
-    bundle::check_circles(&root).map_err(refuse)?;
-    if swagger {
-        root = swagger::convert(&root);
-    }
-    slips::mend(&mut root);
-    subtypes::write_out(&mut root);
-    let mut notes: Vec<Note> =
-        lost.into_iter().map(|reason| Note::on_all(Severity::LeftOut.says(reason))).collect();
-    let mut document = document::read(&root, &mut notes).map_err(refuse)?;
-    intent::read(&mut document.operations);
-    let identifier = identifier(name);
-    let title = if document.title.is_empty() || document.title == "API" {
-        capitalised(&words::label(&identifier))
-    } else {
-        document.title
-    };
-    let description = Some(words::sentence(&document.description)).filter(|text| !text.is_empty());
-    let mut doc = WorldDoc {
-        world: WORLD_VERSION,
-        name: identifier.clone(),
-        title: Some(title.clone()),
-        description: description.clone(),
-        clock: options.clock.clone(),
-        zone: options.zone.clone(),
-        license: terms::license(&root),
-        source: Some(terms::source(&root, &title)),
-        benchmark: options.benchmark,
-        domain: Some(DomainHead {
+        bundle::check_circles(&root).map_err(refuse)?;
+        if swagger {
+            root = swagger::convert(&root);
+        }
+        slips::mend(&mut root);
+        subtypes::write_out(&mut root);
+        let mut notes: Vec<Note> =
+            lost.into_iter().map(|reason| Note::on_all(Severity::LeftOut.says(reason))).collect();
+        let mut document = document::read(&root, &mut notes).map_err(refuse)?;
+        intent::read(&mut document.operations);
+        free::mark(&mut document.operations);
+        let identifier = identifier(name);
+        let title = if document.title.is_empty() || document.title == "API" {
+            capitalised(&words::label(&identifier))
+        } else {
+            document.title
+        };
+        let description = Some(words::sentence(&document.description)).filter(|text| !text.is_empty());
+        let doc = WorldDoc {
+            world: WORLD_VERSION,
             name: identifier.clone(),
-            title: Some(title),
-            description,
-            security: document.security,
-            ..DomainHead::default()
-        }),
-        ..WorldDoc::default()
-    };
-    fill(&root, &mut document.operations, &mut doc, &mut notes)?;
-    name_as_sent(&mut doc, &document.operations);
-    Ok(Imported { doc, notes })
+            title: Some(title.clone()),
+            description: description.clone(),
+            clock: options.clock.clone(),
+            zone: options.zone.clone(),
+            license: terms::license(&root),
+            source: Some(terms::source(&root, &title)),
+            benchmark: options.benchmark,
+            domain: Some(DomainHead {
+                name: identifier.clone(),
+                title: Some(title),
+                description,
+                security: document.security,
+                ..DomainHead::default()
+            }),
+            ..WorldDoc::default()
+        };
+        ground::say_unsaid(&root, &mut document.operations);
+        Ok(Self { root, operations: document.operations, doc, notes })
+    }
+
+    /// The number of its operations.
+    #[must_use]
+    pub const fn operations(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Makes a world of it.
+    ///
+    /// # Errors
+    /// What does not run, whatever is made simpler.
+    pub fn world(&self, choices: &Choices) -> Result<Imported, Report> {
+        let (mut doc, mut notes) = (self.doc.clone(), self.notes.clone());
+        let made = ground::ground(&self.root, &self.operations, &mut notes, choices);
+        (doc.resources, doc.apis) = (made.resources, made.apis);
+        if let Some(head) = &mut doc.domain {
+            head.schemas = made.schemas;
+            head.given = made.given;
+        }
+        mend::mend(&mut doc, &self.operations, &mut notes)?;
+        name_as_sent(&mut doc, &self.operations);
+        Ok(Imported { doc, notes, hypotheses: made.hypotheses, uses: made.uses })
+    }
 }
 
 /// However a parameter was read, HTTP callers send it by the document's name.
@@ -213,23 +263,6 @@ fn name_as_sent(doc: &mut WorldDoc, operations: &[document::Operation]) {
             parameter.sent_as = sent.get(&(method, &*api.path, &**name)).map(|sent_as| (*sent_as).to_owned());
         }
     }
-}
-
-/// Gives a world its resources and APIs.
-fn fill(
-    root: &serde_json::Value,
-    operations: &mut [document::Operation],
-    doc: &mut WorldDoc,
-    notes: &mut Vec<Note>,
-) -> Result<(), Report> {
-    let made = ground::ground(root, operations, notes);
-    (doc.resources, doc.apis) = (made.resources, made.apis);
-    if let Some(head) = &mut doc.domain {
-        head.schemas = made.schemas;
-        head.given = made.given;
-    }
-    errors::declare(root, doc);
-    mend::mend(doc, operations, notes)
 }
 
 /// A world's name from a document's file name.

@@ -92,6 +92,18 @@ fn simpler(
             true
         }
         Place::Field(resource, field) => {
+            // What something refers to is there, or nothing refers to it.
+            let lacking =
+                finding.message.strip_prefix("found no record of `").and_then(|rest| rest.split('`').next());
+            if let Some(target) = lacking.filter(|target| *times == 1 && *target != resource)
+                && let Some(target) = doc.resources.get_mut(target)
+            {
+                target.each.clear();
+                target.records = RecordsDoc::Count(20);
+                let refers = |field: &&mut FieldDoc| field.reference.is_some() || field.items.is_some();
+                target.fields.values_mut().filter(refers).for_each(|field| field.optional = true);
+                return true;
+            }
             let Some(field) = doc.resources.get_mut(resource).and_then(|found| found.fields.get_mut(field))
             else {
                 return false;

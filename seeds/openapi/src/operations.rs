@@ -60,9 +60,8 @@ fn parameter(known: &Parameter, notes: &mut Vec<Remark>) -> FieldDoc {
         Place::Cookie => doc::Place::Cookie,
     });
     doc.pattern = shape.pattern.as_deref().filter(|_| doc.kind == Some(TypeName::String)).map(whole);
-    // Headers are the connection's: they are taken where they are sent, and nobody is asked for one.
     let fixed = fixed(known);
-    let required = known.required && known.place != Place::Header && fixed.is_none();
+    let required = known.required && fixed.is_none();
     doc.default = shape
         .default
         .clone()

@@ -2,6 +2,8 @@
 //!
 //! OpenAPI says so of a schema with a discriminator that lists no alternatives itself (3.0, section 4.7.25).
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value as Json, json};
 
 const SCHEMAS: &str = "#/components/schemas/";
@@ -17,26 +19,59 @@ pub(super) fn write_out(root: &mut Json) {
             Some((name.clone(), member.to_owned()))
         })
         .collect();
+    let mut known = Subclasses::of(schemas);
     for (name, member) in bases {
-        divide(schemas, &name, &member);
+        divide(schemas, &mut known, &name, &member);
+    }
+}
+
+/// The schemas that take in another by `allOf`, by the reference to that one, and the values that schemas say they are told by.
+struct Subclasses {
+    by_base: HashMap<String, Vec<String>>,
+    own_values: Map<String, Json>,
+}
+
+impl Subclasses {
+    fn of(schemas: &Map<String, Json>) -> Self {
+        // Azure's documents name the value beside the subclass.
+        let own_value = |schema: &Json| schema.get("x-ms-discriminator-value").cloned();
+        let own_values =
+            schemas.iter().filter_map(|(name, schema)| Some((name.clone(), own_value(schema)?))).collect();
+        let mut known = Self { by_base: HashMap::new(), own_values };
+        schemas.iter().for_each(|(name, schema)| known.add(name, schema));
+        known
+    }
+
+    fn add(&mut self, name: &str, schema: &Json) {
+        for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+            if let Some(reference) = part.get("$ref").and_then(Json::as_str) {
+                let all = self.by_base.entry(reference.to_owned()).or_default();
+                if all.last().is_none_or(|last| last != name) {
+                    all.push(name.to_owned());
+                }
+            }
+        }
+    }
+
+    /// A schema is a choice from now on: what it was made of is another's.
+    fn rename(&mut self, name: &str, schema: &Json, base: &str) {
+        for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+            let reference = part.get("$ref").and_then(Json::as_str);
+            if let Some(all) = reference.and_then(|reference| self.by_base.get_mut(reference)) {
+                all.retain(|known| known != name);
+            }
+        }
+        self.add(base, schema);
     }
 }
 
 /// Makes a schema the choice between its subclasses; what it says itself becomes a schema of its own.
-fn divide(schemas: &mut Map<String, Json>, name: &str, member: &str) {
+fn divide(schemas: &mut Map<String, Json>, known: &mut Subclasses, name: &str, member: &str) {
     let reference = format!("{SCHEMAS}{name}");
-    let takes_in = |schema: &Json| {
-        let mut parts = schema.get("allOf").and_then(Json::as_array).into_iter().flatten();
-        parts.any(|part| part.get("$ref").and_then(Json::as_str) == Some(&reference))
-    };
-    let subclasses: Vec<String> =
-        schemas.iter().filter(|(_, schema)| takes_in(schema)).map(|(name, _)| name.clone()).collect();
+    let subclasses = known.by_base.get(&reference).cloned().unwrap_or_default();
     let Some(schema) = schemas.get(name).cloned().filter(|_| !subclasses.is_empty()) else { return };
     let discriminator = schema.get("discriminator").cloned().unwrap_or_default();
-    // Azure's documents name the value beside the subclass.
-    let own_value = |schema: &Json| schema.get("x-ms-discriminator-value").cloned();
-    let own_values: Map<String, Json> =
-        schemas.iter().filter_map(|(name, schema)| Some((name.clone(), own_value(schema)?))).collect();
+    let own_values = &known.own_values;
     let values = |of: &str| -> Vec<Json> {
         let mapping = discriminator.get("mapping").and_then(Json::as_object).into_iter().flatten();
         let leads = |target: &str| target == of || target.strip_prefix(SCHEMAS) == Some(of);
@@ -74,6 +109,7 @@ fn divide(schemas: &mut Map<String, Json>, name: &str, member: &str) {
         let said = ["title", "description", "nullable"].iter().filter_map(|word| words.get_key_value(*word));
         choice.extend(said.map(|(word, value)| (word.clone(), value.clone())));
     }
+    known.rename(name, &plain, &base);
     schemas.insert(base, plain);
     schemas.insert(name.to_owned(), choice);
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::bundle::{holds_names, is_plain_value};
 use super::shape::lookup;
 
 /// Members of a parameter that belong into its schema.
@@ -68,7 +69,7 @@ pub(super) fn convert(root: &Json) -> Json {
     components.insert("securitySchemes".to_owned(), Json::Object(schemes.collect()));
     out.insert("components".to_owned(), Json::Object(components));
     let mut out = Json::Object(out);
-    respell(&mut out, 0);
+    respell(&mut out, 0, false);
     out
 }
 
@@ -253,7 +254,7 @@ fn security(part: &Json) -> Json {
 }
 
 /// References to the new places, and discriminators as objects.
-fn respell(node: &mut Json, depth: u32) {
+fn respell(node: &mut Json, depth: u32, names: bool) {
     if depth > 256 {
         return;
     }
@@ -278,12 +279,12 @@ fn respell(node: &mut Json, depth: u32) {
                 members.insert("discriminator".to_owned(), object);
             }
             for (name, part) in members.iter_mut() {
-                if !matches!(name.as_str(), "example" | "examples" | "default" | "enum") {
-                    respell(part, depth + 1);
+                if names || !is_plain_value(name) {
+                    respell(part, depth + 1, !names && holds_names(name));
                 }
             }
         }
-        Json::Array(items) => items.iter_mut().for_each(|item| respell(item, depth + 1)),
+        Json::Array(items) => items.iter_mut().for_each(|item| respell(item, depth + 1, false)),
         _ => {}
     }
 }
@@ -310,7 +311,7 @@ mod tests {
                 "post": {
                     "consumes": ["multipart/form-data"],
                     "parameters": [{"name": "photo", "in": "formData", "type": "file", "required": true}],
-                    "responses": {"204": {"description": "done"}},
+                    "responses": {"204": {"description": "done"}, "default": {"description": "wrong", "schema": {"$ref": "#/definitions/Pet"}}},
                 },
             }},
             "parameters": {"tags": {"name": "tags", "in": "query", "type": "array", "items": {"type": "string"},
@@ -343,6 +344,10 @@ mod tests {
         expect(
             "/paths/~1pets~1{id}/post/requestBody/content/multipart~1form-data/schema/properties/photo",
             json!({"type": "string", "format": "binary"}),
+        );
+        expect(
+            "/paths/~1pets~1{id}/post/responses/default/content/application~1json/schema/$ref",
+            json!("#/components/schemas/Pet"),
         );
         expect("/components/schemas/Pet/discriminator", json!({"propertyName": "kind"}));
         expect(

@@ -9,7 +9,9 @@ use diorama_seeds::naming::reserved;
 
 /// Whether a name says that it holds a key without a meaning of its own: `id`, `user_id`, `uuid`.
 pub(super) fn is_id(name: &str) -> bool {
-    words(name).last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str()))
+    let words = words(name);
+    let is_prefixed = words.len() > 1 && words.first().is_some_and(|first| first == "id");
+    is_prefixed || words.last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str()))
 }
 
 /// A name as people read it: words with spaces, some abbreviations spelt out.

@@ -63,6 +63,8 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
         required: place == Place::Path || node.get("required") == Some(&Json::Bool(true)),
         description: sentence(description),
         shape,
+        free: None,
+        constant: false,
     })
 }
 

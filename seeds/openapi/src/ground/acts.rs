@@ -179,7 +179,10 @@ impl<'a> Act<'a> {
         }
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);
-        } else if self.operation.makes && exact && !found.single {
+        } else if (self.operation.makes || (self.operation.puts && !found.made && method == "PUT"))
+            && exact
+            && !found.single
+        {
             self.make_missing(found, at);
         }
         // What is still there in its reply is not said to be gone.

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 pub(super) use self::paths::{Part, form, keys, list, noun_said, parts};
 pub(super) use self::told::Given;
 use crate::document::Operation;
+use crate::hypotheses::{Choices, Guesses};
 use crate::shape::Shape;
 
 mod above;
@@ -50,6 +51,8 @@ pub(super) struct Collection {
     pub(super) number: Option<String>,
     /// What a record looks like.
     pub(super) record: Option<Shape>,
+    /// What it looks like elsewhere: in the list, and in the reply to who makes one.
+    pub(super) seen: Vec<Shape>,
     /// What callers send to make one.
     pub(super) sent: Option<Shape>,
     pub(super) listed: bool,
@@ -118,6 +121,8 @@ pub(super) struct Places {
     pub(super) verbs: HashSet<String>,
     /// Plain names of members that some request sends.
     pub(super) sent: HashSet<String>,
+    /// Plain names of parameters of queries.
+    pub(super) asked: HashSet<String>,
     /// Keys that callers are given, by name.
     pub(super) given: IndexMap<String, Given>,
     /// Plain names of keys that only one collection has.
@@ -129,12 +134,13 @@ pub(super) struct Places {
     /// The path that shows whoever asks, and the path of the collection that they are in.
     me: Option<(String, String)>,
     kinds: kinds::Kinds,
+    pub(super) guesses: Guesses,
 }
 
 impl Places {
     /// Finds them.
-    pub(super) fn of(operations: &[Operation]) -> Self {
-        let mut places = Self::default();
+    pub(super) fn of(operations: &[Operation], choices: &Choices) -> Self {
+        let mut places = Self { guesses: Guesses::new(choices), ..Self::default() };
         places.read_forms(operations);
         for operation in operations.iter().filter(|operation| operation.method != "POST") {
             places.see(operation);
@@ -212,7 +218,7 @@ impl Places {
 
     /// Whether a key has one value, which callers are given.
     pub(super) fn is_constant(&self, key: &str) -> bool {
-        matches!(self.given.get(key), Some(Given::Value(_)))
+        matches!(self.given.get(key), Some(Given::Value(_) | Given::Sample(_)))
     }
 
     fn is_shown(&self, index: usize) -> bool {

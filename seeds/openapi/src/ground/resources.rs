@@ -9,7 +9,7 @@ use diorama_seeds::materialise::{ANY_NAME, provider_of_name};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use self::keys::key_field;
+use self::keys::{keep_ids, key_field};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::dates;
@@ -55,6 +55,7 @@ pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
     let mut all: IndexMap<String, ResourceDoc> =
         all.map(|found| (found.name.clone(), resource(places, found, &counts))).collect();
     refers::add(places, &mut all);
+    keep_ids(places, &mut all);
     name_above(&mut all);
     all
 }
@@ -322,7 +323,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         if ["paragraph", "sentence"].iter().any(|prose| fakes::is_made_by(&made, prose))
             && !phrases::tells(name, &found.noun_words())
         {
-            made.fake = Some(json!(fakes::ANYTHING));
+            made.fake = Some(fakes::anything(name));
         }
         if made.kind == Some(TypeName::String)
             && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long)))

@@ -126,7 +126,7 @@ fn a_default_that_its_own_schema_refuses_is_none_and_pages_start_where_theirs_do
 }
 
 #[test]
-fn what_stands_around_a_record_is_none_and_headers_are_the_connections() {
+fn what_stands_around_a_record_is_none_and_required_headers_are_told() {
     let around = "type: object, properties: {status: {type: string}, code: {type: integer}, service: {type: string}, \
                   resource: {type: string}, operation: {type: string}, data: {$ref: '#/components/schemas/Thing'}}";
     let one = ONE.replacen("$ref: '#/components/schemas/Thing'", around, 1);
@@ -137,7 +137,8 @@ fn what_stands_around_a_record_is_none_and_headers_are_the_connections() {
     assert_eq!(found.doc.resources.keys().collect::<Vec<_>>(), ["thing"]);
     assert!(!found.doc.resources["thing"].fields.contains_key("operation"));
     let get = found.doc.apis.iter().find(|api| api.path == "/things/{thing_id}").unwrap();
-    assert!(get.parameters["X-Consumer"].optional);
+    assert!(!get.parameters["X-Consumer"].optional);
+    assert!(found.doc.domain.unwrap().given.contains_key("X-Consumer"));
 }
 
 #[test]
@@ -168,9 +169,8 @@ fn records_that_are_there_are_not_gone_and_show_what_the_document_names() {
     assert_eq!(fake("timezone_name"), "timezone");
     assert_eq!(fake("colour_scheme"), picks(["light", "dark", "high-contrast"].into()));
     assert_eq!(fake("mood"), picks(["calm", "wild"].into()));
-    for said in ["image_name", "extra_key"] {
-        assert_eq!(fake(said), "words");
-    }
+    assert_eq!(fake("image_name"), diorama_seeds::materialise::ANY_NAME);
+    assert_eq!(fake("extra_key")["format"], "extra key ###");
     assert_eq!(fake("code")["format"], "#####");
 }
 
@@ -239,4 +239,60 @@ fn of_collections_whose_keys_have_one_name_the_first_is_told_every_time() {
     for _ in 0..10 {
         assert_eq!(given(), first);
     }
+}
+
+#[test]
+fn days_in_paths_are_values_and_one_tenant_is_given_under_its_name() {
+    let text = |rest: &str| {
+        format!("parameters: [{{in: path, required: true, schema: {{type: string}}, {rest}}}], get: {LIST}")
+    };
+    let found = imported(&format!(
+        "  /news/{{date}}: {{{}}}\n  /a/{{systemKey}}: {{get: {ONE}}}\n  /b/{{systemKey}}: {{get: {ONE}}}\n  /c/{{systemKey}}: {{get: {ONE}}}\n{ODD}",
+        text("name: date, description: 'The day, such as 2026-03-01.'")
+    ));
+    let given = found.doc.domain.as_ref().unwrap().given.clone();
+    let told = |name: &str| {
+        let diorama_seeds::doc::GivenDoc::Value(value) = &given[name] else { unreachable!() };
+        value.clone()
+    };
+    assert_eq!(told("date"), "2025-12-24");
+    assert!(behaviour(&found, "GET /news/{date}").require.is_empty());
+    let required = &behaviour(&found, "GET /b/{systemKey}").require;
+    assert!(
+        required[0].that.ends_with(&format!("'{}'", told("systemKey").as_str().unwrap())),
+        "{required:?}"
+    );
+}
+
+#[test]
+fn impossible_bounds_and_odd_patterns_of_given_keys_are_no_panics() {
+    let key = |name: &str, schema: &str| {
+        format!(
+            "  /{name}/{{{name}Id}}/things: {{parameters: [{{name: {name}Id, in: path, required: true, schema: {{{schema}}}}}], get: {LIST}}}\n"
+        )
+    };
+    let found = imported(&format!(
+        "{}{}{ODD}",
+        key("low", "type: integer, minimum: 9, maximum: 3"),
+        key("odd", "type: string, pattern: '^äöü[a-z]{3}$', maxLength: 3, minLength: 400000000")
+    ));
+    assert_eq!(found.doc.domain.unwrap().given.len(), 2);
+}
+
+#[test]
+fn an_id_that_only_the_list_shows_is_the_key() {
+    let item = LIST.replacen(
+        "$ref: '#/components/schemas/Thing'",
+        "type: object, properties: {id: {type: string}, name: {type: string}}",
+        1,
+    );
+    let one = ONE.replacen(
+        "$ref: '#/components/schemas/Thing'",
+        "type: object, properties: {name: {type: string}, floor: {type: integer}}",
+        1,
+    );
+    let found = imported(&format!("  /rooms: {{get: {item}}}\n  /rooms/{{roomId}}: {{get: {one}}}\n{ODD}"));
+    assert_eq!(found.doc.resources["room"].key, "id");
+    let guess = found.hypotheses.iter().find(|guess| guess.name == "key of /rooms").unwrap();
+    assert!(guess.alternatives > 1, "{guess:?}");
 }

@@ -53,6 +53,9 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         }
     }
     for operation in operations.iter_mut() {
+        if operation.method == "GET" && say_items(root, operation, &keys, &bodies) {
+            continue;
+        }
         if operation.method != "GET" || !is_silent(root, operation) {
             continue;
         }
@@ -83,6 +86,45 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         }
         (operation.promise, operation.reply) = (Some(schema), Some(shape));
     }
+}
+
+/// Gives the items of a list that nothing is said of the record that is written at its path. Whether there are such.
+fn say_items(
+    root: &Json,
+    operation: &mut Operation,
+    keys: &IndexMap<String, (String, Shape)>,
+    bodies: &IndexMap<String, Written>,
+) -> bool {
+    let place = form(&parts(operation));
+    let (Some(key), Some(promise), Some(reply)) = (keys.get(&place), &operation.promise, &operation.reply)
+    else {
+        return false;
+    };
+    let is_open = |shape: &Shape| shape.items().is_some_and(|item| item.kind == Kind::Any);
+    let name = match reply.members() {
+        Some(members) => {
+            members.iter().find(|(_, member)| is_open(&member.shape)).map(|(name, _)| name.clone())
+        }
+        None => is_open(reply).then(String::new),
+    };
+    let Some(name) = name else { return false };
+    let Written { schema, shape } = record(key, bodies.get(&place));
+    let mut said = examples::resolved(root, promise).clone();
+    let mut shown = reply.clone();
+    let list = if name.is_empty() {
+        (Some(&mut said), Some(&mut shown))
+    } else {
+        let inner = match &mut shown.kind {
+            Kind::Object(members) => members.get_mut(&name).map(|member| &mut member.shape),
+            _ => None,
+        };
+        (said.get_mut("properties").and_then(|all| all.get_mut(&name)), inner)
+    };
+    let (Some(Json::Object(list)), Some(of)) = list else { return false };
+    list.insert("items".to_owned(), schema);
+    of.kind = Kind::Array(Box::new(shape));
+    (operation.promise, operation.reply) = (Some(said), Some(shown));
+    true
 }
 
 /// Whether nothing says what an operation that may answer with JSON does answer.

@@ -75,7 +75,7 @@ impl Act<'_> {
             let known = |field: &FieldDoc| {
                 // Nobody becomes somebody else.
                 let own = changes && is_person && is_made_by(field, &PERSONAL);
-                !own && !is_made_by(field, &[fakes::ANYTHING, "image_url"])
+                !own && !fakes::is_anything(field) && !is_made_by(field, &["image_url"])
             };
             !moment && self.field(&found.name, name).is_none_or(known)
         };

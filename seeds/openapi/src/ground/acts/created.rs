@@ -176,7 +176,7 @@ impl Act<'_> {
     pub(super) fn make_missing(&mut self, found: &Collection, at: usize) {
         self.api.behaviour.upsert = true;
         // An operation that is called by a verb answers in one way.
-        self.api.reply.made = self.operation.written.is_none().then_some(201);
+        self.api.reply.made = (self.operation.makes && self.operation.written.is_none()).then_some(201);
         let given = self.argument(at);
         self.api.behaviour.set.insert(found.key.clone(), given);
         self.set_above(&found.above);

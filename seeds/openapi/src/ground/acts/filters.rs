@@ -31,6 +31,11 @@ fn matches_by(doc: &FieldDoc, display: &str) -> bool {
     term && said.iter().any(|word| word == display) && is(&["match", "start", "begin", "contain", "search"])
 }
 
+/// Whether a parameter takes some of a few values, so that its default chooses records as callers do.
+fn is_choice(doc: &FieldDoc) -> bool {
+    !doc.values.is_empty() || doc.items.as_ref().is_some_and(|item| !item.values.is_empty())
+}
+
 impl Act<'_> {
     /// Filters of parameters that speak of fields, and searches. Gives how they are said.
     pub(super) fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
@@ -45,7 +50,7 @@ impl Act<'_> {
             .iter()
             .filter(|(name, doc)| {
                 (doc.place == Some(Place::Query) || (is_read && doc.place == Some(Place::Body)))
-                    && doc.default.is_none()
+                    && (doc.default.is_none() || is_choice(doc))
                     && !name.starts_with('$')
                     && !self.used.contains(*name)
                     && is_identifier(&identifier(name))

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use super::Act;
 use super::scope::all_above;
 use crate::constants::quoted;
+use crate::document::path_parameters;
 use crate::ground::places::{Above, Collection, Given, Part, form, keys, parts};
 use crate::ground::resources::OF;
 use crate::operations::argument;
@@ -210,8 +211,7 @@ impl<'a> Act<'a> {
 
     /// Keys that callers are given have no other values.
     pub(super) fn require_given(&mut self) {
-        let names: Vec<String> = keys(&self.parts).into_iter().map(str::to_owned).collect();
-        for name in names {
+        for name in path_parameters(&self.operation.path) {
             let Some(Given::Value(value)) = self.places.given.get(&name) else { continue };
             let value = match value {
                 Json::String(text) => quoted(text),

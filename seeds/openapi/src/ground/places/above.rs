@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
 
 use super::{Above, Collection, Part, Places, form};
+use crate::hypotheses::Strength;
 use crate::shape::Shape;
 use crate::words::{identifier, is_id};
 
@@ -123,7 +124,15 @@ impl Places {
             let stem = stem.filter(|_| !chooses || is_id(name));
             let named = || stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
             let listed = || (!chooses).then(|| self.by_noun(&before, but, parts, name)).flatten();
-            let of = exact.or_else(named).or_else(listed).or_else(|| self.by_item(name, but));
+            let guess = || {
+                let whole = form(parts.get(..=position).unwrap_or_default());
+                let take = self.guesses.guess("address", &whole, Strength::Noun, 4);
+                let mut ways = [named(), listed(), self.by_item(name, but)].into_iter().flatten();
+                let first = ways.next();
+                let mut others = ways.filter(|way| Some(*way) != first);
+                if take == 0 { first } else { others.nth(take - 1) }
+            };
+            let of = exact.or_else(guess);
             if let Some(found) = exact {
                 // What that record stands below is told by it.
                 let told = &self.all[found].above;

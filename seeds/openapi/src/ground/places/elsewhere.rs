@@ -3,6 +3,7 @@
 use diorama_seeds::contract::{key_name, noun};
 
 use super::{Collection, Part, Places, form, keys, noun_said};
+use crate::hypotheses::Strength;
 use crate::shape::Shape;
 use crate::words::{is_id, words};
 
@@ -95,7 +96,9 @@ impl Places {
             let is_known = |key: &&str| known.contains(key) || self.is_constant(key) || firsts.contains(key);
             keys(&other.parts).iter().all(is_known).then_some(index)
         };
-        self.same_elsewhere(parts).or_else(same).or_else(said).or_else(alike)
+        let found = self.same_elsewhere(parts).or_else(same).or_else(said).or_else(alike)?;
+        let is_own = self.guesses.guess("list", &form(parts), Strength::Likeness, 2) == 1;
+        (!is_own).then_some(found)
     }
 
     /// The collection of which a place that no key opens shows one record: `/movies/latest`.

@@ -6,13 +6,16 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
-use serde_json::{Value as Json, json};
+use indexmap::IndexMap;
+use serde_json::Value as Json;
 
 use super::told::Given;
 use super::values::{names, stem, tells};
 use super::{Part, Places, form, list};
-use crate::document::Operation;
-use crate::shape::{Kind, Shape};
+use crate::document::{Operation, Place};
+use crate::free;
+use crate::hypotheses::Strength;
+use crate::protocol::fixed;
 use crate::views::is_generic;
 use crate::words::identifier;
 
@@ -54,7 +57,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     while !open.is_empty() {
         let before = open.len();
         open.retain(|index| {
-            let is_open = reach.unknown(&operations[*index], &paths[*index]).is_some();
+            let is_open = reach.unknown(&paths[*index]).is_some();
             if !is_open {
                 reach.see(&operations[*index], &paths[*index]);
             }
@@ -67,7 +70,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         let shortest = open.iter().min_by_key(|index| paths[**index].len()).copied();
         let Some(index) = shortest else { break };
         let (operation, parts) = (&operations[index], &paths[index]);
-        let Some(at) = reach.unknown(operation, parts) else { break };
+        let Some(at) = reach.unknown(parts) else { break };
         let Part::Key(name) = &parts[at] else { break };
         reach.given.insert(plain(name));
         found.extend(reach.value(operation, parts, at).map(|given| (name.clone(), given)));
@@ -89,17 +92,74 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     for (name, given) in listed {
         places.given.entry(name).or_insert(given);
     }
+    let mut told: Vec<(String, Given)> = Vec::new();
+    // A value for a name that is a key elsewhere would open nothing there.
+    let keys: HashSet<String> = paths.iter().flatten().filter_map(Part::key).map(plain).collect();
+    for operation in operations {
+        for parameter in &operation.parameters {
+            let is_owed =
+                parameter.place == Place::Header && parameter.required && fixed(parameter).is_none();
+            let given = match &parameter.free {
+                Some(value) if parameter.constant => Given::Value(value.clone()),
+                Some(_) if keys.contains(&plain(&parameter.name)) => continue,
+                Some(value) => Given::Sample(value.clone()),
+                None if is_owed => Given::Sample(free::sample_of(parameter)),
+                None => continue,
+            };
+            told.push((parameter.name.clone(), given));
+        }
+        let beside = operation.beside.iter();
+        told.extend(beside.map(|known| (known.name.clone(), Given::Sample(free::sample_of(known)))));
+    }
+    for (name, given) in told {
+        places.given.entry(name).or_insert(given);
+    }
+    give_unseen(places, &paths, operations);
+}
+
+/// Gives a key of what paths name and no reply shows, where that is chosen. A name that means several things is not given.
+fn give_unseen(places: &mut Places, paths: &[Vec<Part>], operations: &[Operation]) {
+    let mut meant: IndexMap<String, (Vec<String>, HashSet<Option<usize>>, Json)> = IndexMap::new();
+    for (parts, operation) in paths.iter().zip(operations) {
+        for (at, part) in parts.iter().enumerate() {
+            let Part::Key(name) = part else { continue };
+            if places.given.contains_key(name) || ANY_KEY.contains(&&*plain(name)) {
+                continue;
+            }
+            let of = places.exact(&form(parts.get(..at).unwrap_or_default())).or_else(|| {
+                let stem = stem(name)?;
+                places.by_noun(&stem, usize::MAX, parts, name)
+            });
+            let shape = operation.key_shape(name).cloned().unwrap_or_default();
+            let known = meant.entry(name.clone());
+            let known = known.or_insert_with(|| (Vec::new(), HashSet::new(), free::make_value(name, &shape)));
+            known.0.push(form(parts.get(..=at).unwrap_or_default()));
+            known.1.insert(of);
+        }
+    }
+    for (name, (forms, of, value)) in meant {
+        let mut of = of.into_iter();
+        let (Some(only), None) = (of.next(), of.next()) else { continue };
+        let mut forms = forms.into_iter();
+        let is_chosen = |form: String| places.guesses.guess("given", &form, Strength::Unseen, 2) == 1;
+        let chosen = forms.by_ref().map(is_chosen).fold(false, |one, other| one || other);
+        let kept = only.and_then(|of| places.all.get_index(of)).filter(|(_, found)| !found.single);
+        if chosen {
+            let given = kept.map_or(Given::Sample(value), |(form, _)| Given::KeyOf(form.clone()));
+            places.given.insert(name, given);
+        }
+    }
 }
 
 impl Reach<'_> {
     /// The first key of a path that nobody knows.
-    fn unknown(&self, operation: &Operation, parts: &[Part]) -> Option<usize> {
+    fn unknown(&self, parts: &[Part]) -> Option<usize> {
         let is_unknown = |(at, part): &(usize, &Part)| match part {
             Part::Text(_) => false,
             // The first part of a key of two is told with the second.
             Part::Key(name) => {
                 let is_first = self.places.is_first_part(parts, *at);
-                !is_first && !is_free(operation, name) && !self.knows(parts, *at, name)
+                !is_first && !self.knows(parts, *at, name)
             }
         };
         parts.iter().enumerate().find(is_unknown).map(|(at, _)| at)
@@ -205,7 +265,7 @@ impl Reach<'_> {
         let shortest = all.min_by_key(|(form, found)| (found.parts.len(), *form));
         Some(match shortest.or(own) {
             Some((form, _)) => Given::KeyOf(form.clone()),
-            None => Given::Value(make_value(name, &shape)),
+            None => Given::Value(free::make_value(name, &shape)),
         })
     }
 }
@@ -218,56 +278,4 @@ fn is_evident(member: &str, parts: &[Part]) -> bool {
     });
     let last = member.rsplit('.').next().unwrap_or(member);
     (is_generic(last) && last != "value") || texts.take(2).any(|text| text == noun(last))
-}
-
-/// Whether any value of a type will do: a day, a moment, an amount.
-fn is_free(operation: &Operation, name: &str) -> bool {
-    let shape = operation.key_shape(name);
-    shape.is_some_and(|shape| {
-        matches!(shape.kind, Kind::Number | Kind::Boolean)
-            || matches!(shape.format.as_deref(), Some("date" | "date-time"))
-    })
-}
-
-/// A value of the form that a parameter has.
-fn make_value(name: &str, shape: &Shape) -> Json {
-    let hash = blake3::hash(name.as_bytes()).to_hex();
-    if let Some(sample) = shape.samples.iter().find(|sample| sample.is_string() || sample.is_i64()) {
-        return sample.clone();
-    }
-    match (&shape.kind, shape.format.as_deref()) {
-        (Kind::Integer, _) => {
-            let number = i64::from(u16::from_str_radix(&hash[..4], 16).unwrap_or(1)) + 1_000;
-            let least = shape.min.as_ref().and_then(Json::as_i64).unwrap_or(0);
-            let most = shape.max.as_ref().and_then(Json::as_i64).unwrap_or(i64::MAX);
-            json!(number.clamp(least, most))
-        }
-        (_, Some("uuid")) => {
-            json!(format!(
-                "{}-{}-4{}-9{}-{}",
-                &hash[..8],
-                &hash[8..12],
-                &hash[13..16],
-                &hash[17..20],
-                &hash[20..32]
-            ))
-        }
-        _ => {
-            let pattern = shape.pattern.as_deref().and_then(|pattern| {
-                diorama_seeds::pattern::matching_text(
-                    pattern,
-                    u64::from_str_radix(&hash[..8], 16).unwrap_or(7),
-                )
-            });
-            let plain = || format!("{}-{}", stem(name).unwrap_or_else(|| identifier(name)), &hash[..6]);
-            let mut text = pattern.unwrap_or_else(plain);
-            if let Some(most) = shape.max_length {
-                text.truncate(most as usize);
-            }
-            while shape.min_length.is_some_and(|least| (text.len() as u64) < u64::from(least)) {
-                text.push('0');
-            }
-            json!(text)
-        }
-    }
 }

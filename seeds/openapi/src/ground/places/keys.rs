@@ -1,17 +1,19 @@
 //! The members that show the keys of collections.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::contract::{ANY_KEY, KEYS, key_name, plain};
 
 use super::{Collection, Places, form};
 use crate::document::Operation;
+use crate::hypotheses::Strength;
 use crate::shape::{Kind, Shape};
 use crate::words::identifier;
 
 impl Places {
     /// Finds the members that show the keys.
     pub(super) fn find_keys(&mut self) {
+        let guesses = &self.guesses;
         for index in 0..self.all.len() {
             let Some((_, found)) = self.all.get_index_mut(index) else { continue };
             let hidden = format!("{}_key", found.name);
@@ -26,14 +28,24 @@ impl Places {
             }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
             // What no record shows may be what callers call it by.
-            let records = found.record.iter().chain(&found.sent);
-            let member =
-                records.filter_map(|record| key_member(record, &param, &found.key_shape, &found.noun)).next();
+            let records = found.record.iter().chain(&found.seen).chain(&found.sent);
+            let ranked = records.flat_map(|record| {
+                key_members(record, &param, &found.key_shape, &found.noun).into_iter().enumerate()
+            });
+            let mut members: Vec<(usize, (String, Shape))> = ranked.collect();
+            // A list may show the id of what its own path shows without one.
+            members.sort_by_key(|(rank, (name, _))| (*rank > 0, !is_sure_key(name, &param, &found.noun)));
+            let mut seen = HashSet::new();
+            members.retain(|(_, (name, _))| seen.insert(name.clone()));
+            let take = guesses.guess("key", &form(&found.parts), Strength::Member, members.len());
+            let member = members.into_iter().nth(take).map(|(_, member)| member);
             if let Some((name, shape)) = member {
                 found.key = identifier(&name);
                 // A path's parameter may say more of keys than the member that shows them.
                 let said = found.key_shape.description.take().or_else(|| shape.description.clone());
-                let told = shape.pattern.is_some() || shape.format.is_some() || !shape.samples.is_empty();
+                let bounded = shape.min.is_some() || shape.max.is_some();
+                let long = shape.min_length.is_some() || shape.max_length.is_some();
+                let told = tells(&shape) || bounded || long;
                 if told
                     || std::mem::discriminant(&shape.kind) != std::mem::discriminant(&found.key_shape.kind)
                 {
@@ -95,6 +107,14 @@ impl Places {
     }
 }
 
+/// Whether a member is the key that a path's parameter takes, by its name: not only a name or a code of what has an id elsewhere.
+fn is_sure_key(member: &str, param: &str, noun: &str) -> bool {
+    let own = key_name(param).map(|(_, ending)| ending).filter(|ending| !KEYS.contains(ending));
+    let endings = own.as_ref().map_or(&KEYS[..], std::slice::from_ref);
+    let (member, param) = (plain(member), plain(param));
+    member == param || endings.iter().any(|ending| member == *ending || member == format!("{noun}{ending}"))
+}
+
 /// Whether a shape says how a key is written.
 fn tells(shape: &Shape) -> bool {
     shape.format.is_some() || shape.pattern.is_some() || !shape.samples.is_empty()
@@ -124,9 +144,9 @@ impl Collection {
     }
 }
 
-/// The member of a record that its path's parameter means, the likeliest first.
-fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<(String, Shape)> {
-    let members = record.members()?;
+/// The members of a record that its path's parameter may mean, the likeliest first.
+fn key_members(record: &Shape, param: &str, given: &Shape, noun: &str) -> Vec<(String, Shape)> {
+    let Some(members) = record.members() else { return Vec::new() };
     let (stem, ending) = key_name(param).unwrap_or_else(|| (String::new(), "id"));
     let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer | Kind::Number);
     let member = |wanted: &String, fits: &dyn Fn(&Shape) -> bool| {
@@ -148,5 +168,6 @@ fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<
     let alike = |shape: &Shape| shape.kind == given.kind;
     let is_id = key_name(param).is_some_and(|(_, ending)| KEYS.contains(&ending));
     let named = names.iter().filter(|_| !is_id).find_map(|wanted| member(wanted, &alike));
-    exact.or(named).or_else(|| names.iter().find_map(|wanted| member(wanted, &scalar)))
+    let others = names.iter().filter_map(|wanted| member(wanted, &scalar));
+    exact.into_iter().chain(named).chain(others).collect()
 }

@@ -38,6 +38,9 @@ pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
         }
         for piece in found {
             match piece {
+                Piece::Parameter(name) if operation.free(name).is_some() => {
+                    parts.push(Part::Text(format!("{{{name}}}")));
+                }
                 Piece::Parameter(name) => match operation.key_shape(name).map(|shape| &shape.kind) {
                     Some(Kind::Enum(_) | Kind::Array(_)) => parts.push(Part::Text(format!("{{{name}}}"))),
                     _ => parts.push(Part::Key(name.to_owned())),

@@ -54,6 +54,9 @@ impl Places {
             operations.iter().filter_map(|operation| operation.body.as_ref()?.first_object().members());
         self.sent = bodies.flat_map(|members| members.keys().map(|name| plain(name))).collect();
         for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
+            if parameter.place == Place::Query {
+                self.asked.insert(plain(&parameter.name));
+            }
             if let (Place::Path, Kind::Enum(values)) = (parameter.place, &parameter.shape.kind) {
                 self.choices.entry(plain(&parameter.name)).or_insert_with(|| values.clone());
             }
@@ -179,6 +182,7 @@ impl Places {
                         if words.len() > 1 && words.iter().any(|word| noun(word) == found.noun) {
                             found.label = label(&singular(&words.join("_")));
                         }
+                        found.seen.push(item.clone());
                         found.record.get_or_insert(item);
                     }
                     None if found.item.is_none() && !found.listed => {
@@ -211,6 +215,7 @@ impl Places {
         match self.all.get_mut(&form(&parts)) {
             Some(found) if !found.single => {
                 found.made |= own;
+                found.seen.extend(record.filter(|_| own).cloned());
                 if found.record.is_none() {
                     found.record = record.cloned();
                 }

@@ -7,6 +7,8 @@ use serde_json::Value as Json;
 pub(in crate::ground) enum Given {
     /// The only one that there is.
     Value(Json),
+    /// One of the values that the path takes: a day, a word.
+    Sample(Json),
     /// The key of a record of a collection, by the form of its path.
     KeyOf(String),
     /// What a record of a collection has in a member: the form of its path, and the field.

@@ -1,19 +1,22 @@
 //! The key fields of records, and what their values look like.
 
-use diorama_seeds::contract::{Schemas, Side};
-use diorama_seeds::doc::{FieldDoc, TypeName};
-use diorama_seeds::materialise::{provider_of_field, provider_of_name};
+use diorama_seeds::contract::{Schemas, Side, key_name, plain};
+use diorama_seeds::doc::{FieldDoc, ResourceDoc, TypeName};
+use diorama_seeds::materialise::{matching_text, provider_of_field, provider_of_name};
+use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use crate::fakes::{self, Span};
-use crate::ground::places::Collection;
+use crate::ground::places::{Collection, Places};
 use crate::shape::{Kind, Shape};
-use crate::words::{is_id, label, words};
+use crate::words::{identifier, is_id, label, words};
 
 pub(super) fn key_field(found: &Collection) -> FieldDoc {
     let named = Some(label(&found.key));
     if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
-        return FieldDoc { kind: Some(TypeName::Integer), label: named, ..FieldDoc::default() };
+        let bound = |limit: &Option<Json>| limit.clone().filter(Json::is_i64);
+        let (min, max) = (bound(&found.key_shape.min), bound(&found.key_shape.max));
+        return FieldDoc { kind: Some(TypeName::Integer), label: named, min, max, ..FieldDoc::default() };
     }
     let code = match found.key_shape.format.as_deref() {
         Some("snowflake") => Some("1#################".to_owned()),
@@ -93,7 +96,16 @@ fn code_of(pattern: &str) -> Option<String> {
     let counted = counts.filter(|count| (4..=64).contains(count)).flat_map(|count| {
         ["#".repeat(count), format!("{{{}}}", "x".repeat(count)), format!("{{{}}}", "A".repeat(count))]
     });
-    some.into_iter().chain(counted).find(|code| {
+    // A text of the pattern, with more digits where it has few.
+    let texts = (1..5).filter_map(|seed| matching_text(pattern, seed));
+    let written = texts.flat_map(|text| {
+        let digits = |c: char| if c.is_ascii_digit() { '#' } else { c };
+        let plain = !text.contains(['#', '{', '}']);
+        let code: String = text.chars().map(digits).collect();
+        let longer = code.replacen('#', "####", 1);
+        [code, longer].into_iter().filter(move |code| plain && code.matches('#').count() >= 3)
+    });
+    some.into_iter().chain(counted).chain(written).find(|code| {
         let with = |digit: char, letter: char| -> String {
             let spelt = code.replace('#', &digit.to_string()).replace(['{', '}'], "");
             spelt.replace(['x', 'A'], &letter.to_string())
@@ -102,4 +114,31 @@ fn code_of(pattern: &str) -> Option<String> {
         let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
         fits(&with('0', low)) && fits(&with('9', high))
     })
+}
+
+/// Ids that refer to no record of the document are kept with their record, so that filters by them find it.
+pub(super) fn keep_ids(places: &Places, all: &mut IndexMap<String, ResourceDoc>) {
+    for found in places.all.values() {
+        let (Some(doc), Some(record)) = (all.get_mut(&found.name), &found.record) else { continue };
+        for (name, member) in record.members().into_iter().flatten() {
+            let field = identifier(name);
+            let is_known = doc.fields.keys().any(|known| plain(known) == plain(name));
+            // The id of what goes by another key stands beside it, and what stands above is told by the path.
+            let is_bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
+            let is_above = found.above.iter().any(|above| plain(&above.field) == plain(name));
+            if is_known || is_bare || is_above || !is_id(name) || !places.asked.contains(&plain(name)) {
+                continue;
+            }
+            let fake = match member.shape.kind {
+                Kind::Integer => json!({"provider": "integer", "min": 1_000, "max": 1_005}),
+                Kind::String if member.shape.pattern.is_none() && member.shape.format.is_none() => {
+                    json!({"provider": "pick", "of": (1..6).map(|at| format!("{}-{}", words(name).join("-"), at * 137)).collect::<Vec<_>>()})
+                }
+                _ => continue,
+            };
+            let kind = if member.shape.kind == Kind::Integer { TypeName::Integer } else { TypeName::String };
+            let kept = FieldDoc { kind: Some(kind), optional: true, fake: Some(fake), ..FieldDoc::default() };
+            doc.fields.insert(field, kept);
+        }
+    }
 }

@@ -1,0 +1,314 @@
+//! Parameters of paths that take a value and no key: a day, a word, a code, a place. They filter or are echoed; no record is
+//! looked up by them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use diorama_seeds::contract::{ANY_KEY, Schemas, Side, key_name, plain};
+use diorama_seeds::value::Date;
+use serde_json::{Value as Json, json};
+
+use super::document::{Operation, Parameter, Place, path_parameters};
+use super::shape::{Kind, Shape};
+use super::words::{identifier, words};
+
+/// Values that paths name, one kind a line.
+const VALUES: &str = include_str!("data/values.txt");
+/// Descriptions are read so far.
+const MAX_DESCRIPTION: usize = 160;
+/// Words after which a description gives an example.
+const EXAMPLES: [&str; 6] = ["examples:", "example:", "e.g.", "such as", "for example", "e.g"];
+
+/// Places in which a key stands that is nobody's in particular, at least.
+const LEAST_PLACES: usize = 3;
+/// Replies are searched for names so deep.
+const MAX_DEPTH: u32 = 6;
+
+/// Characters that a text is made longer by, at most.
+const MAX_PADDING: u32 = 10_000;
+
+/// A kind of values.
+struct ValueKind {
+    names: Vec<&'static str>,
+    phrases: Vec<&'static str>,
+    /// The form of a value, as a pattern of the whole; nothing where any will do.
+    form: Option<&'static str>,
+    sample: &'static str,
+}
+
+static KINDS: LazyLock<Vec<ValueKind>> = LazyLock::new(|| {
+    let lines = VALUES.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    lines.filter_map(ValueKind::read).collect()
+});
+
+impl ValueKind {
+    fn read(line: &'static str) -> Option<Self> {
+        let (said, rest) = line.split_once(" | ")?;
+        let (form, sample) = rest.rsplit_once(" | ")?;
+        let quoted: Vec<&str> = said.split('"').collect();
+        let names = quoted.iter().step_by(2).flat_map(|plain| plain.split_whitespace()).collect();
+        let phrases = quoted.iter().skip(1).step_by(2).copied().collect();
+        Some(Self {
+            names,
+            phrases,
+            form: Some(form.trim()).filter(|form| *form != "-"),
+            sample: sample.trim(),
+        })
+    }
+}
+
+/// Marks them, each with a value that callers are given. What a document lists or lets callers make under the very path is a key.
+pub(super) fn mark(operations: &mut [Operation]) {
+    let written: HashSet<String> = operations.iter().flat_map(records).collect();
+    let roots = roots(operations);
+    for operation in operations {
+        let path = operation.path.clone();
+        for parameter in operation.parameters.iter_mut().filter(|known| known.place == Place::Path) {
+            if roots.contains(&plain(&parameter.name)) {
+                (parameter.free, parameter.constant) =
+                    (Some(make_value(&parameter.name, &parameter.shape)), true);
+                continue;
+            }
+            let Some(kind) = kind_of(parameter) else { continue };
+            let Some((before, _)) = path.split_once(&format!("{{{}}}", parameter.name)) else { continue };
+            if written.contains(&shape_of(before)) {
+                continue;
+            }
+            parameter.free = Some(sample(parameter, kind));
+            let shape = &mut parameter.shape;
+            let is_open = shape.kind == Kind::String && shape.pattern.is_none() && shape.format.is_none();
+            if let Some(form) = kind.form.filter(|_| is_open) {
+                shape.pattern = Some(format!("^{form}$"));
+            }
+        }
+    }
+}
+
+/// Names of keys that stand in many places, none of which lists or makes what they name, and that no reply shows: the one tenant,
+/// system or project that a caller has.
+fn roots(operations: &[Operation]) -> HashSet<String> {
+    let mut places: HashMap<String, HashSet<String>> = HashMap::new();
+    let mut told = HashSet::new();
+    let mut listed = HashSet::new();
+    for operation in operations {
+        operation.reply.iter().for_each(|reply| names(reply, &mut told, 0));
+        let makes = operation.method == "POST" && operation.body.is_some();
+        let lists = operation.method == "GET" && operation.reply.as_ref().is_some_and(is_list);
+        if makes || lists {
+            listed.insert(shape_of(&format!("{}/", operation.path)));
+        }
+        for name in path_parameters(&operation.path) {
+            if let Some((before, _)) = operation.path.split_once(&format!("{{{name}}}")) {
+                places.entry(plain(&name)).or_default().insert(shape_of(before));
+            }
+        }
+    }
+    let is_root = |(name, before): &(&String, &HashSet<String>)| {
+        before.len() >= LEAST_PLACES
+            && !ANY_KEY.contains(&name.as_str())
+            && !told.contains(*name)
+            && before.iter().all(|before| !listed.contains(before))
+    };
+    places.iter().filter(is_root).map(|(name, _)| name.clone()).collect()
+}
+
+/// Plain names of the members of a reply.
+fn names(shape: &Shape, told: &mut HashSet<String>, depth: u32) {
+    match &shape.kind {
+        Kind::Object(members) if depth < MAX_DEPTH => {
+            for (name, member) in members {
+                told.insert(plain(name));
+                names(&member.shape, told, depth + 1);
+            }
+        }
+        Kind::Array(item) => names(item, told, depth + 1),
+        Kind::Union(ways) => ways.iter().for_each(|way| names(way, told, depth + 1)),
+        _ => {}
+    }
+}
+
+/// The paths below which an operation shows that there are records with keys: it writes one there, lists them, or opens one that
+/// another operation made.
+fn records(operation: &Operation) -> Vec<String> {
+    let (before, last) = operation.path.rsplit_once('/').unwrap_or_default();
+    let is_item = last.starts_with('{');
+    let lists = operation.reply.as_ref().is_some_and(|reply| is_list(reply));
+    match operation.method.as_str() {
+        "GET" if lists && !is_item => vec![shape_of(&format!("{}/", operation.path))],
+        "GET" => Vec::new(),
+        "POST" if !is_item && operation.body.is_some() => vec![shape_of(&format!("{}/", operation.path))],
+        _ if is_item => vec![shape_of(&format!("{before}/"))],
+        _ => Vec::new(),
+    }
+}
+
+fn is_list(reply: &Shape) -> bool {
+    let inner = || reply.first_object().members().into_iter().flatten();
+    reply.items().is_some() || inner().any(|(_, member)| member.shape.items().is_some())
+}
+
+/// A path without the names of its parameters.
+fn shape_of(path: &str) -> String {
+    let segment = |segment: &str| if segment.contains('{') { "{}".to_owned() } else { segment.to_owned() };
+    path.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
+/// The kind of values that a parameter takes, by its type, its name or its description.
+fn kind_of(parameter: &Parameter) -> Option<&'static ValueKind> {
+    let shape = &parameter.shape;
+    let by_name = |name: &str| KINDS.iter().find(|kind| kind.names.contains(&name));
+    match (&shape.kind, shape.format.as_deref()) {
+        (Kind::String, Some("date" | "date-time" | "datetime" | "time")) => return by_name("date"),
+        (Kind::String | Kind::Integer, None | Some("int32" | "int64"))
+        | (Kind::Number | Kind::Boolean, _) => {}
+        _ => return None,
+    }
+    let last = words(&parameter.name).pop().unwrap_or_default();
+    let named = by_name(&plain(&parameter.name)).or_else(|| by_name(&last));
+    match shape.kind {
+        Kind::Integer => return named,
+        Kind::Number | Kind::Boolean => return named.or_else(|| by_name("q")),
+        _ if named.is_some() => return named,
+        _ => {}
+    }
+    let said: String = parameter.description.to_lowercase().chars().take(MAX_DESCRIPTION).collect();
+    let is_key = ["id", "identifier", "key", "name", "uuid", "slug"].iter().any(|word| {
+        words(&parameter.name).last().is_some_and(|last| last == word)
+            || said.split_whitespace().any(|own| own == *word)
+    });
+    KINDS.iter().find(|kind| !is_key && kind.phrases.iter().any(|phrase| said.contains(phrase)))
+}
+
+/// A value of any parameter.
+pub(super) fn sample_of(parameter: &Parameter) -> Json {
+    match (&parameter.shape.kind, kind_of(parameter)) {
+        (Kind::Enum(values), _) => values.first().map_or(Json::Null, |first| Json::from(first.as_str())),
+        (_, Some(kind)) => sample(parameter, kind),
+        _ => make_value(&parameter.name, &parameter.shape),
+    }
+}
+
+/// A value of a parameter: from its schema's examples, its description, or as such values are.
+fn sample(parameter: &Parameter, kind: &ValueKind) -> Json {
+    let shape = &parameter.shape;
+    if let Some(known) =
+        shape.samples.iter().chain(&shape.default).find(|known| known.is_string() || known.is_number())
+    {
+        return known.clone();
+    }
+    let form = kind.form.map(|form| json!({"type": "string", "pattern": format!("^{form}$")}));
+    let schemas = Schemas::default();
+    let is_of = |form: &Json, text: &str| schemas.check(form, &Json::from(text), Side::Request).is_ok();
+    let fits = |text: &str| form.as_ref().is_none_or(|form| is_of(form, text));
+    match shape.kind {
+        Kind::Integer => Json::from(kind.sample.parse::<i64>().unwrap_or(2026)),
+        Kind::Number => Json::from(kind.sample.parse::<f64>().unwrap_or(1.0)),
+        Kind::Boolean => Json::Bool(true),
+        _ if shape.format.as_deref() == Some("date-time") => Json::from("2026-03-02T09:00:00Z"),
+        _ if kind.names.contains(&"date")
+            && exemplified(&parameter.description).is_none_or(|said| Date::parse(&said).is_some()) =>
+        {
+            kind.sample.into()
+        }
+        _ => exemplified(&parameter.description)
+            .filter(|text| fits(text))
+            .map_or_else(|| kind.sample.into(), Json::from),
+    }
+}
+
+/// The first example that a description gives: `2026-03-01` of `The day, such as 2026-03-01.`
+fn exemplified(description: &str) -> Option<String> {
+    let lower = description.to_lowercase();
+    let (at, word) = EXAMPLES.iter().filter_map(|word| Some((lower.find(word)?, *word))).min()?;
+    let after = description.get(at + word.len()..)?;
+    let plain = after.replace("<code>", " ").replace("</code>", " ");
+    let first = plain.split_whitespace().find(|word| word.chars().any(char::is_alphanumeric))?;
+    let text = first.trim_matches(|c: char| !c.is_alphanumeric());
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A value of the form that a parameter has.
+pub(super) fn make_value(name: &str, shape: &Shape) -> Json {
+    let hash = blake3::hash(plain(name).as_bytes()).to_hex();
+    if let Some(sample) = shape.samples.iter().find(|sample| sample.is_string() || sample.is_i64()) {
+        return sample.clone();
+    }
+    match (&shape.kind, shape.format.as_deref()) {
+        (Kind::Integer, _) => {
+            let number = i64::from(u16::from_str_radix(&hash[..4], 16).unwrap_or(1)) + 1_000;
+            let least = shape.min.as_ref().and_then(Json::as_i64).unwrap_or(0);
+            let most = shape.max.as_ref().and_then(Json::as_i64).unwrap_or(i64::MAX);
+            json!(number.max(least).min(most))
+        }
+        (_, Some("uuid")) => {
+            json!(format!(
+                "{}-{}-4{}-9{}-{}",
+                &hash[..8],
+                &hash[8..12],
+                &hash[13..16],
+                &hash[17..20],
+                &hash[20..32]
+            ))
+        }
+        _ => {
+            let pattern = shape.pattern.as_deref().and_then(|pattern| {
+                diorama_seeds::materialise::matching_text(
+                    pattern,
+                    u64::from_str_radix(&hash[..8], 16).unwrap_or(7),
+                )
+            });
+            let plain = || {
+                format!(
+                    "{}-{}",
+                    key_name(name)
+                        .map(|(stem, _)| stem)
+                        .filter(|stem| !stem.is_empty())
+                        .unwrap_or_else(|| identifier(name)),
+                    &hash[..6]
+                )
+            };
+            let mut text = pattern.unwrap_or_else(plain);
+            if let Some(most) = shape.max_length {
+                text = text.chars().take(most as usize).collect();
+            }
+            let least = shape.min_length.unwrap_or(0).min(MAX_PADDING) as usize;
+            let missing = least.saturating_sub(text.chars().count());
+            text.extend(std::iter::repeat_n('0', missing));
+            json!(text)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_words_and_codes_are_values() {
+        let check = |name: &str, description: &str, expect: Option<&str>| {
+            let parameter = Parameter {
+                name: name.to_owned(),
+                sent_as: None,
+                place: Place::Path,
+                required: true,
+                description: description.to_owned(),
+                shape: Shape::of(Kind::String),
+                free: None,
+                constant: false,
+            };
+            let found = kind_of(&parameter).map(|kind| sample(&parameter, kind));
+            assert_eq!(found, expect.map(Json::from), "{name}: {description}");
+        };
+        check(
+            "date",
+            "The date of the games. Examples: <code>2017-JUL-31</code>, 2017-SEP-01.",
+            Some("2017-JUL-31"),
+        );
+        check("season", "Year of the season.", Some("2026"));
+        check("origin", "3-letter IATA airport code, e.g. OSL", Some("OSL"));
+        check("word", "Word to return definitions for", Some("garden"));
+        check("to", "ISO 4217 currency code", Some("EUR"));
+        check("gameid", "The id of the game on the date of it", None);
+        check("owner", "The account that owns it", None);
+    }
+}
