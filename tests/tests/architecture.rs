@@ -16,11 +16,12 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 16] = [
+const INSIDE: [(&str, &[&str]); 17] = [
     ("diorama-catalog", &[]),
     ("diorama-seeds", &["diorama-catalog"]),
     ("diorama-openapi", &["diorama-seeds"]),
     ("diorama-engine", &[]),
+    ("diorama-import", &["diorama-engine"]),
     ("diorama-answers", &[]),
     ("diorama-grade", &["diorama-engine", "diorama-answers"]),
     ("diorama-user", &["diorama-engine", "diorama-grade"]),

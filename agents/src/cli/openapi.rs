@@ -18,6 +18,9 @@ pub struct ImportArgs {
     /// Refuse documents with broken references. Without it they give warnings.
     #[arg(long)]
     pub strict: bool,
+    /// Take the importer's first guesses, without playing the world and replacing those that fail.
+    #[arg(long)]
+    pub first_guesses: bool,
     /// Part of a world file that corrects the imported world.
     #[arg(long, value_name = "FILE")]
     pub overlay: Option<PathBuf>,
@@ -32,7 +35,7 @@ impl ImportArgs {
     /// # Errors
     /// When it or its overlay cannot be read or is wrong.
     pub fn import(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
-        let Imported { doc, notes, .. } = import_file(path, self.strict)?;
+        let Imported { doc, notes, .. } = import_file(path, self.strict, self.first_guesses)?;
         if let Ok(compiled) = world::compile(&doc) {
             let _ = write!(streams.err, "{}", world::fidelity(&compiled));
         }
@@ -53,12 +56,17 @@ impl ImportArgs {
 ///
 /// # Errors
 /// When it cannot be read or is wrong.
-pub fn import_file(path: &Path, strict: bool) -> Result<Imported, CliError> {
+pub fn import_file(path: &Path, strict: bool, first_guesses: bool) -> Result<Imported, CliError> {
     let text = read_document(path)?;
     let name = path.display().to_string();
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let options = ImportOptions { strict, ..ImportOptions::default() };
-    let mut imported = openapi::import_with(&name, &text, &options, &Folder { folder: folder.to_owned() })?;
+    let draft = openapi::Draft::read(&name, &text, &options, &Folder { folder: folder.to_owned() })?;
+    let mut imported = if first_guesses {
+        draft.world(&openapi::Choices::default())?
+    } else {
+        diorama_import::tried(&draft)?
+    };
     imported.notes.sort_by_key(|note| note.severity);
     Ok(imported)
 }

@@ -77,7 +77,7 @@ pub fn first_finding(report: &Report) -> String {
 /// Why it has no world.
 pub fn import_document(request: &ImportRequest) -> Result<ImportedDocument, Refusal> {
     let text = read_document(&request.path)?;
-    let Imported { mut doc, notes, .. } = import_file(&request.path, request.strict)?;
+    let Imported { mut doc, notes, .. } = import_file(&request.path, request.strict, false)?;
     let naming = naming(&request.label, &text);
     naming.name.clone_into(&mut doc.name);
     if let Some(head) = &mut doc.domain {

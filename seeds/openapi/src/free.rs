@@ -252,7 +252,7 @@ pub(super) fn make_value(name: &str, shape: &Shape) -> Json {
         }
         _ => {
             let pattern = shape.pattern.as_deref().and_then(|pattern| {
-                diorama_seeds::materialise::matching_text(
+                diorama_seeds::pattern::matching_text(
                     pattern,
                     u64::from_str_radix(&hash[..8], 16).unwrap_or(7),
                 )

@@ -7,7 +7,7 @@ use diorama_answers::Clock;
 use diorama_baselines::operation::IN_PROCESS_URL;
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
-use diorama_openapi::{ImportOptions, import};
+use diorama_openapi::{Draft, ImportOptions, NoFiles};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
@@ -127,7 +127,8 @@ impl Field {
 /// When it cannot be read or imported.
 pub fn imported(document: &Path) -> Result<WorldDoc, BenchmarkError> {
     let options = ImportOptions { benchmark: true, ..ImportOptions::default() };
-    let imported = import(&stem_of(document), text_of(document)?.as_bytes(), &options);
+    let imported = Draft::read(&stem_of(document), text_of(document)?.as_bytes(), &options, &NoFiles)
+        .and_then(|draft| diorama_import::tried(&draft));
     Ok(imported.map_err(|report| BenchmarkError::World(report.to_string()))?.doc)
 }
 

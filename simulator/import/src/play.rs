@@ -1,0 +1,407 @@
+//! Plays a draft world: opens what its lists show, makes, finds and removes records, and says what does not hold.
+
+use std::sync::Arc;
+
+use diorama_engine::Base;
+use diorama_engine::session::{Session, SessionOptions};
+use diorama_seeds::contract::{Facts, Known, Lookup, plain};
+use diorama_seeds::model::{Api, DomainId, Method, Parameter, Place};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::Call;
+use diorama_seeds::value::Zone;
+use serde_json::{Map, Value as Json, json};
+
+use crate::values::{Object, Values, keys, objects};
+
+/// Calls of one play, at most. What was not asked by then holds.
+const MAX_CALLS: usize = 6_000;
+/// Rounds in which operations are read, each with the values that those before it showed.
+const MAX_ROUNDS: usize = 4;
+/// Ways to fill a path that are tried.
+const MAX_WAYS: usize = 6;
+/// Items of a list that are opened.
+const MAX_OPENED: usize = 2;
+/// Members by which a list and an item show the same record.
+const NAMES: [&str; 4] = ["name", "title", "label", "email"];
+
+/// Something that should hold in a world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What fails where it does not hold, for people.
+    pub what: &'static str,
+    /// The APIs that it is about, by their places in the world.
+    pub apis: Vec<usize>,
+    /// Whether it does.
+    pub holds: bool,
+}
+
+/// Plays a world from its first records. The same world gives the same checks, in the same order.
+#[must_use]
+pub fn play(base: &Arc<Base>) -> Vec<Check> {
+    let world = base.world();
+    let mut player = Player {
+        session: Session::new(Arc::clone(base), SessionOptions::default()),
+        apis: &world.apis,
+        zone: &world.zone,
+        values: Values::default(),
+        opened: vec![None; world.apis.len()],
+        checks: Vec::new(),
+        calls: 0,
+    };
+    for (name, value) in world.given(DomainId(0)) {
+        player.values.give(name, value.to_json(&world.zone));
+    }
+    player.read();
+    player.open_items();
+    player.find_parents();
+    player.make();
+    player.checks
+}
+
+/// Arguments of a call, by parameter.
+type Arguments = Map<String, Json>;
+
+struct Player<'w> {
+    session: Session,
+    apis: &'w [Api],
+    zone: &'w Zone,
+    values: Values,
+    /// Of each API that was read, the arguments and the body.
+    opened: Vec<Option<(Arguments, Json)>>,
+    checks: Vec<Check>,
+    calls: usize,
+}
+
+impl Player<'_> {
+    /// Calls an API. The body where it succeeds, and the status.
+    fn call(&mut self, session: Option<&mut Session>, api: usize, arguments: &Arguments) -> (u16, Json) {
+        self.calls += 1;
+        let call = Call { api: self.apis[api].name.to_string(), arguments: arguments.clone() };
+        let entry = session.unwrap_or(&mut self.session).call(&call);
+        (entry.reply.status, entry.reply.body.json_tree(self.zone))
+    }
+
+    fn is_spent(&self) -> bool {
+        self.calls > MAX_CALLS
+    }
+
+    fn check(&mut self, what: &'static str, apis: &[usize], holds: bool) {
+        self.checks.push(Check { what, apis: apis.to_vec(), holds });
+    }
+
+    fn gets(&self) -> Vec<usize> {
+        let is_get = |at: &usize| self.apis[*at].method == Method::Get;
+        let mut all: Vec<usize> = (0..self.apis.len()).filter(is_get).collect();
+        all.sort_by_key(|at| self.apis[*at].path.matches('{').count());
+        all
+    }
+
+    /// Reads every GET operation with what others showed before.
+    fn read(&mut self) {
+        let gets = self.gets();
+        for _ in 0..MAX_ROUNDS {
+            let mut progress = false;
+            for api in &gets {
+                if self.opened[*api].is_some() {
+                    continue;
+                }
+                for arguments in self.ways(*api) {
+                    if self.is_spent() {
+                        return;
+                    }
+                    let (status, body) = self.call(None, *api, &arguments);
+                    if (200..300).contains(&status) {
+                        self.values.learn(&filled(&self.apis[*api].path, &arguments), &body);
+                        self.opened[*api] = Some((arguments, body));
+                        progress = true;
+                        break;
+                    }
+                }
+            }
+            if !progress {
+                break;
+            }
+        }
+        for api in gets {
+            let holds = self.opened[api].is_some();
+            self.check("no key that a reply shows opens it", &[api], holds);
+        }
+    }
+
+    /// Ways to fill the parameters of an operation.
+    fn ways(&self, api: usize) -> Vec<Arguments> {
+        let api = &self.apis[api];
+        let mut ways = vec![(String::new(), Arguments::new())];
+        for segment in api.path.split('/').filter(|segment| !segment.is_empty()) {
+            let Some(name) = parameter_in(segment) else {
+                ways.iter_mut().for_each(|(path, _)| *path = format!("{path}/{segment}"));
+                continue;
+            };
+            let choices = api.parameters.iter().find(|known| &*known.name == name).and_then(listed_values);
+            let next = ways.into_iter().flat_map(|(path, arguments)| {
+                let values = choices.clone().unwrap_or_else(|| self.values.candidates(&path, name));
+                values.into_iter().map(move |value| {
+                    let mut arguments = arguments.clone();
+                    let path = format!("{path}/{}", segment.replace(&format!("{{{name}}}"), &text(&value)));
+                    arguments.insert(name.to_owned(), value);
+                    (path, arguments)
+                })
+            });
+            ways = next.take(MAX_WAYS).collect();
+        }
+        let complete = |(_, mut arguments): (String, Arguments)| {
+            for parameter in &api.parameters {
+                let name = &*parameter.name;
+                let is_owed =
+                    parameter.required && parameter.default.is_none() && !arguments.contains_key(name);
+                if is_owed && parameter.place != Place::Body {
+                    arguments.insert(name.to_owned(), self.sample(parameter));
+                }
+            }
+            arguments
+        };
+        ways.into_iter().map(complete).collect()
+    }
+
+    /// A value of a parameter outside the path.
+    fn sample(&self, parameter: &Parameter) -> Json {
+        if let Some(known) = self.values.named(&parameter.name) {
+            return known.clone();
+        }
+        match &parameter.schema.kind {
+            Type::Enum(values) => values.first().map_or(Json::Null, |first| Json::from(&**first)),
+            Type::Integer | Type::Number | Type::Decimal { .. } => {
+                parameter.schema.limits.min.as_ref().map_or(json!(1), |least| least.to_json(self.zone))
+            }
+            Type::Boolean => json!(true),
+            Type::Date => json!("2026-03-02"),
+            Type::DateTime => json!("2026-03-02T09:00:00Z"),
+            Type::Time => json!("09:00"),
+            Type::List(_) => json!([]),
+            Type::Object(_) => json!({}),
+            Type::Any | Type::String | Type::Reference { .. } => {
+                self.values.named("name").cloned().unwrap_or_else(|| json!("a"))
+            }
+        }
+    }
+
+    /// The GET of what a path followed by a key names.
+    fn item_of(&self, path: &str) -> Option<usize> {
+        let is_item = |api: &Api| {
+            let last = api.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('/'));
+            api.method == Method::Get
+                && last.is_some_and(|last| !last.contains('/') && parameter_in(last).is_some())
+        };
+        self.apis.iter().position(is_item)
+    }
+
+    /// Opens what lists show.
+    fn open_items(&mut self) {
+        for list in self.gets() {
+            let path = self.apis[list].path.to_string();
+            let Some(item) = self.item_of(&path) else { continue };
+            let Some((arguments, body)) = self.opened[list].clone() else { continue };
+            let shown: Vec<Object> =
+                objects(&body).unwrap_or_default().into_iter().take(MAX_OPENED).cloned().collect();
+            if shown.is_empty() || self.is_spent() {
+                continue;
+            }
+            let holds = shown.iter().all(|object| self.opens(item, &path, &arguments, object));
+            self.check("what its list shows does not open as the same record", &[list, item], holds);
+        }
+    }
+
+    /// Whether an object of a list opens as itself.
+    fn opens(&mut self, item: usize, path: &str, arguments: &Arguments, object: &Object) -> bool {
+        let owned = self.apis[item].path.to_string();
+        let Some(name) = owned.rsplit('/').next().and_then(parameter_in) else { return true };
+        let known = keys(object, path, name);
+        if known.is_empty() {
+            return true;
+        }
+        known.into_iter().take(3).any(|key| {
+            let mut arguments = arguments.clone();
+            arguments.insert(name.to_owned(), key);
+            let (status, body) = self.call(None, item, &arguments);
+            (200..300).contains(&status) && is_same(object, &body)
+        })
+    }
+
+    /// Items below a parent name it.
+    fn find_parents(&mut self) {
+        for list in self.gets() {
+            let Some((arguments, body)) = &self.opened[list] else { continue };
+            let items = objects(body).unwrap_or_default();
+            let mut wrong = false;
+            for (name, value) in arguments.iter().filter(|(name, _)| plain(name).len() > 4) {
+                let shown = items.iter().filter_map(|item| {
+                    item.iter().find(|(member, _)| plain(member) == plain(name)).map(|(_, shown)| shown)
+                });
+                wrong |= shown.into_iter().any(|shown| !shown.is_null() && text(shown) != text(value));
+            }
+            if !items.is_empty() {
+                self.check("its items name another parent than its path", &[list], !wrong);
+            }
+        }
+    }
+
+    /// Makes, finds and removes records.
+    fn make(&mut self) {
+        for create in 0..self.apis.len() {
+            let api = &self.apis[create];
+            let path = api.path.to_string();
+            let Some(item) = self.item_of(&path).filter(|_| api.method == Method::Post) else { continue };
+            if self.is_spent() {
+                return;
+            }
+            let Some(mut arguments) = self.ways(create).into_iter().next() else { continue };
+            arguments.extend(self.body(create));
+            let mut session = self.session.fork();
+            let (status, made) = self.call(Some(&mut session), create, &arguments);
+            let name = self.apis[item].path.rsplit('/').next().and_then(parameter_in).map(str::to_owned);
+            let (Some(name), Some(object)) =
+                (name, made.as_object().filter(|_| (200..300).contains(&status)))
+            else {
+                continue;
+            };
+            let found = keys(object, &path, &name);
+            if found.is_empty() {
+                continue;
+            }
+            let in_path =
+                |(known, _): &(&String, &Json)| self.apis[item].path.contains(&format!("{{{known}}}"));
+            let above: Arguments = arguments
+                .iter()
+                .filter(in_path)
+                .map(|(known, value)| (known.clone(), value.clone()))
+                .collect();
+            let opened = found.into_iter().take(3).find_map(|key| {
+                let mut arguments = above.clone();
+                arguments.insert(name.clone(), key);
+                let (status, _) = self.call(Some(&mut session), item, &arguments);
+                (200..300).contains(&status).then_some(arguments)
+            });
+            self.check(
+                "what it makes does not open by the key that it answers with",
+                &[create, item],
+                opened.is_some(),
+            );
+            let owned = self.apis[item].path.clone();
+            let delete = self.apis.iter().position(|api| api.method == Method::Delete && api.path == owned);
+            if let (Some(delete), Some(arguments)) = (delete, opened) {
+                let (status, _) = self.call(Some(&mut session), delete, &arguments);
+                if (200..300).contains(&status) {
+                    let (status, _) = self.call(Some(&mut session), item, &arguments);
+                    self.check(
+                        "what it deletes still opens",
+                        &[item, delete],
+                        status == 404 || status == 410,
+                    );
+                }
+            }
+        }
+    }
+
+    /// The members of a body that an operation takes.
+    fn body(&self, api: usize) -> Arguments {
+        let api = &self.apis[api];
+        let Some((contract, schema)) =
+            api.contract.as_ref().and_then(|contract| Some((contract, contract.request.as_ref()?)))
+        else {
+            return Arguments::new();
+        };
+        let facts = Facts { known: Known::default().into(), list: None, now: 0, lookup: &NoRecords };
+        let made = contract.schemas.reply(schema, &facts);
+        if let Some(whole) = contract.whole.and_then(|whole| api.parameters.get(whole.index())) {
+            return Arguments::from_iter([(whole.name.to_string(), made)]);
+        }
+        let Json::Object(members) = made else { return Arguments::new() };
+        let in_body = |name: &String| {
+            let known = api.parameters.iter().find(|known| &*known.name == name);
+            known.is_some_and(|known| known.place == Place::Body && known.required)
+        };
+        let members = members.into_iter().filter(|(name, _)| in_body(name));
+        members
+            .map(|(name, value)| {
+                let refers = api
+                    .parameters
+                    .iter()
+                    .any(|known| *known.name == *name && matches!(known.schema.kind, Type::Reference { .. }));
+                let known = self.values.named(&name).filter(|_| refers).cloned();
+                (name, known.unwrap_or(value))
+            })
+            .collect()
+    }
+}
+
+/// The values of a parameter that has only a few.
+fn listed_values(parameter: &Parameter) -> Option<Vec<Json>> {
+    match &parameter.schema.kind {
+        Type::Enum(values) => {
+            Some(values.iter().take(MAX_OPENED).map(|value| Json::from(&**value)).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The parameter of a segment of a path.
+fn parameter_in(segment: &str) -> Option<&str> {
+    let (_, rest) = segment.split_once('{')?;
+    rest.split_once('}').map(|(name, _)| name)
+}
+
+fn text(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A path with its values.
+fn filled(path: &str, arguments: &Arguments) -> String {
+    let fill =
+        |path: String, (name, value): (&String, &Json)| path.replace(&format!("{{{name}}}"), &text(value));
+    arguments.iter().fold(path.to_owned(), fill)
+}
+
+/// Whether an item shows what its list shows of it, as far as both are called something.
+fn is_same(object: &Object, body: &Json) -> bool {
+    let inner =
+        body.as_object().filter(|all| all.len() == 1).and_then(|all| all.values().next()?.as_object());
+    let Some(shown) = inner.or(body.as_object()) else { return false };
+    let member = |of: &Object, wanted: &str| {
+        of.iter()
+            .find(|(name, value)| plain(name) == wanted && !value.is_null())
+            .map(|(_, value)| value.clone())
+    };
+    NAMES.iter().chain(&["id"]).all(|name| match (member(object, name), member(shown, name)) {
+        (Some(listed), Some(opened)) => listed.is_object() || listed == opened,
+        _ => true,
+    })
+}
+
+/// No records to refer to.
+struct NoRecords;
+
+impl Lookup for NoRecords {
+    fn record(&self, _: &str, _: u64) -> Option<Known> {
+        None
+    }
+
+    fn record_of(&self, _: &str, _: u64) -> Option<Known> {
+        None
+    }
+
+    fn at(&self, _: Option<usize>, _: &str, _: &Json) -> Option<Known> {
+        None
+    }
+
+    fn keyed(&self, _: &str, _: u64) -> Option<Known> {
+        None
+    }
+
+    fn parts(&self, _: &str, _: &Known, _: Option<&str>) -> Option<Vec<Known>> {
+        None
+    }
+
+    fn caller(&self) -> Option<Known> {
+        None
+    }
+}

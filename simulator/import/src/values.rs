@@ -1,0 +1,151 @@
+//! Values that replies showed, for the arguments of later calls.
+
+use std::collections::{HashMap, HashSet};
+
+use diorama_seeds::contract::{KEYS, key_name, noun, plain};
+use serde_json::{Map, Value as Json};
+
+/// Values kept of one name.
+const MAX_VALUES: usize = 6;
+/// Objects inside objects that are looked into.
+const MAX_DEPTH: u32 = 6;
+/// Members that may be the key of what a list shows, after those that the parameter names.
+const OTHER_KEYS: [&str; 7] = ["slug", "key", "name", "username", "login", "code", "token"];
+
+/// An object of a reply.
+pub(crate) type Object = Map<String, Json>;
+
+/// What replies showed so far.
+#[derive(Default)]
+pub(crate) struct Values {
+    /// By path with its values, the objects that were listed there.
+    listed: HashMap<String, Vec<Object>>,
+    /// By plain name of a member, its values.
+    by_name: HashMap<String, Vec<Json>>,
+    seen: HashSet<(String, String)>,
+    /// By plain name of a parameter, what callers are given for it.
+    given: HashMap<String, Json>,
+}
+
+impl Values {
+    /// Takes in a reply.
+    pub(crate) fn learn(&mut self, path: &str, body: &Json) {
+        if let Some(items) = objects(body) {
+            self.listed
+                .entry(path.to_owned())
+                .or_insert_with(|| items.into_iter().take(MAX_VALUES).cloned().collect());
+        }
+        self.learn_members(body, 0);
+    }
+
+    /// Takes in a value that callers are given.
+    pub(crate) fn give(&mut self, name: &str, value: Json) {
+        self.given.insert(plain(name), value);
+    }
+
+    /// Takes in a value under a name.
+    pub(crate) fn tell(&mut self, name: &str, value: &Json) {
+        if value.is_string() || value.is_i64() || value.is_u64() {
+            let known = self.by_name.entry(plain(name)).or_default();
+            if known.len() < MAX_VALUES && self.seen.insert((plain(name), value.to_string())) {
+                known.push(value.clone());
+            }
+        }
+    }
+
+    fn learn_members(&mut self, body: &Json, depth: u32) {
+        match body {
+            Json::Object(members) if depth < MAX_DEPTH => {
+                for (name, value) in members {
+                    self.tell(name, value);
+                    // The id inside an owner is the owner's.
+                    let id = value.as_object().and_then(|inner| inner.iter().find(|(name, _)| is_id(name)));
+                    if let Some((_, id)) = id {
+                        self.tell(&format!("{}id", noun(name)), id);
+                    }
+                    self.learn_members(value, depth + 1);
+                }
+            }
+            Json::Array(items) if depth < MAX_DEPTH => {
+                items.iter().take(3).for_each(|item| self.learn_members(item, depth + 1));
+            }
+            _ => {}
+        }
+    }
+
+    /// Values for a parameter that follows a path: keys of what is listed there, then values of its name.
+    pub(crate) fn candidates(&self, before: &str, parameter: &str) -> Vec<Json> {
+        if let Some(given) = self.given.get(&plain(parameter)) {
+            return vec![given.clone()];
+        }
+        let listed = self.listed.get(before).map(Vec::as_slice).unwrap_or_default();
+        let mut found: Vec<Json> = listed
+            .iter()
+            .take(3)
+            .filter_map(|item| keys(item, before, parameter).into_iter().next())
+            .collect();
+        let own =
+            self.by_name.get(&plain(parameter)).filter(|_| !is_id(parameter) && plain(parameter) != "name");
+        found.extend(own.into_iter().flatten().cloned());
+        let mut seen = HashSet::new();
+        found.retain(|value| seen.insert(value.to_string()));
+        found
+    }
+
+    /// Any value of a name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Json> {
+        let shown = || self.by_name.get(&plain(name)).and_then(|values| values.first());
+        self.given.get(&plain(name)).or_else(shown)
+    }
+}
+
+fn is_id(name: &str) -> bool {
+    KEYS.contains(&&*plain(name))
+}
+
+/// The objects that a reply lists: its own items, or those of the first member that has some.
+pub(crate) fn objects(body: &Json) -> Option<Vec<&Object>> {
+    let all = |items: &'_ [Json]| items.iter().all(Json::is_object);
+    match body {
+        Json::Array(items) if all(items) => Some(items.iter().filter_map(Json::as_object).collect()),
+        Json::Object(members) => {
+            let lists = members.values().filter_map(Json::as_array);
+            let list = lists.filter(|items| all(items)).min_by_key(|items| items.is_empty());
+            let inner = || members.values().filter(|value| value.is_object()).find_map(objects);
+            list.map(|items| items.iter().filter_map(Json::as_object).collect()).or_else(inner)
+        }
+        _ => None,
+    }
+}
+
+/// The values of an object that a path's parameter may take for its key, the likeliest first.
+pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
+    let (stem, ending) = key_name(parameter).unwrap_or_else(|| (noun(parameter), "id"));
+    let last = before.rsplit('/').next().map(noun).unwrap_or_default();
+    let mut names =
+        vec![plain(parameter), ending.to_owned(), format!("{stem}{ending}"), format!("{last}{ending}")];
+    names.extend(KEYS.map(str::to_owned));
+    names.extend([format!("{stem}id"), format!("{last}id")]);
+    names.extend(OTHER_KEYS.map(str::to_owned));
+    let is_key = |value: &Json| {
+        value.is_i64() || value.is_u64() || value.as_str().is_some_and(|text| !text.is_empty())
+    };
+    let of = |object: &Object| -> Vec<Json> {
+        let named = |wanted: &String| {
+            object
+                .iter()
+                .find(|(name, value)| plain(name) == *wanted && is_key(value))
+                .map(|(_, value)| value.clone())
+        };
+        names.iter().filter_map(named).collect()
+    };
+    let mut found = of(item);
+    if found.is_empty() {
+        let inner =
+            item.values().filter_map(Json::as_object).find(|inner| inner.keys().any(|name| is_id(name)));
+        found = inner.map(of).unwrap_or_default();
+    }
+    let mut seen = HashSet::new();
+    found.retain(|value| seen.insert(value.to_string()));
+    found
+}
