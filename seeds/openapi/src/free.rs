@@ -84,7 +84,7 @@ pub(super) fn mark(operations: &mut [Operation]) {
     }
 }
 
-/// Names of keys that stand in many places, none of which lists or makes what they name, and that no reply shows: the one tenant,
+/// Names of keys that begin many paths, none of which lists or makes what they name, and that no reply shows: the one tenant,
 /// system or project that a caller has.
 fn roots(operations: &[Operation]) -> HashSet<String> {
     let mut places: HashMap<String, HashSet<String>> = HashMap::new();
@@ -98,7 +98,8 @@ fn roots(operations: &[Operation]) -> HashSet<String> {
             listed.insert(shape_of(&format!("{}/", operation.path)));
         }
         for name in path_parameters(&operation.path) {
-            if let Some((before, _)) = operation.path.split_once(&format!("{{{name}}}")) {
+            let before = operation.path.split_once(&format!("{{{name}}}")).map(|(before, _)| before);
+            if let Some(before) = before.filter(|before| !before.contains('{')) {
                 places.entry(plain(&name)).or_default().insert(shape_of(before));
             }
         }
@@ -159,15 +160,14 @@ fn kind_of(parameter: &Parameter) -> Option<&'static ValueKind> {
     let by_name = |name: &str| KINDS.iter().find(|kind| kind.names.contains(&name));
     match (&shape.kind, shape.format.as_deref()) {
         (Kind::String, Some("date" | "date-time" | "datetime" | "time")) => return by_name("date"),
-        (Kind::String | Kind::Integer, None | Some("int32" | "int64"))
-        | (Kind::Number | Kind::Boolean, _) => {}
+        (Kind::String | Kind::Integer, None | Some("int32" | "int64")) | (Kind::Number, _) => {}
         _ => return None,
     }
     let last = words(&parameter.name).pop().unwrap_or_default();
     let named = by_name(&plain(&parameter.name)).or_else(|| by_name(&last));
     match shape.kind {
         Kind::Integer => return named,
-        Kind::Number | Kind::Boolean => return named.or_else(|| by_name("q")),
+        Kind::Number => return named.or_else(|| by_name("q")),
         _ if named.is_some() => return named,
         _ => {}
     }
@@ -184,6 +184,7 @@ pub(super) fn sample_of(parameter: &Parameter) -> Json {
     match (&parameter.shape.kind, kind_of(parameter)) {
         (Kind::Enum(values), _) => values.first().map_or(Json::Null, |first| Json::from(first.as_str())),
         (_, Some(kind)) => sample(parameter, kind),
+        (Kind::Number, None) => Json::from(1),
         _ => make_value(&parameter.name, &parameter.shape),
     }
 }
@@ -192,7 +193,7 @@ pub(super) fn sample_of(parameter: &Parameter) -> Json {
 fn sample(parameter: &Parameter, kind: &ValueKind) -> Json {
     let shape = &parameter.shape;
     if let Some(known) =
-        shape.samples.iter().chain(&shape.default).find(|known| known.is_string() || known.is_number())
+        shape.samples.iter().chain(&shape.default).find(|known| known.is_string() || known.is_i64())
     {
         return known.clone();
     }
@@ -202,8 +203,8 @@ fn sample(parameter: &Parameter, kind: &ValueKind) -> Json {
     let fits = |text: &str| form.as_ref().is_none_or(|form| is_of(form, text));
     match shape.kind {
         Kind::Integer => Json::from(kind.sample.parse::<i64>().unwrap_or(2026)),
-        Kind::Number => Json::from(kind.sample.parse::<f64>().unwrap_or(1.0)),
-        Kind::Boolean => Json::Bool(true),
+        // Values that are given are texts or whole numbers.
+        Kind::Number => Json::from(kind.sample.parse::<f64>().unwrap_or(1.0) as i64),
         _ if shape.format.as_deref() == Some("date-time") => Json::from("2026-03-02T09:00:00Z"),
         _ if kind.names.contains(&"date")
             && exemplified(&parameter.description).is_none_or(|said| Date::parse(&said).is_some()) =>

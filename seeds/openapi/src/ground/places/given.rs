@@ -16,6 +16,7 @@ use crate::document::{Operation, Place};
 use crate::free;
 use crate::hypotheses::Strength;
 use crate::protocol::fixed;
+use crate::shape::Kind;
 use crate::views::is_generic;
 use crate::words::identifier;
 
@@ -97,8 +98,11 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     let keys: HashSet<String> = paths.iter().flatten().filter_map(Part::key).map(plain).collect();
     for operation in operations {
         for parameter in &operation.parameters {
-            let is_owed =
-                parameter.place == Place::Header && parameter.required && fixed(parameter).is_none();
+            let is_owed = parameter.place == Place::Header
+                && parameter.required
+                && parameter.shape.is_scalar()
+                && parameter.shape.kind != Kind::Boolean
+                && fixed(parameter).is_none();
             let given = match &parameter.free {
                 Some(value) if parameter.constant => Given::Value(value.clone()),
                 Some(_) if keys.contains(&plain(&parameter.name)) => continue,
