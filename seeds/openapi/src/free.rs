@@ -133,7 +133,7 @@ fn names(shape: &Shape, told: &mut HashSet<String>, depth: u32) {
 fn records(operation: &Operation) -> Vec<String> {
     let (before, last) = operation.path.rsplit_once('/').unwrap_or_default();
     let is_item = last.starts_with('{');
-    let lists = operation.reply.as_ref().is_some_and(|reply| is_list(reply));
+    let lists = operation.reply.as_ref().is_some_and(is_list);
     match operation.method.as_str() {
         "GET" if lists && !is_item => vec![shape_of(&format!("{}/", operation.path))],
         "GET" => Vec::new(),

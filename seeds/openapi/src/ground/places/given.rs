@@ -121,9 +121,19 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     give_unseen(places, &paths, operations);
 }
 
+/// A key that paths name and no reply is known to show.
+struct Unseen {
+    /// The forms of the paths up to it.
+    forms: Vec<String>,
+    /// The collections whose records it may name.
+    of: HashSet<Option<usize>>,
+    /// A value that has its form.
+    value: Json,
+}
+
 /// Gives a key of what paths name and no reply shows, where that is chosen. A name that means several things is not given.
 fn give_unseen(places: &mut Places, paths: &[Vec<Part>], operations: &[Operation]) {
-    let mut meant: IndexMap<String, (Vec<String>, HashSet<Option<usize>>, Json)> = IndexMap::new();
+    let mut meant: IndexMap<String, Unseen> = IndexMap::new();
     for (parts, operation) in paths.iter().zip(operations) {
         for (at, part) in parts.iter().enumerate() {
             let Part::Key(name) = part else { continue };
@@ -135,18 +145,18 @@ fn give_unseen(places: &mut Places, paths: &[Vec<Part>], operations: &[Operation
                 places.by_noun(&stem, usize::MAX, parts, name)
             });
             let shape = operation.key_shape(name).cloned().unwrap_or_default();
-            let known = meant.entry(name.clone());
-            let known = known.or_insert_with(|| (Vec::new(), HashSet::new(), free::make_value(name, &shape)));
-            known.0.push(form(parts.get(..=at).unwrap_or_default()));
-            known.1.insert(of);
+            let unseen =
+                || Unseen { forms: Vec::new(), of: HashSet::new(), value: free::make_value(name, &shape) };
+            let known = meant.entry(name.clone()).or_insert_with(unseen);
+            known.forms.push(form(parts.get(..=at).unwrap_or_default()));
+            known.of.insert(of);
         }
     }
-    for (name, (forms, of, value)) in meant {
+    for (name, Unseen { forms, of, value }) in meant {
         let mut of = of.into_iter();
         let (Some(only), None) = (of.next(), of.next()) else { continue };
-        let mut forms = forms.into_iter();
-        let is_chosen = |form: String| places.guesses.guess("given", &form, Strength::Unseen, 2) == 1;
-        let chosen = forms.by_ref().map(is_chosen).fold(false, |one, other| one || other);
+        let is_chosen = |form: &String| places.guesses.guess("given", form, Strength::Unseen, 2) == 1;
+        let chosen = forms.iter().filter(|form| is_chosen(form)).count() > 0;
         let kept = only.and_then(|of| places.all.get_index(of)).filter(|(_, found)| !found.single);
         if chosen {
             let given = kept.map_or(Given::Sample(value), |(form, _)| Given::KeyOf(form.clone()));
