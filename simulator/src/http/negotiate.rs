@@ -6,7 +6,6 @@ use axum::http::{HeaderMap, Response};
 
 use diorama_sessions::{Kind, Problem};
 
-use super::answer::PROBLEM_JSON;
 use super::extract::Page;
 
 /// The format of an OpenAPI document.
@@ -98,7 +97,7 @@ impl Range {
         self.kind == "*/*"
             || fits(plain)
             || (plain == YAML[0] && YAML.into_iter().any(fits))
-            || (is_json(plain) && [JSON, PROBLEM_JSON].contains(&&*self.kind))
+            || (is_json(plain) && (self.kind == JSON || self.kind.ends_with("+json")))
     }
 }
 
