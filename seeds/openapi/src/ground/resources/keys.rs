@@ -2,7 +2,8 @@
 
 use diorama_seeds::contract::{Schemas, Side, key_name, plain};
 use diorama_seeds::doc::{FieldDoc, ResourceDoc, TypeName};
-use diorama_seeds::materialise::{matching_text, provider_of_field, provider_of_name};
+use diorama_seeds::materialise::{provider_of_field, provider_of_name};
+use diorama_seeds::pattern::matching_text;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
