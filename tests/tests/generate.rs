@@ -210,7 +210,7 @@ fn adversaries_fail_and_the_oracle_succeeds_on_another_seed() {
 fn rows(folder: &Path) -> Vec<(String, Dialogue)> {
     let manifest = Manifest::read(&Storage::local(folder)).unwrap();
     let mut rows = Vec::new();
-    for name in manifest.files.keys().filter(|name| name.ends_with(".parquet")) {
+    for name in manifest.files.keys().filter(|name| name.starts_with("data/")) {
         for row in RowFile::open(&Storage::local(folder), name).unwrap().read().unwrap() {
             rows.push((name.clone(), row.unwrap()));
         }
@@ -463,7 +463,7 @@ fn an_imported_document_makes_rows_that_hold() {
     // One domain: no test split, and eval says so.
     let ran = run(&["eval", "--agent", "oracle", text(&out), "--split", "test"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("has no rows of test"), "{}", ran.err);
+    assert!(ran.err.contains("no row of the dataset has the split `test`"), "{}", ran.err);
     let oracle = json(&ok(&["eval", "--agent", "oracle", text(&out), "--json"]));
     assert_eq!(oracle["success"].as_f64(), Some(1.0));
 }
@@ -502,7 +502,7 @@ fn the_catalog_is_listed_and_rows_are_printed_as_conversations() {
     let shown = ok(&["dataset", "view", text(&whole()), "--id", id]).out;
     assert!(shown.starts_with(id) && shown.contains("  USER: "), "{shown}");
     let none = run(&["dataset", "view", text(&whole()), "--id", "none"]);
-    assert!(none.code == 1 && none.err.contains("found no such row"), "{}", none.err);
+    assert!(none.code == 1 && none.err.contains("has no row with all that is asked for"), "{}", none.err);
 }
 
 #[test]

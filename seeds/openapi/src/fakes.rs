@@ -168,9 +168,17 @@ pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
             doc.min = doc.min.filter(Json::is_i64);
             doc.max = doc.max.filter(Json::is_i64);
         }
+        let bound = |limit: &Option<Json>| limit.as_ref().and_then(Json::as_f64);
+        // Limits that no value keeps are no limits.
+        if bound(&doc.min).zip(bound(&doc.max)).is_some_and(|(min, max)| min > max) {
+            (doc.min, doc.max) = (None, None);
+        }
     }
     if matches!(kind, "string" | "list") {
         (doc.min_length, doc.max_length) = (shape.min_length, shape.max_length);
+        if doc.min_length.zip(doc.max_length).is_some_and(|(min, max)| min > max) {
+            (doc.min_length, doc.max_length) = (None, None);
+        }
     }
     if kind == "string" {
         doc.format =
