@@ -79,6 +79,7 @@ impl Places {
                 && (found.listed || found.made)
                 && shows(found)
                 && !stands_for(found)
+                && !self.is_alike(Some(index), own)
         })
     }
 }

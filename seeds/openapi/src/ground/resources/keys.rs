@@ -12,11 +12,20 @@ use crate::ground::places::{Collection, Places};
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, label, words};
 
+/// A range of fewer keys is not kept: the records of all owners share one range.
+const LEAST_KEYS: i64 = 200;
+
 pub(super) fn key_field(found: &Collection) -> FieldDoc {
     let named = Some(label(&found.key));
     if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
         let bound = |limit: &Option<Json>| limit.clone().filter(Json::is_i64);
-        let (min, max) = (bound(&found.key_shape.min), bound(&found.key_shape.max));
+        let mut limits = (bound(&found.key_shape.min), bound(&found.key_shape.max));
+        let number = |limit: &Option<Json>| limit.as_ref().and_then(Json::as_i64);
+        let range = number(&limits.0).unwrap_or(1).saturating_add(LEAST_KEYS);
+        if number(&limits.1).is_some_and(|max| max < range) {
+            limits = (None, None);
+        }
+        let (min, max) = limits;
         return FieldDoc { kind: Some(TypeName::Integer), label: named, min, max, ..FieldDoc::default() };
     }
     let code = match found.key_shape.format.as_deref() {
