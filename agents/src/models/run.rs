@@ -190,7 +190,9 @@ impl ModelRows<'_> {
         {
             let mut heard = self.heard();
             heard.ended.rows += made.rows.len() as u64;
-            let has_none = batch.index == self.first && made.rows.is_empty();
+            // A run whose budget is spent has the rows of other batches; `run` sees when there are none.
+            let is_first = batch.index == self.first && heard.ended.stopped.is_none();
+            let has_none = is_first && made.rows.is_empty();
             if let Some(what) = heard.fatal.as_ref().or(heard.unheard.as_ref().filter(|_| has_none)) {
                 return Err(RunError::Model(what.clone()));
             }
