@@ -66,7 +66,7 @@ impl Schemas {
         Ok(())
     }
 
-    /// Collects the members of an object that a schema or its parts speak of.
+    /// Collects the members of an object that a schema evaluates: by its own words, its reference, and the parts that fit.
     fn evaluate<'f>(
         &self,
         members: &Map<String, Json>,
@@ -89,12 +89,11 @@ impl Schemas {
             }
         }
         let mut inside = |schema: &Json| {
-            let target = self.target(schema).and_then(Json::as_object);
-            for part in target.into_iter().chain(schema.as_object()) {
+            if let Some(part) = schema.as_object() {
                 self.evaluate(part, found, value, at.inside(), known);
             }
         };
-        list(members, "allOf").iter().for_each(&mut inside);
+        self.target_of(members).into_iter().chain(list(members, "allOf")).for_each(&mut inside);
         let fits = |schema: &Json| self.check_at(schema, value, at.inside()).is_ok();
         let ways = list(members, "anyOf").iter().chain(list(members, "oneOf"));
         ways.filter(|way| fits(way)).for_each(&mut inside);

@@ -1,5 +1,8 @@
-//! Bodies of forms: names with brackets as members, items and objects (`address[city]`, `items[0][price]`, `locales[]`), and
-//! texts as the first reading that their schema takes.
+//! Bodies of forms. Names with brackets are members, items and objects (`address[city]`, `items[0][price]`, `locales[]`).
+//! A text is the first reading that its schema takes.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
@@ -21,37 +24,51 @@ impl Contract {
     /// The members of a form.
     #[must_use]
     pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
+        let schema = self.request.as_ref();
         let mut root = Node::default();
         for (name, texts) in pairs {
-            let declared = self.request.as_ref().is_some_and(|schema| self.member(schema, &name).is_some());
+            let declared = schema.is_some_and(|schema| self.member(schema, &name).is_some());
             let path = if declared { vec![name.as_str()] } else { bracketed(&name) };
             let node = path
                 .into_iter()
                 .fold(&mut root, |node, part| node.inside.entry(part.to_owned()).or_default());
             node.texts.extend(texts);
         }
-        let members = root.inside.into_iter().map(|(name, node)| {
-            let schema = self.request.as_ref().and_then(|schema| self.member(schema, &name));
+        self.object(schema, root.inside)
+    }
+
+    fn object(&self, schema: Option<&Json>, inside: IndexMap<String, Node>) -> Map<String, Json> {
+        let members = inside.into_iter().map(|(name, node)| {
+            let schema = schema.and_then(|schema| self.member(schema, &name));
             let value = self.read(schema, node);
             (name, value)
         });
         members.collect()
     }
 
+    /// The words of a schema, then those of its alternatives and of theirs, each once.
+    fn alternatives<'s>(&'s self, schema: &'s Json) -> impl Iterator<Item = Cow<'s, Map<String, Json>>> {
+        let (mut open, mut seen) = (vec![schema], HashSet::new());
+        std::iter::from_fn(move || {
+            let flat = self.schemas.flat(open.pop()?);
+            open.extend(flat.ways.iter().rev().filter(|way| seen.insert(std::ptr::from_ref(*way))));
+            Some(flat.members)
+        })
+    }
+
     /// The schema of a member, of any of the alternatives.
-    fn member<'s>(&'s self, schema: &'s Json, name: &str) -> Option<Json> {
-        let flat = self.schemas.flat(schema);
-        let own = flat.members.get("properties").and_then(|all| all.get(name)).cloned();
-        let ways = || flat.ways.iter().find_map(|way| self.member(way, name));
-        own.or_else(ways)
-            .or_else(|| flat.members.get("additionalProperties").filter(|more| more.is_object()).cloned())
+    fn member(&self, schema: &Json, name: &str) -> Option<Json> {
+        let named = |words: &Map<String, Json>| words.get("properties")?.get(name).cloned();
+        let other = |words: &Map<String, Json>| {
+            words.get("additionalProperties").filter(|more| more.is_object()).cloned()
+        };
+        let own = self.alternatives(schema).find_map(|words| named(&words));
+        own.or_else(|| self.alternatives(schema).find_map(|words| other(&words)))
     }
 
     /// The schema of the items of a list, of any of the alternatives.
-    fn items<'s>(&'s self, schema: &'s Json) -> Option<Json> {
-        let flat = self.schemas.flat(schema);
-        let own = flat.members.get("items").cloned();
-        own.or_else(|| flat.ways.iter().find_map(|way| self.items(way)))
+    fn items(&self, schema: &Json) -> Option<Json> {
+        self.alternatives(schema).find_map(|words| words.get("items").cloned())
     }
 
     fn read(&self, schema: Option<Json>, node: Node) -> Json {
@@ -59,25 +76,20 @@ impl Contract {
             return self.spelt(schema.as_ref(), &node.texts);
         }
         let is_place = |name: &String| name.is_empty() || name.bytes().all(|byte| byte.is_ascii_digit());
-        if node.inside.keys().all(is_place) {
-            let items = schema.as_ref().and_then(|schema| self.items(schema));
-            let mut places: Vec<(String, Node)> = node.inside.into_iter().collect();
-            places.sort_by_key(|(place, _)| place.parse::<u64>().unwrap_or(u64::MAX));
-            let read = places.into_iter().flat_map(|(place, node)| match place.is_empty() {
-                true if node.inside.is_empty() => {
-                    let one = |text: &String| self.spelt(items.as_ref(), std::slice::from_ref(text));
-                    node.texts.iter().map(one).collect()
-                }
-                _ => vec![self.read(items.clone(), node)],
-            });
-            return Json::Array(read.collect());
+        if !node.inside.keys().all(is_place) {
+            return Json::Object(self.object(schema.as_ref(), node.inside));
         }
-        let members = node.inside.into_iter().map(|(name, node)| {
-            let schema = schema.as_ref().and_then(|schema| self.member(schema, &name));
-            let value = self.read(schema, node);
-            (name, value)
+        let items = schema.as_ref().and_then(|schema| self.items(schema));
+        let mut places: Vec<(String, Node)> = node.inside.into_iter().collect();
+        places.sort_by_key(|(place, _)| place.parse::<u64>().unwrap_or(u64::MAX));
+        let read = places.into_iter().flat_map(|(place, node)| match place.is_empty() {
+            true if node.inside.is_empty() => {
+                let one = |text: &String| self.spelt(items.as_ref(), std::slice::from_ref(text));
+                node.texts.iter().map(one).collect()
+            }
+            _ => vec![self.read(items.clone(), node)],
         });
-        Json::Object(members.collect())
+        Json::Array(read.collect())
     }
 
     /// The first reading of a form's texts that a schema takes.
@@ -117,16 +129,11 @@ mod tests {
     use super::*;
     use crate::contract::Schemas;
 
-    #[test]
-    fn names_with_brackets_are_members_and_items() {
+    /// Checks which body a form is by a schema that may refer to others.
+    fn check(schemas: &Json, request: &Json, pairs: &[(&str, &str)], expect: &Json) {
         let contract = Contract {
-            schemas: Arc::new(Schemas::default()),
-            request: Some(json!({"type": "object", "properties": {
-                "address": {"anyOf": [{"type": "object", "properties": {"zip": {"type": "string"}}}, {"enum": [""]}]},
-                "items": {"type": "array", "items": {"type": "object", "properties": {"quantity": {"type": "integer"}}}},
-                "locales": {"type": "array", "items": {"type": "string"}},
-                "page[size]": {"type": "integer"},
-            }})),
+            schemas: Arc::new(Schemas::new(schemas.as_object().unwrap().clone())),
+            request: Some(request.clone()),
             whole: None,
             reply: None,
             kinds: Vec::new(),
@@ -135,13 +142,22 @@ mod tests {
             merge: false,
             refusal: 400,
         };
-        let check = |pairs: &[(&str, &str)], expect: Json| {
-            let mut all: IndexMap<String, Vec<String>> = IndexMap::new();
-            for (name, text) in pairs {
-                all.entry((*name).to_owned()).or_default().push((*text).to_owned());
-            }
-            assert_eq!(Json::Object(contract.form(all)), expect, "{pairs:?}");
-        };
+        let mut all: IndexMap<String, Vec<String>> = IndexMap::new();
+        for (name, text) in pairs {
+            all.entry((*name).to_owned()).or_default().push((*text).to_owned());
+        }
+        assert_eq!(Json::Object(contract.form(all)), *expect, "{pairs:?}");
+    }
+
+    #[test]
+    fn names_with_brackets_are_members_and_items() {
+        let request = json!({"type": "object", "properties": {
+            "address": {"anyOf": [{"type": "object", "properties": {"zip": {"type": "string"}}}, {"enum": [""]}]},
+            "items": {"type": "array", "items": {"type": "object", "properties": {"quantity": {"type": "integer"}}}},
+            "locales": {"type": "array", "items": {"type": "string"}},
+            "page[size]": {"type": "integer"},
+        }});
+        let check = |pairs: &[(&str, &str)], expect: Json| check(&json!({}), &request, pairs, &expect);
         check(
             &[("address[zip]", "0150"), ("page[size]", "5")],
             json!({"address": {"zip": "0150"}, "page[size]": 5}),
@@ -152,5 +168,15 @@ mod tests {
         );
         check(&[("locales[]", "nb"), ("locales[]", "en")], json!({"locales": ["nb", "en"]}));
         check(&[("metadata[7a]", "x"), ("odd[", "y")], json!({"metadata": {"7a": "x"}, "odd[": "y"}));
+    }
+
+    #[test]
+    fn alternatives_that_contain_themselves_are_read_once() {
+        let tree = json!({"$ref": "#/schemas/Tree"});
+        let schemas = json!({"Tree": {"anyOf": [tree, {"type": "object", "properties": {
+            "size": {"type": "integer"}, "leaves": {"anyOf": [tree, {"type": "array", "items": tree}]}}}]}});
+        let pairs = [("size", "1"), ("leaves[0][size]", "2"), ("other[size]", "3")];
+        let expect = json!({"size": 1, "leaves": [{"size": 2}], "other": {"size": "3"}});
+        check(&schemas, &tree, &pairs, &expect);
     }
 }

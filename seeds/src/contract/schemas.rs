@@ -62,15 +62,23 @@ impl Schemas {
         named(schema).or_else(|| named(self.target(schema)?))
     }
 
-    /// The target of a schema that is only a reference.
+    /// The target of a schema's reference.
     pub(crate) fn target<'s>(&'s self, schema: &Json) -> Option<&'s Json> {
+        self.target_of(schema.as_object()?)
+    }
+
+    /// The target of the reference among the words of a schema.
+    pub(super) fn target_of<'s>(&'s self, words: &Map<String, Json>) -> Option<&'s Json> {
         const ANYTHING: &Json = &Json::Bool(true);
-        let reference = reference(schema)?;
-        Some(self.0.get(reference).unwrap_or(ANYTHING))
+        Some(self.0.get(name_in(words)?).unwrap_or(ANYTHING))
     }
 }
 
 /// The name that a schema refers to.
 pub(crate) fn reference(schema: &Json) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix("#/schemas/")
+    name_in(schema.as_object()?)
+}
+
+fn name_in(words: &Map<String, Json>) -> Option<&str> {
+    words.get("$ref")?.as_str()?.strip_prefix("#/schemas/")
 }

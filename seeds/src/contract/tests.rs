@@ -279,6 +279,10 @@ fn members_that_depend_on_others_are_held_to_it_and_replies_keep_it() {
     check(json!({"kind": "person", "card": "1"}), false);
     check(json!({"kind": "person", "card": "1", "billing": "Elm Row"}), true);
     check(json!({"kind": "person", "colour": "red"}), false);
+    // What a reference beside it evaluates is no unevaluated member.
+    let beside = json!({"$ref": "#/schemas/Base", "properties": {"age": {}}, "unevaluatedProperties": false});
+    let holds = |value: Json| schemas().check(&beside, &value, Side::Request).is_ok();
+    assert!(holds(json!({"kind": "cat", "age": 3})) && !holds(json!({"kind": "cat", "colour": "red"})));
     for seed in 0..8 {
         let known = Rc::new(Known { seed, ..Known::default() });
         let made = schemas().reply(&schema, &Facts { known, list: None, now: 0, lookup: &Nobody });
