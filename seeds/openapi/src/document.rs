@@ -309,8 +309,9 @@ fn beside(root: &Json, found: &Found<'_>) -> Vec<Parameter> {
     let mut unfolder = Unfolder::new(root, levels::ALL);
     let any = found.chosen_by.iter().filter(|(_, value)| value.is_empty());
     let known = any.filter_map(|(name, _)| {
+        let is_named = |node: &Json| node.get("name").and_then(Json::as_str) == Some(name);
         let mut written = written_parameters(found.item, found.node);
-        let node = written.find(|node| node.get("name").and_then(Json::as_str) == Some(name))?;
+        let node = written.find(|&node| unfolder.resolve(node).is_some_and(is_named))?;
         parameter(&mut unfolder, node)
     });
     known.collect()

@@ -296,3 +296,13 @@ fn an_id_that_only_the_list_shows_is_the_key() {
     let guess = found.hypotheses.iter().find(|guess| guess.name == "key of /rooms").unwrap();
     assert!(guess.alternatives > 1, "{guess:?}");
 }
+
+#[test]
+fn what_an_address_takes_beside_its_path_may_be_a_reference() {
+    let lat = "{name: lat, in: query, required: true, schema: {type: number}}";
+    let ok = "responses: {'200': {description: ok}}";
+    let found = imported(&format!(
+        "  /alerts?lat={{lat}}: {{get: {{parameters: [{{$ref: '#/x-lat'}}], {ok}}}}}\n{ODD}\nx-lat: {lat}"
+    ));
+    assert!(found.doc.domain.as_ref().unwrap().given.contains_key("lat"), "{:?}", found.doc.domain);
+}
