@@ -19,7 +19,7 @@ mod schemas;
 pub use body::Contract;
 pub use check::{Side, Wrong};
 pub use format::fits as fits_format;
-pub use make::{Facts, Known, List, Listed, Lookup, Named};
+pub use make::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
 pub use names::{
     ANY_KEY, AS, KEYS, ME, RESOURCE, first_state, is_gone, is_over, is_passing, key_name, noun, plain,
     tells_error,

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Facts, Known, Lookup, Schemas};
+use diorama_seeds::contract::{Facts, Known, NoRecords, Schemas};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world;
@@ -20,34 +20,6 @@ fn on_a_thread<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + '
     thread.join().unwrap()
 }
 
-struct Nobody;
-
-impl Lookup for Nobody {
-    fn record(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn record_of(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn at(&self, _: Option<usize>, _: &str, _: &Json) -> Option<Known> {
-        None
-    }
-
-    fn keyed(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn parts(&self, _: &str, _: &Known, _: Option<&str>) -> Option<Vec<Known>> {
-        None
-    }
-
-    fn caller(&self) -> Option<Known> {
-        None
-    }
-}
-
 /// Makes all that a world's document says: its records, and a reply of each API's schema.
 fn make(doc: WorldDoc) {
     let schemas: Map<String, Json> = doc.domain.iter().flat_map(|head| head.schemas.clone()).collect();
@@ -56,7 +28,7 @@ fn make(doc: WorldDoc) {
         let Some(reply) = api.contract.as_ref().and_then(|contract| contract.reply.as_ref()) else {
             continue;
         };
-        let facts = Facts { known: Rc::new(Known::default()), list: None, now: 0, lookup: &Nobody };
+        let facts = Facts { known: Rc::new(Known::default()), list: None, now: 0, lookup: &NoRecords };
         let _ = schemas.reply(reply, &facts);
     }
     if let Ok(source) = Source::new(doc) {
@@ -216,7 +188,7 @@ fn worlds_may_be_nested_however_deep() {
             let expression = nested(open, inner, close, levels);
             world_of(text, "", &format!(r#""behaviour": {{"compute": {{"n": "{expression}"}}}}"#))
         };
-        let quoted = |open: &str, inner: &str, close: &str, key: &str| {
+        let text_with = |open: &str, inner: &str, close: &str, key: &str| {
             world_of(
                 &format!(r#"{{"type": "string", {key}: "{}"}}"#, nested(open, inner, close, levels)),
                 "",
@@ -245,8 +217,8 @@ fn worlds_may_be_nested_however_deep() {
                     "",
                     list,
                 ),
-                quoted("(", "a", ")", r#""pattern""#),
-                quoted("(", "a", "){2}", r#""pattern""#),
+                text_with("(", "a", ")", r#""pattern""#),
+                text_with("(", "a", "){2}", r#""pattern""#),
                 compute("(", "1", ")"),
                 compute("-", "1", ""),
                 compute("!", "true", ""),

@@ -17,10 +17,11 @@ use values::{bytes, coerced};
 mod array;
 mod known;
 mod object;
+mod references;
 mod state;
 mod values;
 
-pub use known::{Facts, Known, List, Listed, Lookup, Named};
+pub use known::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
 
 /// Below this depth nothing is made.
 const MAX_DEPTH: u32 = 24;
@@ -46,10 +47,9 @@ impl Schemas {
             told: 0,
         };
         // Who makes something, and is answered with a text or a number, is told its key.
-        let kind = self.flat(schema);
         let is_key = facts.known.is_new
             && !facts.known.key_name.is_empty()
-            && ["string", "integer"].contains(&values::kind_of(&kind.members, None));
+            && ["string", "integer"].contains(&values::kind_of(&self.flat(schema).members, None));
         let found = Some(&facts.known.key).filter(|_| is_key);
         let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found, beside: None };
         let mut value = maker().value(schema, &place, &Scope::Record(facts.known.clone()));

@@ -5,29 +5,9 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 
-struct Nobody;
+struct OnlyCaller;
 
-impl Lookup for Nobody {
-    fn record(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn record_of(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn at(&self, _: Option<usize>, _: &str, _: &Json) -> Option<Known> {
-        None
-    }
-
-    fn keyed(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn parts(&self, _: &str, _: &Known, _: Option<&str>) -> Option<Vec<Known>> {
-        None
-    }
-
+impl Lookup for OnlyCaller {
     fn caller(&self) -> Option<Known> {
         let members = [("id".to_owned(), json!("u1")), ("login".to_owned(), json!("ana"))].into();
         Some(Known { key: json!("u1"), noun: "user".to_owned(), members, ..Known::default() })
@@ -64,7 +44,7 @@ fn known(members: Json, named: Vec<Named>) -> Rc<Known> {
 
 fn reply(schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
     let schemas = schemas();
-    let made = schemas.reply(schema, &Facts { known, list, now: 1_770_000_000, lookup: &Nobody });
+    let made = schemas.reply(schema, &Facts { known, list, now: 1_770_000_000, lookup: &OnlyCaller });
     assert_eq!(schemas.check(schema, &made, Side::Reply), Ok(()), "{made}");
     made
 }
@@ -138,7 +118,7 @@ fn a_schema_that_requires_itself_ends() {
     let all = [("Endless", endless), ("Twice", twice)].map(|(name, schema)| (name.to_owned(), schema));
     let schemas = Schemas::new(all.into_iter().collect());
     for name in ["Endless", "Twice"] {
-        let facts = Facts { known: known(json!({}), Vec::new()), list: None, now: 0, lookup: &Nobody };
+        let facts = Facts { known: known(json!({}), Vec::new()), list: None, now: 0, lookup: &OnlyCaller };
         let made = schemas.reply(&json!({"$ref": format!("#/schemas/{name}")}), &facts);
         assert!(made.is_object(), "{made}");
     }
@@ -238,7 +218,7 @@ fn constants_of_a_schema_are_counted() {
         "a": {"const": "x".repeat(5 << 20)}}}});
     let items = (0..20).map(|_| known(json!({}), Vec::new())).collect();
     let list = Some(List { name: String::new(), items });
-    let facts = Facts { known: known(json!({}), Vec::new()), list, now: 0, lookup: &Nobody };
+    let facts = Facts { known: known(json!({}), Vec::new()), list, now: 0, lookup: &OnlyCaller };
     let made = schemas().reply(&schema, &facts).to_string();
     // Enough for whoever counts the reply to see that it is too large, and little more.
     assert!((32 << 20..40 << 20).contains(&made.len()), "{}", made.len());
@@ -257,7 +237,7 @@ fn what_is_put_together_does_not_nest_and_alternatives_end() {
         (format!("s{place}"), json!({"anyOf": [next, {"type": "integer"}]}))
     };
     let schemas = Schemas::new((0..5_000).map(choice).collect());
-    let facts = Facts { known: known(json!({}), Vec::new()), list: None, now: 0, lookup: &Nobody };
+    let facts = Facts { known: known(json!({}), Vec::new()), list: None, now: 0, lookup: &OnlyCaller };
     let made = schemas.reply(&json!({"$ref": "#/schemas/s0"}), &facts);
     assert!(!made.is_null(), "{made}");
 }
@@ -285,7 +265,7 @@ fn members_that_depend_on_others_are_held_to_it_and_replies_keep_it() {
     assert!(holds(json!({"kind": "cat", "age": 3})) && !holds(json!({"kind": "cat", "colour": "red"})));
     for seed in 0..8 {
         let known = Rc::new(Known { seed, ..Known::default() });
-        let made = schemas().reply(&schema, &Facts { known, list: None, now: 0, lookup: &Nobody });
+        let made = schemas().reply(&schema, &Facts { known, list: None, now: 0, lookup: &OnlyCaller });
         assert!(schemas().check(&schema, &made, Side::Reply).is_ok(), "{made}");
     }
     let list = json!({"type": "array", "contains": {"const": 3}, "maxContains": 1});

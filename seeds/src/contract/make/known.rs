@@ -70,27 +70,45 @@ pub struct List {
     pub items: Vec<Rc<Known>>,
 }
 
-/// Where records are found that members refer to.
+/// Finds the records that members refer to. What an implementation does not look for is not found.
 pub trait Lookup {
     /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
-    fn record(&self, noun: &str, seed: u64) -> Option<Known>;
+    fn record(&self, _noun: &str, _seed: u64) -> Option<Known> {
+        None
+    }
 
     /// A record of a resource: always the same one for a seed.
-    fn record_of(&self, resource: &str, seed: u64) -> Option<Known>;
+    fn record_of(&self, _resource: &str, _seed: u64) -> Option<Known> {
+        None
+    }
 
     /// The record that has this key: of a resource where one is given, else of what a noun names.
-    fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known>;
+    fn at(&self, _of: Option<usize>, _noun: &str, _key: &Json) -> Option<Known> {
+        None
+    }
 
     /// A record of the resource whose key has a plain name that no other key has.
-    fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
+    fn keyed(&self, _name: &str, _seed: u64) -> Option<Known> {
+        None
+    }
 
     /// The records of what a noun names that belong to a record; nothing where none could. Of several kinds that might be
     /// meant it is the one that stands for records of `like`.
-    fn parts(&self, noun: &str, whole: &Known, like: Option<&str>) -> Option<Vec<Known>>;
+    fn parts(&self, _noun: &str, _whole: &Known, _like: Option<&str>) -> Option<Vec<Known>> {
+        None
+    }
 
-    /// The record of whoever asks, where some path shows it.
-    fn caller(&self) -> Option<Known>;
+    /// The record of the caller, where some path shows it.
+    fn caller(&self) -> Option<Known> {
+        None
+    }
 }
+
+/// A lookup that finds nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoRecords;
+
+impl Lookup for NoRecords {}
 
 /// Facts that a reply is made from.
 pub struct Facts<'a> {

@@ -4,20 +4,16 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::known::{Known, Named};
+use super::known::Known;
 use super::state::{FULL_DEPTH, Holds, MAX_STEPS, Maker, Place, Scope};
 use super::values::{alike, kind_of, one_of};
 use crate::contract::check::{Side, list, number, word};
 use crate::contract::conditions::CONDITIONS;
-use crate::contract::names::{KEYS, is_gone, key_name, noun, plain, tells_error};
+use crate::contract::names::{KEYS, is_gone, noun, plain, tells_error};
 use crate::contract::sample;
 
-/// Parts of a record that one list inside it shows.
-const MAX_PARTS: usize = 100;
 /// Members that are made or left out until an object keeps its conditions.
 const MAX_REPAIRS: u32 = 8;
-/// Members that hold whoever made a record.
-const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 /// Names of made-up entries of maps.
 const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
 /// Names under which replies put what they show.
@@ -129,13 +125,16 @@ impl Maker<'_> {
     }
 
     /// The record in an envelope of which nothing is said but that it is an object: its key, and what was sent of it.
-    fn whole(&self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
+    fn whole(&self, part: &Json, name: &str, scope: &Scope<'_>) -> Option<Json> {
         let Scope::Record(known) = scope else { return None };
+        if known.key_name.is_empty() || !WRAPPERS.contains(&name) {
+            return None;
+        }
         let flat = self.schemas.flat(part);
         let is_open = flat.ways.is_empty()
             && word(&flat.members, "type").is_some_and(|kind| kind == "object")
             && ["properties", "additionalProperties"].iter().all(|said| word(&flat.members, said).is_none());
-        if !is_open || known.key_name.is_empty() || !WRAPPERS.contains(&&*plain(here.name)) {
+        if !is_open {
             return None;
         }
         let mut members = Map::from_iter([(known.key_name.clone(), known.key.clone())]);
@@ -268,7 +267,7 @@ impl Maker<'_> {
             Scope::Made(_) => None,
         };
         if told.is_none()
-            && let Some(whole) = self.whole(part, here, scope)
+            && let Some(whole) = self.whole(part, &name, scope)
         {
             self.told += 1;
             return Some(whole);
@@ -327,58 +326,6 @@ impl Maker<'_> {
         (must || self.fits(part, &value)).then_some(value)
     }
 
-    /// The id of a record that has another key: the number of a user who goes by a login.
-    fn id_of(&mut self, part: &Json, here: &Place<'_>, named: &Named) -> Option<Json> {
-        let (_, ending) = key_name(here.name)?;
-        let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
-        let id = record.members.get(ending).filter(|id| **id != named.key)?;
-        self.fits(part, id).then(|| id.clone())
-    }
-
-    /// A member that shows the record that a record refers to, or those that it lists, or its parts.
-    pub(super) fn related(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
-        let Scope::Record(known) = scope else { return None };
-        let meant = noun(here.name);
-        if here.depth > FULL_DEPTH || self.is_open(part) {
-            return None;
-        }
-        let value = if self.is_object(part) {
-            let named = known.meant(&meant).filter(|named| meant != known.noun || named.role == meant)?;
-            let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
-            self.value(part, here, &Scope::Record(Rc::new(record)))
-        } else {
-            let flat = self.schemas.flat(part).members;
-            let item = word(&flat, "items").filter(|item| self.is_object(item) && !self.is_open(item))?;
-            let all = self.listed(known, &meant, self.schemas.resource_said(item))?;
-            let most = number(&flat, "maxItems").map_or(MAX_PARTS, |most| MAX_PARTS.min(most as usize));
-            let items = all.into_iter().take(most).enumerate().map(|(index, part)| {
-                let here = here.below(&meant, "", here.seed.wrapping_add(index as u64));
-                self.value(item, &here, &Scope::Record(Rc::new(part)))
-            });
-            Json::Array(items.collect())
-        };
-        self.fits(part, &value).then_some(value)
-    }
-
-    /// The records of a noun that a record lists, or that are its parts.
-    pub(super) fn listed(&self, known: &Known, meant: &str, like: Option<&str>) -> Option<Vec<Known>> {
-        let lists = || known.lists.iter();
-        let found =
-            lists().find(|list| list.role == meant).or_else(|| lists().find(|list| list.noun == meant));
-        match found {
-            Some(list) => Some(
-                list.keys.iter().filter_map(|key| self.facts.lookup.at(list.of, &list.noun, key)).collect(),
-            ),
-            // A value that the record lacks may be that of the record above it.
-            None => self.facts.lookup.parts(meant, known, like).or_else(|| {
-                known.named.iter().filter(|named| named.key != known.key).find_map(|named| {
-                    let whole = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
-                    self.facts.lookup.parts(meant, &whole, like)
-                })
-            }),
-        }
-    }
-
     /// A member that nobody has said anything of: its default or only value, an object around what is known, else nothing,
     /// or as little as its schema takes.
     pub(super) fn unsaid(
@@ -409,35 +356,6 @@ impl Maker<'_> {
             return Some(Json::Null);
         }
         must.then(|| self.value(part, here, inner))
-    }
-
-    /// Whoever made a new record: the caller, where a member says so, or must name one of its kind.
-    pub(super) fn maker(
-        &mut self,
-        part: &Json,
-        here: &Place<'_>,
-        scope: &Scope<'_>,
-        must: bool,
-    ) -> Option<Json> {
-        let Scope::Record(known) = scope else { return None };
-        let caller = self.facts.lookup.caller()?;
-        let key = key_name(here.name).filter(|(_, ending)| KEYS.contains(ending));
-        let is_key = key.is_some() || plain(here.name).ends_with("by");
-        let meant = key.map_or_else(|| plain(here.name), |(stem, _)| stem);
-        if !MAKERS.contains(&&*meant) && (!must || meant != caller.noun) {
-            return None;
-        }
-        let object = self.is_object(part);
-        if (object && self.kind_said(part).is_some_and(|kind| kind != caller.noun)) || (!object && !is_key) {
-            return None;
-        }
-        let key = caller.key.clone();
-        let value = if object {
-            self.value(part, here, &Scope::Record(Rc::new(caller)))
-        } else {
-            self.value(part, &Place { found: Some(&key), ..*here }, &Scope::Made(known.clone()))
-        };
-        ((object || alike(&value, &key)) && self.fits(part, &value)).then_some(value)
     }
 
     /// Where the members of an object come from of which nothing is known by its name.

@@ -178,19 +178,20 @@ impl Run<'_> {
             };
             let Some(parameter) = self.api.parameter_named(name) else { continue };
             let key = self.argument(parameter).to_json(self.zone());
-            let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
-            // A number or a name is no id of what it names.
-            let is_id = key_name(name).is_none_or(|(_, ending)| KEYS.contains(&ending));
-            // A day or a word is no key of what stands before it, unless that is its name.
-            let is_value = key_name(name).is_none() && noun(name) != before && !self.is_reference(parameter);
-            let noun = match stem {
-                _ if !is_id || is_value => String::new(),
-                stem => stem.unwrap_or_else(|| before.clone()),
+            let noun = match key_name(name) {
+                // A number or a name is no id of what it names.
+                Some((_, ending)) if !KEYS.contains(&ending) => String::new(),
+                Some((stem, _)) if !stem.is_empty() => stem,
+                // A day or a word is no key of what stands before it, unless that is its name.
+                None if noun(name) != before && !self.is_reference(parameter) => String::new(),
+                _ => before.clone(),
             };
             let own = noun == known.noun && known.key != key;
             // `name` in a path is what stands there is called, and nothing below it.
-            let is_own = segment == last || !ANY_KEY.contains(&&*plain(name));
-            let called = if is_own { plain(name) } else { String::new() };
+            let mut called = plain(name);
+            if segment != last && ANY_KEY.contains(&&*called) {
+                called.clear();
+            }
             if !own && !known.named.iter().any(|known| known.noun == noun && known.name == called) {
                 let role = noun.clone();
                 known.named.insert(0, Named { noun, role, of: None, name: called, key, sure: true });

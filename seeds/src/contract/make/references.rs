@@ -1,0 +1,99 @@
+//! Members that show other records: those that a record refers to, lists or has as parts, and whoever made it.
+
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use super::known::{Known, Named};
+use super::state::{FULL_DEPTH, Maker, Place, Scope};
+use super::values::alike;
+use crate::contract::check::{number, word};
+use crate::contract::names::{KEYS, key_name, noun, plain};
+
+/// Parts of a record that one list inside it shows.
+const MAX_PARTS: usize = 100;
+/// Members that hold whoever made a record.
+const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
+
+impl Maker<'_> {
+    /// The id of a record that has another key: the number of a user who goes by a login.
+    pub(super) fn id_of(&mut self, part: &Json, here: &Place<'_>, named: &Named) -> Option<Json> {
+        let (_, ending) = key_name(here.name)?;
+        let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+        let id = record.members.get(ending).filter(|id| **id != named.key)?;
+        self.fits(part, id).then(|| id.clone())
+    }
+
+    /// A member that shows the record that a record refers to, or those that it lists, or its parts.
+    pub(super) fn related(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let meant = noun(here.name);
+        if here.depth > FULL_DEPTH || self.is_open(part) {
+            return None;
+        }
+        let value = if self.is_object(part) {
+            let named = known.meant(&meant).filter(|named| meant != known.noun || named.role == meant)?;
+            let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+            self.value(part, here, &Scope::Record(Rc::new(record)))
+        } else {
+            let flat = self.schemas.flat(part).members;
+            let item = word(&flat, "items").filter(|item| self.is_object(item) && !self.is_open(item))?;
+            let all = self.listed(known, &meant, self.schemas.resource_said(item))?;
+            let most = number(&flat, "maxItems").map_or(MAX_PARTS, |most| MAX_PARTS.min(most as usize));
+            let items = all.into_iter().take(most).enumerate().map(|(index, part)| {
+                let here = here.below(&meant, "", here.seed.wrapping_add(index as u64));
+                self.value(item, &here, &Scope::Record(Rc::new(part)))
+            });
+            Json::Array(items.collect())
+        };
+        self.fits(part, &value).then_some(value)
+    }
+
+    /// The records of a noun that a record lists, or that are its parts.
+    fn listed(&self, known: &Known, meant: &str, like: Option<&str>) -> Option<Vec<Known>> {
+        let lists = || known.lists.iter();
+        let found =
+            lists().find(|list| list.role == meant).or_else(|| lists().find(|list| list.noun == meant));
+        match found {
+            Some(list) => Some(
+                list.keys.iter().filter_map(|key| self.facts.lookup.at(list.of, &list.noun, key)).collect(),
+            ),
+            // A value that the record lacks may be that of the record above it.
+            None => self.facts.lookup.parts(meant, known, like).or_else(|| {
+                known.named.iter().filter(|named| named.key != known.key).find_map(|named| {
+                    let whole = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+                    self.facts.lookup.parts(meant, &whole, like)
+                })
+            }),
+        }
+    }
+
+    /// Whoever made a new record: the caller, where a member says so, or must name one of its kind.
+    pub(super) fn maker(
+        &mut self,
+        part: &Json,
+        here: &Place<'_>,
+        scope: &Scope<'_>,
+        must: bool,
+    ) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let caller = self.facts.lookup.caller()?;
+        let key = key_name(here.name).filter(|(_, ending)| KEYS.contains(ending));
+        let is_key = key.is_some() || plain(here.name).ends_with("by");
+        let meant = key.map_or_else(|| plain(here.name), |(stem, _)| stem);
+        if !MAKERS.contains(&&*meant) && (!must || meant != caller.noun) {
+            return None;
+        }
+        let object = self.is_object(part);
+        if (object && self.kind_said(part).is_some_and(|kind| kind != caller.noun)) || (!object && !is_key) {
+            return None;
+        }
+        let key = caller.key.clone();
+        let value = if object {
+            self.value(part, here, &Scope::Record(Rc::new(caller)))
+        } else {
+            self.value(part, &Place { found: Some(&key), ..*here }, &Scope::Made(known.clone()))
+        };
+        ((object || alike(&value, &key)) && self.fits(part, &value)).then_some(value)
+    }
+}
