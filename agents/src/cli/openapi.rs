@@ -65,7 +65,7 @@ pub fn import_file(path: &Path, strict: bool, first_guesses: bool) -> Result<Imp
     let mut imported = if first_guesses {
         draft.world(&openapi::Choices::default())?
     } else {
-        diorama_import::tried(&draft)?
+        diorama_import::choose_guesses(&draft)?
     };
     imported.notes.sort_by_key(|note| note.severity);
     Ok(imported)

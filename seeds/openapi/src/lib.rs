@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use diorama_seeds::doc::{DomainHead, WORLD_VERSION, WorldDoc};
 use diorama_seeds::english::capitalised;
+use diorama_seeds::model::World;
 use diorama_seeds::world::{Finding, Report};
 
 pub use bundle::{Files, NoFiles};
@@ -48,6 +49,7 @@ mod swagger;
 mod terms;
 mod texts;
 mod views;
+mod walk;
 mod words;
 
 /// How a document is imported.
@@ -234,6 +236,14 @@ impl Draft {
     /// # Errors
     /// What does not run, whatever is made simpler.
     pub fn world(&self, choices: &Choices) -> Result<Imported, Report> {
+        self.run(choices).map(|(imported, _)| imported)
+    }
+
+    /// Makes a world of it, with the compiled world and its records for the seed 0.
+    ///
+    /// # Errors
+    /// As [`Draft::world`].
+    pub fn run(&self, choices: &Choices) -> Result<(Imported, World), Report> {
         let (mut doc, mut notes) = (self.doc.clone(), self.notes.clone());
         let made = ground::ground(&self.root, &self.operations, &mut notes, choices);
         (doc.resources, doc.apis) = (made.resources, made.apis);
@@ -241,9 +251,9 @@ impl Draft {
             head.schemas = made.schemas;
             head.given = made.given;
         }
-        mend::mend(&mut doc, &self.operations, &mut notes)?;
         name_as_sent(&mut doc, &self.operations);
-        Ok(Imported { doc, notes, hypotheses: made.hypotheses, uses: made.uses })
+        let world = mend::mend(&mut doc, &self.operations, &mut notes)?;
+        Ok((Imported { doc, notes, hypotheses: made.hypotheses, uses: made.uses }, world))
     }
 }
 

@@ -4,6 +4,7 @@ use diorama_seeds::doc::{
     self, ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, ReplyDoc, TypeName, WorldDoc,
 };
 use diorama_seeds::materialise::Source;
+use diorama_seeds::model::World;
 use diorama_seeds::world::{Finding, Report};
 use indexmap::IndexMap;
 
@@ -13,7 +14,7 @@ use super::{Note, Severity};
 /// Rounds in which a document is made simpler before it is given up.
 const ROUNDS: u32 = 24;
 
-/// Makes a document simpler until it compiles and its records can be made up.
+/// Makes a document simpler until it compiles and its records can be made up, and returns its world.
 ///
 /// # Errors
 /// What is left wrong when nothing simpler helps.
@@ -21,11 +22,15 @@ pub(super) fn mend(
     doc: &mut WorldDoc,
     operations: &[Operation],
     notes: &mut Vec<Note>,
-) -> Result<(), Report> {
+) -> Result<World, Report> {
     let mut tried: IndexMap<String, u32> = IndexMap::new();
-    for round in 0.. {
-        let made = Source::new(doc.clone()).and_then(|source| source.materialise(0).map(|_| ()));
-        let Err(report) = made else { return Ok(()) };
+    let mut round = 0;
+    loop {
+        let made = Source::new(doc.clone()).and_then(|source| source.materialise(0));
+        let report = match made {
+            Ok(made) => return Ok(made.world),
+            Err(report) => report,
+        };
         // A document that does not compile has errors only, but findings of making up may repeat one place.
         let mut again = false;
         for finding in &report.findings {
@@ -34,8 +39,8 @@ pub(super) fn mend(
         if !again || round >= ROUNDS {
             return Err(report);
         }
+        round += 1;
     }
-    Ok(())
 }
 
 /// Takes away the default or limit of a parameter that its own schema refuses. Whether there was one.

@@ -10,90 +10,97 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 
 use diorama_engine::Base;
-use diorama_openapi::{Choices, Draft, Imported, Note, Severity};
-use diorama_seeds::materialise::Source;
+use diorama_openapi::{Choices, Draft, Hypothesis, Imported, Note, Severity};
 use diorama_seeds::world::Report;
 
-pub use self::play::{Check, play};
+pub use self::play::{Failure, play};
 
 /// Rounds in which guesses are replaced.
 const MAX_ROUNDS: usize = 3;
 /// Operations of a document whose draft is played, at most. Beyond that the first guesses stand.
 const MAX_OPERATIONS: usize = 600;
 
-/// A world that was played.
+/// A draft that was played.
 struct Played {
     imported: Imported,
-    checks: Vec<Check>,
+    failures: Vec<Failure>,
 }
 
 impl Played {
     /// Drafts a world and plays it; nothing where it does not run.
-    fn of(draft: &Draft, choices: &Choices) -> Result<Option<Self>, Report> {
-        let imported = draft.world(choices)?;
-        let made = Source::new(imported.doc.clone()).and_then(|source| source.materialise(0))?;
-        let Ok(base) = Base::new(made.world) else { return Ok(None) };
-        let checks = play(&base);
-        Ok(Some(Self { imported, checks }))
+    fn new(draft: &Draft, choices: &Choices) -> Result<Option<Self>, Report> {
+        let (imported, world) = draft.run(choices)?;
+        let Ok(base) = Base::new(world) else { return Ok(None) };
+        Ok(Some(Self { imported, failures: play(&base) }))
     }
 
-    fn failures(&self) -> usize {
-        self.checks.iter().filter(|check| !check.holds).count()
+    /// The guesses that the APIs of a failure use, each once.
+    fn guesses_behind(&self, failure: &Failure) -> impl Iterator<Item = &Hypothesis> {
+        let used = failure.apis.iter().filter_map(|api| self.imported.uses.get(*api)).flatten();
+        let used: BTreeSet<usize> = used.copied().collect();
+        used.into_iter().filter_map(|guess| self.imported.hypotheses.get(guess))
     }
 
-    /// How many failed checks used a guess.
-    fn failures_by(&self) -> BTreeMap<&str, usize> {
+    /// Counts the failures behind which a guess is.
+    fn count_failures(&self) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();
-        for check in self.checks.iter().filter(|check| !check.holds) {
-            let used: BTreeSet<usize> =
-                check.apis.iter().filter_map(|api| self.imported.uses.get(*api)).flatten().copied().collect();
-            for guess in used.into_iter().filter_map(|guess| self.imported.hypotheses.get(guess)) {
-                *counts.entry(guess.name.as_str()).or_default() += 1;
-            }
+        for guess in self.failures.iter().flat_map(|failure| self.guesses_behind(failure)) {
+            *counts.entry(guess.name.as_str()).or_default() += 1;
         }
         counts
     }
 
-    /// The weakest guess behind each failed check that has an alternative left.
-    fn suspects(&self, tried: &BTreeMap<String, usize>) -> BTreeSet<String> {
+    /// The weakest guess behind each failure that has an alternative left, given how many of each were tried.
+    fn suspects(&self, tries: &BTreeMap<String, usize>) -> BTreeSet<String> {
         let is_open =
-            |name: &str, alternatives: usize| tried.get(name).copied().unwrap_or(0) + 1 < alternatives;
-        let failed = self.checks.iter().filter(|check| !check.holds);
-        let weakest = failed.filter_map(|check| {
-            let used = check.apis.iter().filter_map(|api| self.imported.uses.get(*api)).flatten();
-            let guesses = used.filter_map(|guess| self.imported.hypotheses.get(*guess));
-            let open = guesses.filter(|guess| is_open(&guess.name, guess.alternatives));
+            |guess: &&Hypothesis| tries.get(&guess.name).copied().unwrap_or(0) + 1 < guess.alternatives;
+        let weakest = self.failures.iter().filter_map(|failure| {
+            let open = self.guesses_behind(failure).filter(is_open);
             open.min_by_key(|guess| (guess.strength, &guess.name)).map(|guess| guess.name.clone())
         });
         weakest.collect()
     }
+
+    /// Notes the failures.
+    fn finish(self) -> Imported {
+        let Self { mut imported, failures } = self;
+        for failure in failures {
+            let Some(api) = failure.apis.last().and_then(|api| imported.doc.apis.get(*api)) else { continue };
+            let operation = format!("{} {}", api.method.as_str(), api.path);
+            let note = Note { operation, reason: failure.what.to_owned(), severity: Severity::Less };
+            if !imported.notes.contains(&note) {
+                imported.notes.push(note);
+            }
+        }
+        imported
+    }
 }
 
-/// Makes a document's world, with the guesses that hold when it is played.
+/// Makes a document's world with the guesses of which the fewest fail when it is played.
 ///
 /// # Errors
 /// As [`Draft::world`].
-pub fn tried(draft: &Draft) -> Result<Imported, Report> {
+pub fn choose_guesses(draft: &Draft) -> Result<Imported, Report> {
     if draft.operations() > MAX_OPERATIONS {
         return draft.world(&Choices::default());
     }
     let mut choices = Choices::default();
-    let Some(mut best) = Played::of(draft, &choices)? else { return draft.world(&choices) };
-    let mut tried: BTreeMap<String, usize> = BTreeMap::new();
+    let Some(mut best) = Played::new(draft, &choices)? else { return draft.world(&choices) };
+    let mut tries: BTreeMap<String, usize> = BTreeMap::new();
     for _ in 0..MAX_ROUNDS {
-        let suspects = best.suspects(&tried);
+        let suspects = best.suspects(&tries);
         if suspects.is_empty() {
             break;
         }
         let mut next = choices.clone();
         for name in &suspects {
-            let count = tried.entry(name.clone()).or_default();
+            let count = tries.entry(name.clone()).or_default();
             *count += 1;
             next.choose(name, *count);
         }
-        let Ok(Some(trial)) = Played::of(draft, &next) else { continue };
-        // A guess is replaced where fewer of its own checks fail than before.
-        let (before, after) = (best.failures_by(), trial.failures_by());
+        let Ok(Some(trial)) = Played::new(draft, &next) else { continue };
+        // A guess is replaced where it is behind fewer failures than before.
+        let (before, after) = (best.count_failures(), trial.count_failures());
         let failed = |counts: &BTreeMap<&str, usize>, name: &str| counts.get(name).copied().unwrap_or(0);
         let better: Vec<&String> =
             suspects.iter().filter(|name| failed(&after, name) < failed(&before, name)).collect();
@@ -102,30 +109,15 @@ pub fn tried(draft: &Draft) -> Result<Imported, Report> {
         }
         let mut kept = choices.clone();
         for name in &better {
-            kept.choose(name, tried.get(*name).copied().unwrap_or(0));
+            kept.choose(name, tries.get(*name).copied().unwrap_or(0));
         }
         let all = better.len() == suspects.len();
-        let Some(trial) = (if all { Some(trial) } else { Played::of(draft, &kept).ok().flatten() }) else {
+        let Some(trial) = (if all { Some(trial) } else { Played::new(draft, &kept).ok().flatten() }) else {
             continue;
         };
-        if trial.failures() < best.failures() {
+        if trial.failures.len() < best.failures.len() {
             (choices, best) = (kept, trial);
         }
     }
-    Ok(note(best))
-}
-
-/// Notes what still fails.
-fn note(played: Played) -> Imported {
-    let Played { mut imported, checks } = played;
-    let failed = checks.iter().filter(|check| !check.holds);
-    for check in failed {
-        let Some(api) = check.apis.last().and_then(|api| imported.doc.apis.get(*api)) else { continue };
-        let operation = format!("{} {}", api.method.as_str(), api.path);
-        let note = Note { operation, reason: check.what.to_owned(), severity: Severity::Less };
-        if !imported.notes.contains(&note) {
-            imported.notes.push(note);
-        }
-    }
-    imported
+    Ok(best.finish())
 }

@@ -1,19 +1,19 @@
-//! Plays a draft world: opens what its lists show, makes, finds and removes records, and says what does not hold.
+//! Plays a draft world: opens the items of its lists, makes, finds and removes records, and collects what fails.
 
 use std::sync::Arc;
 
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
-use diorama_seeds::contract::{Facts, Known, Lookup, plain};
+use diorama_seeds::contract::{Facts, Known, NoRecords, plain};
 use diorama_seeds::model::{Api, DomainId, Method, Parameter, Place};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use serde_json::{Map, Value as Json, json};
 
-use crate::values::{Object, Values, keys, objects};
+use crate::values::{Object, Values, find_member, keys, objects};
 
-/// Calls of one play, at most. What was not asked by then holds.
+/// Calls of one play. What was not asked by then does not fail.
 const MAX_CALLS: usize = 6_000;
 /// Rounds in which operations are read, each with the values that those before it showed.
 const MAX_ROUNDS: usize = 4;
@@ -22,22 +22,20 @@ const MAX_WAYS: usize = 6;
 /// Items of a list that are opened.
 const MAX_OPENED: usize = 2;
 /// Members by which a list and an item show the same record.
-const NAMES: [&str; 4] = ["name", "title", "label", "email"];
+const NAMES: [&str; 5] = ["name", "title", "label", "email", "id"];
 
-/// Something that should hold in a world.
+/// Something that should hold in a world and does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    /// What fails where it does not hold, for people.
+pub struct Failure {
+    /// A clause for people: `what it deletes still opens`.
     pub what: &'static str,
     /// The APIs that it is about, by their places in the world.
     pub apis: Vec<usize>,
-    /// Whether it does.
-    pub holds: bool,
 }
 
-/// Plays a world from its first records. The same world gives the same checks, in the same order.
+/// Plays a world from its first records. The same world gives the same failures, in the same order.
 #[must_use]
-pub fn play(base: &Arc<Base>) -> Vec<Check> {
+pub fn play(base: &Arc<Base>) -> Vec<Failure> {
     let world = base.world();
     let mut player = Player {
         session: Session::new(Arc::clone(base), SessionOptions::default()),
@@ -45,7 +43,7 @@ pub fn play(base: &Arc<Base>) -> Vec<Check> {
         zone: &world.zone,
         values: Values::default(),
         opened: vec![None; world.apis.len()],
-        checks: Vec::new(),
+        failures: Vec::new(),
         calls: 0,
     };
     for (name, value) in world.given(DomainId(0)) {
@@ -55,7 +53,7 @@ pub fn play(base: &Arc<Base>) -> Vec<Check> {
     player.open_items();
     player.find_parents();
     player.make();
-    player.checks
+    player.failures
 }
 
 /// Arguments of a call, by parameter.
@@ -68,12 +66,12 @@ struct Player<'w> {
     values: Values,
     /// Of each API that was read, the arguments and the body.
     opened: Vec<Option<(Arguments, Json)>>,
-    checks: Vec<Check>,
+    failures: Vec<Failure>,
     calls: usize,
 }
 
 impl Player<'_> {
-    /// Calls an API. The body where it succeeds, and the status.
+    /// Calls an API, and returns the status and the body.
     fn call(&mut self, session: Option<&mut Session>, api: usize, arguments: &Arguments) -> (u16, Json) {
         self.calls += 1;
         let call = Call { api: self.apis[api].name.to_string(), arguments: arguments.clone() };
@@ -85,8 +83,10 @@ impl Player<'_> {
         self.calls > MAX_CALLS
     }
 
-    fn check(&mut self, what: &'static str, apis: &[usize], holds: bool) {
-        self.checks.push(Check { what, apis: apis.to_vec(), holds });
+    fn require(&mut self, holds: bool, what: &'static str, apis: &[usize]) {
+        if !holds {
+            self.failures.push(Failure { what, apis: apis.to_vec() });
+        }
     }
 
     fn gets(&self) -> Vec<usize> {
@@ -110,7 +110,7 @@ impl Player<'_> {
                         return;
                     }
                     let (status, body) = self.call(None, *api, &arguments);
-                    if (200..300).contains(&status) {
+                    if is_success(status) {
                         self.values.learn(&filled(&self.apis[*api].path, &arguments), &body);
                         self.opened[*api] = Some((arguments, body));
                         progress = true;
@@ -124,7 +124,7 @@ impl Player<'_> {
         }
         for api in gets {
             let holds = self.opened[api].is_some();
-            self.check("no key that a reply shows opens it", &[api], holds);
+            self.require(holds, "no key that a reply shows opens it", &[api]);
         }
     }
 
@@ -207,7 +207,7 @@ impl Player<'_> {
                 continue;
             }
             let holds = shown.iter().all(|object| self.opens(item, &path, &arguments, object));
-            self.check("what its list shows does not open as the same record", &[list, item], holds);
+            self.require(holds, "what its list shows does not open as the same record", &[list, item]);
         }
     }
 
@@ -223,7 +223,7 @@ impl Player<'_> {
             let mut arguments = arguments.clone();
             arguments.insert(name.to_owned(), key);
             let (status, body) = self.call(None, item, &arguments);
-            (200..300).contains(&status) && is_same(object, &body)
+            is_success(status) && is_same(object, &body)
         })
     }
 
@@ -233,15 +233,14 @@ impl Player<'_> {
             let Some((arguments, body)) = &self.opened[list] else { continue };
             let items = objects(body).unwrap_or_default();
             let mut wrong = false;
-            for (name, value) in arguments.iter().filter(|(name, _)| plain(name).len() > 4) {
-                let shown = items.iter().filter_map(|item| {
-                    item.iter().find(|(member, _)| plain(member) == plain(name)).map(|(_, shown)| shown)
-                });
-                wrong |= shown.into_iter().any(|shown| !shown.is_null() && text(shown) != text(value));
+            for (name, value) in arguments {
+                let wanted = plain(name);
+                if wanted.len() > 4 {
+                    let mut shown = items.iter().filter_map(|item| find_member(item, &wanted));
+                    wrong |= shown.any(|shown| text(shown) != text(value));
+                }
             }
-            if !items.is_empty() {
-                self.check("its items name another parent than its path", &[list], !wrong);
-            }
+            self.require(!wrong, "its items name another parent than its path", &[list]);
         }
     }
 
@@ -259,9 +258,7 @@ impl Player<'_> {
             let mut session = self.session.fork();
             let (status, made) = self.call(Some(&mut session), create, &arguments);
             let name = self.apis[item].path.rsplit('/').next().and_then(parameter_in).map(str::to_owned);
-            let (Some(name), Some(object)) =
-                (name, made.as_object().filter(|_| (200..300).contains(&status)))
-            else {
+            let (Some(name), Some(object)) = (name, made.as_object().filter(|_| is_success(status))) else {
                 continue;
             };
             let found = keys(object, &path, &name);
@@ -279,24 +276,18 @@ impl Player<'_> {
                 let mut arguments = above.clone();
                 arguments.insert(name.clone(), key);
                 let (status, _) = self.call(Some(&mut session), item, &arguments);
-                (200..300).contains(&status).then_some(arguments)
+                is_success(status).then_some(arguments)
             });
-            self.check(
-                "what it makes does not open by the key that it answers with",
-                &[create, item],
-                opened.is_some(),
-            );
+            let what = "what it makes does not open by the key that it answers with";
+            self.require(opened.is_some(), what, &[create, item]);
             let owned = self.apis[item].path.clone();
             let delete = self.apis.iter().position(|api| api.method == Method::Delete && api.path == owned);
             if let (Some(delete), Some(arguments)) = (delete, opened) {
                 let (status, _) = self.call(Some(&mut session), delete, &arguments);
-                if (200..300).contains(&status) {
+                if is_success(status) {
                     let (status, _) = self.call(Some(&mut session), item, &arguments);
-                    self.check(
-                        "what it deletes still opens",
-                        &[item, delete],
-                        status == 404 || status == 410,
-                    );
+                    let is_gone = status == 404 || status == 410;
+                    self.require(is_gone, "what it deletes still opens", &[item, delete]);
                 }
             }
         }
@@ -350,6 +341,10 @@ fn parameter_in(segment: &str) -> Option<&str> {
     rest.split_once('}').map(|(name, _)| name)
 }
 
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
 fn text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -361,47 +356,13 @@ fn filled(path: &str, arguments: &Arguments) -> String {
     arguments.iter().fold(path.to_owned(), fill)
 }
 
-/// Whether an item shows what its list shows of it, as far as both are called something.
+/// Whether an item has the same names as its list gives it, where both show them.
 fn is_same(object: &Object, body: &Json) -> bool {
     let inner =
         body.as_object().filter(|all| all.len() == 1).and_then(|all| all.values().next()?.as_object());
     let Some(shown) = inner.or(body.as_object()) else { return false };
-    let member = |of: &Object, wanted: &str| {
-        of.iter()
-            .find(|(name, value)| plain(name) == wanted && !value.is_null())
-            .map(|(_, value)| value.clone())
-    };
-    NAMES.iter().chain(&["id"]).all(|name| match (member(object, name), member(shown, name)) {
+    NAMES.iter().all(|name| match (find_member(object, name), find_member(shown, name)) {
         (Some(listed), Some(opened)) => listed.is_object() || listed == opened,
         _ => true,
     })
-}
-
-/// No records to refer to.
-struct NoRecords;
-
-impl Lookup for NoRecords {
-    fn record(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn record_of(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn at(&self, _: Option<usize>, _: &str, _: &Json) -> Option<Known> {
-        None
-    }
-
-    fn keyed(&self, _: &str, _: u64) -> Option<Known> {
-        None
-    }
-
-    fn parts(&self, _: &str, _: &Known, _: Option<&str>) -> Option<Vec<Known>> {
-        None
-    }
-
-    fn caller(&self) -> Option<Known> {
-        None
-    }
 }

@@ -118,6 +118,12 @@ pub(crate) fn objects(body: &Json) -> Option<Vec<&Object>> {
     }
 }
 
+/// The value of the first member with a plain name that is not null.
+pub(crate) fn find_member<'o>(object: &'o Object, wanted: &str) -> Option<&'o Json> {
+    let is_wanted = |(name, value): &(&String, &Json)| plain(name) == wanted && !value.is_null();
+    object.iter().find(is_wanted).map(|(_, value)| value)
+}
+
 /// The values of an object that a path's parameter may take for its key, the likeliest first.
 pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
     let (stem, ending) = key_name(parameter).unwrap_or_else(|| (noun(parameter), "id"));
@@ -127,17 +133,12 @@ pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
     names.extend(KEYS.map(str::to_owned));
     names.extend([format!("{stem}id"), format!("{last}id")]);
     names.extend(OTHER_KEYS.map(str::to_owned));
-    let is_key = |value: &Json| {
+    let is_key = |value: &&Json| {
         value.is_i64() || value.is_u64() || value.as_str().is_some_and(|text| !text.is_empty())
     };
     let of = |object: &Object| -> Vec<Json> {
-        let named = |wanted: &String| {
-            object
-                .iter()
-                .find(|(name, value)| plain(name) == *wanted && is_key(value))
-                .map(|(_, value)| value.clone())
-        };
-        names.iter().filter_map(named).collect()
+        let found = names.iter().filter_map(|name| find_member(object, name));
+        found.filter(is_key).cloned().collect()
     };
     let mut found = of(item);
     if found.is_empty() {

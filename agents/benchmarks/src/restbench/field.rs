@@ -128,7 +128,7 @@ impl Field {
 pub fn imported(document: &Path) -> Result<WorldDoc, BenchmarkError> {
     let options = ImportOptions { benchmark: true, ..ImportOptions::default() };
     let imported = Draft::read(&stem_of(document), text_of(document)?.as_bytes(), &options, &NoFiles)
-        .and_then(|draft| diorama_import::tried(&draft));
+        .and_then(|draft| diorama_import::choose_guesses(&draft));
     Ok(imported.map_err(|report| BenchmarkError::World(report.to_string()))?.doc)
 }
 
