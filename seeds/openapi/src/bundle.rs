@@ -6,13 +6,14 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json};
 
 use super::source::{self, Unreadable};
+use super::walk::{Walk, escape};
 
 /// Where other files stand in a document that took them in.
 const TAKEN: &str = "x-diorama-files";
-/// Most files and bytes that one document may take in.
-const MOST_FILES: usize = 500;
-/// Most references that are reported one by one.
-const MOST_NOTES: usize = 200;
+/// Files that one document may take in.
+const MAX_FILES: usize = 500;
+/// References that are reported one by one.
+const MAX_NOTES: usize = 200;
 
 /// Gives the other files that a document refers to.
 pub trait Files {
@@ -38,10 +39,10 @@ impl Files for NoFiles {
 pub(super) fn take_in(root: &mut Json, files: &dyn Files) -> IndexMap<String, String> {
     let mut bundle =
         Bundle { files, taken: Map::new(), queue: Vec::new(), failed: IndexMap::new(), bytes: 0 };
-    bundle.point(root, "", 0, false);
+    bundle.point(root, "");
     while let Some(path) = bundle.queue.pop() {
         if let Some(mut document) = bundle.load(&path) {
-            bundle.point(&mut document, &path, 0, false);
+            bundle.point(&mut document, &path);
             bundle.taken.insert(path, document);
         }
     }
@@ -65,7 +66,7 @@ impl Bundle<'_> {
         let mut read = || {
             let text = self.files.read(path)?;
             self.bytes += text.len();
-            if self.bytes > source::MAX_BYTES || self.taken.len() >= MOST_FILES {
+            if self.bytes > source::MAX_BYTES || self.taken.len() >= MAX_FILES {
                 return Err("the document takes too many or too large files in".to_owned());
             }
             source::parse(&text).map_err(|error| match error.place {
@@ -83,26 +84,13 @@ impl Bundle<'_> {
     }
 
     /// Rewrites the references of a file to places inside the whole.
-    fn point(&mut self, node: &mut Json, file: &str, depth: u32, names: bool) {
-        // Parsing bounds the depth already; this keeps the walk's own stack bounded whatever parses.
-        if depth > 256 {
-            return;
-        }
-        match node {
-            Json::Object(members) => {
-                if let Some(Json::String(reference)) = members.get_mut("$ref") {
-                    let wanted = std::mem::take(reference);
-                    *reference = self.target(&wanted, file);
-                }
-                for (name, part) in members.iter_mut() {
-                    if names || !is_plain_value(name) {
-                        self.point(part, file, depth + 1, !names && holds_names(name));
-                    }
-                }
+    fn point(&mut self, node: &mut Json, file: &str) {
+        Walk::default().visit_mut(node, &mut |members| {
+            if let Some(Json::String(reference)) = members.get_mut("$ref") {
+                let wanted = std::mem::take(reference);
+                *reference = self.target(&wanted, file);
             }
-            Json::Array(items) => items.iter_mut().for_each(|item| self.point(item, file, depth + 1, false)),
-            _ => {}
-        }
+        });
     }
 
     /// Where a reference leads, as one inside the whole; itself where it cannot be followed.
@@ -135,7 +123,7 @@ impl Bundle<'_> {
     }
 
     fn fail(&mut self, reference: &str, reason: &str) {
-        if self.failed.len() < MOST_NOTES {
+        if self.failed.len() < MAX_NOTES {
             self.failed.insert(reference.to_owned(), reason.to_owned());
         }
     }
@@ -143,7 +131,7 @@ impl Bundle<'_> {
 
 /// A place inside a file that was taken in.
 fn inside(path: &str, fragment: &str) -> String {
-    format!("#/{TAKEN}/{}{fragment}", escaped(path))
+    format!("#/{TAKEN}/{}{fragment}", escape(path))
 }
 
 /// A reference as its author meant it: `pet.yaml#/Pet` for a place inside a file that was taken in.
@@ -175,89 +163,32 @@ fn joined(from: &str, path: &str) -> Result<String, &'static str> {
     Ok(segments.join("/"))
 }
 
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// Members that hold values of the described API, in which nothing is a reference.
-pub(super) fn is_plain_value(name: &str) -> bool {
-    matches!(name, "example" | "examples" | "default" | "enum" | "const")
-}
-
-/// Whether the members of a member have names that the document chose, so that none of them is a word of OpenAPI: a property may be
-/// called `default`, and a response is.
-pub(super) fn holds_names(name: &str) -> bool {
-    matches!(
-        name,
-        "properties"
-            | "patternProperties"
-            | "responses"
-            | "schemas"
-            | "definitions"
-            | "parameters"
-            | "headers"
-            | "paths"
-    )
-}
-
-/// Everything that refers to nothing, each with its place in the document and why.
+/// Lists the references that lead nowhere, each with its place in the document and why.
 pub(super) fn unresolved(root: &Json, reasons: &IndexMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
-    let mut path = String::from("#");
-    walk(root, root, reasons, &mut path, &mut found, (0, false));
+    Walk::default().visit(root, &mut String::from("#"), &mut |members, path| {
+        if let Some(reference) = members.get("$ref").and_then(Json::as_str)
+            && found.len() < MAX_NOTES
+            && super::shape::lookup(root, reference).is_none()
+        {
+            let shown = shown(reference);
+            let of_file = shown.split_once('#').and_then(|(file, _)| reasons.get(&inside(file, "")));
+            let why = reasons.get(reference).or(of_file);
+            let why = why.map_or("there is no such place in the document", String::as_str);
+            found.push(format!(
+                "the reference `{shown}` at {path} does not resolve: {why}; what hangs on it is a plain object"
+            ));
+        }
+    });
     found
-}
-
-fn walk(
-    root: &Json,
-    node: &Json,
-    reasons: &IndexMap<String, String>,
-    path: &mut String,
-    found: &mut Vec<String>,
-    (depth, names): (u32, bool),
-) {
-    if depth > 256 || found.len() >= MOST_NOTES {
-        return;
-    }
-    let length = path.len();
-    match node {
-        Json::Object(members) => {
-            if let Some(reference) = members.get("$ref").and_then(Json::as_str)
-                && super::shape::lookup(root, reference).is_none()
-            {
-                let shown = shown(reference);
-                let of_file = shown.split_once('#').and_then(|(file, _)| reasons.get(&inside(file, "")));
-                let why = reasons.get(reference).or(of_file);
-                let why = why.map_or("there is no such place in the document", String::as_str);
-                found.push(format!(
-                    "the reference `{shown}` at {path} does not resolve: {why}; what hangs on it is a plain object"
-                ));
-            }
-            for (name, part) in members {
-                if !names && is_plain_value(name) {
-                    continue;
-                }
-                path.push('/');
-                path.push_str(&escaped(name));
-                walk(root, part, reasons, path, found, (depth + 1, !names && holds_names(name)));
-                path.truncate(length);
-            }
-        }
-        Json::Array(items) => {
-            for (index, part) in items.iter().enumerate() {
-                path.push_str(&format!("/{index}"));
-                walk(root, part, reasons, path, found, (depth + 1, false));
-                path.truncate(length);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Refuses schemas that are made of themselves: `allOf` and bare references in a circle have no meaning.
 pub(super) fn check_circles(root: &Json) -> Result<(), Unreadable> {
     let mut starts = IndexSet::new();
-    references(root, &mut starts, (0, false));
+    Walk::default().visit(root, &mut String::new(), &mut |members, _| {
+        starts.extend(members.get("$ref").and_then(Json::as_str));
+    });
     let mut settled: IndexSet<&str> = IndexSet::new();
     for start in starts {
         if settled.contains(start) {
@@ -282,25 +213,6 @@ pub(super) fn check_circles(root: &Json) -> Result<(), Unreadable> {
         }
     }
     Ok(())
-}
-
-/// All texts of references.
-fn references<'a>(node: &'a Json, into: &mut IndexSet<&'a str>, (depth, names): (u32, bool)) {
-    if depth > 256 {
-        return;
-    }
-    match node {
-        Json::Object(members) => {
-            into.extend(members.get("$ref").and_then(Json::as_str));
-            for (name, part) in members {
-                if names || !is_plain_value(name) {
-                    references(part, into, (depth + 1, !names && holds_names(name)));
-                }
-            }
-        }
-        Json::Array(items) => items.iter().for_each(|item| references(item, into, (depth + 1, false))),
-        _ => {}
-    }
 }
 
 /// The references that a schema is made of: its own, and those of its `allOf`.

@@ -8,7 +8,7 @@ pub(super) fn literal(value: &Json) -> Option<String> {
         Json::Null => "null".to_owned(),
         Json::Bool(value) => value.to_string(),
         Json::Number(number) => number.to_string(),
-        Json::String(text) => quoted(text),
+        Json::String(text) => quote(text),
         Json::Array(items) => {
             format!("[{}]", items.iter().map(literal).collect::<Option<Vec<_>>>()?.join(", "))
         }
@@ -17,6 +17,6 @@ pub(super) fn literal(value: &Json) -> Option<String> {
 }
 
 /// A string literal of the expression language.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::ranges::{dated, numeric};
 use self::samples::{KINDS, few, sample_code, vocabulary};
-pub(super) use self::samples::{pattern_code, quoted_kinds};
+pub(super) use self::samples::{kinds_in_description, pattern_code};
 use super::shape::{Kind, Shape};
 use super::words::words;
 

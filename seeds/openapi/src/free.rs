@@ -1,4 +1,4 @@
-//! Parameters of paths that take a value and no key: a day, a word, a code, a place. They filter or are echoed; no record is
+//! Parameters of paths that take a value and no key: a day, a word, a code, a place. They filter or are echoed. No record is
 //! looked up by them.
 
 use std::collections::{HashMap, HashSet};
@@ -14,18 +14,16 @@ use super::words::{identifier, words};
 
 /// Values that paths name, one kind a line.
 const VALUES: &str = include_str!("data/values.txt");
-/// Descriptions are read so far.
-const MAX_DESCRIPTION: usize = 160;
+/// Characters of a description in which a phrase of a kind is looked for.
+const MAX_DESCRIPTION_CHARS: usize = 160;
 /// Words after which a description gives an example.
-const EXAMPLES: [&str; 6] = ["examples:", "example:", "e.g.", "such as", "for example", "e.g"];
-
-/// Places in which a key stands that is nobody's in particular, at least.
-const LEAST_PLACES: usize = 3;
-/// Replies are searched for names so deep.
+const EXAMPLES: [&str; 5] = ["examples:", "example:", "such as", "for example", "e.g"];
+/// Different beginnings of paths that a key must end to be that of the caller's only tenant.
+const MIN_PREFIXES: usize = 3;
+/// Levels of a reply in which names are looked for.
 const MAX_DEPTH: u32 = 6;
-
-/// Characters that a text is made longer by, at most.
-const MAX_PADDING: u32 = 10_000;
+/// Characters by which a text is made longer.
+const MAX_PADDING_CHARS: u32 = 10_000;
 
 /// A kind of values.
 struct ValueKind {
@@ -43,11 +41,12 @@ static KINDS: LazyLock<Vec<ValueKind>> = LazyLock::new(|| {
 
 impl ValueKind {
     fn read(line: &'static str) -> Option<Self> {
-        let (said, rest) = line.split_once(" | ")?;
+        let (words, rest) = line.split_once(" | ")?;
         let (form, sample) = rest.rsplit_once(" | ")?;
-        let quoted: Vec<&str> = said.split('"').collect();
-        let names = quoted.iter().step_by(2).flat_map(|plain| plain.split_whitespace()).collect();
-        let phrases = quoted.iter().skip(1).step_by(2).copied().collect();
+        // Names stand between the phrases, which are in quotation marks.
+        let parts: Vec<&str> = words.split('"').collect();
+        let names = parts.iter().step_by(2).flat_map(|names| names.split_whitespace()).collect();
+        let phrases = parts.iter().skip(1).step_by(2).copied().collect();
         Some(Self {
             names,
             phrases,
@@ -57,24 +56,25 @@ impl ValueKind {
     }
 }
 
-/// Marks them, each with a value that callers are given. What a document lists or lets callers make under the very path is a key.
+/// Marks the parameters that take a value, each with a value that callers are given. A parameter takes a key where the document
+/// lists or makes records at the path before it.
 pub(super) fn mark(operations: &mut [Operation]) {
-    let written: HashSet<String> = operations.iter().flat_map(records).collect();
-    let roots = roots(operations);
+    let collections: HashSet<String> = operations.iter().filter_map(find_collection).collect();
+    let tenants = find_tenant_keys(operations);
     for operation in operations {
         let path = operation.path.clone();
         for parameter in operation.parameters.iter_mut().filter(|known| known.place == Place::Path) {
-            if roots.contains(&plain(&parameter.name)) {
+            if tenants.contains(&plain(&parameter.name)) {
                 (parameter.free, parameter.constant) =
                     (Some(make_value(&parameter.name, &parameter.shape)), true);
                 continue;
             }
-            let Some(kind) = kind_of(parameter) else { continue };
+            let Some(kind) = find_kind(parameter) else { continue };
             let Some((before, _)) = path.split_once(&format!("{{{}}}", parameter.name)) else { continue };
-            if written.contains(&shape_of(before)) {
+            if collections.contains(&form_of_path(before)) {
                 continue;
             }
-            parameter.free = Some(sample(parameter, kind));
+            parameter.free = Some(sample_of_kind(parameter, kind));
             let shape = &mut parameter.shape;
             let is_open = shape.kind == Kind::String && shape.pattern.is_none() && shape.format.is_none();
             if let Some(form) = kind.form.filter(|_| is_open) {
@@ -84,63 +84,63 @@ pub(super) fn mark(operations: &mut [Operation]) {
     }
 }
 
-/// Names of keys that begin many paths, none of which lists or makes what they name, and that no reply shows: the one tenant,
-/// system or project that a caller has.
-fn roots(operations: &[Operation]) -> HashSet<String> {
-    let mut places: HashMap<String, HashSet<String>> = HashMap::new();
-    let mut told = HashSet::new();
-    let mut listed = HashSet::new();
+/// Finds the keys of the one tenant, system or project that a caller has. Such a key begins many paths, none of which lists or makes
+/// what it names, and no reply shows it.
+fn find_tenant_keys(operations: &[Operation]) -> HashSet<String> {
+    let mut prefixes: HashMap<String, HashSet<String>> = HashMap::new();
+    let mut reply_names = HashSet::new();
+    let mut collections = HashSet::new();
     for operation in operations {
-        operation.reply.iter().for_each(|reply| names(reply, &mut told, 0));
+        operation.reply.iter().for_each(|reply| collect_names(reply, &mut reply_names, 0));
         let makes = operation.method == "POST" && operation.body.is_some();
         let lists = operation.method == "GET" && operation.reply.as_ref().is_some_and(is_list);
         if makes || lists {
-            listed.insert(shape_of(&format!("{}/", operation.path)));
+            collections.insert(form_of_path(&format!("{}/", operation.path)));
         }
         for name in path_parameters(&operation.path) {
             let before = operation.path.split_once(&format!("{{{name}}}")).map(|(before, _)| before);
             if let Some(before) = before.filter(|before| !before.contains('{')) {
-                places.entry(plain(&name)).or_default().insert(shape_of(before));
+                prefixes.entry(plain(&name)).or_default().insert(form_of_path(before));
             }
         }
     }
-    let is_root = |(name, before): &(&String, &HashSet<String>)| {
-        before.len() >= LEAST_PLACES
+    let is_tenant = |(name, before): &(&String, &HashSet<String>)| {
+        before.len() >= MIN_PREFIXES
             && !ANY_KEY.contains(&name.as_str())
-            && !told.contains(*name)
-            && before.iter().all(|before| !listed.contains(before))
+            && !reply_names.contains(*name)
+            && before.is_disjoint(&collections)
     };
-    places.iter().filter(is_root).map(|(name, _)| name.clone()).collect()
+    prefixes.iter().filter(is_tenant).map(|(name, _)| name.clone()).collect()
 }
 
-/// Plain names of the members of a reply.
-fn names(shape: &Shape, told: &mut HashSet<String>, depth: u32) {
+/// Collects the plain names of the members of a reply.
+fn collect_names(shape: &Shape, found: &mut HashSet<String>, depth: u32) {
     match &shape.kind {
         Kind::Object(members) if depth < MAX_DEPTH => {
             for (name, member) in members {
-                told.insert(plain(name));
-                names(&member.shape, told, depth + 1);
+                found.insert(plain(name));
+                collect_names(&member.shape, found, depth + 1);
             }
         }
-        Kind::Array(item) => names(item, told, depth + 1),
-        Kind::Union(ways) => ways.iter().for_each(|way| names(way, told, depth + 1)),
+        Kind::Array(item) => collect_names(item, found, depth + 1),
+        Kind::Union(ways) => ways.iter().for_each(|way| collect_names(way, found, depth + 1)),
         _ => {}
     }
 }
 
-/// The paths below which an operation shows that there are records with keys: it writes one there, lists them, or opens one that
-/// another operation made.
-fn records(operation: &Operation) -> Vec<String> {
+/// The path before the keys of the records that an operation lists, makes or changes.
+fn find_collection(operation: &Operation) -> Option<String> {
     let (before, last) = operation.path.rsplit_once('/').unwrap_or_default();
     let is_item = last.starts_with('{');
     let lists = operation.reply.as_ref().is_some_and(is_list);
-    match operation.method.as_str() {
-        "GET" if lists && !is_item => vec![shape_of(&format!("{}/", operation.path))],
-        "GET" => Vec::new(),
-        "POST" if !is_item && operation.body.is_some() => vec![shape_of(&format!("{}/", operation.path))],
-        _ if is_item => vec![shape_of(&format!("{before}/"))],
-        _ => Vec::new(),
-    }
+    let before = match operation.method.as_str() {
+        "GET" if lists && !is_item => &operation.path,
+        "GET" => return None,
+        "POST" if !is_item && operation.body.is_some() => &operation.path,
+        _ if is_item => before,
+        _ => return None,
+    };
+    Some(form_of_path(&format!("{before}/")))
 }
 
 fn is_list(reply: &Shape) -> bool {
@@ -149,13 +149,13 @@ fn is_list(reply: &Shape) -> bool {
 }
 
 /// A path without the names of its parameters.
-fn shape_of(path: &str) -> String {
+fn form_of_path(path: &str) -> String {
     let segment = |segment: &str| if segment.contains('{') { "{}".to_owned() } else { segment.to_owned() };
     path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
 /// The kind of values that a parameter takes, by its type, its name or its description.
-fn kind_of(parameter: &Parameter) -> Option<&'static ValueKind> {
+fn find_kind(parameter: &Parameter) -> Option<&'static ValueKind> {
     let shape = &parameter.shape;
     let by_name = |name: &str| KINDS.iter().find(|kind| kind.names.contains(&name));
     match (&shape.kind, shape.format.as_deref()) {
@@ -171,26 +171,27 @@ fn kind_of(parameter: &Parameter) -> Option<&'static ValueKind> {
         _ if named.is_some() => return named,
         _ => {}
     }
-    let said: String = parameter.description.to_lowercase().chars().take(MAX_DESCRIPTION).collect();
+    let description: String =
+        parameter.description.to_lowercase().chars().take(MAX_DESCRIPTION_CHARS).collect();
     let is_key = ["id", "identifier", "key", "name", "uuid", "slug"].iter().any(|word| {
         words(&parameter.name).last().is_some_and(|last| last == word)
-            || said.split_whitespace().any(|own| own == *word)
+            || description.split_whitespace().any(|own| own == *word)
     });
-    KINDS.iter().find(|kind| !is_key && kind.phrases.iter().any(|phrase| said.contains(phrase)))
+    KINDS.iter().find(|kind| !is_key && kind.phrases.iter().any(|phrase| description.contains(phrase)))
 }
 
 /// A value of any parameter.
-pub(super) fn sample_of(parameter: &Parameter) -> Json {
-    match (&parameter.shape.kind, kind_of(parameter)) {
+pub(super) fn sample(parameter: &Parameter) -> Json {
+    match (&parameter.shape.kind, find_kind(parameter)) {
         (Kind::Enum(values), _) => values.first().map_or(Json::Null, |first| Json::from(first.as_str())),
-        (_, Some(kind)) => sample(parameter, kind),
+        (_, Some(kind)) => sample_of_kind(parameter, kind),
         (Kind::Number, None) => Json::from(1),
         _ => make_value(&parameter.name, &parameter.shape),
     }
 }
 
-/// A value of a parameter: from its schema's examples, its description, or as such values are.
-fn sample(parameter: &Parameter, kind: &ValueKind) -> Json {
+/// A value of a parameter: from its schema's examples, its description, or the sample of its kind.
+fn sample_of_kind(parameter: &Parameter, kind: &ValueKind) -> Json {
     let shape = &parameter.shape;
     if let Some(known) =
         shape.samples.iter().chain(&shape.default).find(|known| known.is_string() || known.is_i64())
@@ -207,19 +208,20 @@ fn sample(parameter: &Parameter, kind: &ValueKind) -> Json {
         Kind::Number => Json::from(kind.sample.parse::<f64>().unwrap_or(1.0) as i64),
         _ if shape.format.as_deref() == Some("date-time") => Json::from("2026-03-02T09:00:00Z"),
         _ if kind.names.contains(&"date")
-            && exemplified(&parameter.description).is_none_or(|said| Date::parse(&said).is_some()) =>
+            && first_example(&parameter.description).is_none_or(|text| Date::parse(&text).is_some()) =>
         {
             kind.sample.into()
         }
-        _ => exemplified(&parameter.description)
+        _ => first_example(&parameter.description)
             .filter(|text| fits(text))
             .map_or_else(|| kind.sample.into(), Json::from),
     }
 }
 
 /// The first example that a description gives: `2026-03-01` of `The day, such as 2026-03-01.`
-fn exemplified(description: &str) -> Option<String> {
-    let lower = description.to_lowercase();
+fn first_example(description: &str) -> Option<String> {
+    // Positions in the lower case hold in the description.
+    let lower = description.to_ascii_lowercase();
     let (at, word) = EXAMPLES.iter().filter_map(|word| Some((lower.find(word)?, *word))).min()?;
     let after = description.get(at + word.len()..)?;
     let plain = after.replace("<code>", " ").replace("</code>", " ");
@@ -272,7 +274,7 @@ pub(super) fn make_value(name: &str, shape: &Shape) -> Json {
             if let Some(most) = shape.max_length {
                 text = text.chars().take(most as usize).collect();
             }
-            let least = shape.min_length.unwrap_or(0).min(MAX_PADDING) as usize;
+            let least = shape.min_length.unwrap_or(0).min(MAX_PADDING_CHARS) as usize;
             let missing = least.saturating_sub(text.chars().count());
             text.extend(std::iter::repeat_n('0', missing));
             json!(text)
@@ -297,7 +299,7 @@ mod tests {
                 free: None,
                 constant: false,
             };
-            let found = kind_of(&parameter).map(|kind| sample(&parameter, kind));
+            let found = find_kind(&parameter).map(|kind| sample_of_kind(&parameter, kind));
             assert_eq!(found, expect.map(Json::from), "{name}: {description}");
         };
         check(
@@ -308,6 +310,7 @@ mod tests {
         check("season", "Year of the season.", Some("2026"));
         check("origin", "3-letter IATA airport code, e.g. OSL", Some("OSL"));
         check("word", "Word to return definitions for", Some("garden"));
+        check("word", "İ: a word, E.g. 'house'", Some("house"));
         check("to", "ISO 4217 currency code", Some("EUR"));
         check("gameid", "The id of the game on the date of it", None);
         check("owner", "The account that owns it", None);

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::bundle::{holds_names, is_plain_value};
 use super::shape::lookup;
+use super::walk::Walk;
 
 /// Members of a parameter that belong into its schema.
 const OF_SCHEMA: [&str; 20] = [
@@ -69,7 +69,7 @@ pub(super) fn convert(root: &Json) -> Json {
     components.insert("securitySchemes".to_owned(), Json::Object(schemes.collect()));
     out.insert("components".to_owned(), Json::Object(components));
     let mut out = Json::Object(out);
-    respell(&mut out, 0, false);
+    Walk::default().visit_mut(&mut out, &mut respell);
     out
 }
 
@@ -253,39 +253,25 @@ fn security(part: &Json) -> Json {
     }
 }
 
-/// References to the new places, and discriminators as objects.
-fn respell(node: &mut Json, depth: u32, names: bool) {
-    if depth > 256 {
-        return;
-    }
-    match node {
-        Json::Object(members) => {
-            if let Some(Json::String(reference)) = members.get_mut("$ref") {
-                for (old, new) in [
-                    ("#/definitions/", "#/components/schemas/"),
-                    ("#/parameters/", "#/components/parameters/"),
-                    ("#/responses/", "#/components/responses/"),
-                ] {
-                    if let Some(rest) = reference.strip_prefix(old) {
-                        *reference = format!("{new}{rest}");
-                        break;
-                    }
-                }
-            }
-            if members.contains_key("properties")
-                && let Some(Json::String(name)) = members.get("discriminator")
-            {
-                let object = json!({ "propertyName": name });
-                members.insert("discriminator".to_owned(), object);
-            }
-            for (name, part) in members.iter_mut() {
-                if names || !is_plain_value(name) {
-                    respell(part, depth + 1, !names && holds_names(name));
-                }
+/// Gives references the new places, and makes a discriminator an object.
+fn respell(members: &mut Map<String, Json>) {
+    if let Some(Json::String(reference)) = members.get_mut("$ref") {
+        for (old, new) in [
+            ("#/definitions/", "#/components/schemas/"),
+            ("#/parameters/", "#/components/parameters/"),
+            ("#/responses/", "#/components/responses/"),
+        ] {
+            if let Some(rest) = reference.strip_prefix(old) {
+                *reference = format!("{new}{rest}");
+                break;
             }
         }
-        Json::Array(items) => items.iter_mut().for_each(|item| respell(item, depth + 1, false)),
-        _ => {}
+    }
+    if members.contains_key("properties")
+        && let Some(Json::String(name)) = members.get("discriminator")
+    {
+        let object = json!({ "propertyName": name });
+        members.insert("discriminator".to_owned(), object);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::bundle::is_plain_value;
+use super::walk::is_plain_value;
 
 /// Characters of a description, summary or title that are read; the rest is left out.
 pub(super) const MAX_CHARS: usize = 4_000;

@@ -23,7 +23,7 @@ pub(super) const KINDS: [&str; 12] = [
 ];
 
 /// The kinds that only a description names: "`active` or `archived`".
-pub(crate) fn quoted_kinds(name: &str, shape: &Shape) -> Option<Vec<String>> {
+pub(crate) fn kinds_in_description(name: &str, shape: &Shape) -> Option<Vec<String>> {
     let is_value = |text: &&str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())
             && text.bytes().all(|byte| byte.is_ascii_lowercase() || b"_-".contains(&byte))

@@ -283,7 +283,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         if let (Kind::String, Some(values)) = (&shape.kind, places.choices.get(&plain(name))) {
             shape.kind = Kind::Enum(values.clone());
         }
-        if let (Kind::String, Some(values)) = (&shape.kind, fakes::quoted_kinds(name, &shape)) {
+        if let (Kind::String, Some(values)) = (&shape.kind, fakes::kinds_in_description(name, &shape)) {
             shape.kind = Kind::Enum(values);
         }
         if moment {

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::Act;
 use super::scope::all_above;
-use crate::constants::quoted;
+use crate::constants::quote;
 use crate::document::path_parameters;
 use crate::ground::places::{Above, Collection, Given, Part, form, keys, parts};
 use crate::ground::resources::OF;
@@ -214,7 +214,7 @@ impl<'a> Act<'a> {
         for name in path_parameters(&self.operation.path) {
             let Some(Given::Value(value)) = self.places.given.get(&name) else { continue };
             let value = match value {
-                Json::String(text) => quoted(text),
+                Json::String(text) => quote(text),
                 other => other.to_string(),
             };
             self.used.insert(name.clone());

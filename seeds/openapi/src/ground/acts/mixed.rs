@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::Act;
-use crate::constants::quoted;
+use crate::constants::quote;
 use crate::document::Place;
 use crate::ground::places::{Collection, form, list};
 use crate::operations::argument;
@@ -45,7 +45,7 @@ impl<'a> Act<'a> {
         self.resources.entry(name.clone()).or_insert_with(|| entries(&name, &choice));
         let given = argument(&choice.parameter);
         let mut wanted: Vec<String> =
-            choice.all.iter().map(|all| format!("{given} == {}", quoted(all))).collect();
+            choice.all.iter().map(|all| format!("{given} == {}", quote(all))).collect();
         wanted.push(format!("item.{KIND} == {given}"));
         let condition = wanted.join(" || ");
         let behaviour = &mut self.api.behaviour;

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use super::Act;
 use super::located::all_hold;
-use crate::constants::quoted;
+use crate::constants::quote;
 use crate::ground::places::{Above, Part, form, keys};
 use crate::operations::argument;
 use crate::phrases;
@@ -114,7 +114,7 @@ impl Act<'_> {
             if !doc.values.is_empty() {
                 let fits = |value: &&String| words(value).first().is_some_and(|first| done(first));
                 let state = doc.values.iter().filter(|value| !is_passing(value)).find(fits)?;
-                return Some(quoted(state));
+                return Some(quote(state));
             }
             match doc.kind.as_deref()? {
                 "boolean" => Some(switched(verb, name)?.to_string()),

@@ -122,12 +122,14 @@ impl Places {
             // What only chooses a list is no record of it, unless it is an id.
             let chooses = self.lists.contains(&format!("{path}/{{}}"));
             let stem = stem.filter(|_| !chooses || is_id(name));
-            let named = || stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
-            let listed = || (!chooses).then(|| self.by_noun(&before, but, parts, name)).flatten();
+            let by_stem = || stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
+            let by_segment = || (!chooses).then(|| self.by_noun(&before, but, parts, name)).flatten();
+            let by_item = || self.by_item(name, but);
             let guess = || {
                 let whole = form(parts.get(..=position).unwrap_or_default());
                 let take = self.guesses.guess("address", &whole, Strength::Noun, 4);
-                let mut ways = [named(), listed(), self.by_item(name, but)].into_iter().flatten();
+                let ways: [&dyn Fn() -> Option<usize>; 3] = [&by_stem, &by_segment, &by_item];
+                let mut ways = ways.into_iter().filter_map(|find| find());
                 let first = ways.next();
                 let mut others = ways.filter(|way| Some(*way) != first);
                 if take == 0 { first } else { others.nth(take - 1) }

@@ -107,13 +107,13 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
                 Some(value) if parameter.constant => Given::Value(value.clone()),
                 Some(_) if keys.contains(&plain(&parameter.name)) => continue,
                 Some(value) => Given::Sample(value.clone()),
-                None if is_owed => Given::Sample(free::sample_of(parameter)),
+                None if is_owed => Given::Sample(free::sample(parameter)),
                 None => continue,
             };
             told.push((parameter.name.clone(), given));
         }
         let beside = operation.beside.iter();
-        told.extend(beside.map(|known| (known.name.clone(), Given::Sample(free::sample_of(known)))));
+        told.extend(beside.map(|known| (known.name.clone(), Given::Sample(free::sample(known)))));
     }
     for (name, given) in told {
         places.given.entry(name).or_insert(given);

@@ -1,0 +1,101 @@
+//! Walks over the objects of a document that are no values of the described API.
+
+use serde_json::{Map, Value as Json};
+
+/// Objects and lists inside each other that are visited. Parsing bounds the depth already.
+const MAX_DEPTH: u32 = 256;
+
+/// A position of a walk.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Walk {
+    depth: u32,
+    /// The members here have names that the document chose.
+    names: bool,
+}
+
+impl Walk {
+    /// Visits an object and those inside it, the outer first.
+    pub(super) fn visit_mut(self, node: &mut Json, visit: &mut impl FnMut(&mut Map<String, Json>)) {
+        match node {
+            Json::Object(members) => {
+                visit(members);
+                for (name, part) in members {
+                    if let Some(walk) = self.member(name) {
+                        walk.visit_mut(part, visit);
+                    }
+                }
+            }
+            Json::Array(items) => {
+                let Some(walk) = self.item() else { return };
+                items.iter_mut().for_each(|item| walk.visit_mut(item, visit));
+            }
+            _ => {}
+        }
+    }
+
+    /// Visits an object and those inside it, the outer first, each with its path below `path`.
+    pub(super) fn visit<'a>(
+        self,
+        node: &'a Json,
+        path: &mut String,
+        visit: &mut impl FnMut(&'a Map<String, Json>, &str),
+    ) {
+        let length = path.len();
+        match node {
+            Json::Object(members) => {
+                visit(members, path);
+                for (name, part) in members {
+                    let Some(walk) = self.member(name) else { continue };
+                    path.push('/');
+                    path.push_str(&escape(name));
+                    walk.visit(part, path, visit);
+                    path.truncate(length);
+                }
+            }
+            Json::Array(items) => {
+                let Some(walk) = self.item() else { return };
+                for (index, part) in items.iter().enumerate() {
+                    path.push_str(&format!("/{index}"));
+                    walk.visit(part, path, visit);
+                    path.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn member(self, name: &str) -> Option<Self> {
+        let names = !self.names && holds_names(name);
+        self.item().filter(|_| self.names || !is_plain_value(name)).map(|walk| Self { names, ..walk })
+    }
+
+    fn item(self) -> Option<Self> {
+        (self.depth < MAX_DEPTH).then_some(Self { depth: self.depth + 1, names: false })
+    }
+}
+
+/// A name as a segment of a JSON pointer.
+pub(super) fn escape(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Returns true for members that hold values of the described API, in which nothing is a reference.
+pub(super) fn is_plain_value(name: &str) -> bool {
+    matches!(name, "example" | "examples" | "default" | "enum" | "const")
+}
+
+/// Returns true where the members of a member have names that the document chose, so that none of them is a word of OpenAPI. A
+/// property may be called `default`, and a response is.
+fn holds_names(name: &str) -> bool {
+    matches!(
+        name,
+        "properties"
+            | "patternProperties"
+            | "responses"
+            | "schemas"
+            | "definitions"
+            | "parameters"
+            | "headers"
+            | "paths"
+    )
+}
