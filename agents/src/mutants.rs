@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use diorama_engine::tools::SearchVersion;
 use diorama_output::export::{Mutants, Rejected};
 use diorama_output::row::Dialogue;
-use diorama_proof::gates::rejected;
+use diorama_proof::gates::find_rejected;
 use diorama_proof::ground_with;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -32,7 +32,7 @@ impl WorldMutants {
         let search = SearchVersion::named(&task.episode.search);
         let grounded = ground_with(world.context(), candidate, search).ok()?;
         let mut rng = ChaCha8Rng::from_seed(*blake3::hash(row.id.as_bytes()).as_bytes());
-        let mutants = rejected(world.context(), &grounded, &mut rng).ok()?;
+        let mutants = find_rejected(world.context(), &grounded, &mut rng).ok()?;
         let zone = &world.base.world().zone;
         let mut effects = HashSet::new();
         let mut found = Vec::new();

@@ -41,7 +41,7 @@ pub enum Gate {
     Grounded,
 }
 
-/// What the gates found, stored with the row.
+/// The findings of the gates, stored with the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
     /// Reference calls replayed with the same replies and state.
@@ -120,19 +120,19 @@ impl Gate {
     }
 }
 
-/// The mutants of a proven task that the gate `mutation` rejects.
+/// Finds the mutants of a proven task that the gate `mutation` rejects.
 ///
 /// # Errors
 /// That the task has no checks.
-pub fn rejected(
+pub fn find_rejected(
     context: WorldContext<'_>,
     grounded: &Grounded,
     rng: &mut ChaCha8Rng,
 ) -> Result<Vec<Mutant>, Reason> {
-    Ok(mutation::rejected(&Trial::new(context, grounded)?, rng))
+    Ok(mutation::find_rejected(&Trial::new(context, grounded)?, rng))
 }
 
-/// Has a grounded candidate meet the gates, one after the other.
+/// Runs the gates on a grounded candidate, one after the other.
 ///
 /// # Errors
 /// The reason of the first gate that it does not pass.
@@ -141,7 +141,7 @@ pub fn prove(
     grounded: &Grounded,
     rng: &mut ChaCha8Rng,
 ) -> Result<GateReport, Reason> {
-    // What grounding has found needs no replay, and is the cheapest to know.
+    // Faults that grounding found need no replay, so they come first.
     for gate in Gate::ALL {
         if let Some(reason) = gate.fault(grounded) {
             return Err(reason.clone());

@@ -45,22 +45,14 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
             trial.call(&mut before, &call);
             continue;
         }
-        let mut judge = |mutant: Mutation, with: &Put| {
-            if trial.is_stopped() {
-                return Ok(true);
-            }
-            let run = replay(trial, &before, index, with);
-            judge(trial, report, index, mutant, &run)
-        };
         // A call that may be left out, or made with other arguments, without a difference proves nothing.
-        let mut counted = judge(Mutation::DropCall, &Put::Drop)?;
-        for name in call.arguments.keys() {
-            for value in other_values(trial, call, name) {
-                counted |= judge(Mutation::ChangeArgument, &Put::Argument { name: name.clone(), value })?;
+        let mut counted = false;
+        for (kind, put) in list_mutants(trial, call) {
+            if trial.is_stopped() {
+                return Ok(());
             }
-        }
-        if let Some(other) = neighbour(world, call, &trial.grounded.visible) {
-            judge(Mutation::OtherApi, &Put::Api(other))?;
+            let run = replay(trial, &before, index, &put);
+            counted |= judge(trial, report, index, kind, &run)? && kind != Mutation::OtherApi;
         }
         if !counted && !is_search(call) && !is_told_without(trial, index) && !is_attempt(trial, index) {
             return Err(Reason::of_call(Code::NoMutantFails, index).with("api", &*call.api));
@@ -81,7 +73,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
 /// A change of the reference solution with which the task is not solved.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// What was changed.
+    /// The kind of the change.
     pub kind: Mutation,
     /// The position among the reference calls; their number for a call after them.
     pub call: usize,
@@ -91,26 +83,17 @@ pub struct Mutant {
     pub state: Digest,
 }
 
-/// The mutants that the gate rejects. Searches stay as they are.
-pub(super) fn rejected(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Vec<Mutant> {
+/// Finds the mutants that the gate rejects. Searches stay as they are.
+pub(super) fn find_rejected(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Vec<Mutant> {
     let world = trial.world();
     let gold = &trial.grounded.gold;
     let passes = |run: &Run| trial.passes(run, &trial.answers().right(trial, run));
     let mut found = Vec::new();
     let mut before = trial.start();
     for (index, call) in gold.iter().enumerate() {
-        let mut puts = Vec::new();
-        if !call.mistake && !is_search(call) {
-            puts.push((Mutation::DropCall, Put::Drop));
-            for name in call.arguments.keys() {
-                let values = other_values(trial, call, name).into_iter();
-                let put = |value| Put::Argument { name: name.clone(), value };
-                puts.extend(values.map(|value| (Mutation::ChangeArgument, put(value))));
-            }
-            let other = neighbour(world, call, &trial.grounded.visible);
-            puts.extend(other.map(|other| (Mutation::OtherApi, Put::Api(other))));
-        }
-        for (kind, put) in puts {
+        let is_fixed = call.mistake || is_search(call);
+        let mutants = if is_fixed { Vec::new() } else { list_mutants(trial, call) };
+        for (kind, put) in mutants {
             let run = replay(trial, &before, index, &put);
             if !passes(&run) {
                 let entry = run.replies.get(index).cloned().flatten();
@@ -130,7 +113,7 @@ pub(super) fn rejected(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Vec<Mutant> {
     found
 }
 
-/// Whether a call was refused and another one of its goal then did what was wanted: it is what led there.
+/// Returns true if a call was refused and a later write of its goal worked. The refused call led to that write.
 fn is_attempt(trial: &Trial<'_>, index: usize) -> bool {
     let works = |call: usize| trial.grounded.entries.get(call).is_some_and(|entry| entry.reply.is_success());
     let writes = |call: usize| {
@@ -143,14 +126,14 @@ fn is_attempt(trial: &Trial<'_>, index: usize) -> bool {
     })
 }
 
-/// Whether the goal of a call is refused for what its reads tell without that call: what need not be tried cannot prove
-/// itself, nor can what it draws its arguments from.
+/// Returns true if the reads of a refused goal already tell the reason without this call. A call that need not be tried cannot prove
+/// itself, nor can the calls that it draws its arguments from.
 fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
     let goal = trial.grounded.goals.iter().find(|goal| goal.calls.contains(&index));
     let Some((goal, refusing)) = goal.and_then(|goal| Some((goal, goal.refused_by?))) else {
         return false;
     };
-    // What it draws its arguments from, and what these draw theirs from.
+    // The calls that it draws its arguments from, and those that these draw theirs from.
     let mut feeding = vec![refusing];
     for call in (goal.calls.start..refusing).rev() {
         let feeds = |later: &usize| {
@@ -198,11 +181,24 @@ fn is_search(call: &GoldCall) -> bool {
     call.api == TOOL_SEARCHER
 }
 
-/// What is put in the place of a call.
+/// The change of a call.
 enum Put {
     Drop,
     Argument { name: String, value: Json },
     Api(ApiId),
+}
+
+/// Lists the mutants of a call: without it, with another value of each argument, and with the nearest other API.
+fn list_mutants(trial: &Trial<'_>, call: &GoldCall) -> Vec<(Mutation, Put)> {
+    let mut mutants = vec![(Mutation::DropCall, Put::Drop)];
+    for name in call.arguments.keys() {
+        let put = |value| Put::Argument { name: name.clone(), value };
+        let values = other_values(trial, call, name).into_iter();
+        mutants.extend(values.map(|value| (Mutation::ChangeArgument, put(value))));
+    }
+    let other = neighbour(trial.world(), call, &trial.grounded.visible);
+    mutants.extend(other.map(|other| (Mutation::OtherApi, Put::Api(other))));
+    mutants
 }
 
 /// Replays the reference calls with a mutant at one of them; what depends on its reply is bound to what is there,
@@ -286,7 +282,7 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
         && trial.tells_all(run)
 }
 
-/// Whether a call changed something that the reference solution leaves alone, even if it was undone later.
+/// Returns true if a call changed a record that the reference solution leaves alone, even if it was undone later.
 fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
     entry.changes.iter().any(|change| {
         change.before.is_some()
