@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::source::{self, Unreadable};
 use super::walk::{Walk, escape};
 
-/// Where other files stand in a document that took them in.
+/// The member of a document that holds the files it took in.
 const TAKEN: &str = "x-diorama-files";
 /// Files that one document may take in.
 const MAX_FILES: usize = 500;
@@ -35,7 +35,7 @@ impl Files for NoFiles {
 }
 
 /// Takes the files that a document refers to into it, so that every reference that can be followed is one inside it.
-/// What cannot be had stays as it is, with the reason by the reference's text.
+/// A reference that cannot be followed stays as it is. Returns the reasons, by the text of the reference.
 pub(super) fn take_in(root: &mut Json, files: &dyn Files) -> IndexMap<String, String> {
     let mut bundle =
         Bundle { files, taken: Map::new(), queue: Vec::new(), failed: IndexMap::new(), bytes: 0 };
@@ -93,7 +93,7 @@ impl Bundle<'_> {
         });
     }
 
-    /// Where a reference leads, as one inside the whole; itself where it cannot be followed.
+    /// Returns a reference as one inside the whole; the reference itself where it cannot be followed.
     fn target(&mut self, reference: &str, file: &str) -> String {
         let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if path.is_empty() {

@@ -26,7 +26,7 @@ use super::{Note, Severity};
 
 /// Methods that can be operations, in the order in which they are read.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
-/// What a document offers.
+/// The operations of a document, and its head.
 pub(super) struct Document {
     pub(super) title: String,
     pub(super) description: String,
@@ -37,7 +37,7 @@ pub(super) struct Document {
 /// One operation.
 pub(super) struct Operation {
     pub(super) id: Option<String>,
-    /// Whether callers are told to use another.
+    /// Callers are told to use another.
     pub(super) deprecated: bool,
     /// Upper case.
     pub(super) method: String,
@@ -78,7 +78,7 @@ pub(super) struct Operation {
     pub(super) headers: Vec<(String, Json)>,
     /// A success has content of some kind.
     pub(super) answers: bool,
-    /// What its address takes beside its path: `lat` of `/alerts?lat={lat}`.
+    /// The parameters that its address has after its path: `lat` of `/alerts?lat={lat}`.
     pub(super) beside: Vec<Parameter>,
     /// The bodies of its errors, by status.
     pub(super) errors: IndexMap<String, Json>,
@@ -141,7 +141,7 @@ impl Operation {
     }
 }
 
-/// Whether a document is Swagger 2.0, which must be converted first.
+/// Returns true for Swagger 2.0, which must be converted first.
 pub(super) fn is_swagger(root: &Json) -> Result<bool, Unreadable> {
     if !root.is_object() {
         return Err(Unreadable::new(
@@ -372,7 +372,7 @@ fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, Securi
     });
 }
 
-/// Whether callers are told to use another operation: by the mark for it, or by its name, its summary or the first
+/// Returns true if callers are told to use another operation: by the mark for it, or by its name, its summary or the first
 /// sentence of its description.
 fn is_deprecated(node: &Json) -> bool {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default();
@@ -383,7 +383,7 @@ fn is_deprecated(node: &Json) -> bool {
     marked || named || said.contains("deprecated") || said.contains("closing down")
 }
 
-/// Whether the names of an operation say that it makes something.
+/// Returns true if the names of an operation say that it makes something.
 fn says_create(names: &[String]) -> bool {
     let said =
         |word: &String| ["create", "creates", "add", "adds", "register", "upsert"].contains(&word.as_str());

@@ -52,16 +52,16 @@ mod views;
 mod walk;
 mod words;
 
-/// How a document is imported.
+/// Options of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
     /// The moment the world starts at.
     pub clock: String,
     /// IANA time zone.
     pub zone: String,
-    /// Whether the document stands for a public benchmark.
+    /// The document stands for a public benchmark.
     pub benchmark: bool,
-    /// Whether a reference that leads nowhere is an error.
+    /// A reference that leads nowhere is an error.
     pub strict: bool,
 }
 
@@ -76,26 +76,26 @@ impl Default for ImportOptions {
 pub struct Imported {
     /// The source world, ready to be edited.
     pub doc: WorldDoc,
-    /// What was not taken over, or taken over in part.
+    /// Notes on parts of the document that the world lacks or changes.
     pub notes: Vec<Note>,
-    /// What was guessed.
+    /// The guesses.
     pub hypotheses: Vec<Hypothesis>,
-    /// Of each API, the places of the guesses that it uses.
+    /// The guesses that each API uses, as indices into `hypotheses`.
     pub uses: Vec<Vec<usize>>,
 }
 
-/// Something about an operation that the world does not do as the document says.
+/// A difference between an operation of the document and that of the world.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Note {
     /// `GET /movie/{movie_id}`, or `*` for the whole document.
     pub operation: String,
-    /// What and why.
+    /// The difference and its cause, as a clause.
     pub reason: String,
-    /// How much it matters.
+    /// The weight of the difference.
     pub severity: Severity,
 }
 
-/// How much a note matters, what matters most first.
+/// The weight of a note, the heaviest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -107,7 +107,7 @@ pub enum Severity {
     Other,
 }
 
-/// What is said, and how much it matters, before it is known of which operation.
+/// A reason and its weight, before its operation is known.
 pub(crate) type Remark = (Severity, String);
 
 impl Severity {
@@ -119,7 +119,7 @@ impl Severity {
 
 impl Note {
     fn on(operation: &str, (severity, reason): Remark) -> Self {
-        // What a document says must not steer a terminal.
+        // The text of a document must not steer a terminal.
         let plain = |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         Self { operation: plain(operation), reason: plain(&reason), severity }
     }
@@ -234,7 +234,7 @@ impl Draft {
     /// Makes a world of it.
     ///
     /// # Errors
-    /// What does not run, whatever is made simpler.
+    /// The findings that are left when nothing simpler helps.
     pub fn world(&self, choices: &Choices) -> Result<Imported, Report> {
         self.run(choices).map(|(imported, _)| imported)
     }
@@ -257,7 +257,7 @@ impl Draft {
     }
 }
 
-/// However a parameter was read, HTTP callers send it by the document's name.
+/// Gives each parameter the document's name, by which HTTP callers send it.
 fn name_as_sent(doc: &mut WorldDoc, operations: &[document::Operation]) {
     let sent: HashMap<(&str, &str, &str), &str> = operations
         .iter()

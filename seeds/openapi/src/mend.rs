@@ -17,7 +17,7 @@ const ROUNDS: u32 = 24;
 /// Makes a document simpler until it compiles and its records can be made up, and returns its world.
 ///
 /// # Errors
-/// What is left wrong when nothing simpler helps.
+/// The findings that are left when nothing simpler helps.
 pub(super) fn mend(
     doc: &mut WorldDoc,
     operations: &[Operation],
@@ -97,7 +97,7 @@ fn simpler(
             true
         }
         Place::Field(resource, field) => {
-            // What something refers to is there, or nothing refers to it.
+            // The records that a reference needs are made, or the reference becomes optional.
             let lacking =
                 finding.message.strip_prefix("found no record of `").and_then(|rest| rest.split('`').next());
             if let Some(target) = lacking.filter(|target| *times == 1 && *target != resource)
@@ -176,7 +176,7 @@ fn lower(api: &mut ApiDoc, only_answers: bool) {
     }
 }
 
-/// What a finding is about.
+/// The part of a document that a finding is about.
 enum Place<'a> {
     Api(usize),
     Field(&'a str, &'a str),

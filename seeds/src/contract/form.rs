@@ -13,7 +13,7 @@ use super::check::Side;
 /// Brackets of one name, at most.
 const MAX_BRACKETS: usize = 16;
 
-/// What a form has under one name.
+/// The texts of a name, and the names in brackets after it.
 #[derive(Default)]
 struct Node {
     texts: Vec<String>,

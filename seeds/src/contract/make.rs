@@ -46,7 +46,7 @@ impl Schemas {
             constant_bytes: 0,
             told: 0,
         };
-        // Who makes something, and is answered with a text or a number, is told its key.
+        // A reply to a creation that is a text or a number is the key.
         let is_key = facts.known.is_new
             && !facts.known.key_name.is_empty()
             && ["string", "integer"].contains(&values::kind_of(&self.flat(schema).members, None));
@@ -134,7 +134,7 @@ impl Maker<'_> {
         first.unwrap_or(Json::Null)
     }
 
-    /// How many of the known members a schema shows as they are.
+    /// Counts the known members that a schema shows as they are.
     pub(super) fn shown_by(&self, way: &Json, place: &Place<'_>, scope: &Scope<'_>) -> usize {
         let flat = self.schemas.flat(way);
         let known = |name: &String| match (place.found, scope) {
@@ -148,7 +148,7 @@ impl Maker<'_> {
         properties.into_iter().flatten().filter(|(name, part)| shows(name, part)).count()
     }
 
-    /// True when a schema is being made already, so that it would stand inside itself.
+    /// Returns true if a schema is being made already, so that it would stand inside itself.
     pub(super) fn is_open(&self, schema: &Json) -> bool {
         reference(schema).is_some_and(|name| self.open.iter().any(|open| open == name))
     }

@@ -259,7 +259,7 @@ fn members_that_depend_on_others_are_held_to_it_and_replies_keep_it() {
     check(json!({"kind": "person", "card": "1"}), false);
     check(json!({"kind": "person", "card": "1", "billing": "Elm Row"}), true);
     check(json!({"kind": "person", "colour": "red"}), false);
-    // What a reference beside it evaluates is no unevaluated member.
+    // A member that the reference beside it evaluates is allowed.
     let beside = json!({"$ref": "#/schemas/Base", "properties": {"age": {}}, "unevaluatedProperties": false});
     let holds = |value: Json| schemas().check(&beside, &value, Side::Request).is_ok();
     assert!(holds(json!({"kind": "cat", "age": 3})) && !holds(json!({"kind": "cat", "colour": "red"})));

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::values::{Object, Values, find_member, keys, objects};
 
-/// Calls of one play. What was not asked by then does not fail.
+/// Calls of one play. The checks after that are skipped.
 const MAX_CALLS: usize = 6_000;
 /// Rounds in which operations are read, each with the values that those before it showed.
 const MAX_ROUNDS: usize = 4;
@@ -64,7 +64,7 @@ struct Player<'w> {
     apis: &'w [Api],
     zone: &'w Zone,
     values: Values,
-    /// Of each API that was read, the arguments and the body.
+    /// The arguments and the body with which each API was read.
     opened: Vec<Option<(Arguments, Json)>>,
     failures: Vec<Failure>,
     calls: usize,
@@ -195,7 +195,7 @@ impl Player<'_> {
         self.apis.iter().position(is_item)
     }
 
-    /// Opens what lists show.
+    /// Opens items of lists.
     fn open_items(&mut self) {
         for list in self.gets() {
             let path = self.apis[list].path.to_string();
@@ -211,7 +211,7 @@ impl Player<'_> {
         }
     }
 
-    /// Whether an object of a list opens as itself.
+    /// Returns true if an object of a list opens as itself.
     fn opens(&mut self, item: usize, path: &str, arguments: &Arguments, object: &Object) -> bool {
         let owned = self.apis[item].path.to_string();
         let Some(name) = owned.rsplit('/').next().and_then(parameter_in) else { return true };
@@ -356,7 +356,7 @@ fn filled(path: &str, arguments: &Arguments) -> String {
     arguments.iter().fold(path.to_owned(), fill)
 }
 
-/// Whether an item has the same names as its list gives it, where both show them.
+/// Returns true if an item has the same names as its list gives it, where both show them.
 fn is_same(object: &Object, body: &Json) -> bool {
     let inner =
         body.as_object().filter(|all| all.len() == 1).and_then(|all| all.values().next()?.as_object());

@@ -15,7 +15,7 @@ const OTHER_KEYS: [&str; 7] = ["slug", "key", "name", "username", "login", "code
 /// An object of a reply.
 pub(crate) type Object = Map<String, Json>;
 
-/// What replies showed so far.
+/// The values that replies showed so far.
 #[derive(Default)]
 pub(crate) struct Values {
     /// By path with its values, the objects that were listed there.

@@ -10,7 +10,7 @@ use crate::contract::names::{KEYS, key_name};
 /// Known values of a record, for the members of a reply.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Where made-up members come from: the same seed, the same values.
+    /// The seed of made-up members: the same seed, the same values.
     pub seed: u64,
     /// The record's key.
     pub key: Json,
@@ -18,11 +18,11 @@ pub struct Known {
     pub key_name: String,
     /// The record's noun.
     pub noun: String,
-    /// Of which resource it is, as whoever looks records up counts them.
+    /// The index of its resource, as the [`Lookup`] counts them.
     pub of: Option<usize>,
-    /// A caller made it: what nobody has said of it is not made up.
+    /// A caller made it: a member that the caller did not send is not made up.
     pub is_new: bool,
-    /// What was sent of it, by the names under which it was.
+    /// The members that were sent, by the names that the caller used.
     pub sent: Map<String, Json>,
     /// Members by plain name.
     pub members: HashMap<String, Json>,
@@ -39,7 +39,7 @@ pub struct Listed {
     pub role: String,
     /// The noun of what they are.
     pub noun: String,
-    /// Of which resource they are.
+    /// The index of their resource.
     pub of: Option<usize>,
     /// Their keys.
     pub keys: Vec<Json>,
@@ -52,7 +52,7 @@ pub struct Named {
     pub noun: String,
     /// The noun by which a member shows it: `owner` for the user of `owner_id`.
     pub role: String,
-    /// Of which resource its record is, where that is known.
+    /// The index of its resource, where that is known.
     pub of: Option<usize>,
     /// The plain name of the parameter that gave it, which a member may have, too.
     pub name: String,

@@ -358,7 +358,7 @@ impl Maker<'_> {
         must.then(|| self.value(part, here, inner))
     }
 
-    /// Where the members of an object come from of which nothing is known by its name.
+    /// Returns the scope of an object whose name no known member has.
     pub(super) fn inner<'s>(&self, part: &Json, name: &str, holds: Holds, scope: &Scope<'s>) -> Scope<'s> {
         let known = scope.known();
         if holds == Holds::NoObject {

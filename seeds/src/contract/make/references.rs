@@ -12,7 +12,7 @@ use crate::contract::names::{KEYS, key_name, noun, plain};
 
 /// Parts of a record that one list inside it shows.
 const MAX_PARTS: usize = 100;
-/// Members that hold whoever made a record.
+/// Plain names of members that show the maker of a record.
 const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 
 impl Maker<'_> {
@@ -68,7 +68,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Whoever made a new record: the caller, where a member says so, or must name one of its kind.
+    /// The maker of a new record: the caller, where the name of a member says so, or where it must name a record of the caller's kind.
     pub(super) fn maker(
         &mut self,
         part: &Json,

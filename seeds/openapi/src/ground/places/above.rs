@@ -10,7 +10,7 @@ use crate::shape::Shape;
 use crate::words::{identifier, is_id};
 
 impl Collection {
-    /// Whether its records have keys: paths end with them, or its list shows them as ids.
+    /// Returns true if its records have keys: paths end with them, or its list shows them as ids.
     fn is_keyed(&self) -> bool {
         let shows = |record: &Shape| record.member("id").is_some();
         self.item.is_some() || (self.listed && self.record.as_ref().is_some_and(shows))
@@ -56,7 +56,7 @@ impl Places {
         let above = self.above(&found.parts, index);
         let shown = self.is_shown(index);
         let key = found.item.as_deref().unwrap_or_default();
-        // What shows a name under the parameter's own word has that name itself, unless others are put there.
+        // A record that shows a member of the parameter's name is named by it, unless records of another kind are put there.
         let named = |record: &Shape| {
             !is_id(key)
                 && record.members().is_some_and(|all| all.keys().any(|name| plain(name) == plain(key)))
@@ -65,12 +65,12 @@ impl Places {
         let stem = stem.map(|(stem, _)| stem).unwrap_or_default();
         let other = match (stem.is_empty(), stem == found.noun) {
             (false, false) => self.by_noun(&stem, index, &found.parts, key),
-            // Who puts the key of a user here means that user.
+            // The key of a user that is put here means that user.
             (false, true) if found.joined => self.by_noun(&stem, index, &found.parts, key),
             _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts, key),
             _ => None,
         };
-        // Nothing is named by what stands below it.
+        // A collection takes no names from one below it.
         let own = form(&found.parts);
         let uses = other.filter(|other| {
             let path = self.all.get_index(*other).map(|(path, _)| path.as_str()).unwrap_or_default();
@@ -98,7 +98,7 @@ impl Places {
         false
     }
 
-    /// What a path stands below: the nearest records, and values of which no records are known.
+    /// Returns the nearest records above a path, and values of which no records are known.
     pub(in crate::ground) fn above(&self, parts: &[Part], but: usize) -> Vec<Above> {
         let mut above: Vec<Above> = Vec::new();
         let mut at = 0;
@@ -119,7 +119,7 @@ impl Places {
             let exact = exact.filter(|found| !self.is_below(*found, &below, but));
             let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
             let stem = Some(stem).filter(|stem| !stem.is_empty());
-            // What only chooses a list is no record of it, unless it is an id.
+            // A key that only chooses a list is no record of it, unless it is an id.
             let chooses = self.lists.contains(&format!("{path}/{{}}"));
             let stem = stem.filter(|_| !chooses || is_id(name));
             let by_stem = || stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
@@ -136,7 +136,7 @@ impl Places {
             };
             let of = exact.or_else(guess);
             if let Some(found) = exact {
-                // What that record stands below is told by it.
+                // That record tells its own records above.
                 let told = &self.all[found].above;
                 above.retain(|known| !told.iter().any(|told| told.at == known.at));
             }

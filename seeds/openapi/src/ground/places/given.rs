@@ -27,7 +27,7 @@ struct Reach<'a> {
     told: HashSet<String>,
     /// Collections of which a reply shows keys.
     shown: HashSet<usize>,
-    /// Of those, collections whose list says whose keys it shows.
+    /// The collections among them whose list says whose keys it shows.
     evident: HashSet<usize>,
     /// Plain names of the keys that are given.
     given: HashSet<String>,
@@ -224,7 +224,7 @@ impl Reach<'_> {
     /// Keys of collections whose lists do not say whose keys they show.
     fn listed(&self, paths: &[Vec<Part>]) -> Vec<(String, Given)> {
         let mut paths: Vec<&Vec<Part>> = paths.iter().collect();
-        // What stands above others comes first.
+        // Collections above others come first.
         paths.sort_by_key(|parts| parts.len());
         let mut listed = Vec::new();
         for parts in paths {
@@ -248,7 +248,7 @@ impl Reach<'_> {
         listed
     }
 
-    /// What callers are given for a key; nothing for a name that means several things of which one is shown.
+    /// The value that callers are given for a key; nothing for a name that means several things of which one is shown.
     fn value(&self, operation: &Operation, parts: &[Part], at: usize) -> Option<Given> {
         let path = form(parts.get(..at).unwrap_or_default());
         let Some(Part::Key(name)) = parts.get(at) else { return None };
@@ -274,7 +274,7 @@ impl Reach<'_> {
         if let Some((form, member)) = below.filter(|(form, _)| is_kept(form)) {
             return Some(Given::Member(form, identifier(&member)));
         }
-        // Of several collections the one of the shortest path is meant.
+        // The collection of the shortest path is meant.
         let all = named.filter_map(|found| kept(*found));
         let shortest = all.min_by_key(|(form, found)| (found.parts.len(), *form));
         Some(match shortest.or(own) {
@@ -284,7 +284,7 @@ impl Reach<'_> {
     }
 }
 
-/// Whether the member of a list says whose keys it shows: by a usual name of lists, or by a noun of the path.
+/// Returns true if the member of a list says whose keys it shows: by a usual name of lists, or by a noun of the path.
 fn is_evident(member: &str, parts: &[Part]) -> bool {
     let texts = parts.iter().rev().filter_map(|part| match part {
         Part::Text(text) => Some(noun(text)),
