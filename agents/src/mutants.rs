@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use diorama_engine::tools::SearchVersion;
-use diorama_output::export::{Mutants, Rejected};
+use diorama_output::export::Rejected;
 use diorama_output::row::Dialogue;
 use diorama_proof::gates::find_rejected;
 use diorama_proof::ground_with;
@@ -25,7 +25,13 @@ impl WorldMutants {
         Self(worlds)
     }
 
-    fn rejected(&self, row: &Dialogue) -> Option<Vec<Rejected>> {
+    /// Lists the mutants of a row. A row that cannot be grounded has none: `verify` says why.
+    #[must_use]
+    pub fn list(&self, row: &Dialogue) -> Vec<Rejected> {
+        self.find_rejected(row).unwrap_or_default()
+    }
+
+    fn find_rejected(&self, row: &Dialogue) -> Option<Vec<Rejected>> {
         let task = Task::of(row).ok()?;
         let world = self.0.get(&row.world_id).ok()?;
         let candidate = candidate_of(row, &task).ok()?;
@@ -50,12 +56,5 @@ impl WorldMutants {
             found.push(Rejected { kind: mutant.kind.name(), call: mutant.call, instead });
         }
         Some(found)
-    }
-}
-
-impl Mutants for WorldMutants {
-    /// A row that cannot be grounded has none: `verify` says why.
-    fn of(&self, row: &Dialogue) -> Vec<Rejected> {
-        self.rejected(row).unwrap_or_default()
     }
 }

@@ -17,7 +17,7 @@ mod tests;
 use std::io::Write as _;
 use std::path::Path;
 
-pub use damage::{Mutants, NoMutants, Rejected};
+pub use damage::{ListMutants, Rejected};
 pub use error::ExportError;
 pub use options::{Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched};
 
@@ -44,8 +44,8 @@ pub struct Source<'a> {
     pub folder: &'a Folder,
     /// Its rows that are taken.
     pub selection: &'a Selection,
-    /// Their mutants, for pairs.
-    pub mutants: &'a dyn Mutants,
+    /// Lists their mutants, for pairs.
+    pub list_mutants: ListMutants<'a>,
 }
 
 /// Writes the rows that are selected to a file. The file is there in full or not at all; one that is there already is
@@ -54,7 +54,7 @@ pub struct Source<'a> {
 /// # Errors
 /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
 pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Exported, ExportError> {
-    let Source { folder, selection, mutants } = source;
+    let Source { folder, selection, list_mutants } = source;
     let shape = options.shape()?;
     if out.is_dir() {
         return Err(ExportError::IsFolder(out.display().to_string()));
@@ -64,7 +64,7 @@ pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Expor
     let mut done = Exported::default();
     for row in folder.select(selection) {
         let row = row?;
-        let lines = formats::lines(&shape, done.rows, &row, *mutants).unwrap_or_else(|fault| {
+        let lines = formats::lines(&shape, done.rows, &row, *list_mutants).unwrap_or_else(|fault| {
             done.fault.get_or_insert(fault);
             Vec::new()
         });

@@ -24,21 +24,8 @@ pub struct Rejected {
     pub instead: Option<(String, Map<String, Json>)>,
 }
 
-/// Runs what a dataset alone cannot tell: the mutants of rows.
-pub trait Mutants {
-    /// The mutants of a row that do not solve its task, no two of them with the same effect.
-    fn of(&self, row: &Dialogue) -> Vec<Rejected>;
-}
-
-/// Nobody runs mutants: no row has pairs.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMutants;
-
-impl Mutants for NoMutants {
-    fn of(&self, _: &Dialogue) -> Vec<Rejected> {
-        Vec::new()
-    }
-}
+/// Lists the mutants of a row that do not solve its task, no two of them with the same effect.
+pub type ListMutants<'a> = &'a dyn Fn(&Dialogue) -> Vec<Rejected>;
 
 /// A message of the row in a worse form.
 #[derive(Clone, Debug)]

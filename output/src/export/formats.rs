@@ -8,7 +8,7 @@ mod sharegpt;
 use serde_json::{Map, Value as Json};
 
 use super::conversation::{Call, Conversation, fault};
-use super::damage::{self, Mutants};
+use super::damage::{self, ListMutants};
 use super::options::{Answers, Arguments, Format, Parallel, RowId, Shape};
 use super::{endings, searched};
 use crate::row::{Dialogue, RowFault};
@@ -18,7 +18,7 @@ pub(super) fn lines(
     shape: &Shape,
     number: u64,
     row: &Dialogue,
-    mutants: &dyn Mutants,
+    list_mutants: ListMutants<'_>,
 ) -> Result<Vec<String>, RowFault> {
     if shape.format == Format::Jsonl {
         let line = serde_json::to_string(row).map_err(|error| fault(row, "id", error.to_string()))?;
@@ -43,7 +43,7 @@ pub(super) fn lines(
         return Ok(Vec::new());
     }
     let damaged = match shape.format {
-        Format::TrlPreference => damage::pairs(&conversation, &mutants.of(row), &row.id),
+        Format::TrlPreference => damage::pairs(&conversation, &list_mutants(row), &row.id),
         _ => Vec::new(),
     };
     searched::render(&mut conversation, shape.searched);

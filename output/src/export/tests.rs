@@ -8,7 +8,7 @@ use std::fs;
 use serde_json::{Value as Json, json};
 
 use super::formats::lines;
-use super::{Answers, Exported, Format, Mutants, NoMutants, Options, Rejected, Source, export};
+use super::{Answers, Exported, Format, ListMutants, Options, Rejected, Source, export};
 use crate::folder::tests::dataset;
 use crate::folder::{Folder, Selection};
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
@@ -112,32 +112,30 @@ fn searched_row() -> Dialogue {
     }
 }
 
-/// One mutant of each row: the first call with arguments that is no search has others.
-struct Wrong;
+const NO_MUTANTS: ListMutants<'static> = &|_| Vec::new();
 
-impl Mutants for Wrong {
-    fn of(&self, row: &Dialogue) -> Vec<Rejected> {
-        let calls: Vec<&ToolCall> = row.messages.iter().flat_map(|message| &message.tool_calls).collect();
-        let has_arguments =
-            |call: &&ToolCall| call.function.name != "ToolSearcher" && call.function.arguments != "{}";
-        let Some(call) = calls.iter().position(has_arguments) else { return Vec::new() };
-        let mut arguments: serde_json::Map<String, Json> =
-            serde_json::from_str(&calls[call].function.arguments).unwrap();
-        for value in arguments.values_mut() {
-            *value = if value.is_string() { "Eva".into() } else { 9.into() };
-        }
-        let api = calls[call].function.name.clone();
-        vec![Rejected { kind: "change_argument", call, instead: Some((api, arguments)) }]
+/// Changes the arguments of the first call with arguments that is no search.
+fn change_arguments(row: &Dialogue) -> Vec<Rejected> {
+    let calls: Vec<&ToolCall> = row.messages.iter().flat_map(|message| &message.tool_calls).collect();
+    let has_arguments =
+        |call: &&ToolCall| call.function.name != "ToolSearcher" && call.function.arguments != "{}";
+    let Some(call) = calls.iter().position(has_arguments) else { return Vec::new() };
+    let mut arguments: serde_json::Map<String, Json> =
+        serde_json::from_str(&calls[call].function.arguments).unwrap();
+    for value in arguments.values_mut() {
+        *value = if value.is_string() { "Eva".into() } else { 9.into() };
     }
+    let api = calls[call].function.name.clone();
+    vec![Rejected { kind: "change_argument", call, instead: Some((api, arguments)) }]
 }
 
 const fn source<'a>(folder: &'a Folder, selection: &'a Selection) -> Source<'a> {
-    Source { folder, selection, mutants: &NoMutants }
+    Source { folder, selection, list_mutants: NO_MUTANTS }
 }
 
 /// The lines of a row, parsed.
 fn read(options: Options, row: &Dialogue) -> Vec<Json> {
-    let lines = lines(&options.shape().unwrap(), 0, row, &Wrong).unwrap();
+    let lines = lines(&options.shape().unwrap(), 0, row, &change_arguments).unwrap();
     lines
         .iter()
         .map(|line| {
@@ -161,9 +159,9 @@ fn rows_that_are_not_json_are_named() {
     wrong_arguments.messages[2].tool_calls[0].function.arguments = "[1]".into();
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Jsonl) {
         let shape = Options::new(format).shape().unwrap();
-        let error = lines(&shape, 0, &wrong_tools, &NoMutants).unwrap_err().to_string();
+        let error = lines(&shape, 0, &wrong_tools, NO_MUTANTS).unwrap_err().to_string();
         assert_eq!(error, "row `d00000000`: column `tools` is not a list");
-        let error = lines(&shape, 0, &wrong_arguments, &NoMutants).unwrap_err().to_string();
+        let error = lines(&shape, 0, &wrong_arguments, NO_MUTANTS).unwrap_err().to_string();
         let expect = "column `messages` the arguments of `FindDentist` are no JSON object";
         assert!(error.contains(expect), "{error}");
     }

@@ -187,7 +187,8 @@ impl Export {
         let selection = self.rows.selection();
         rows::check(&selection, &folder)?;
         let mutants = WorldMutants::new(Worlds::new(folder.clone()));
-        let source = Source { folder: &folder, selection: &selection, mutants: &mutants };
+        let list_mutants = |row: &_| mutants.list(row);
+        let source = Source { folder: &folder, selection: &selection, list_mutants: &list_mutants };
         let done = export(&source, options, &self.out).map_err(|error| match error {
             export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
             other => CliError::Export(other),

@@ -2,19 +2,10 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Mutants, Rejected, row, searched_row};
+use super::{NO_MUTANTS, Rejected, row, searched_row};
 use crate::export::formats::lines;
-use crate::export::{Format, NoMutants, Options, Searched};
+use crate::export::{Format, Options, Searched};
 use crate::row::Dialogue;
-
-/// The mutants that a test gives.
-struct Given(Vec<Rejected>);
-
-impl Mutants for Given {
-    fn of(&self, _: &Dialogue) -> Vec<Rejected> {
-        self.0.clone()
-    }
-}
 
 fn rejected(kind: &'static str, call: usize, instead: Option<(&str, Json)>) -> Rejected {
     let arguments = |json: Json| json.as_object().cloned().unwrap_or_else(Map::new);
@@ -22,7 +13,7 @@ fn rejected(kind: &'static str, call: usize, instead: Option<(&str, Json)>) -> R
 }
 
 fn pairs(options: Options, row: &Dialogue, mutants: Vec<Rejected>) -> Vec<Json> {
-    let lines = lines(&options.shape().unwrap(), 0, row, &Given(mutants)).unwrap();
+    let lines = lines(&options.shape().unwrap(), 0, row, &|_| mutants.clone()).unwrap();
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -85,7 +76,7 @@ fn calls_of_a_wrong_form_make_no_pair() {
 }
 
 fn lines_of_none(shape: &crate::export::options::Shape) -> Vec<Json> {
-    let lines = lines(shape, 0, &row(), &NoMutants).unwrap();
+    let lines = lines(shape, 0, &row(), NO_MUTANTS).unwrap();
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
