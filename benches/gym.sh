@@ -25,7 +25,7 @@ for protocol in nemo-gym openenv ors; do
 done
 
 python=target/venv-nemo-gym/bin/python
-[ -x "$python" ] || { echo "skipped: the lane `trainers` installs the peer" >&2; exit 0; }
+[ -x "$python" ] || { echo 'skipped: the lane `trainers` installs the peer' >&2; exit 0; }
 "$python" benches/gym_peer.py "$work/peer" &
 started+=($!)
 until [ -s "$work/peer" ]; do sleep 0.1; done
