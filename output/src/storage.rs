@@ -103,7 +103,7 @@ impl Storage {
 
     /// A prefix of a store that a test made.
     #[cfg(test)]
-    pub(crate) fn of_store(store: Arc<dyn object_store::ObjectStore>, prefix: &str) -> Self {
+    pub(crate) fn of_store(store: Arc<dyn objects::ListedStore>, prefix: &str) -> Self {
         let (provider, bucket, prefix) = (Provider::S3, "bucket".to_owned(), prefix.to_owned());
         let objects = Objects::of_store(store, "s3://bucket", &prefix, Vec::new());
         let location = Location::Objects { provider, bucket, prefix };

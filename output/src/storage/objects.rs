@@ -50,11 +50,14 @@ const MAX_FIRST_RETRIES: usize = 4;
 /// Where machines of the providers are told their roles: asked when no credentials are given.
 const INSTANCE_METADATA: &str = "169.254.169.254";
 
+/// A store whose listings are read page by page, so that one without an end is refused.
+pub(crate) trait ListedStore: ObjectStore + PaginatedListStore {}
+
+impl<S: ObjectStore + PaginatedListStore> ListedStore for S {}
+
 /// A prefix of an object store.
 pub(super) struct Objects {
-    store: Arc<dyn ObjectStore>,
-    /// Its listings page by page; none of a store in this process.
-    pages: Option<Arc<dyn PaginatedListStore>>,
+    store: Arc<dyn ListedStore>,
     location: String,
     prefix: Path,
     /// `None` only while it is dropped.
@@ -94,16 +97,15 @@ impl Objects {
         };
         let (first, store) =
             (store(RetryConfig { max_retries: MAX_FIRST_RETRIES, ..RETRIES })?, store(RETRIES)?);
-        let objects = Self::of_store(first.0, &location, prefix, secrets)
+        let mut objects = Self::of_store(first, &location, prefix, secrets)
             .map_err(|error| wrong(format!("cannot start threads for requests: {error}")))?;
-        let mut objects = objects.with_pages(first.1);
         objects.list("")?;
-        objects.store = store.0;
-        Ok(objects.with_pages(store.1))
+        objects.store = store;
+        Ok(objects)
     }
 
     pub(super) fn of_store(
-        store: Arc<dyn ObjectStore>,
+        store: Arc<dyn ListedStore>,
         bucket: &str,
         prefix: &str,
         secrets: Vec<String>,
@@ -115,18 +117,11 @@ impl Objects {
             .build()?;
         Ok(Self {
             store,
-            pages: None,
             location: if prefix.is_empty() { bucket.to_owned() } else { format!("{bucket}/{prefix}") },
             prefix: Path::from(prefix),
             runtime: Some(runtime),
             secrets,
         })
-    }
-
-    /// Lists page by page.
-    pub(super) fn with_pages(mut self, pages: Arc<dyn PaginatedListStore>) -> Self {
-        self.pages = Some(pages);
-        self
     }
 
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, StorageError> {
@@ -198,14 +193,7 @@ impl Objects {
     }
 
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StorageError> {
-        let (store, path) = (Arc::clone(&self.store), self.path(folder));
-        let listed = match self.pages.clone() {
-            Some(pages) => self.wait(list_pages(pages, path)),
-            None => self.wait(async move {
-                let all = store.list_with_delimiter(Some(&path)).await?;
-                Ok(Some((all.objects, all.common_prefixes.into_iter().collect())))
-            }),
-        };
+        let listed = self.wait(list_pages(Arc::clone(&self.store), self.path(folder)));
         let listed = listed.map_err(|error| self.error("list", folder, &error))?;
         let too_many = || StorageError { doing: "list", place: self.place(folder), cause: Cause::TooMany };
         let (objects, folders): Listed = listed.ok_or_else(too_many)?;
@@ -390,10 +378,7 @@ impl Drop for ObjectWriter {
 type Listed = (Vec<ObjectMeta>, BTreeSet<Path>);
 
 /// Lists a folder page by page; none where there are more entries or pages than are read, as where a listing has no end.
-async fn list_pages(
-    store: Arc<dyn PaginatedListStore>,
-    folder: Path,
-) -> object_store::Result<Option<Listed>> {
+async fn list_pages(store: Arc<dyn ListedStore>, folder: Path) -> object_store::Result<Option<Listed>> {
     let prefix = Some(format!("{folder}/")).filter(|prefix| prefix != "/");
     let (mut objects, mut folders) = (Vec::new(), BTreeSet::new());
     let mut page_token = None;
@@ -417,19 +402,12 @@ async fn list_pages(
     Ok(None)
 }
 
-/// A provider's store, and its listings page by page.
-type Stores = (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>);
-
 fn store(
     provider: Provider,
     bucket: &str,
     settings: &[(String, String)],
     retries: RetryConfig,
-) -> object_store::Result<Stores> {
-    fn both<S: ObjectStore + PaginatedListStore>(store: S) -> Stores {
-        let store = Arc::new(store);
-        (Arc::clone(&store) as Arc<dyn ObjectStore>, store)
-    }
+) -> object_store::Result<Arc<dyn ListedStore>> {
     // Names that the library does not know belong to other programs.
     macro_rules! configured {
         ($builder:expr) => {{
@@ -443,12 +421,12 @@ fn store(
         }};
     }
     Ok(match provider {
-        Provider::S3 => both(configured!(AmazonS3Builder::new()).with_bucket_name(bucket).build()?),
+        Provider::S3 => Arc::new(configured!(AmazonS3Builder::new()).with_bucket_name(bucket).build()?),
         Provider::Gcs => {
-            both(configured!(GoogleCloudStorageBuilder::new()).with_bucket_name(bucket).build()?)
+            Arc::new(configured!(GoogleCloudStorageBuilder::new()).with_bucket_name(bucket).build()?)
         }
         Provider::Azure => {
-            both(configured!(MicrosoftAzureBuilder::new()).with_container_name(bucket).build()?)
+            Arc::new(configured!(MicrosoftAzureBuilder::new()).with_container_name(bucket).build()?)
         }
     })
 }

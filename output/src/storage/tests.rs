@@ -20,16 +20,23 @@ use tempfile::TempDir;
 use super::objects::Objects;
 use super::{Entry, Storage};
 
-/// A store that refuses all writes after the first few.
+/// A store in memory, which may refuse writes or make its listings up.
 #[derive(Debug)]
-pub(crate) struct RefusingStore {
+pub(crate) struct MemoryStore {
     store: Arc<InMemory>,
+    /// Writes that are left before all others are refused.
     allowed: AtomicUsize,
+    made_up: Option<Pages>,
 }
 
-impl RefusingStore {
-    pub(crate) fn new(store: Arc<InMemory>, allowed: usize) -> Self {
-        Self { store, allowed: AtomicUsize::new(allowed) }
+impl MemoryStore {
+    pub(crate) fn new() -> Arc<Self> {
+        Self::refusing(Arc::default(), usize::MAX)
+    }
+
+    /// Refuses all writes after the first few.
+    pub(crate) fn refusing(store: Arc<InMemory>, allowed: usize) -> Arc<Self> {
+        Arc::new(Self { store, allowed: AtomicUsize::new(allowed), made_up: None })
     }
 
     fn check(&self, path: &Path) -> Result<()> {
@@ -43,14 +50,14 @@ impl RefusingStore {
     }
 }
 
-impl fmt::Display for RefusingStore {
+impl fmt::Display for MemoryStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("RefusingStore")
+        formatter.write_str("MemoryStore")
     }
 }
 
 #[async_trait]
-impl ObjectStore for RefusingStore {
+impl ObjectStore for MemoryStore {
     async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
         self.check(path)?;
         self.store.put_opts(path, payload, options).await
@@ -88,18 +95,23 @@ impl ObjectStore for RefusingStore {
 }
 
 /// Listings of pages with so many objects each; so many pages, or without an end.
+#[derive(Debug)]
 struct Pages {
     objects: u64,
     pages: Option<usize>,
 }
 
 #[async_trait]
-impl PaginatedListStore for Pages {
+impl PaginatedListStore for MemoryStore {
     async fn list_paginated(
         &self,
         prefix: Option<&str>,
         options: PaginatedListOptions,
     ) -> Result<PaginatedListResult> {
+        let Some(pages) = &self.made_up else {
+            let result = self.store.list_with_delimiter(prefix.map(Path::from).as_ref()).await?;
+            return Ok(PaginatedListResult { result, page_token: None });
+        };
         assert_eq!(prefix, Some("a/data/"));
         let page: usize = options.page_token.map_or(0, |token| token.parse().unwrap());
         let object = |number: u64| ObjectMeta {
@@ -109,10 +121,10 @@ impl PaginatedListStore for Pages {
             e_tag: None,
             version: None,
         };
-        let objects = (0..self.objects).map(object).collect();
+        let objects = (0..pages.objects).map(object).collect();
         let common_prefixes = vec![Path::from("a/data/below")];
         let result = ListResult { common_prefixes, objects, extensions: Default::default() };
-        let is_last = self.pages == Some(page + 1);
+        let is_last = pages.pages == Some(page + 1);
         Ok(PaginatedListResult { result, page_token: (!is_last).then(|| (page + 1).to_string()) })
     }
 }
@@ -120,8 +132,9 @@ impl PaginatedListStore for Pages {
 #[test]
 fn a_listing_is_read_to_its_end_and_one_without_an_end_is_refused() {
     let listed = |objects, pages| {
-        let store = Objects::of_store(Arc::new(InMemory::new()), "s3://bucket", "a", Vec::new()).unwrap();
-        store.with_pages(Arc::new(Pages { objects, pages })).list("data")
+        let (store, allowed) = (Arc::default(), AtomicUsize::default());
+        let store = MemoryStore { store, allowed, made_up: Some(Pages { objects, pages }) };
+        Objects::of_store(Arc::new(store), "s3://bucket", "a", Vec::new()).unwrap().list("data")
     };
     let mut found: Vec<Entry> = listed(2, Some(2)).unwrap();
     found.sort();
@@ -140,7 +153,7 @@ fn a_listing_is_read_to_its_end_and_one_without_an_end_is_refused() {
 fn on_each(check: impl Fn(&Storage)) {
     let folder = TempDir::new().unwrap();
     check(&Storage::local(folder.path()));
-    check(&Storage::of_store(Arc::new(InMemory::new()), "a"));
+    check(&Storage::of_store(MemoryStore::new(), "a"));
 }
 
 #[test]
@@ -197,8 +210,7 @@ fn a_file_is_there_when_it_is_committed_and_never_before() {
 
 #[test]
 fn a_write_that_fails_is_reported() {
-    let store = RefusingStore::new(Arc::new(InMemory::new()), 1);
-    let storage = Storage::of_store(Arc::new(store), "a");
+    let storage = Storage::of_store(MemoryStore::refusing(Arc::default(), 1), "a");
     storage.write("one", b"1").unwrap();
     let error = storage.write("two", b"2").unwrap_err().to_string();
     assert!(
@@ -209,7 +221,7 @@ fn a_write_that_fails_is_reported() {
 
 #[test]
 fn a_store_can_be_used_inside_another_runtime() {
-    let storage = Storage::of_store(Arc::new(InMemory::new()), "a");
+    let storage = Storage::of_store(MemoryStore::new(), "a");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     runtime.block_on(async move {
         storage.write("one", b"1").unwrap();

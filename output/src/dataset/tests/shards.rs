@@ -10,13 +10,13 @@ use crate::dataset::{DatasetError, Start};
 use crate::manifest::Identity;
 use crate::merge::{MergeError, merge};
 use crate::storage::Storage;
-use crate::storage::tests::RefusingStore;
+use crate::storage::tests::MemoryStore;
 
 /// Runs a check on a new folder and on a new object store.
 fn on_each(check: impl Fn(&Storage)) {
     let folder = TempDir::new().unwrap();
     check(&Storage::local(&folder.path().join("run")));
-    check(&Storage::of_store(Arc::new(InMemory::new()), "a/run"));
+    check(&Storage::of_store(MemoryStore::new(), "a/run"));
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn shards_merge_to_the_bytes_of_one_run() {
 #[test]
 fn a_run_in_one_process_writes_the_same_objects() {
     let (_folder, expected) = whole();
-    let storage = Storage::of_store(Arc::new(InMemory::new()), "run");
+    let storage = Storage::of_store(MemoryStore::new(), "run");
     run(&storage, "1/1", 3);
     assert_eq!(bytes(&storage), expected);
     let error = open(&storage, "1/1", Start::Fresh).unwrap_err().to_string();
@@ -169,8 +169,8 @@ fn a_store_that_refuses_writes_halfway_holds_no_marker_and_no_dataset() {
     let (_folder, expected) = whole();
     let store = Arc::new(InMemory::new());
     for allowed in [0, 1, 2, 9, 23] {
-        let refusing = RefusingStore::new(Arc::clone(&store), allowed);
-        let storage = Storage::of_store(Arc::new(refusing), &format!("after-{allowed}"));
+        let refusing = MemoryStore::refusing(Arc::clone(&store), allowed);
+        let storage = Storage::of_store(refusing, &format!("after-{allowed}"));
         let failed = open(&storage, "1/1", Start::Fresh).and_then(|writer| {
             let driven = writer.drive(2, make, |_| {});
             driven.map_err(|error| DatasetError::NotAFolder(error.to_string()))?;
@@ -178,7 +178,10 @@ fn a_store_that_refuses_writes_halfway_holds_no_marker_and_no_dataset() {
         });
         let error = failed.unwrap_err().to_string();
         assert!(error.contains("the store refuses the credentials (AccessDenied)"), "{error}");
-        let storage = Storage::of_store(Arc::clone(&store) as _, &format!("after-{allowed}"));
+        let storage = Storage::of_store(
+            MemoryStore::refusing(Arc::clone(&store), usize::MAX),
+            &format!("after-{allowed}"),
+        );
         assert!(storage.open_file("manifest.json").unwrap().is_none());
         let writer = open(&storage, "1/1", Start::Resume).unwrap();
         writer.drive(2, make, |_| {}).unwrap();
