@@ -16,26 +16,26 @@ pub(crate) fn encode(rows: &[Dialogue], table: Table) -> Result<RecordBatch, Arr
         .columns()
         .iter()
         .map(|column| match column.cell {
-            Cell::Text(get, _) => Ok(texts(rows, get)),
-            Cell::Optional(get, _) => Ok(optional(rows.iter().map(|row| get(row).as_deref()))),
-            Cell::Number(get, _) => integers(rows.iter().map(|row| Some(get(row)))),
-            Cell::OptionalNumber(get, _) => integers(rows.iter().map(get)),
-            Cell::Texts(get, _) => Ok(lists(rows, get)),
-            Cell::Messages => messages(rows),
+            Cell::Text(get, _) => Ok(encode_texts(rows, get)),
+            Cell::Optional(get, _) => Ok(encode_optional(rows.iter().map(|row| get(row).as_deref()))),
+            Cell::Number(get, _) => encode_integers(rows.iter().map(|row| Some(get(row)))),
+            Cell::OptionalNumber(get, _) => encode_integers(rows.iter().map(get)),
+            Cell::Texts(get, _) => Ok(encode_lists(rows, get)),
+            Cell::Messages => encode_messages(rows),
         })
         .collect();
     RecordBatch::try_new(table.schema(), columns?)
 }
 
-fn texts<T>(items: &[T], text: impl Fn(&T) -> &str) -> ArrayRef {
+fn encode_texts<T>(items: &[T], text: impl Fn(&T) -> &str) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(items.iter().map(text)))
 }
 
-fn optional<'a>(items: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+fn encode_optional<'a>(items: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
     Arc::new(items.collect::<StringArray>())
 }
 
-fn integers(items: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowError> {
+fn encode_integers(items: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowError> {
     let numbers: Vec<Option<i32>> = items
         .map(|item| item.map(i32::try_from).transpose())
         .collect::<Result<_, _>>()
@@ -43,7 +43,7 @@ fn integers(items: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowE
     Ok(Arc::new(Int32Array::from(numbers)))
 }
 
-fn lists(rows: &[Dialogue], texts: fn(&Dialogue) -> &Vec<String>) -> ArrayRef {
+fn encode_lists(rows: &[Dialogue], texts: fn(&Dialogue) -> &Vec<String>) -> ArrayRef {
     let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element(DataType::Utf8));
     for row in rows {
         for text in texts(row) {
@@ -54,39 +54,41 @@ fn lists(rows: &[Dialogue], texts: fn(&Dialogue) -> &Vec<String>) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-fn messages(rows: &[Dialogue]) -> Result<ArrayRef, ArrowError> {
+fn encode_messages(rows: &[Dialogue]) -> Result<ArrayRef, ArrowError> {
     let all: Vec<&Message> = rows.iter().flat_map(|row| &row.messages).collect();
     let columns: Vec<ArrayRef> = vec![
-        texts(&all, |message| message.role.as_str()),
-        optional(all.iter().map(|message| message.content.as_deref())),
-        calls(&all)?,
-        optional(all.iter().map(|message| message.tool_call_id.as_deref())),
-        optional(all.iter().map(|message| message.name.as_deref())),
-        optional(all.iter().map(|message| message.reasoning_content.as_deref())),
+        encode_texts(&all, |message| message.role.as_str()),
+        encode_optional(all.iter().map(|message| message.content.as_deref())),
+        encode_calls(&all)?,
+        encode_optional(all.iter().map(|message| message.tool_call_id.as_deref())),
+        encode_optional(all.iter().map(|message| message.name.as_deref())),
+        encode_optional(all.iter().map(|message| message.reasoning_content.as_deref())),
         Arc::new(BooleanArray::from(all.iter().map(|message| message.train).collect::<Vec<_>>())),
     ];
     let structs = StructArray::try_new_with_length(message_fields(), columns, None, all.len())?;
-    list(rows.iter().map(|row| row.messages.len()), structs, None)
+    encode_list(rows.iter().map(|row| row.messages.len()), structs, None)
 }
 
 /// Calls by message; a message without calls has null, so that chat templates see no empty list.
-fn calls(messages: &[&Message]) -> Result<ArrayRef, ArrowError> {
+fn encode_calls(messages: &[&Message]) -> Result<ArrayRef, ArrowError> {
     let all: Vec<&ToolCall> = messages.iter().flat_map(|message| &message.tool_calls).collect();
-    let function: Vec<ArrayRef> =
-        vec![texts(&all, |call| &call.function.name), texts(&all, |call| &call.function.arguments)];
+    let function: Vec<ArrayRef> = vec![
+        encode_texts(&all, |call| &call.function.name),
+        encode_texts(&all, |call| &call.function.arguments),
+    ];
     let columns: Vec<ArrayRef> = vec![
-        texts(&all, |call| &call.id),
-        texts(&all, |call| match call.kind {
+        encode_texts(&all, |call| &call.id),
+        encode_texts(&all, |call| match call.kind {
             CallKind::Function => "function",
         }),
         Arc::new(StructArray::try_new_with_length(function_fields(), function, None, all.len())?),
     ];
     let structs = StructArray::try_new_with_length(call_fields(), columns, None, all.len())?;
     let present: NullBuffer = messages.iter().map(|message| !message.tool_calls.is_empty()).collect();
-    list(messages.iter().map(|message| message.tool_calls.len()), structs, Some(present))
+    encode_list(messages.iter().map(|message| message.tool_calls.len()), structs, Some(present))
 }
 
-fn list(
+fn encode_list(
     lengths: impl Iterator<Item = usize>,
     items: StructArray,
     nulls: Option<NullBuffer>,

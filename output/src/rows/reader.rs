@@ -16,7 +16,7 @@ use super::writer::SCHEMA_KEY;
 use crate::columns::{SAME_COLUMNS, SCHEMA_VERSION, Table};
 use crate::older::{self, OLDER_VERSION};
 use crate::row::Dialogue;
-use crate::storage::{Storage, StorageError, StoredFile};
+use crate::storage::{Chunks, Storage, StorageError, StoredFile};
 
 /// Rows held in memory at once by one reader.
 const BATCH_ROWS: usize = 64;
@@ -30,8 +30,14 @@ const FOOTER_BYTES: u64 = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct RowFile {
     table: Table,
+    file: ParquetFile,
+}
+
+/// A Parquet file whose metadata is read and checked.
+#[derive(Clone, Debug)]
+pub(super) struct ParquetFile {
     file: StoredFile,
-    metadata: ArrowReaderMetadata,
+    pub(super) metadata: ArrowReaderMetadata,
 }
 
 /// The rows of a file or of one of its row groups, in order. After an error it ends.
@@ -93,24 +99,21 @@ impl RowFile {
     /// # Errors
     /// When it cannot be opened, is damaged, or holds something else.
     pub fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
-        let missing = || ReadError::Missing { file: storage.full_name(name) };
-        let file = storage.open_file(name)?.ok_or_else(missing)?;
         let table = Table::of_file(name);
-        let metadata = footer(&file, &table.schema())?;
-        Ok(Self { table, file, metadata })
+        Ok(Self { table, file: ParquetFile::open(storage, name, &table.schema())? })
     }
 
     /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        let groups = self.metadata.metadata().row_groups();
+        let groups = self.file.metadata.metadata().row_groups();
         groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
     }
 
     /// The number of row groups.
     #[must_use]
     pub fn groups(&self) -> usize {
-        self.metadata.metadata().num_row_groups()
+        self.file.metadata.metadata().num_row_groups()
     }
 
     /// All rows, one row group after the other.
@@ -119,7 +122,7 @@ impl RowFile {
     /// When the file cannot be opened or is damaged.
     pub fn read(&self) -> Result<Rows, ReadError> {
         let rows = if self.groups() == 0 {
-            rows_of(self.file.chunks(0..0)?, self.metadata.clone(), &self.file.full_name(), self.table, None)?
+            self.read_rows(self.file.file.chunks(0..0)?, None)?
         } else {
             self.read_group(0)?
         };
@@ -131,12 +134,11 @@ impl RowFile {
     /// # Errors
     /// When there is no such group, or the file cannot be opened or is damaged.
     pub fn read_group(&self, group: usize) -> Result<Rows, ReadError> {
-        let file = self.file.full_name();
-        let Some(range) = self.metadata.metadata().row_groups().get(group).map(byte_range) else {
-            let what = format!("found {} row groups, expected more than {group}", self.groups());
-            return Err(ReadError::Damaged { file, what });
-        };
-        rows_of(self.file.chunks(range)?, self.metadata.clone(), &file, self.table, Some(group))
+        self.read_rows(self.file.read_group(group)?, Some(group))
+    }
+
+    fn read_rows(&self, chunks: Chunks, group: Option<usize>) -> Result<Rows, ReadError> {
+        read_rows(chunks, self.file.metadata.clone(), &self.file.full_name(), self.table, group)
     }
 
     /// The heads of the rows of one row group: only their columns are decoded.
@@ -144,15 +146,12 @@ impl RowFile {
     /// # Errors
     /// As [`RowFile::read_group`].
     pub fn read_heads(&self, group: usize) -> Result<Vec<RowHead>, ReadError> {
-        let file = self.file.full_name();
-        let Some(range) = self.metadata.metadata().row_groups().get(group).map(byte_range) else {
-            return self.read_group(group).map(|_| Vec::new());
-        };
-        if version(self.metadata.metadata(), &file)? == OLDER_VERSION {
+        let (file, metadata) = (self.file.full_name(), &self.file.metadata);
+        if read_version(metadata.metadata(), &file)? == OLDER_VERSION {
             return self.read_group(group)?.map(|row| row.map(RowHead::from)).collect();
         }
-        let chunks = self.file.chunks(range)?;
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, self.metadata.clone())
+        let chunks = self.file.read_group(group)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata.clone())
             .with_row_groups(vec![group]);
         let columns = ProjectionMask::columns(builder.parquet_schema(), HEAD_COLUMNS);
         let mut reader = guard(&file, || builder.with_projection(columns).build())?;
@@ -170,14 +169,39 @@ impl RowFile {
     }
 }
 
-/// The metadata of a file, checked.
-pub(super) fn footer(file: &StoredFile, expected: &Schema) -> Result<ArrowReaderMetadata, ReadError> {
-    let size = file.size();
-    load(&file.chunks(size.saturating_sub(FOOTER_BYTES)..size)?, &file.full_name(), expected)
+impl ParquetFile {
+    /// Opens a file and checks its metadata.
+    ///
+    /// # Errors
+    /// When it cannot be opened, is damaged, or has other columns.
+    pub(super) fn open(storage: &Storage, name: &str, expected: &Schema) -> Result<Self, ReadError> {
+        let missing = || ReadError::Missing { file: storage.full_name(name) };
+        let file = storage.open_file(name)?.ok_or_else(missing)?;
+        let size = file.size();
+        let end = file.chunks(size.saturating_sub(FOOTER_BYTES)..size)?;
+        Ok(Self { metadata: load(&end, &file.full_name(), expected)?, file })
+    }
+
+    pub(super) fn full_name(&self) -> String {
+        self.file.full_name()
+    }
+
+    /// The bytes of a row group.
+    ///
+    /// # Errors
+    /// When there is no such group, or the file cannot be read.
+    pub(super) fn read_group(&self, group: usize) -> Result<Chunks, ReadError> {
+        let groups = self.metadata.metadata().row_groups();
+        let range = groups.get(group).map(byte_range).ok_or_else(|| ReadError::Damaged {
+            file: self.full_name(),
+            what: format!("found {} row groups, expected more than {group}", groups.len()),
+        })?;
+        Ok(self.file.chunks(range)?)
+    }
 }
 
 /// The bytes of a row group's columns. A damaged file may claim any; what is not in the file is not fetched.
-pub(super) fn byte_range(group: &RowGroupMetaData) -> Range<u64> {
+fn byte_range(group: &RowGroupMetaData) -> Range<u64> {
     let (mut start, mut end) = (u64::MAX, 0);
     for column in group.columns() {
         let first = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
@@ -244,21 +268,21 @@ pub(super) fn load<T: ChunkReader>(
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = guard(name, || ArrowReaderMetadata::load(file, options))?;
     // Columns of the older version are checked where they are translated.
-    if version(metadata.metadata(), name)? != OLDER_VERSION {
+    if read_version(metadata.metadata(), name)? != OLDER_VERSION {
         check_schema(metadata.schema(), name, expected)?;
     }
     check_sizes(metadata.metadata(), file.len(), name)?;
     Ok(metadata)
 }
 
-pub(super) fn rows_of<T: ChunkReader + 'static>(
+pub(super) fn read_rows<T: ChunkReader + 'static>(
     file: T,
     metadata: ArrowReaderMetadata,
     name: &str,
     table: Table,
     group: Option<usize>,
 ) -> Result<Rows, ReadError> {
-    let is_older = version(metadata.metadata(), name)? == OLDER_VERSION;
+    let is_older = read_version(metadata.metadata(), name)? == OLDER_VERSION;
     let mut builder =
         ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata).with_batch_size(BATCH_ROWS);
     if let Some(group) = group {
@@ -290,7 +314,7 @@ pub(super) fn guard<T, E: std::fmt::Display>(
 }
 
 /// The schema version of a file, one of those that are read.
-fn version(metadata: &ParquetMetaData, file: &str) -> Result<u32, ReadError> {
+fn read_version(metadata: &ParquetMetaData, file: &str) -> Result<u32, ReadError> {
     let pairs = metadata.file_metadata().key_value_metadata();
     let found = pairs
         .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))

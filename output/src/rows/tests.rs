@@ -2,7 +2,7 @@ use parquet::arrow::ArrowWriter;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::reader::{load, rows_of};
+use super::reader::{load, read_rows};
 use super::samples::{arbitrary, sample};
 use super::{ReadError, RowFile, RowHead, RowWriter, Rows};
 use crate::columns::Table;
@@ -21,7 +21,7 @@ fn open(bytes: Vec<u8>) -> Result<Rows, ReadError> {
     let path = "x.parquet";
     let bytes = bytes::Bytes::from(bytes);
     let metadata = load(&bytes, path, &Table::Dialogues.schema())?;
-    rows_of(bytes, metadata, path, Table::Dialogues, None)
+    read_rows(bytes, metadata, path, Table::Dialogues, None)
 }
 
 fn read(bytes: Vec<u8>) -> Result<Vec<Dialogue>, ReadError> {

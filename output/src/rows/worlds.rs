@@ -6,17 +6,13 @@ use std::sync::{Arc, LazyLock};
 use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::properties::EnabledStatistics;
 
-use super::reader::{ReadError, byte_range, footer, guard};
-use super::writer::{SCHEMA_KEY, WriteError};
-use crate::columns::SCHEMA_VERSION;
-use crate::storage::{Storage, StoredFile};
+use super::reader::{ParquetFile, ReadError, guard};
+use super::writer::{WriteError, properties, start};
+use crate::storage::Storage;
 
 /// The writer's name in a file.
 const CREATED_BY: &str = "diorama worlds/1";
@@ -38,9 +34,10 @@ impl<W: Write + Send> WorldWriter<W> {
     /// # Errors
     /// When the first bytes cannot be written.
     pub fn new(sink: W) -> Result<Self, WriteError> {
-        let options = ArrowWriterOptions::new().with_properties(properties()?).with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(sink, Arc::clone(&SCHEMA), options)?;
-        Ok(Self { writer, ids: Vec::new() })
+        let properties = properties(CREATED_BY)?
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None);
+        Ok(Self { writer: start(sink, Arc::clone(&SCHEMA), properties)?, ids: Vec::new() })
     }
 
     /// Adds a world: its id and its canonical JSON.
@@ -65,25 +62,8 @@ impl<W: Write + Send> WorldWriter<W> {
     }
 }
 
-fn properties() -> Result<WriterProperties, ParquetError> {
-    let version = KeyValue::new(SCHEMA_KEY.to_owned(), SCHEMA_VERSION.to_string());
-    let properties = WriterProperties::builder()
-        .set_writer_version(WriterVersion::PARQUET_1_0)
-        .set_created_by(CREATED_BY.to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::None)
-        .set_max_row_group_row_count(None)
-        .set_max_row_group_bytes(None)
-        .set_key_value_metadata(Some(vec![version]));
-    Ok(properties.build())
-}
-
 /// A Parquet file of worlds.
-pub(crate) struct WorldFile {
-    file: StoredFile,
-    metadata: ArrowReaderMetadata,
-}
+pub(crate) struct WorldFile(ParquetFile);
 
 impl WorldFile {
     /// Opens a file and checks that it holds worlds.
@@ -91,10 +71,7 @@ impl WorldFile {
     /// # Errors
     /// When it cannot be opened, is damaged, or holds something else.
     pub(crate) fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
-        let missing = || ReadError::Missing { file: storage.full_name(name) };
-        let file = storage.open_file(name)?.ok_or_else(missing)?;
-        let metadata = footer(&file, &SCHEMA)?;
-        Ok(Self { file, metadata })
+        ParquetFile::open(storage, name, &SCHEMA).map(Self)
     }
 
     /// The id and the text of the world in a row group.
@@ -102,15 +79,10 @@ impl WorldFile {
     /// # Errors
     /// When there is no such group, or the file cannot be read or is damaged.
     pub(crate) fn read(&self, group: usize) -> Result<(String, String), ReadError> {
-        let file = self.file.full_name();
-        let damaged = |what: String| ReadError::Damaged { file: file.clone(), what };
-        let Some(range) = self.metadata.metadata().row_groups().get(group).map(byte_range) else {
-            let found = self.metadata.metadata().num_row_groups();
-            return Err(damaged(format!("found {found} worlds, expected more than {group}")));
-        };
-        let bytes = self.file.chunks(range)?;
+        let (file, metadata) = (self.0.full_name(), self.0.metadata.clone());
+        let bytes = self.0.read_group(group)?;
         let batch = guard(&file, || {
-            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, self.metadata.clone());
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata);
             let mut reader = reader.with_row_groups(vec![group]).build()?;
             reader.next().transpose().map_err(ParquetError::from)
         })?;
@@ -120,7 +92,8 @@ impl WorldFile {
             (column.len() == 1 && column.is_valid(0)).then(|| column.value(0).to_owned())
         };
         let world = text("world_id").zip(text("world"));
-        world.ok_or_else(|| damaged(format!("row group {group} does not hold one world")))
+        let what = format!("row group {group} does not hold one world");
+        world.ok_or(ReadError::Damaged { file, what })
     }
 }
 
@@ -144,7 +117,7 @@ mod tests {
         storage.write("w", &bytes).unwrap();
         let file = WorldFile::open(&storage, "w").unwrap();
         assert_eq!(file.read(1).unwrap(), ("b".to_owned(), r#"{"name":"b"}"#.to_owned()));
-        assert!(file.read(3).unwrap_err().to_string().contains("found 3 worlds"));
+        assert!(file.read(3).unwrap_err().to_string().contains("found 3 row groups"));
         for at in (0..bytes.len()).step_by(3) {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x80;

@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::properties::{
+    EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
+};
 use parquet::schema::types::ColumnPath;
 
 use super::encode::encode;
@@ -68,12 +70,14 @@ impl<W: Write + Send> RowWriter<W> {
     /// # Errors
     /// When the first bytes cannot be written.
     pub fn new(sink: W, table: Table) -> Result<Self, WriteError> {
-        // The schema follows from the Parquet schema; a second, encoded copy would only tie files to Arrow's version.
-        let options =
-            ArrowWriterOptions::new().with_properties(properties(table)?).with_skip_arrow_metadata(true);
+        let mut properties = properties(CREATED_BY)?.set_statistics_enabled(EnabledStatistics::Chunk);
+        for column in table.columns().iter().filter(|column| column.is_repetitive) {
+            let path = ColumnPath::from(column.field.name);
+            properties = properties.set_column_dictionary_page_size_limit(path, 8 << 20);
+        }
         Ok(Self {
             table,
-            writer: ArrowWriter::try_new_with_options(sink, table.schema(), options)?,
+            writer: start(sink, table.schema(), properties)?,
             batch: Vec::with_capacity(BATCH_ROWS),
             batch_bytes: 0,
             group_rows: 0,
@@ -127,20 +131,26 @@ impl<W: Write + Send> RowWriter<W> {
     }
 }
 
-fn properties(table: Table) -> Result<WriterProperties, ParquetError> {
+/// The properties that all files have.
+pub(super) fn properties(created_by: &str) -> Result<WriterPropertiesBuilder, ParquetError> {
     let version = KeyValue::new(SCHEMA_KEY.to_owned(), SCHEMA_VERSION.to_string());
-    let mut properties = WriterProperties::builder()
+    Ok(WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
-        .set_created_by(CREATED_BY.to_owned())
+        .set_created_by(created_by.to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        // Row groups are bounded above, by counts that depend on the rows alone.
+        // The writers bound row groups by counts that depend on the rows alone.
         .set_max_row_group_row_count(None)
         .set_max_row_group_bytes(None)
-        .set_key_value_metadata(Some(vec![version]));
-    for column in table.columns().iter().filter(|column| column.is_repetitive) {
-        let path = ColumnPath::from(column.field.name);
-        properties = properties.set_column_dictionary_page_size_limit(path, 8 << 20);
-    }
-    Ok(properties.build())
+        .set_key_value_metadata(Some(vec![version])))
+}
+
+/// Starts a file. The schema follows from the Parquet schema; a second, encoded copy would only tie files to Arrow's version.
+pub(super) fn start<W: Write + Send>(
+    sink: W,
+    schema: SchemaRef,
+    properties: WriterPropertiesBuilder,
+) -> Result<ArrowWriter<W>, ParquetError> {
+    let options =
+        ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
+    ArrowWriter::try_new_with_options(sink, schema, options)
 }
