@@ -48,8 +48,8 @@ pub struct Source<'a> {
     pub list_mutants: ListMutants<'a>,
 }
 
-/// Writes the rows that are selected to a file. The file is there in full or not at all; one that is there already is
-/// replaced.
+/// Writes the selected rows to a file. The file is there in full or not at all. It replaces an earlier file, unless no row
+/// is selected: then nothing is written.
 ///
 /// # Errors
 /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
@@ -76,6 +76,8 @@ pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Expor
             file.write_all(b"\n").map_err(local::at("write", out))?;
         }
     }
-    file.commit()?;
+    if done.rows > 0 {
+        file.commit()?;
+    }
     Ok(done)
 }

@@ -1,42 +1,42 @@
 //! The options of an export, and which of them each format accepts.
 
 use std::fmt;
-use std::str::FromStr;
 
 use super::error::ExportError;
-use crate::row::UnknownName;
 
 /// The formats that a dataset can be exported in. Each line is one JSON object; `docs/exports.md` lists the fields of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
-    /// The rows as they are, all columns; columns that hold JSON stay text.
+    /// The rows as they are, all columns.
     Jsonl,
-    /// OpenAI's format for fine-tuning: `{id, messages, tools}`, arguments as text.
+    /// OpenAI's format for fine-tuning; arguments as text.
     Openai,
-    /// TRL's conversational language modelling: `{id, messages, tools}`, arguments as mappings.
+    /// Messages and tools for TRL; arguments as mappings.
     Trl,
-    /// TRL's prompt and completion, one line for each assistant message to learn from.
+    /// One prompt and completion for each assistant message, for TRL.
     TrlPromptCompletion,
-    /// TRL's preference pairs: a message of the row, and the same message damaged.
+    /// Pairs of a message and the same message with a mutant that does not solve the task, for TRL.
     TrlPreference,
-    /// TRL's prompts alone, with what a reward needs beside them.
+    /// Prompts with the task, for TRL's online trainers.
     PromptOnly,
-    /// Conversations of `{from, value}`.
+    /// ShareGPT's turns.
     Sharegpt,
-    /// The same as LLaMA-Factory reads them, where human and machine alternate.
+    /// ShareGPT's turns as LLaMA-Factory reads them.
     LlamaFactory,
-    /// Salesforce's xLAM function calling: `{id, query, tools, answers}`.
+    /// xLAM's query, tools and answers.
     Xlam,
     /// Reverse Chain's requests with nested labels.
     ReverseChain,
-    /// NVIDIA NeMo Gym's tasks.
+    /// NeMo Gym's tasks.
     NemoGym,
-    /// verl's prompts with the ground truth of the reward.
+    /// verl's prompts.
     Verl,
 }
 
 /// How the arguments of a call are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Arguments {
     /// As a JSON object.
     Object,
@@ -46,6 +46,7 @@ pub enum Arguments {
 
 /// The content of an assistant message that only calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Content {
     /// An empty text.
     Empty,
@@ -57,18 +58,23 @@ pub enum Content {
 
 /// The form of an exported row whose APIs are found by searching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Searched {
-    /// The tools that searches have shown before a line's last message follow those visible at the start; a search's reply
-    /// names them. Only for lines that end at one message: a whole dialogue would show all of them at its start.
+    /// The tools that searches have shown follow those visible at the start; not for whole dialogues.
+    ///
+    /// A search's reply names them. A whole dialogue would show all of them at its start.
     Deferred,
-    /// The tools are `ToolSearcher` and `call_api`, through which every API is called; a search's reply holds schemas.
+    /// Every API is called through call_api(name, arguments); replies hold schemas.
     Dispatch,
-    /// The tool is `ToolSearcher` alone; a search's reply holds the schemas, as in API-Bank.
+    /// The tool is ToolSearcher alone; replies hold schemas.
+    ///
+    /// This is API-Bank's form.
     Text,
 }
 
 /// The form of calls that are made together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Parallel {
     /// One message has all of them.
     #[default]
@@ -79,6 +85,7 @@ pub enum Parallel {
 
 /// The id of the row in a line: kept or dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum RowId {
     /// The id stands first.
     #[default]
@@ -89,6 +96,7 @@ pub enum RowId {
 
 /// How the goals of an exported row end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Answers {
     /// With a call of `finish`.
     Structured,
@@ -244,19 +252,6 @@ impl Format {
 
     const fn takes_answers(self) -> bool {
         !matches!(self, Self::Jsonl | Self::Xlam | Self::ReverseChain) && !self.is_reward()
-    }
-}
-
-impl FromStr for Format {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| UnknownName {
-            what: "format",
-            found: text.to_owned(),
-            expected: "jsonl, openai, trl, trl-prompt-completion, trl-preference, prompt-only, sharegpt, llama-factory, xlam, \
-                       reverse-chain, nemo-gym, verl",
-        })
     }
 }
 

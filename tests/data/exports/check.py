@@ -57,16 +57,12 @@ def loaded(file):
 
 
 # Every format is read by `datasets`, the ids in their order.
-FORMATS = {
-    "jsonl": [], "openai": [], "trl": [], "trl-prompt-completion": [], "trl-preference": [], "prompt-only": [],
-    "sharegpt": [], "llama-factory": [], "xlam": [], "reverse-chain": [], "nemo-gym": [], "verl": [],
-}
-STRUCTURED = ["openai", "trl", "trl-prompt-completion", "trl-preference", "sharegpt", "llama-factory"]
+DIALOGUES = ["openai", "trl", "trl-prompt-completion", "trl-preference", "sharegpt", "llama-factory"]
+OTHERS = ["jsonl", "prompt-only", "xlam", "reverse-chain", "nemo-gym", "verl"]
 files = {}
-for name, format, options in [(f, f, o) for f, o in FORMATS.items()] + [
-    (f + "-structured", f, ["--answers", "structured"]) for f in STRUCTURED
-]:
-    files[name], done = export(name, format, *options)
+for name in DIALOGUES + OTHERS + [format + "-structured" for format in DIALOGUES]:
+    format = name.removesuffix("-structured")
+    files[name], done = export(name, format, *([] if name == format else ["--answers", "structured"]))
     rows = lines(files[name])
     whole, streamed = loaded(files[name])
     wrong = int(whole["id"][:] != [row["id"] for row in rows]) + int(streamed != len(rows))

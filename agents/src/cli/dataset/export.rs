@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use diorama_output::export::{
     self, Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched, Source, export,
 };
@@ -27,145 +27,31 @@ pub(super) struct Export {
     folder: Location,
     /// Format to write.
     #[arg(long, value_enum)]
-    format: FormatName,
+    format: Format,
     /// How to write the arguments of calls [default: the format's own way].
     #[arg(long, value_enum)]
-    arguments: Option<ArgumentsName>,
+    arguments: Option<Arguments>,
     /// Content of assistant messages that only call [default: the format's own].
     #[arg(long, value_enum)]
-    content: Option<ContentName>,
+    content: Option<Content>,
     /// How to write rows whose APIs are found by search [default: deferred where lines end at one message, dispatch for others].
     #[arg(long, value_enum)]
-    searched: Option<SearchedName>,
+    searched: Option<Searched>,
     /// How goals end [default: prose]. Formats whose rows become rewards (prompt-only, nemo-gym, verl) are structured.
     #[arg(long, value_enum)]
-    answers: Option<AnswersName>,
+    answers: Option<Answers>,
     /// How to write calls that are made together [default: keep].
     #[arg(long, value_enum)]
-    parallel: Option<ParallelName>,
+    parallel: Option<Parallel>,
     /// The id of the row in lines of the format openai [default: keep]. An upload to OpenAI takes no such member.
     #[arg(long, value_enum)]
-    row_id: Option<RowIdName>,
+    row_id: Option<RowId>,
     /// File to write. An existing file is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Rows to write.
     #[command(flatten)]
     rows: RowsArgs,
-}
-
-/// How goals end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AnswersName {
-    /// With a call of `finish`.
-    Structured,
-    /// With a message.
-    Prose,
-}
-
-impl From<AnswersName> for Answers {
-    fn from(name: AnswersName) -> Self {
-        match name {
-            AnswersName::Structured => Self::Structured,
-            AnswersName::Prose => Self::Prose,
-        }
-    }
-}
-
-/// The form of calls that are made together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ParallelName {
-    /// One message has all of them.
-    Keep,
-    /// Each has a message of its own, with its reply after it.
-    Split,
-}
-
-impl From<ParallelName> for Parallel {
-    fn from(name: ParallelName) -> Self {
-        match name {
-            ParallelName::Keep => Self::Keep,
-            ParallelName::Split => Self::Split,
-        }
-    }
-}
-
-/// The id of the row in a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RowIdName {
-    /// The id stands first.
-    Keep,
-    /// A line has the format's own members alone.
-    Drop,
-}
-
-impl From<RowIdName> for RowId {
-    fn from(name: RowIdName) -> Self {
-        match name {
-            RowIdName::Keep => Self::Keep,
-            RowIdName::Drop => Self::Drop,
-        }
-    }
-}
-
-/// The formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatName {
-    /// The rows as they are, all columns.
-    Jsonl,
-    /// OpenAI's format for fine-tuning; arguments as text.
-    Openai,
-    /// Messages and tools for TRL; arguments as mappings.
-    Trl,
-    /// One prompt and completion for each assistant message, for TRL.
-    TrlPromptCompletion,
-    /// Pairs of a message and the same message with a mutant that does not solve the task, for TRL.
-    TrlPreference,
-    /// Prompts with the task, for TRL's online trainers.
-    PromptOnly,
-    /// ShareGPT's turns.
-    Sharegpt,
-    /// ShareGPT's turns as LLaMA-Factory reads them.
-    LlamaFactory,
-    /// xLAM's query, tools and answers.
-    Xlam,
-    /// Reverse Chain's requests with nested labels.
-    ReverseChain,
-    /// NeMo Gym's tasks.
-    NemoGym,
-    /// verl's prompts.
-    Verl,
-}
-
-/// How arguments are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ArgumentsName {
-    /// As a JSON object.
-    Object,
-    /// As text that holds one.
-    String,
-}
-
-/// The content of messages that only call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ContentName {
-    /// An empty text.
-    Empty,
-    /// Null.
-    Null,
-    /// No such member.
-    Absent,
-}
-
-/// The form of rows with searches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum SearchedName {
-    /// The tools that searches have shown follow those visible at the start; not for whole dialogues.
-    Deferred,
-    /// Every API is called through call_api(name, arguments); replies hold schemas.
-    Dispatch,
-    /// The tool is ToolSearcher alone; replies hold schemas.
-    Text,
 }
 
 impl Export {
@@ -175,13 +61,13 @@ impl Export {
     /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let options = Options {
-            format: self.format.into(),
-            arguments: self.arguments.map(Arguments::from),
-            content: self.content.map(Content::from),
-            searched: self.searched.map(Searched::from),
-            answers: self.answers.map(Answers::from),
-            parallel: self.parallel.map(Parallel::from),
-            row_id: self.row_id.map(RowId::from),
+            format: self.format,
+            arguments: self.arguments,
+            content: self.content,
+            searched: self.searched,
+            answers: self.answers,
+            parallel: self.parallel,
+            row_id: self.row_id,
         };
         let folder = open_dataset(&self.folder)?;
         let selection = self.rows.selection();
@@ -210,53 +96,5 @@ impl Export {
             format!("{rows} rows{lines}{left_out}{fault}\n{out}\n")
         })?;
         Ok(Done::Met)
-    }
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Jsonl => Self::Jsonl,
-            FormatName::Openai => Self::Openai,
-            FormatName::Trl => Self::Trl,
-            FormatName::TrlPromptCompletion => Self::TrlPromptCompletion,
-            FormatName::TrlPreference => Self::TrlPreference,
-            FormatName::PromptOnly => Self::PromptOnly,
-            FormatName::Sharegpt => Self::Sharegpt,
-            FormatName::LlamaFactory => Self::LlamaFactory,
-            FormatName::Xlam => Self::Xlam,
-            FormatName::ReverseChain => Self::ReverseChain,
-            FormatName::NemoGym => Self::NemoGym,
-            FormatName::Verl => Self::Verl,
-        }
-    }
-}
-
-impl From<ArgumentsName> for Arguments {
-    fn from(name: ArgumentsName) -> Self {
-        match name {
-            ArgumentsName::Object => Self::Object,
-            ArgumentsName::String => Self::String,
-        }
-    }
-}
-
-impl From<ContentName> for Content {
-    fn from(name: ContentName) -> Self {
-        match name {
-            ContentName::Empty => Self::Empty,
-            ContentName::Null => Self::Null,
-            ContentName::Absent => Self::Absent,
-        }
-    }
-}
-
-impl From<SearchedName> for Searched {
-    fn from(name: SearchedName) -> Self {
-        match name {
-            SearchedName::Deferred => Self::Deferred,
-            SearchedName::Dispatch => Self::Dispatch,
-            SearchedName::Text => Self::Text,
-        }
     }
 }
