@@ -58,25 +58,25 @@ const HUB_LICENSES: [&str; 27] = [
 pub fn render(manifest: &Manifest) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, so results are dropped throughout.
-    front_matter(&mut text, manifest);
-    introduction(&mut text, manifest);
-    loader(&mut text, manifest);
-    counts(&mut text, manifest);
-    funnel(&mut text, manifest);
+    write_front_matter(&mut text, manifest);
+    write_introduction(&mut text, manifest);
+    write_loader(&mut text, manifest);
+    write_counts(&mut text, manifest);
+    write_funnel(&mut text, manifest);
     let _ = writeln!(text, "## Columns\n\n{}", columns::markdown());
     text.push_str(METHOD);
     text
 }
 
-fn front_matter(text: &mut String, manifest: &Manifest) {
+fn write_front_matter(text: &mut String, manifest: &Manifest) {
     text.push_str("---\npretty_name: Diorama dialogues\n");
-    let licenses: Vec<&String> = manifest.counts.licenses.keys().collect();
-    match licenses.as_slice() {
-        [license] if HUB_LICENSES.contains(&hub_name(license).as_str()) => {
-            let _ = writeln!(text, "license: {}", hub_name(license));
+    match find_hub_license(manifest) {
+        Some(name) => {
+            let _ = writeln!(text, "license: {name}");
         }
-        _ => {
-            let names = licenses.iter().map(|license| identifier(license)).collect::<Vec<_>>().join("-and-");
+        None => {
+            let licenses = manifest.counts.licenses.keys();
+            let names = licenses.map(|license| make_identifier(license)).collect::<Vec<_>>().join("-and-");
             let name: String = names.chars().take(MAX_NAME_CHARS).collect();
             let _ = writeln!(text, "license: other\nlicense_name: {}", Json::from(name));
             let _ = writeln!(text, "license_link: {LICENSES}");
@@ -91,7 +91,7 @@ fn front_matter(text: &mut String, manifest: &Manifest) {
     text.push_str("configs:\n");
     for (name, folder) in [("default", "data"), ("structured", "structured"), ("worlds", "worlds")] {
         let _ = writeln!(text, "- config_name: {name}\n  data_files:");
-        for split in splits(manifest) {
+        for split in list_splits(manifest) {
             let _ = writeln!(text, "  - split: {split}\n    path: {folder}/{split}-*.parquet");
         }
     }
@@ -100,22 +100,19 @@ fn front_matter(text: &mut String, manifest: &Manifest) {
 
 /// The text of the file that the card links to where the hub knows no name for the licence; none where it does.
 #[must_use]
-pub fn licenses(manifest: &Manifest) -> Option<String> {
-    let licenses = by_count(&manifest.counts.licenses);
-    if let [(license, _)] = licenses.as_slice()
-        && HUB_LICENSES.contains(&hub_name(license).as_str())
-    {
+pub fn render_licenses(manifest: &Manifest) -> Option<String> {
+    if find_hub_license(manifest).is_some() {
         return None;
     }
     let mut text = String::from(
         "# Licences\n\nEach row names the licence of the world that it was made in, as the world's document states it, in the column \
          `license`.\n\n",
     );
-    table(&mut text, "license", "dialogues", licenses.into_iter());
+    write_table(&mut text, "license", "dialogues", sort_by_count(&manifest.counts.licenses).into_iter());
     Some(text)
 }
 
-fn introduction(text: &mut String, manifest: &Manifest) {
+fn write_introduction(text: &mut String, manifest: &Manifest) {
     let counts = &manifest.counts;
     let _ = writeln!(
         text,
@@ -141,15 +138,15 @@ fn introduction(text: &mut String, manifest: &Manifest) {
         "| | |\n| --- | --- |\n| seed | {} |\n| configuration | `{}` |\n| engine | {} |\n| grader | {} |\n| search | {} |\n| generator | {} |\n",
         manifest.seed,
         manifest.config_hash,
-        cell(&manifest.engine_version),
-        cell(&manifest.grader_version),
-        cell(&manifest.search_version),
-        cell(&manifest.generator_version),
+        escape_cell(&manifest.engine_version),
+        escape_cell(&manifest.grader_version),
+        escape_cell(&manifest.search_version),
+        escape_cell(&manifest.generator_version),
     );
 }
 
-fn loader(text: &mut String, manifest: &Manifest) {
-    let split = splits(manifest).first().copied().unwrap_or(Split::Train);
+fn write_loader(text: &mut String, manifest: &Manifest) {
+    let split = list_splits(manifest).first().copied().unwrap_or(Split::Train);
     let files = manifest.files.iter().filter(|(name, _)| name.starts_with("structured/"));
     let rows: u64 = files.filter_map(|(_, entry)| entry.rows).sum();
     let _ = writeln!(
@@ -168,64 +165,71 @@ fn loader(text: &mut String, manifest: &Manifest) {
     );
 }
 
-fn counts(text: &mut String, manifest: &Manifest) {
+fn write_counts(text: &mut String, manifest: &Manifest) {
     let counts = &manifest.counts;
     text.push_str("## Counts\n\n");
-    table(text, "split", "dialogues", counts.splits.iter());
-    table(text, "ability", "dialogues", counts.abilities.iter());
+    write_table(text, "split", "dialogues", counts.splits.iter());
+    write_table(text, "ability", "dialogues", counts.abilities.iter());
     if !counts.tags.is_empty() {
         let _ = writeln!(text, "| tag | dialogues that have it | share |\n| --- | ---: | ---: |");
         for (name, count) in &counts.tags {
             let share = 100.0 * *count as f64 / counts.dialogues.max(1) as f64;
-            let _ = writeln!(text, "| {} | {count} | {share:.1} % |", cell(name));
+            let _ = writeln!(text, "| {} | {count} | {share:.1} % |", escape_cell(name));
         }
         text.push('\n');
     }
-    most(text, "license", &counts.licenses, LICENSES_SHOWN);
-    most(text, "source", &counts.sources, SOURCES_SHOWN);
-    most(text, "domain", &counts.domains, DOMAINS_SHOWN);
+    write_most(text, "license", &counts.licenses, LICENSES_SHOWN);
+    write_most(text, "source", &counts.sources, SOURCES_SHOWN);
+    write_most(text, "domain", &counts.domains, DOMAINS_SHOWN);
 }
 
 /// Those with the most dialogues first.
-fn by_count(counts: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
+fn sort_by_count(counts: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
     let mut all: Vec<(&String, &u64)> = counts.iter().collect();
     all.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
     all
 }
 
 /// A table of those with the most dialogues.
-fn most(text: &mut String, name: &str, counts: &BTreeMap<String, u64>, shown: usize) {
+fn write_most(text: &mut String, name: &str, counts: &BTreeMap<String, u64>, shown: usize) {
     if counts.is_empty() {
         return;
     }
-    let all = by_count(counts);
+    let all = sort_by_count(counts);
     let more = all.len().saturating_sub(shown);
-    table(text, name, "dialogues", all.into_iter().take(shown));
+    write_table(text, name, "dialogues", all.into_iter().take(shown));
     if more > 0 {
         let _ = writeln!(text, "and {more} more {name}s, in `manifest.json`.\n");
     }
 }
 
-/// An SPDX identifier as the hub writes it: `AGPL-3.0-only` is `agpl-3.0`.
-fn hub_name(license: &str) -> String {
+/// The hub's name of the only licence of a dataset; none if it has several, or the hub has no name for it.
+fn find_hub_license(manifest: &Manifest) -> Option<&'static str> {
+    let mut licenses = manifest.counts.licenses.keys();
+    let license = licenses.next().filter(|_| licenses.next().is_none())?;
+    find_hub_name(license)
+}
+
+/// The hub's name of an SPDX identifier: `agpl-3.0` for `AGPL-3.0-only`.
+fn find_hub_name(license: &str) -> Option<&'static str> {
     let lower = license.to_lowercase();
-    let bare = lower.strip_suffix("-only").or_else(|| lower.strip_suffix("-or-later"));
-    bare.unwrap_or(&lower).to_owned()
+    let bare = lower.strip_suffix("-only").or_else(|| lower.strip_suffix("-or-later")).unwrap_or(&lower);
+    HUB_LICENSES.into_iter().find(|name| *name == bare)
 }
 
 /// A licence as an identifier of the hub: lower-case letters, digits, dots and hyphens.
-fn identifier(license: &str) -> String {
+fn make_identifier(license: &str) -> String {
     let plain = license.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { ' ' });
     plain.collect::<String>().to_lowercase().split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-fn funnel(text: &mut String, manifest: &Manifest) {
+fn write_funnel(text: &mut String, manifest: &Manifest) {
     let funnel = &manifest.funnel;
     text.push_str("## What was dropped\n\n| gate | reason | tasks |\n| --- | --- | ---: |\n");
     let _ = writeln!(text, "| proposed | | {} |", funnel.proposed);
     for (gate, reasons) in &funnel.dropped {
         for (reason, count) in reasons {
-            let _ = writeln!(text, "| {} | {} | {count} |", cell(gate), cell(reason));
+            let _ = writeln!(text, "| {} | {} | {count} |", escape_cell(gate), escape_cell(reason));
         }
     }
     let _ = writeln!(text, "| written | | {} |", funnel.written);
@@ -240,7 +244,7 @@ fn funnel(text: &mut String, manifest: &Manifest) {
     if !funnel.mutants.is_empty() {
         text.push_str("Mutants of reference traces:\n\n| mutation | killed | survived | equivalent |\n| --- | ---: | ---: | ---: |\n");
         for (kind, mutants) in &funnel.mutants {
-            let name = cell(kind);
+            let name = escape_cell(kind);
             let _ = writeln!(
                 text,
                 "| {name} | {} | {} | {} |",
@@ -251,16 +255,21 @@ fn funnel(text: &mut String, manifest: &Manifest) {
     }
 }
 
-fn table<'a>(text: &mut String, name: &str, what: &str, rows: impl Iterator<Item = (&'a String, &'a u64)>) {
+fn write_table<'a>(
+    text: &mut String,
+    name: &str,
+    what: &str,
+    rows: impl Iterator<Item = (&'a String, &'a u64)>,
+) {
     let _ = writeln!(text, "| {name} | {what} |\n| --- | ---: |");
     for (name, count) in rows {
-        let _ = writeln!(text, "| {} | {count} |", cell(name));
+        let _ = writeln!(text, "| {} | {count} |", escape_cell(name));
     }
     text.push('\n');
 }
 
 /// Text in a table's cell: names come from worlds, and a world may be anybody's.
-fn cell(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     text.chars()
         .flat_map(|character| match character {
             '|' | '\\' | '`' | '*' | '<' | '[' => vec!['\\', character],
@@ -270,7 +279,7 @@ fn cell(text: &str) -> String {
         .collect()
 }
 
-fn splits(manifest: &Manifest) -> Vec<Split> {
+fn list_splits(manifest: &Manifest) -> Vec<Split> {
     let has = |split: &Split| {
         let prefix = format!("data/{split}-");
         manifest.files.keys().any(|name| name.starts_with(&prefix))
@@ -311,10 +320,11 @@ mod tests {
 
     #[test]
     fn a_licence_is_an_identifier_of_the_hub() {
-        assert_eq!(identifier("AGPL-3.0-only"), "agpl-3.0-only");
-        assert_eq!(identifier("Apache License, Version 2.0"), "apache-license-version-2.0");
-        assert_eq!(identifier("https://x.org/terms?a=b"), "https-x.org-terms-a-b");
-        assert_eq!(hub_name("AGPL-3.0-only"), "agpl-3.0");
-        assert_eq!(hub_name("CC-BY-4.0"), "cc-by-4.0");
+        assert_eq!(make_identifier("AGPL-3.0-only"), "agpl-3.0-only");
+        assert_eq!(make_identifier("Apache License, Version 2.0"), "apache-license-version-2.0");
+        assert_eq!(make_identifier("https://x.org/terms?a=b"), "https-x.org-terms-a-b");
+        assert_eq!(find_hub_name("AGPL-3.0-only"), Some("agpl-3.0"));
+        assert_eq!(find_hub_name("CC-BY-4.0"), Some("cc-by-4.0"));
+        assert_eq!(find_hub_name("unstated"), None);
     }
 }

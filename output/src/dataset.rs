@@ -20,7 +20,7 @@ mod writer;
 
 pub use drive::{DriveError, Progress};
 pub use error::{DatasetError, PROGRESS};
-pub use file::{BatchRows, FileWriter};
-pub(crate) use finish::{assemble, one_hash_per_world};
+pub use file::{BatchRows, FileWriter, PreparedBatch};
+pub(crate) use finish::{assemble, check_world_hashes};
 pub use progress::{ShardRecord, Sidecar, Summary};
 pub use writer::{DatasetWriter, Options, Start};

@@ -260,7 +260,7 @@ impl FileEntry {
 #[must_use]
 pub fn config_hash(config: &BTreeMap<String, Json>) -> String {
     let mut text = String::new();
-    canonical(
+    write_canonical(
         &Json::Object(config.iter().map(|(name, value)| (name.clone(), value.clone())).collect()),
         &mut text,
     );
@@ -299,13 +299,11 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
         name: name.to_owned(),
         hint,
     })?;
-    let version: Version =
-        serde_json::from_slice(&bytes).map_err(|error| invalid(format!("not valid: {error}")))?;
     let not_valid = |error: serde_json::Error| invalid(format!("not valid: {error}"));
+    let version: Version = serde_json::from_slice(&bytes).map_err(not_valid)?;
     match version.schema_version {
-        SCHEMA_VERSION => serde_json::from_slice(&bytes).map_err(not_valid),
         // Unfinished runs of older versions are not gone on with.
-        found if name == MANIFEST && SAME_COLUMNS.contains(&found) => {
+        found if found == SCHEMA_VERSION || (name == MANIFEST && SAME_COLUMNS.contains(&found)) => {
             serde_json::from_slice(&bytes).map_err(not_valid)
         }
         older::OLDER_VERSION if name == MANIFEST => {
@@ -320,7 +318,7 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
 }
 
 /// Turns metadata that is not there into `None`.
-pub(crate) fn if_there<T>(read: Result<T, MetadataError>) -> Result<Option<T>, MetadataError> {
+pub(crate) fn allow_missing<T>(read: Result<T, MetadataError>) -> Result<Option<T>, MetadataError> {
     match read {
         Ok(found) => Ok(Some(found)),
         Err(MetadataError::Missing { .. }) => Ok(None),
@@ -355,7 +353,7 @@ pub(crate) fn is_plain(name: &str) -> bool {
     parts.len() <= 2 && parts.into_iter().all(plain)
 }
 
-fn canonical(value: &Json, text: &mut String) {
+fn write_canonical(value: &Json, text: &mut String) {
     match value {
         Json::Object(members) => {
             let sorted: BTreeMap<&String, &Json> = members.iter().collect();
@@ -366,7 +364,7 @@ fn canonical(value: &Json, text: &mut String) {
                 }
                 text.push_str(&Json::from(name.as_str()).to_string());
                 text.push(':');
-                canonical(member, text);
+                write_canonical(member, text);
             }
             text.push('}');
         }
@@ -376,7 +374,7 @@ fn canonical(value: &Json, text: &mut String) {
                 if index > 0 {
                     text.push(',');
                 }
-                canonical(item, text);
+                write_canonical(item, text);
             }
             text.push(']');
         }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-use crate::dataset::{DatasetError, PROGRESS, ShardRecord, Sidecar, Summary, assemble, one_hash_per_world};
-use crate::manifest::{Manifest, MetadataError, RunRecord, if_there};
+use crate::dataset::{DatasetError, PROGRESS, ShardRecord, Sidecar, Summary, assemble, check_world_hashes};
+use crate::manifest::{Manifest, MetadataError, RunRecord, allow_missing};
 use crate::plan::Shard;
 use crate::storage::{Storage, StorageError};
 
@@ -75,7 +75,7 @@ pub struct Merged {
 /// When shards are missing or are not of one run, files are not as they were recorded, or something cannot be written.
 /// Neither card nor manifest is written then, unless writing them is what fails.
 pub fn merge(storage: &Storage) -> Result<Merged, MergeError> {
-    if let Some(manifest) = if_there(Manifest::read(storage))? {
+    if let Some(manifest) = allow_missing(Manifest::read(storage))? {
         let summary = Summary::of_manifest(&manifest);
         // Left by a merge that was interrupted after its last file.
         storage.remove_folder(PROGRESS)?;
@@ -87,7 +87,7 @@ pub fn merge(storage: &Storage) -> Result<Merged, MergeError> {
         return Err(MergeError::NotSharded(place()));
     }
     let files = files(storage, &run)?;
-    one_hash_per_world(files.values())?;
+    check_world_hashes(files.values())?;
     let manifest = assemble(storage, Manifest::new(&run), files.values())?;
     storage.remove_folder(PROGRESS)?;
     Ok(Merged { summary: Summary::of_manifest(&manifest), shards: Some(run.shards) })

@@ -1,6 +1,6 @@
 //! All pending files over several threads, in bounded memory.
 //!
-//! A pool makes the rows of batches, and the calling thread writes them in row order. It only asks for a batch that is at
+//! A pool makes the rows of batches and their structured rows, and the calling thread writes them in row order. It only asks for a batch that is at
 //! most [`AHEAD`] batches per thread ahead of the first unwritten one, so a slow batch cannot make finished ones pile up.
 
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::error::DatasetError;
-use super::file::BatchRows;
+use super::file::{BatchRows, PreparedBatch};
 use super::writer::DatasetWriter;
 use crate::funnel::Funnel;
 use crate::plan::Batch;
@@ -69,13 +69,13 @@ impl DatasetWriter {
                 scope.spawn(move |_| {
                     // Once the drive has ended nobody reads what is made.
                     if !ended.load(Relaxed) {
-                        let _ = sender.send(make(batch));
+                        let _ = sender.send(make(batch).map(PreparedBatch::from));
                     }
                 });
                 receiver
             };
             let mut batches = batches.into_iter();
-            let mut started: VecDeque<Receiver<Result<BatchRows, E>>> = VecDeque::new();
+            let mut started: VecDeque<Receiver<Result<PreparedBatch, E>>> = VecDeque::new();
             let next = || {
                 let room = (threads * AHEAD).saturating_sub(started.len());
                 started.extend(batches.by_ref().take(room).map(start));
@@ -91,7 +91,7 @@ impl DatasetWriter {
     /// Writes the rows of all batches of the pending files, which come in order.
     fn write_pending<E>(
         &self,
-        mut next: impl FnMut() -> Result<BatchRows, DriveError<E>>,
+        mut next: impl FnMut() -> Result<PreparedBatch, DriveError<E>>,
         mut report: impl FnMut(&Progress),
     ) -> Result<(), DriveError<E>> {
         let files = self.pending();
@@ -100,10 +100,10 @@ impl DatasetWriter {
         for file in files {
             let mut writer = self.start_file(file)?;
             for _ in &file.batches {
-                let rows = next()?;
-                progress.funnel.add(&rows.funnel);
-                progress.row_indexes += writer.rows_of_batch(rows.batch);
-                writer.submit(rows)?;
+                let batch = next()?;
+                progress.funnel.add(&batch.made.funnel);
+                progress.row_indexes += writer.rows_of_batch(batch.made.batch);
+                writer.submit(batch)?;
                 report(&progress);
             }
             writer.finish()?;

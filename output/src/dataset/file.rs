@@ -10,7 +10,7 @@ use super::progress::Sidecar;
 use super::writer::DatasetWriter;
 use crate::columns::{SCHEMA_VERSION, Table};
 use crate::documents::{RowsByDocument, add_rows};
-use crate::export::structured::structured;
+use crate::export::structured::make_structured;
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{FileEntry, is_world_id, structured_file, worlds_file};
 use crate::plan::FilePlan;
@@ -32,6 +32,29 @@ pub struct BatchRows {
     pub funnel: Funnel,
     /// The rows of the documents that they are made of; empty if the run has none.
     pub documents: RowsByDocument,
+}
+
+/// A batch with what the writer needs of its rows, made on the thread that made them.
+#[derive(Clone, Debug)]
+pub struct PreparedBatch {
+    pub(super) made: BatchRows,
+    /// The structured form of each row; `None` for a row that has none.
+    structured: Vec<Option<Dialogue>>,
+    counts: Counts,
+    skeletons: BTreeSet<String>,
+}
+
+impl From<BatchRows> for PreparedBatch {
+    fn from(made: BatchRows) -> Self {
+        let mut counts = Counts::default();
+        made.rows.iter().for_each(|row| counts.count(row));
+        Self {
+            structured: made.rows.iter().map(|row| make_structured(row).ok()).collect(),
+            skeletons: made.rows.iter().map(skeleton).collect(),
+            counts,
+            made,
+        }
+    }
 }
 
 /// Writes one planned file, its structured rows and its worlds, batch by batch.
@@ -87,12 +110,13 @@ impl FileWriter<'_> {
     ///
     /// # Errors
     /// When the batch is another than the next of the file, a row does not fit, or the file cannot be written.
-    pub fn submit(&mut self, rows: BatchRows) -> Result<(), DatasetError> {
+    pub fn submit(&mut self, batch: PreparedBatch) -> Result<(), DatasetError> {
+        let number = batch.made.batch;
         let next = self.plan.batches.get(self.next).map(|batch| batch.index);
-        if next != Some(rows.batch) {
-            return Err(self.refuse(rows.batch, "is not expected: it is not the next one of the file"));
+        if next != Some(number) {
+            return Err(self.refuse(number, "is not expected: it is not the next one of the file"));
         }
-        self.write(rows)?;
+        self.write(batch)?;
         self.next += 1;
         Ok(())
     }
@@ -145,7 +169,8 @@ impl FileWriter<'_> {
         Ok(())
     }
 
-    fn write(&mut self, batch: BatchRows) -> Result<(), DatasetError> {
+    fn write(&mut self, prepared: PreparedBatch) -> Result<(), DatasetError> {
+        let PreparedBatch { made: batch, structured, counts, skeletons } = prepared;
         let row_indexes = self.rows_of_batch(batch.batch);
         let written = batch.rows.len() as u64;
         if written > row_indexes {
@@ -159,13 +184,11 @@ impl FileWriter<'_> {
         for (id, canonical) in batch.worlds.iter().filter(|(id, _)| is_named(id)) {
             self.write_world(id, canonical)?;
         }
-        for row in batch.rows {
+        for (row, structured) in batch.rows.into_iter().zip(structured) {
             self.check(batch.batch, &row)?;
-            self.counts.count(&row);
-            self.skeletons.insert(skeleton(&row));
             let full_name = |name: &str| self.dataset.storage.full_name(name);
             // A row without a structured form is left out of these, and counted by the difference.
-            if let Ok(row) = structured(&row) {
+            if let Some(row) = structured {
                 self.structured_rows += 1;
                 let written = self.structured.write(row);
                 written.map_err(|source| at_file(source, full_name(&structured_file(&self.plan.name))))?;
@@ -173,6 +196,8 @@ impl FileWriter<'_> {
             let written = self.writer.write(row);
             written.map_err(|source| at_file(source, full_name(&self.plan.name)))?;
         }
+        self.counts.add(&counts);
+        self.skeletons.extend(skeletons);
         Ok(())
     }
 

@@ -31,7 +31,7 @@ impl DatasetWriter {
             return Err(DatasetError::Unfinished { missing: pending.len(), first: first.name.clone() });
         }
         let done = std::mem::take(&mut self.state().done);
-        one_hash_per_world(done.values())?;
+        check_world_hashes(done.values())?;
         if self.shard == Shard::WHOLE {
             let manifest = assemble(&self.storage, Manifest::new(&self.run), done.values())?;
             // The lock's file goes with the folder.
@@ -81,7 +81,7 @@ pub(crate) fn assemble<'a>(
     manifest.skeletons = summary.skeleton_count;
     manifest.funnel = summary.funnel;
     manifest.worlds = summary.worlds;
-    if let Some(text) = card::licenses(&manifest) {
+    if let Some(text) = card::render_licenses(&manifest) {
         let stored = storage.write(LICENSES, text.as_bytes())?;
         manifest.files.insert(LICENSES.to_owned(), FileEntry::new(stored, None));
     }
@@ -122,7 +122,7 @@ fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetEr
 }
 
 /// Checks that no two files mean different worlds by the same id.
-pub(crate) fn one_hash_per_world<'a>(
+pub(crate) fn check_world_hashes<'a>(
     sidecars: impl IntoIterator<Item = &'a Sidecar>,
 ) -> Result<(), DatasetError> {
     let mut known: BTreeMap<&str, (&str, &str)> = BTreeMap::new();

@@ -11,8 +11,8 @@ use crate::columns::SCHEMA_VERSION;
 use crate::documents::{RowsByDocument, add_rows};
 use crate::funnel::{Counts, Funnel};
 use crate::manifest::{
-    FileEntry, Identity, Manifest, MetadataError, RunRecord, config_hash, if_there, is_plain, is_world_id,
-    read_metadata, to_json,
+    FileEntry, Identity, Manifest, MetadataError, RunRecord, allow_missing, config_hash, is_plain,
+    is_world_id, read_metadata, to_json,
 };
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::Storage;
@@ -100,7 +100,7 @@ impl RunRecord {
 
     /// The record of a run that is not complete, if there is one.
     pub(crate) fn read(storage: &Storage) -> Result<Option<Self>, MetadataError> {
-        if_there(read_metadata(storage, RUN, ""))
+        allow_missing(read_metadata(storage, RUN, ""))
     }
 
     /// The first key in which another run differs, with both values: `` `seed` (found 1, expected 2) ``.
@@ -179,7 +179,7 @@ impl ShardRecord {
     /// When it is not one of this version.
     pub fn read(storage: &Storage, shard: Shard) -> Result<Option<Self>, MetadataError> {
         let name = Self::name(shard);
-        let record: Option<Self> = if_there(read_metadata(storage, &name, ""))?;
+        let record: Option<Self> = allow_missing(read_metadata(storage, &name, ""))?;
         let Some(record) = record else { return Ok(None) };
         let invalid = |what| MetadataError::Invalid { path: storage.full_name(&name), what };
         if record.run.config_hash != config_hash(&record.run.identity.config) {

@@ -239,7 +239,7 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
     let plan = plan();
     let [file, batch] = [&plan.files()[0], &plan.files()[1]];
     let check = |rows: BatchRows, expect: &str| {
-        let error = writer.start_file(file).unwrap().submit(rows).unwrap_err().to_string();
+        let error = writer.start_file(file).unwrap().submit(rows.into()).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
     let good = make(&file.batches[0]).unwrap();
@@ -257,8 +257,8 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
     check(with(&|rows| rows.rows[2].gates = "?".into()), "column `gates` is not JSON");
     check(make(&file.batches[1]).unwrap(), "it is not the next one of the file");
     let mut twice = writer.start_file(file).unwrap();
-    twice.submit(good.clone()).unwrap();
-    assert!(twice.submit(good.clone()).is_err());
+    twice.submit(good.clone().into()).unwrap();
+    assert!(twice.submit(good.clone().into()).is_err());
     let error = twice.finish().unwrap_err().to_string();
     assert!(error.contains("batch 1 of data/train-00000-of-00010.parquet: is missing"), "{error}");
     let renamed = |id: &str| {
@@ -270,10 +270,10 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
     check(renamed("../x"), "other characters");
     check(renamed(""), "other characters");
     let mut other = writer.start_file(file).unwrap();
-    other.submit(good.clone()).unwrap();
+    other.submit(good.clone().into()).unwrap();
     let mut next = make(&file.batches[1]).unwrap();
     next.worlds = [("train_clinic_0".to_owned(), "{}".into())].into();
-    assert!(other.submit(next).unwrap_err().to_string().contains("another world has this id"));
+    assert!(other.submit(next.into()).unwrap_err().to_string().contains("another world has this id"));
     drop(other);
     assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0, "no half file is left");
 }

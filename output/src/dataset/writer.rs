@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::{DatasetError, PROGRESS};
 use super::progress::{RUN, ShardRecord, Sidecar, Summary};
 use crate::documents::{DocumentReport, REPORTS};
-use crate::manifest::{Identity, Manifest, MetadataError, QUALITY, RunRecord, STEPS, if_there, to_json};
+use crate::manifest::{Identity, Manifest, MetadataError, QUALITY, RunRecord, STEPS, allow_missing, to_json};
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::{Lock, Storage};
 
@@ -197,7 +197,7 @@ fn held_run(
     first: &str,
     shard: Shard,
 ) -> Result<(Option<RunRecord>, Option<Summary>), DatasetError> {
-    if let Some(manifest) = if_there(Manifest::read(storage))? {
+    if let Some(manifest) = allow_missing(Manifest::read(storage))? {
         // Shards leave no trace in a complete dataset.
         let run = RunRecord::of_manifest(&manifest, shard.count());
         return Ok((Some(run), Some(Summary::of_manifest(&manifest))));

@@ -114,8 +114,7 @@ impl Conversation {
 
     /// Returns true if the world has an API of the name of the tool that ends goals.
     pub(super) fn ends_by_own_tool(&self) -> bool {
-        let finish = self.tools.iter().find(|tool| tool_name(tool) == FINISH);
-        finish.is_some_and(|tool| bare(tool).pointer("/parameters/properties/outcome").is_none())
+        self.tools.iter().any(|tool| tool_name(tool) == FINISH && !is_finish(tool))
     }
 
     /// Returns true if the assistant finds its APIs by searching.
@@ -135,7 +134,7 @@ impl Conversation {
     }
 
     /// Returns the texts of the messages of a role, in order.
-    pub(super) fn said(&self, role: Role) -> impl Iterator<Item = &str> {
+    pub(super) fn texts(&self, role: Role) -> impl Iterator<Item = &str> {
         self.turns.iter().filter(move |turn| turn.role == role).filter_map(|turn| turn.content.as_deref())
     }
 
@@ -236,22 +235,27 @@ fn call_id(row: &str, number: usize) -> String {
 }
 
 /// The function of a tool, without the wrapping that says that it is one.
-pub(super) fn bare(tool: &Json) -> &Json {
+pub(super) fn unwrap_function(tool: &Json) -> &Json {
     tool.get("function").unwrap_or(tool)
 }
 
 /// A function as a tool.
-pub(super) fn wrapped(function: Json) -> Json {
+pub(super) fn wrap_function(function: Json) -> Json {
     json!({"type": "function", "function": function})
 }
 
 pub(super) fn tool_name(tool: &Json) -> &str {
-    bare(tool).get("name").and_then(Json::as_str).unwrap_or_default()
+    unwrap_function(tool).get("name").and_then(Json::as_str).unwrap_or_default()
+}
+
+/// Returns true if a tool is the one that ends goals, and not an API of the world that has its name.
+pub(super) fn is_finish(tool: &Json) -> bool {
+    tool_name(tool) == FINISH && unwrap_function(tool).pointer("/parameters/properties/outcome").is_some()
 }
 
 /// The parameters of a tool, each with its schema and whether it must be given.
 pub(super) fn parameters(tool: &Json) -> Vec<(&str, &Json, bool)> {
-    let schema = bare(tool).get("parameters");
+    let schema = unwrap_function(tool).get("parameters");
     let required = schema.and_then(|schema| schema.get("required")).and_then(Json::as_array);
     let is_required =
         |name: &str| required.is_some_and(|names| names.iter().any(|other| other.as_str() == Some(name)));

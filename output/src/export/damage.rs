@@ -9,8 +9,10 @@ use diorama_seeds::contract::{Schemas, Side};
 use diorama_seeds::ending::FINISH;
 use serde_json::{Map, Value as Json};
 
-use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, bare, tool_name, wrapped};
-use super::searched::shown;
+use super::conversation::{
+    Call, Conversation, TOOL_SEARCHER, Turn, tool_name, unwrap_function, wrap_function,
+};
+use super::searched::read_shown_tools;
 use crate::row::{Dialogue, Role};
 
 /// A change of a row's calls with which its task is not solved.
@@ -37,9 +39,9 @@ pub(super) struct Damaged {
 }
 
 /// The pairs of a conversation, in the order of its turns.
-pub(super) fn pairs(conversation: &Conversation, rejected: &[Rejected], id: &str) -> Vec<Damaged> {
+pub(super) fn make_pairs(conversation: &Conversation, rejected: &[Rejected], id: &str) -> Vec<Damaged> {
     let mut by_kind: Vec<(&'static str, Vec<Damaged>)> = Vec::new();
-    for damaged in rejected.iter().filter_map(|mutant| damaged(conversation, mutant)) {
+    for damaged in rejected.iter().filter_map(|mutant| damage_turn(conversation, mutant)) {
         match by_kind.iter_mut().find(|(kind, _)| *kind == damaged.kind) {
             Some((_, others)) => others.push(damaged),
             None => by_kind.push((damaged.kind, vec![damaged])),
@@ -58,7 +60,7 @@ pub(super) fn pairs(conversation: &Conversation, rejected: &[Rejected], id: &str
 }
 
 /// The message of a mutant; none where its form is wrong, or its message is not to learn from.
-fn damaged(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged> {
+fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged> {
     let own_finish = conversation.ends_by_own_tool();
     let mut calls = conversation.turns.iter().enumerate().flat_map(|(at, turn)| {
         let calls = turn.calls.iter().enumerate();
@@ -89,7 +91,7 @@ fn damaged(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged> {
     let is_same = chosen.calls.len() == turn.calls.len()
         && chosen.calls.iter().zip(&turn.calls).all(|(one, other)| same(one, other))
         && chosen.text() == turn.text();
-    let tools = visible(conversation, at);
+    let tools = list_visible_tools(conversation, at);
     let is_valid = turn.calls.iter().all(|call| call.name == FINISH || is_valid(&tools, call));
     (chosen.train && !is_same && is_valid).then_some(Damaged { at, turn, kind: mutant.kind })
 }
@@ -102,8 +104,8 @@ fn next_answer(conversation: &Conversation, at: usize) -> Option<&Turn> {
 }
 
 /// The tools that could be called in a turn, by name.
-fn visible(conversation: &Conversation, at: usize) -> HashMap<String, Json> {
-    let found = conversation.turns[..at].iter().filter_map(shown).flatten().map(wrapped);
+fn list_visible_tools(conversation: &Conversation, at: usize) -> HashMap<String, Json> {
+    let found = conversation.turns[..at].iter().filter_map(read_shown_tools).flatten().map(wrap_function);
     let tools = found.chain(conversation.tools.iter().cloned());
     tools.map(|tool| (tool_name(&tool).to_owned(), tool)).collect()
 }
@@ -113,7 +115,7 @@ fn is_valid(tools: &HashMap<String, Json>, call: &Call) -> bool {
     if call.name == TOOL_SEARCHER {
         return true;
     }
-    let schema = tools.get(&call.name).and_then(|tool| bare(tool).get("parameters"));
+    let schema = tools.get(&call.name).and_then(|tool| unwrap_function(tool).get("parameters"));
     let arguments = Json::Object(call.arguments.clone());
     schema.is_some_and(|schema| Schemas::default().check(schema, &arguments, Side::Request).is_ok())
 }

@@ -43,7 +43,7 @@ pub(super) fn lines(
         return Ok(Vec::new());
     }
     let damaged = match shape.format {
-        Format::TrlPreference => damage::pairs(&conversation, &list_mutants(row), &row.id),
+        Format::TrlPreference => damage::make_pairs(&conversation, &list_mutants(row), &row.id),
         _ => Vec::new(),
     };
     searched::render(&mut conversation, shape.searched);

@@ -3,7 +3,7 @@
 use diorama_seeds::agent_tools::{CALL_API, call_api};
 use serde_json::{Map, Value as Json, json};
 
-use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, tool_name, wrapped};
+use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, tool_name, wrap_function};
 use super::options::Searched;
 
 use diorama_seeds::ending::FINISH;
@@ -14,18 +14,18 @@ pub(super) fn render(conversation: &mut Conversation, how: Searched) {
         return;
     }
     match how {
-        Searched::Deferred => deferred(conversation),
+        Searched::Deferred => defer(conversation),
         Searched::Dispatch => {
             // After `ToolSearcher`, before what ends a goal.
             conversation.tools.insert(1, call_api());
-            conversation.turns.iter_mut().for_each(|turn| dispatched(turn, how));
+            conversation.turns.iter_mut().for_each(|turn| dispatch(turn, how));
         }
         Searched::Text => {}
     }
 }
 
 /// Renders one turn in the way of its conversation: what it calls goes through `call_api`.
-pub(super) fn dispatched(turn: &mut Turn, how: Searched) {
+pub(super) fn dispatch(turn: &mut Turn, how: Searched) {
     if how != Searched::Dispatch {
         return;
     }
@@ -41,16 +41,16 @@ pub(super) fn dispatched(turn: &mut Turn, how: Searched) {
     }
 }
 
-fn deferred(conversation: &mut Conversation) {
+fn defer(conversation: &mut Conversation) {
     let Conversation { tools, visible, turns } = conversation;
     visible.clear();
     for turn in turns {
         visible.push(tools.len());
-        let Some(shown) = shown(turn) else { continue };
+        let Some(shown) = read_shown_tools(turn) else { continue };
         let names: Vec<Json> = shown.iter().map(|tool| json!({"name": tool_name(tool)})).collect();
         for tool in shown {
             if !tools.iter().any(|known| tool_name(known) == tool_name(&tool)) {
-                tools.push(wrapped(tool));
+                tools.push(wrap_function(tool));
             }
         }
         turn.content = Some(json!({ "tools": names }).to_string());
@@ -58,7 +58,7 @@ fn deferred(conversation: &mut Conversation) {
 }
 
 /// The functions that a reply to a search shows; none for other messages, and for a search that failed.
-pub(super) fn shown(turn: &Turn) -> Option<Vec<Json>> {
+pub(super) fn read_shown_tools(turn: &Turn) -> Option<Vec<Json>> {
     if turn.name.as_deref() != Some(TOOL_SEARCHER) {
         return None;
     }

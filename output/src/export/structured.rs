@@ -10,7 +10,7 @@ use crate::row::{Dialogue, RowFault};
 ///
 /// # Errors
 /// When the row has no structured form.
-pub(crate) fn structured(row: &Dialogue) -> Result<Dialogue, RowFault> {
+pub(crate) fn make_structured(row: &Dialogue) -> Result<Dialogue, RowFault> {
     let mut conversation = Conversation::of(row)?;
     endings::apply(row, &mut conversation)?;
     conversation.number_calls(&row.id);

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::open::{Failure, Folder, Part, is_rows};
 use crate::columns::SCHEMA_VERSION;
-use crate::export::structured::structured;
+use crate::export::structured::make_structured;
 use crate::funnel::Counts;
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, structured_file};
 use crate::row::parts::Provenance;
@@ -41,7 +41,7 @@ impl Tally {
     }
 
     /// Rows that do not stand where their rows say.
-    fn misplaced(&self) -> Vec<Failure> {
+    fn find_misplaced(&self) -> Vec<Failure> {
         let mut failures = Vec::new();
         let mut last: Option<(&str, u64)> = None;
         // Files of a split are numbered, so their names are in the order of their rows.
@@ -206,7 +206,7 @@ impl Folder {
                 failures.push(failure(name, format!("found {found} rows, expected {expected}")));
             }
         }
-        for what in counts_that_differ(&tally.counts, &manifest.counts) {
+        for what in list_differing_counts(&tally.counts, &manifest.counts) {
             failures.push(failure(MANIFEST, format!("`counts.{what}` is not what the rows hold")));
         }
         // Datasets of earlier versions did not count them.
@@ -238,7 +238,7 @@ impl Folder {
     #[must_use]
     pub fn check_making(&self, tally: &Tally) -> Vec<Failure> {
         let Manifest { funnel, plan, .. } = self.manifest();
-        let mut failures = tally.misplaced();
+        let mut failures = tally.find_misplaced();
         let mut same = |what: &str, found: u64, expected: u64, of: &str| {
             if found != expected {
                 failures.push(failure(MANIFEST, format!("`{what}` is {found}, expected {expected}, {of}")));
@@ -297,7 +297,7 @@ impl Folder {
         for row in rows {
             let Ok(row) = row else { return Vec::new() };
             // A row that has no structured form is left out.
-            let Ok(expected) = structured(&row) else { continue };
+            let Ok(expected) = make_structured(&row) else { continue };
             let what = match stored.next() {
                 Some(Ok(stored)) if stored == expected => {
                     found += 1;
@@ -394,12 +394,12 @@ impl Folder {
                 failures.push(failure(name, format!("no row names world `{world}`")));
             }
         }
-        failures.extend(self.gaps().into_iter().map(|what| failure(MANIFEST, what)));
+        failures.extend(self.find_gaps().into_iter().map(|what| failure(MANIFEST, what)));
         failures
     }
 
     /// Numbered files that the manifest leaves out: the names say how many there are.
-    fn gaps(&self) -> Vec<String> {
+    fn find_gaps(&self) -> Vec<String> {
         let files = &self.manifest().files;
         let mut gaps = Vec::new();
         for split in Split::ALL {
@@ -427,7 +427,7 @@ impl Folder {
     }
 }
 
-fn counts_that_differ(found: &Counts, expected: &Counts) -> Vec<&'static str> {
+fn list_differing_counts(found: &Counts, expected: &Counts) -> Vec<&'static str> {
     [
         ("dialogues", found.dialogues == expected.dialogues),
         ("calls", found.calls == expected.calls),
@@ -438,6 +438,10 @@ fn counts_that_differ(found: &Counts, expected: &Counts) -> Vec<&'static str> {
         ("tags", found.tags == expected.tags),
         // Datasets of earlier versions did not count them.
         ("apis", expected.apis.is_empty() || found.apis == expected.apis),
+        (
+            "sources_called",
+            expected.sources_called.is_empty() || found.sources_called == expected.sources_called,
+        ),
         ("licenses", found.licenses == expected.licenses),
         ("sources", expected.sources.is_empty() || found.sources == expected.sources),
     ]

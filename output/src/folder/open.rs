@@ -153,13 +153,15 @@ impl Folder {
             return Err(WorldError::Unknown(id.to_owned()));
         };
         let bytes = match place.group {
-            Some(group) => self.stored_world(id, &WorldFile::open(&self.storage, &place.file)?, group)?,
+            Some(group) => {
+                self.read_stored_world(id, &WorldFile::open(&self.storage, &place.file)?, group)?
+            }
             None => {
                 let bytes = self.storage.read(&place.file, MAX_WORLD_BYTES)?;
                 bytes.ok_or_else(|| WorldError::Missing(place.file.clone()))?
             }
         };
-        same_world(id, &bytes, hash)?;
+        check_world_hash(id, &bytes, hash)?;
         Ok(bytes)
     }
 
@@ -177,12 +179,12 @@ impl Folder {
         let worlds = WorldFile::open(&self.storage, file)?;
         for (group, id) in ids.iter().enumerate() {
             let hash = self.manifest.worlds.get(id).ok_or_else(|| WorldError::Unknown(id.clone()))?;
-            same_world(id, &self.stored_world(id, &worlds, group)?, hash)?;
+            check_world_hash(id, &self.read_stored_world(id, &worlds, group)?, hash)?;
         }
         Ok(())
     }
 
-    fn stored_world(&self, id: &str, file: &WorldFile, group: usize) -> Result<Vec<u8>, WorldError> {
+    fn read_stored_world(&self, id: &str, file: &WorldFile, group: usize) -> Result<Vec<u8>, WorldError> {
         let (found, text) = file.read(group)?;
         if found != id {
             return Err(WorldError::Other { world: id.to_owned(), found });
@@ -191,7 +193,7 @@ impl Folder {
     }
 }
 
-fn same_world(id: &str, text: &[u8], expected: &str) -> Result<(), WorldError> {
+fn check_world_hash(id: &str, text: &[u8], expected: &str) -> Result<(), WorldError> {
     let found = blake3::hash(text).to_hex().to_string();
     match found == expected {
         true => Ok(()),

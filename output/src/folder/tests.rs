@@ -169,6 +169,7 @@ fn changed_missing_and_added_files_are_found() {
             ("manifest.json", None, "`counts.splits`"),
             ("manifest.json", None, "`counts.abilities`"),
             ("manifest.json", None, "`counts.apis`"),
+            ("manifest.json", None, "`counts.sources_called`"),
             ("manifest.json", None, "`counts.domains`"),
             ("manifest.json", None, "`counts.tags`"),
             ("manifest.json", None, "`counts.licenses`"),
@@ -222,6 +223,7 @@ fn edited_rows_are_found_even_when_checksums_are_made_to_fit() {
         },
         &[
             ("manifest.json", None, "`counts.domains`"),
+            ("manifest.json", None, "`counts.sources_called`"),
             ("structured/test-00000-of-00001.parquet", Some("d00000030"), "is not the structured form"),
             ("data", None, "domain `train_clinic_0` is in train and in test"),
         ],

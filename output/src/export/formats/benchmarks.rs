@@ -3,14 +3,14 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{arguments, with_id};
-use crate::export::conversation::{Conversation, TOOL_SEARCHER, bare, parameters, tool_name};
+use crate::export::conversation::{Conversation, TOOL_SEARCHER, parameters, tool_name, unwrap_function};
 use crate::export::options::{Searched, Shape};
 use crate::export::searched;
 use crate::row::{Dialogue, Role};
 
 /// All that the user says is the query; the answers are all calls in order.
 pub(super) fn xlam(shape: &Shape, conversation: &Conversation) -> Json {
-    let query: Vec<&str> = conversation.said(Role::User).collect();
+    let query: Vec<&str> = conversation.texts(Role::User).collect();
     let answers: Json = conversation
         .calls()
         .map(|call| json!({"name": call.name, "arguments": arguments(shape, call)}))
@@ -23,7 +23,7 @@ pub(super) fn xlam(shape: &Shape, conversation: &Conversation) -> Json {
                 .into_iter()
                 .map(|(name, schema, required)| (name.to_owned(), xlam_parameter(schema, required)))
                 .collect();
-            json!({"name": tool_name(tool), "description": text(bare(tool), "description"), "parameters": parameters})
+            json!({"name": tool_name(tool), "description": text(unwrap_function(tool), "description"), "parameters": parameters})
         })
         .collect();
     json!({"query": query.join("\n"), "tools": tools.to_string(), "answers": answers.to_string()})
@@ -70,7 +70,7 @@ pub(super) fn reverse_chain(row: &Dialogue, number: u64, mut conversation: Conve
         let format = format!("{}({}) -> {}", tool_name(tool), names(&inputs), names(&outputs));
         json!({
             "name": tool_name(tool),
-            "Description": text(bare(tool), "description"),
+            "Description": text(unwrap_function(tool), "description"),
             "input_params": inputs,
             "output_params": outputs,
             "format": format,

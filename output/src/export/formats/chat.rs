@@ -50,7 +50,7 @@ pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: Da
     // The damaged message has no reasoning, so the chosen one is written without it, too.
     let chosen = Turn { reasoning: None, ..conversation.turns[at].clone() };
     if conversation.is_searched() {
-        searched::dispatched(&mut rejected, shape.searched);
+        searched::dispatch(&mut rejected, shape.searched);
     }
     json!({
         "turn": at,

@@ -1,11 +1,10 @@
 //! Prompts with what a reward needs: what is said before the agent's first word, the tools visible then, and the task.
 
 use diorama_seeds::agent_tools::{ASK_USER, ask_user};
-use diorama_seeds::ending::FINISH;
 use serde_json::{Value as Json, json};
 
 use super::chat;
-use crate::export::conversation::{Conversation, bare, tool_name};
+use crate::export::conversation::{Conversation, is_finish, tool_name, unwrap_function};
 use crate::export::options::Shape;
 use crate::row::{Dialogue, ability_name};
 
@@ -39,7 +38,7 @@ pub(super) fn nemo_gym(shape: &Shape, conversation: &Conversation, row: &Dialogu
     }
     // The Responses API has no wrapping around functions.
     let tools = offered.iter().map(|tool| {
-        let function = bare(tool);
+        let function = unwrap_function(tool);
         json!({
             "type": "function",
             "name": function.get("name"),
@@ -63,11 +62,6 @@ pub(super) fn nemo_gym(shape: &Shape, conversation: &Conversation, row: &Dialogu
     }))
 }
 
-/// Returns true if a tool ends goals, and is no API of the world.
-fn is_finish(tool: &Json) -> bool {
-    tool_name(tool) == FINISH && bare(tool).pointer("/parameters/properties/outcome").is_some()
-}
-
 /// Returns true if a tool can be called by path.
 fn has_plain_name(tool: &Json) -> bool {
     let name = tool_name(tool);
@@ -87,7 +81,7 @@ pub(super) fn verl(shape: &Shape, conversation: &Conversation, row: &Dialogue, n
             "split": row.split.as_str(),
             "index": number,
             "id": row.id,
-                "world_id": row.world_id,
+            "world_id": row.world_id,
             "episode": row.episode,
             "user_facts": row.user_facts,
             "need_tools_kwargs": false,

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::arguments;
-use crate::export::conversation::{Conversation, Turn, bare};
+use crate::export::conversation::{Conversation, Turn, unwrap_function};
 use crate::export::options::Shape;
 use crate::row::Role;
 
@@ -56,7 +56,7 @@ pub(super) fn alternating(shape: &Shape, conversation: &Conversation) -> Json {
     }
     let turns: Vec<Json> =
         turns.into_iter().map(|(from, value)| json!({"from": from, "value": value})).collect();
-    let system: Vec<&str> = conversation.said(Role::System).collect();
+    let system: Vec<&str> = conversation.texts(Role::System).collect();
     json!({"conversations": turns, "system": system.join("\n\n"), "tools": tools(conversation)})
 }
 
@@ -75,5 +75,5 @@ fn calls(shape: &Shape, turn: &Turn) -> String {
 
 /// The tools as text, each as the bare function.
 fn tools(conversation: &Conversation) -> String {
-    conversation.tools.iter().map(bare).cloned().collect::<Json>().to_string()
+    conversation.tools.iter().map(unwrap_function).cloned().collect::<Json>().to_string()
 }
