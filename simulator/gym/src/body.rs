@@ -1,7 +1,6 @@
 //! Bodies of requests, read whole within bounds.
 
 use axum::body::Body;
-use axum::http::Request;
 use diorama_sessions::{Kind, Problem};
 use diorama_simulator::http::BODY_TIMEOUT;
 use http_body_util::BodyExt as _;
@@ -29,23 +28,22 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// Reads a body of at most `limit` bytes.
-    pub(crate) async fn read<T: DeserializeOwned>(
-        &self,
-        request: Request<Body>,
-        limit: usize,
-    ) -> Result<T, Problem> {
-        let seconds = BODY_TIMEOUT.as_secs();
-        let late = |_| {
-            Problem::new(
-                Kind::RequestTimeout,
-                format!("the body: expected all of it within {seconds} seconds, found less"),
-            )
-        };
-        timeout(BODY_TIMEOUT, self.read_json(request.into_body(), limit)).await.map_err(late)?
+    /// Reads a body of at most `limit` bytes as JSON.
+    pub(crate) async fn read<T: DeserializeOwned>(&self, body: Body, limit: usize) -> Result<T, Problem> {
+        parse(&self.read_bytes(body, limit).await?)
     }
 
-    async fn read_json<T: DeserializeOwned>(&self, mut body: Body, limit: usize) -> Result<T, Problem> {
+    /// Reads a body of at most `limit` bytes.
+    pub(crate) async fn read_bytes(&self, body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
+        let read = timeout(BODY_TIMEOUT, self.read_frames(body, limit)).await;
+        read.unwrap_or_else(|_| {
+            let seconds = BODY_TIMEOUT.as_secs();
+            let detail = format!("the body: expected all of it within {seconds} seconds, found less");
+            Err(Problem::new(Kind::RequestTimeout, detail))
+        })
+    }
+
+    async fn read_frames(&self, mut body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
         let mut bytes: Vec<u8> = Vec::new();
         let mut _held = None;
         while let Some(frame) = body.frame().await {
@@ -64,7 +62,7 @@ impl Bodies {
             }
             bytes.extend_from_slice(&data);
         }
-        parse(&bytes)
+        Ok(bytes)
     }
 }
 
@@ -72,7 +70,7 @@ impl Bodies {
 ///
 /// # Errors
 /// 400 where it is no JSON, 422 where it is another value.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let bytes = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { bytes };
     serde_json::from_slice(bytes).map_err(|error| {
         let kind = if error.is_data() { Kind::Invalid } else { Kind::Malformed };

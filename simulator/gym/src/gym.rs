@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::{FromRef, FromRequest};
 use axum::http::Request;
 use diorama_seeds::agent_tools::CALL_API;
 use diorama_sessions::{Called, Capacity, Episodes, Graded, Kind, NewEpisode, Problem, SessionKey};
@@ -65,7 +66,15 @@ impl Gym {
     /// # Errors
     /// 413 and 408 where it is too large or late, 400 and 422 where it is not such JSON.
     pub(crate) async fn read<T: DeserializeOwned>(&self, request: Request<Body>) -> Result<T, Problem> {
-        self.bodies.read(request, self.app.max_body_bytes()).await
+        self.bodies.read(request.into_body(), self.app.max_body_bytes()).await
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// 413 and 408 where it is too large or late.
+    pub(crate) async fn read_bytes(&self, body: Body) -> Result<Vec<u8>, Problem> {
+        self.bodies.read_bytes(body, self.app.max_body_bytes()).await
     }
 
     /// Reads a body that holds an episode, or figures of many.
@@ -76,7 +85,7 @@ impl Gym {
         &self,
         request: Request<Body>,
     ) -> Result<T, Problem> {
-        self.bodies.read(request, MAX_EPISODE_BYTES).await
+        self.bodies.read(request.into_body(), MAX_EPISODE_BYTES).await
     }
 
     /// The episode that a caller knows by this name.
@@ -145,6 +154,20 @@ impl Gym {
 
     fn key(&self, name: &str) -> SessionKey {
         SessionKey::new(self.protocol.name(), name)
+    }
+}
+
+/// The body of a request as JSON of a type; an empty body is an empty object.
+pub(crate) struct Read<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Read<T>
+where
+    Arc<Gym>: FromRef<S>,
+{
+    type Rejection = Refused;
+
+    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Refused> {
+        Ok(Self(Arc::<Gym>::from_ref(state).read(request).await?))
     }
 }
 

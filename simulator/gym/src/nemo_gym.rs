@@ -14,13 +14,12 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, Request, Response, Uri};
-use axum::response::IntoResponse as _;
+use axum::middleware::from_fn;
 use axum::routing::{any, get, post};
 use diorama_sessions::{Kind, Problem};
-use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use self::cookie::{session_of, with_cookie};
+use self::cookie::{repeat_cookie, session_of, with_cookie};
 use self::metrics::{AggregateMetrics, AggregateMetricsRequest};
 use self::names::{MCP_SERVER, SESSION_MEMBER, session_name};
 use crate::gym::{Gym, Refused};
@@ -35,42 +34,22 @@ const MCP_HEADER: HeaderName = HeaderName::from_static("x-nemo-gym-session-token
 /// What agents put before paths to tell rollouts apart.
 const ROLLOUT_PREFIX: &str = "/ng-rollout/";
 
-/// The reply to a seed.
-#[derive(Serialize)]
-struct Seeded<'a> {
-    mcp: McpAccess<'a>,
-}
-
-/// How an agent reaches the tools of its session by the Model Context Protocol.
-#[derive(Serialize)]
-struct McpAccess<'a> {
-    server_name: &'static str,
-    url_path: &'static str,
-    transport: &'static str,
-    headers: McpHeaders<'a>,
-}
-
-#[derive(Serialize)]
-struct McpHeaders<'a> {
-    #[serde(rename = "X-NeMo-Gym-Session-Token")]
-    session: &'a str,
-}
-
 /// The routes.
 pub(crate) fn router(gym: &Arc<Gym>) -> Router {
     Router::new()
-        .route("/", get(|| async { reply::json(&json!({"status": "ok"})) }))
         .route("/seed_session", post(seed_session))
         .route("/verify", post(verify::verify))
         .route("/aggregate_metrics", post(aggregate_metrics))
         .route("/close_session", post(close_session))
+        .route("/{tool}", post(call_tool))
+        .route_layer(from_fn(repeat_cookie))
+        .route("/", get(|| async { reply::json(&json!({"status": "ok"})) }))
         // A stored episode is graded again from its calls, without a session.
         .route("/reverify_mode", get(|| async { reply::json(&"stateless") }))
         .route("/mcp", any(mcp))
         .route("/mcp/", any(mcp))
-        .route("/{tool}", post(call_tool))
-        .fallback(|uri: Uri| async move { no_route(&uri) })
-        .method_not_allowed_fallback(|uri: Uri| async move { wrong_method(&uri) })
+        .fallback(|uri: Uri| async move { refuse_path(&uri) })
+        .method_not_allowed_fallback(|uri: Uri| async move { refuse_method(&uri) })
         .with_state(Arc::clone(gym))
 }
 
@@ -88,23 +67,15 @@ pub(crate) fn strip_rollout(request: &mut Request<Body>) {
 }
 
 /// Begins the episode of a dataset's row.
-async fn seed_session(
-    State(gym): State<Arc<Gym>>,
-    headers: HeaderMap,
-    request: Request<Body>,
-) -> Response<Body> {
-    let earlier = session_of(&headers);
-    match seed(&gym, request, earlier.as_deref()).await {
-        Ok(id) => {
-            let headers = McpHeaders { session: &id };
-            let mcp = McpAccess { server_name: MCP_SERVER, url_path: "/mcp", transport: "http", headers };
-            with_cookie(reply::json(&Seeded { mcp }), Some(&id))
-        }
-        Err(refused) => with_cookie(refused.into_response(), earlier.as_deref()),
-    }
+async fn seed_session(State(gym): State<Arc<Gym>>, headers: HeaderMap, request: Request<Body>) -> Answer {
+    let id = begin_episode(&gym, request, session_of(&headers).as_deref()).await?;
+    // How an agent reaches the tools of its session by the Model Context Protocol.
+    let headers = json!({"X-NeMo-Gym-Session-Token": id});
+    let mcp = json!({"server_name": MCP_SERVER, "url_path": "/mcp", "transport": "http", "headers": headers});
+    Ok(with_cookie(reply::json(&json!({"mcp": mcp})), &id))
 }
 
-async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Result<String, Refused> {
+async fn begin_episode(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Result<String, Refused> {
     let row: Map<String, Json> = gym.read_episode(request).await?;
     let start = Setup::read(&row)?.start(&gym.tasks, AnyTask::Never)?;
     let name = session_name(&row)?;
@@ -116,9 +87,9 @@ async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Resul
     let id = gym
         .begin(start, name.as_deref(), request.as_bytes())
         .await
-        .map_err(|error| conflict(error, name.as_deref()))?;
+        .map_err(|error| explain_conflict(error, name.as_deref()))?;
     for tool in gym.tools(&id).await? {
-        if let Some(problem) = unfit_name(&tool.name) {
+        if let Some(problem) = check_name(&tool.name) {
             gym.episodes.close(&id).await?;
             return Err(problem.into());
         }
@@ -127,7 +98,7 @@ async fn seed(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Resul
 }
 
 /// The problem of a name that another row's session has.
-fn conflict(error: Refused, name: Option<&str>) -> Refused {
+fn explain_conflict(error: Refused, name: Option<&str>) -> Refused {
     match (&error, name) {
         (Refused::Because(problem), Some(name)) if problem.is_about_key() => {
             let detail = format!(
@@ -140,7 +111,7 @@ fn conflict(error: Refused, name: Option<&str>) -> Refused {
 }
 
 /// Why a tool cannot be called by path.
-fn unfit_name(name: &str) -> Option<Problem> {
+fn check_name(name: &str) -> Option<Problem> {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if plain && !name.is_empty() && !RESERVED.contains(&name) {
         return None;
@@ -161,19 +132,15 @@ async fn call_tool(
     Path(tool): Path<String>,
     headers: HeaderMap,
     request: Request<Body>,
-) -> Response<Body> {
-    let session = session_of(&headers);
-    let called = async {
-        let id = session.as_deref().ok_or_else(|| {
-            Problem::new(
-                Kind::Malformed,
-                "found no session cookie, expected the one of the reply to POST /seed_session",
-            )
-        })?;
-        let called = gym.call(id, &tool, gym.read(request).await?).await?;
-        Ok::<_, Refused>(reply::text(called.status, called.body))
-    };
-    with_cookie(called.await.into_response(), session.as_deref())
+) -> Answer {
+    let id = session_of(&headers).ok_or_else(|| {
+        Problem::new(
+            Kind::Malformed,
+            "found no session cookie, expected the one of the reply to POST /seed_session",
+        )
+    })?;
+    let called = gym.call(&id, &tool, gym.read(request).await?).await?;
+    Ok(reply::text(called.status, called.body))
 }
 
 /// Ends a session: of the caller's name, or of the cookie. Ending it twice is no error.
@@ -182,39 +149,30 @@ async fn close_session(
     headers: HeaderMap,
     request: Request<Body>,
 ) -> Response<Body> {
-    let session = session_of(&headers);
     let closed = async {
         let body: Map<String, Json> = gym.read(request).await?;
         let id = match session_name(&body)? {
             Some(name) => gym.named(&name),
-            None => session.clone(),
+            None => session_of(&headers),
         };
         match id {
             Some(id) => gym.episodes.close(&id).await,
             None => Ok(false),
         }
     };
-    let response = match closed.await {
+    match closed.await {
         Ok(closed) => reply::json(&json!({"outcome": if closed { "closed" } else { "already_closed" }})),
         Err(problem) => reply::text(
             problem.status(),
             json!({"outcome": "release_failed", "detail": problem.detail()}).to_string(),
         ),
-    };
-    with_cookie(response, session.as_deref())
+    }
 }
 
 /// Adds up the rewards of rollouts.
-async fn aggregate_metrics(
-    State(gym): State<Arc<Gym>>,
-    headers: HeaderMap,
-    request: Request<Body>,
-) -> Response<Body> {
-    let read = gym.read_episode(request).await;
-    let summed = read.map(|rollouts: AggregateMetricsRequest| {
-        reply::json(&AggregateMetrics::of(&rollouts.verify_responses))
-    });
-    with_cookie(summed.map_err(Refused::from).into_response(), session_of(&headers).as_deref())
+async fn aggregate_metrics(State(gym): State<Arc<Gym>>, request: Request<Body>) -> Answer {
+    let rollouts: AggregateMetricsRequest = gym.read_episode(request).await?;
+    Ok(reply::json(&AggregateMetrics::of(&rollouts.verify_responses)))
 }
 
 /// Answers the Model Context Protocol for the session that the header names.
@@ -227,15 +185,14 @@ async fn mcp(State(gym): State<Arc<Gym>>, request: Request<Body>) -> Answer {
         )
     })?;
     let (parts, body) = request.into_parts();
-    let body = axum::body::to_bytes(body, gym.app.max_body_bytes()).await;
-    let body = body.map_err(|error| Problem::new(Kind::BodyTooLarge, format!("the body: {error}")))?;
+    let body = gym.read_bytes(body).await?.into();
     let slot = gym.app.sessions().get(&id)?;
     let (response, steps) = gym.app.mcp().answer(slot, parts, body).await;
     steps.settle().await?;
     Ok(response)
 }
 
-fn no_route(uri: &Uri) -> Answer {
+fn refuse_path(uri: &Uri) -> Answer {
     let shown: String = uri.path().chars().take(200).collect();
     let detail = format!(
         "found the path {shown}, expected /seed_session, /verify, /aggregate_metrics, /close_session, /mcp or the name of a tool"
@@ -243,7 +200,7 @@ fn no_route(uri: &Uri) -> Answer {
     Err(Problem::new(Kind::NotFound, detail).into())
 }
 
-fn wrong_method(uri: &Uri) -> Answer {
+fn refuse_method(uri: &Uri) -> Answer {
     let shown: String = uri.path().chars().take(200).collect();
     let detail = format!("{shown}: expected POST, or GET for / and /reverify_mode");
     Err(Problem::new(Kind::MethodNotAllowed, detail).into())

@@ -39,34 +39,34 @@ pub(crate) fn router(gym: &Arc<Gym>) -> Router {
         .route("/reset", post(http::reset))
         .route("/step", post(http::step))
         .route("/state", get(http::state))
-        .route("/mcp", any(mcp_socket).post(http::mcp))
-        .route("/ws", any(socket))
+        .route("/mcp", any(open_mcp_socket).post(http::mcp))
+        .route("/ws", any(open_socket))
         .with_state(env)
         .merge(task_routes::router().with_state(Arc::clone(gym)))
-        .fallback(|uri: Uri| async move { no_route(&uri) })
+        .fallback(|uri: Uri| async move { refuse_path(&uri) })
 }
 
-async fn socket(
+async fn open_socket(
     State(env): State<Arc<OpenEnv>>,
     RawQuery(query): RawQuery,
     upgrade: WebSocketUpgrade,
 ) -> impl IntoResponse {
     let query = query.unwrap_or_default();
     let session = query.split('&').find_map(|pair| pair.strip_prefix("session_id=")).map(str::to_owned);
-    bounded(upgrade, &env).on_upgrade(move |upgraded| socket::serve(env, upgraded, session))
+    bound_messages(upgrade, &env).on_upgrade(move |upgraded| socket::serve(env, upgraded, session))
 }
 
-async fn mcp_socket(State(env): State<Arc<OpenEnv>>, upgrade: WebSocketUpgrade) -> impl IntoResponse {
-    bounded(upgrade, &env).on_upgrade(move |upgraded| socket::serve_mcp(env, upgraded))
+async fn open_mcp_socket(State(env): State<Arc<OpenEnv>>, upgrade: WebSocketUpgrade) -> impl IntoResponse {
+    bound_messages(upgrade, &env).on_upgrade(move |upgraded| socket::serve_mcp(env, upgraded))
 }
 
 /// A socket whose messages are as large as bodies may be.
-fn bounded(upgrade: WebSocketUpgrade, env: &OpenEnv) -> WebSocketUpgrade {
+fn bound_messages(upgrade: WebSocketUpgrade, env: &OpenEnv) -> WebSocketUpgrade {
     let most = env.gym.app.max_body_bytes();
     upgrade.max_message_size(most).max_frame_size(most)
 }
 
-fn no_route(uri: &Uri) -> Answer {
+fn refuse_path(uri: &Uri) -> Answer {
     let shown: String = uri.path().chars().take(200).collect();
     Err(Problem::new(Kind::NotFound, format!("no route fits {shown}; see /openapi.json")).into())
 }

@@ -11,20 +11,21 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderName, Method, Request, Uri};
+use axum::extract::{FromRef, State};
+use axum::http::{HeaderMap, HeaderName, Method, Uri};
+use axum::middleware::from_fn;
 use axum::routing::{get, post};
-use diorama_sessions::{Called, Kind, Problem, unguessable};
-use serde::{Deserialize, Serialize};
+use diorama_sessions::{Called, Kind, Problem, quoted, unguessable};
+use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use self::names::{for_python, from_python, may_be_renamed};
 use self::replies::RecentReplies;
 use self::stream::{events, result_events};
-use crate::gym::{Gym, Refused, reward};
+use crate::gym::{Gym, Read, Refused, reward};
 use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
-use crate::task_routes::{self, ENVIRONMENT, check_environment};
+use crate::task_routes::{self, ENVIRONMENT, check_environment, check_path};
 use crate::tools::{self, Tool};
 
 /// The header that names a session.
@@ -33,9 +34,16 @@ const SESSION_HEADER: HeaderName = HeaderName::from_static("x-session-id");
 const MAX_NAME_BYTES: usize = 200;
 
 /// The environment.
+#[derive(Clone)]
 pub(crate) struct Ors {
     gym: Arc<Gym>,
-    replies: RecentReplies,
+    replies: Arc<RecentReplies>,
+}
+
+impl FromRef<Ors> for Arc<Gym> {
+    fn from_ref(ors: &Ors) -> Self {
+        Self::clone(&ors.gym)
+    }
 }
 
 /// The body of `/create`.
@@ -59,58 +67,26 @@ struct ToolCall {
     task_id: Option<String>,
 }
 
-/// What comes of a call.
-#[derive(Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-enum RunToolOutput {
-    Success { ok: bool, output: ToolOutput },
-    Error { ok: bool, error: String, reason: &'static str },
+fn text_block(text: String) -> Json {
+    json!({"text": text, "detail": null, "type": "text"})
 }
 
-#[derive(Debug, PartialEq, Serialize)]
-struct ToolOutput {
-    blocks: [TextBlock; 1],
-    metadata: Json,
-    /// With the call that ends the episode, unless that is excluded.
-    reward: Option<f64>,
-    finished: bool,
-}
-
-#[derive(Debug, PartialEq, Serialize)]
-struct TextBlock {
-    text: String,
-    detail: Option<Json>,
-    r#type: &'static str,
-}
-
-impl TextBlock {
-    const fn new(text: String) -> Self {
-        Self { text, detail: None, r#type: "text" }
-    }
-}
-
-impl RunToolOutput {
-    const fn error(reason: &'static str, error: String) -> Self {
-        Self::Error { ok: false, error, reason }
-    }
+/// The output of a tool that was not run.
+fn error_output(reason: &str, error: String) -> Json {
+    json!({"ok": false, "error": error, "reason": reason})
 }
 
 /// The routes. Those of the environment are there without its name, too.
 pub(crate) fn router(gym: &Arc<Gym>) -> Router {
-    let ors = Arc::new(Ors { gym: Arc::clone(gym), replies: RecentReplies::default() });
+    let ors = Ors { gym: Arc::clone(gym), replies: Arc::default() };
     let version = json!({"version": env!("CARGO_PKG_VERSION"), "build_sha": null});
     let of_environment = Router::new()
-        .route("/tools", get(shared_tools))
-        .route("/task_tools", get(task_tools))
-        .route("/prompt", get(prompt))
-        .route("/messages", get(messages))
-        .route("/call", post(call));
-    let named = Router::new()
-        .route("/{environment}/tools", get(shared_tools))
-        .route("/{environment}/task_tools", get(task_tools))
-        .route("/{environment}/prompt", get(prompt))
-        .route("/{environment}/messages", get(messages))
-        .route("/{environment}/call", post(call));
+        .route("/tools", get(list_shared_tools))
+        .route("/task_tools", get(list_task_tools))
+        .route("/prompt", get(show_prompt))
+        .route("/messages", get(show_messages))
+        .route("/call", post(call))
+        .route_layer(from_fn(check_path));
     Router::new()
         .route("/health", get(|| async { reply::json(&json!({"status": "ok"})) }))
         .route("/version", get(move || async move { reply::json(&version) }))
@@ -119,15 +95,15 @@ pub(crate) fn router(gym: &Arc<Gym>) -> Router {
         .route("/delete_session", post(delete_session))
         .route("/create", post(create))
         .route("/delete", post(delete))
+        .nest("/{environment}", of_environment.clone())
         .merge(of_environment)
-        .merge(named)
         .with_state(ors)
         .merge(task_routes::router().with_state(Arc::clone(gym)))
-        .fallback(|method: Method, uri: Uri| async move { elsewhere(&method, &uri) })
+        .fallback(|method: Method, uri: Uri| async move { redirect_or_refuse(&method, &uri) })
 }
 
 /// Sends requests that leave the environment's name out to the one that there is, as the standard's own server does.
-fn elsewhere(method: &Method, uri: &Uri) -> Answer {
+fn redirect_or_refuse(method: &Method, uri: &Uri) -> Answer {
     const OF_TASKS: [&str; 5] = ["/splits", "/tasks", "/num_tasks", "/task", "/task_range"];
     if OF_TASKS.contains(&uri.path()) {
         let mut response = reply::text(308, Body::empty());
@@ -182,14 +158,14 @@ async fn delete_session(headers: HeaderMap) -> Answer {
 }
 
 /// Begins the episode of a session.
-async fn create(State(ors): State<Arc<Ors>>, headers: HeaderMap, request: Request<Body>) -> Answer {
+async fn create(State(ors): State<Ors>, headers: HeaderMap, Read(asked): Read<Create>) -> Answer {
     let gym = &ors.gym;
     let name = session_name(&headers)?;
-    let Create { env_name, task_spec, split, index, toolset_name } = gym.read(request).await?;
+    let Create { env_name, task_spec, split, index, toolset_name } = asked;
     check_environment(env_name.as_deref().unwrap_or(ENVIRONMENT))?;
     if let Some(toolset) = toolset_name {
-        let shown: String = toolset.chars().take(60).collect();
-        return Err(Problem::new(Kind::Malformed, format!("unknown toolset `{shown}`, expected none")).into());
+        let detail = format!("unknown toolset {}, expected none", quoted(&toolset, 60));
+        return Err(Problem::new(Kind::Malformed, detail).into());
     }
     let setup = match (task_spec, split, index) {
         (Some(spec), None, None) => Setup::read(&spec)?,
@@ -215,7 +191,7 @@ async fn create(State(ors): State<Arc<Ors>>, headers: HeaderMap, request: Reques
 }
 
 /// Ends the episode of a session. Ending it twice is no error.
-async fn delete(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Answer {
+async fn delete(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     let name = session_name(&headers)?;
     if let Some(id) = ors.gym.named(&name) {
         ors.gym.episodes.close(&id).await?;
@@ -224,16 +200,9 @@ async fn delete(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Answer {
 }
 
 /// Keeps a session alive.
-async fn ping(State(ors): State<Arc<Ors>>, headers: HeaderMap) -> Answer {
+async fn ping(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     ors.episode(&headers)?;
     Ok(reply::json(&json!({"status": "ok"})))
-}
-
-/// The name of the environment in a path, where it is there.
-type Environment = Option<Path<String>>;
-
-fn check_named(environment: &Environment) -> Result<(), Problem> {
-    environment.as_ref().map_or(Ok(()), |Path(name)| check_environment(name))
 }
 
 fn listed(tools: &[Tool]) -> Json {
@@ -247,43 +216,32 @@ fn listed(tools: &[Tool]) -> Json {
 }
 
 /// The tools that every task has.
-async fn shared_tools(environment: Environment) -> Answer {
-    check_named(&environment)?;
+async fn list_shared_tools() -> Answer {
     Ok(reply::json(&listed(&tools::shared())))
 }
 
 /// The tools that a session's agent may call now.
-async fn task_tools(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Answer {
-    check_named(&environment)?;
+async fn list_task_tools(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     Ok(reply::json(&listed(&ors.gym.tools(&ors.episode(&headers)?).await?)))
 }
 
 /// What is said before the agent's first turn, as blocks: the system message, and the user's words.
-async fn prompt(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Answer {
-    check_named(&environment)?;
+async fn show_prompt(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
-    Ok(reply::json(&[TextBlock::new(prompt.system), TextBlock::new(prompt.user)]))
+    Ok(reply::json(&[text_block(prompt.system), text_block(prompt.user)]))
 }
 
 /// The same as messages.
-async fn messages(State(ors): State<Arc<Ors>>, environment: Environment, headers: HeaderMap) -> Answer {
+async fn show_messages(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     let message =
-        |role: &str, text: String| json!({"role": role, "blocks": [TextBlock::new(text)], "detail": null});
-    check_named(&environment)?;
+        |role: &str, text: String| json!({"role": role, "blocks": [text_block(text)], "detail": null});
     let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
     Ok(reply::json(&[message("system", prompt.system), message("user", prompt.user)]))
 }
 
 /// Calls a tool. The reply is kept for a while, so that a client whose connection broke asks for it by its `task_id` and the
 /// call is made once.
-async fn call(
-    State(ors): State<Arc<Ors>>,
-    environment: Environment,
-    headers: HeaderMap,
-    request: Request<Body>,
-) -> Answer {
-    check_named(&environment)?;
-    let call: ToolCall = ors.gym.read(request).await?;
+async fn call(State(ors): State<Ors>, headers: HeaderMap, Read(call): Read<ToolCall>) -> Answer {
     if let Some(task_id) = call.task_id {
         return Ok(match ors.replies.get(&task_id) {
             Some(result) => result_events(&task_id, &result),
@@ -291,28 +249,22 @@ async fn call(
         });
     }
     let id = ors.episode(&headers)?;
-    let result = run_tool(&ors.gym, &id, call).await?;
-    let result = serde_json::to_string(&result)
-        .map_err(|error| Problem::new(Kind::Failed, format!("the reply cannot be written: {error}")))?;
+    let result = run_tool(&ors.gym, &id, call).await?.to_string();
     let task_id = unguessable().map_err(Problem::no_random)?;
     let response = result_events(&task_id, &result);
     ors.replies.put(task_id, result);
     Ok(response)
 }
 
-async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, Problem> {
+async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<Json, Problem> {
     let ToolCall { name, input, .. } = call;
     if gym.episodes.is_over(id).await? {
-        return Ok(RunToolOutput::error(
-            "episode_finished",
-            format!("`{name}` was not run: the episode has finished"),
-        ));
+        let detail = format!("`{name}` was not run: the episode has finished");
+        return Ok(error_output("episode_finished", detail));
     }
     if !gym.has_tool(id, &name)? {
-        return Ok(RunToolOutput::error(
-            "not_found",
-            format!("`{name}` is not a valid tool; /task_tools lists them"),
-        ));
+        let detail = format!("`{name}` is not a valid tool; /task_tools lists them");
+        return Ok(error_output("not_found", detail));
     }
     let is_changed = input.iter().any(|(name, value)| value.is_null() || may_be_renamed(name));
     let tool =
@@ -322,16 +274,17 @@ async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<RunToolOutput, 
         None => input,
     };
     match gym.call(id, &name, input).await {
-        Ok(called) => succeeded(gym, id, called).await,
+        Ok(called) => make_output(gym, id, called).await,
         Err(problem) if matches!(problem.status(), 409 | 422 | 429 | 504) => {
             let called = Called { status: problem.status(), body: problem.body().to_string(), over: false };
-            succeeded(gym, id, called).await
+            make_output(gym, id, called).await
         }
         Err(problem) => Err(problem),
     }
 }
 
-async fn succeeded(gym: &Gym, id: &str, called: Called) -> Result<RunToolOutput, Problem> {
+/// The output of a tool that was run. The reward comes with the call that ends the episode, unless that is excluded.
+async fn make_output(gym: &Gym, id: &str, called: Called) -> Result<Json, Problem> {
     let grade = gym.grade_if_over(id, &called).await?;
     let mut metadata = json!({"status": called.status});
     if let Some(grade) = &grade {
@@ -341,11 +294,11 @@ async fn succeeded(gym: &Gym, id: &str, called: Called) -> Result<RunToolOutput,
         metadata["goal_rewards"] = json!(grade.goal_rewards);
         metadata["grader"] = json!(grade.version);
     }
-    let output = ToolOutput {
-        blocks: [TextBlock::new(called.body)],
-        metadata,
-        reward: grade.as_ref().and_then(reward),
-        finished: grade.is_some(),
-    };
-    Ok(RunToolOutput::Success { ok: true, output })
+    let output = json!({
+        "blocks": [text_block(called.body)],
+        "metadata": metadata,
+        "reward": grade.as_ref().and_then(reward),
+        "finished": grade.is_some(),
+    });
+    Ok(json!({"ok": true, "output": output}))
 }

@@ -6,12 +6,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::Request;
+use axum::middleware::{Next, from_fn};
 use axum::routing::{get, post};
-use diorama_sessions::{Kind, Problem};
+use diorama_sessions::{Kind, Problem, quoted};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::gym::Gym;
+use crate::gym::{Gym, Read};
 use crate::reply::{self, Answer};
 
 /// The name of the one environment.
@@ -42,11 +43,12 @@ struct OfRange {
 pub(crate) fn router() -> Router<Arc<Gym>> {
     Router::new()
         .route("/list_environments", get(|| async { reply::json(&[ENVIRONMENT]) }))
-        .route("/{environment}/splits", get(splits))
-        .route("/{environment}/tasks", post(tasks))
-        .route("/{environment}/num_tasks", post(num_tasks))
-        .route("/{environment}/task", post(task))
-        .route("/{environment}/task_range", post(task_range))
+        .route("/{environment}/splits", get(list_splits))
+        .route("/{environment}/tasks", post(list_tasks))
+        .route("/{environment}/num_tasks", post(count_tasks))
+        .route("/{environment}/task", post(show_task))
+        .route("/{environment}/task_range", post(list_range))
+        .route_layer(from_fn(check_path))
 }
 
 /// Refuses the name of another environment.
@@ -57,53 +59,40 @@ pub(crate) fn check_environment(name: &str) -> Result<(), Problem> {
     if name.eq_ignore_ascii_case(ENVIRONMENT) {
         return Ok(());
     }
-    let shown: String = name.chars().take(60).collect();
-    Err(Problem::new(Kind::NotFound, format!("unknown environment `{shown}`, expected `{ENVIRONMENT}`")))
+    let detail = format!("unknown environment {}, expected `{ENVIRONMENT}`", quoted(name, 60));
+    Err(Problem::new(Kind::NotFound, detail))
 }
 
-async fn splits(State(gym): State<Arc<Gym>>, Path(environment): Path<String>) -> Answer {
-    check_environment(&environment)?;
+/// Refuses requests whose path names another environment.
+pub(crate) async fn check_path(
+    environment: Option<Path<String>>,
+    request: Request<Body>,
+    next: Next,
+) -> Answer {
+    if let Some(Path(name)) = environment {
+        check_environment(&name)?;
+    }
+    Ok(next.run(request).await)
+}
+
+async fn list_splits(State(gym): State<Arc<Gym>>) -> Answer {
     Ok(reply::json(&gym.tasks.splits()))
 }
 
-async fn tasks(
-    State(gym): State<Arc<Gym>>,
-    Path(environment): Path<String>,
-    request: Request<Body>,
-) -> Answer {
-    check_environment(&environment)?;
-    let OfSplit { split } = gym.read(request).await?;
+async fn list_tasks(State(gym): State<Arc<Gym>>, Read(OfSplit { split }): Read<OfSplit>) -> Answer {
     let tasks = gym.tasks.range(&split, None, None)?;
     Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
 }
 
-async fn num_tasks(
-    State(gym): State<Arc<Gym>>,
-    Path(environment): Path<String>,
-    request: Request<Body>,
-) -> Answer {
-    check_environment(&environment)?;
-    let OfSplit { split } = gym.read(request).await?;
+async fn count_tasks(State(gym): State<Arc<Gym>>, Read(OfSplit { split }): Read<OfSplit>) -> Answer {
     Ok(reply::json(&json!({"num_tasks": gym.tasks.count(&split)?})))
 }
 
-async fn task(
-    State(gym): State<Arc<Gym>>,
-    Path(environment): Path<String>,
-    request: Request<Body>,
-) -> Answer {
-    check_environment(&environment)?;
-    let OfIndex { split, index } = gym.read(request).await?;
+async fn show_task(State(gym): State<Arc<Gym>>, Read(OfIndex { split, index }): Read<OfIndex>) -> Answer {
     Ok(reply::json(&json!({"task": gym.tasks.at(&split, index)?, "env_name": ENVIRONMENT})))
 }
 
-async fn task_range(
-    State(gym): State<Arc<Gym>>,
-    Path(environment): Path<String>,
-    request: Request<Body>,
-) -> Answer {
-    check_environment(&environment)?;
-    let OfRange { split, start, stop } = gym.read(request).await?;
-    let tasks = gym.tasks.range(&split, start, stop)?;
+async fn list_range(State(gym): State<Arc<Gym>>, Read(range): Read<OfRange>) -> Answer {
+    let tasks = gym.tasks.range(&range.split, range.start, range.stop)?;
     Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
 }

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use diorama_sessions::{Kind, Problem};
-use diorama_sessions::{TaskSource, TaskSummary};
+use diorama_sessions::{Kind, Problem, TaskSource, TaskSummary, quoted};
 use serde::Serialize;
 
 /// The tasks of a server, which never change while it runs.
@@ -122,10 +121,8 @@ impl Tasks {
     pub(crate) fn known(&self, id: &str) -> Result<&str, Problem> {
         let task = self.by_id.get(id).and_then(|position| self.all.get(*position));
         task.map(|task| &*task.id).ok_or_else(|| {
-            let shown: String = id.chars().take(60).collect();
-            let detail = format!(
-                "found no task `{shown}`, expected one of the dataset that the server was started with"
-            );
+            let expected = "one of the dataset that the server was started with";
+            let detail = format!("found no task {}, expected {expected}", quoted(id, 60));
             Problem::new(Kind::Invalid, detail)
         })
     }
@@ -133,11 +130,8 @@ impl Tasks {
     fn split(&self, name: &str) -> Result<&Split, Problem> {
         self.splits.iter().find(|split| split.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.splits.iter().map(|split| &*split.name).collect();
-            let shown: String = name.chars().take(60).collect();
-            Problem::new(
-                Kind::Malformed,
-                format!("`split`: found `{shown}`, expected one of {}", names.join(", ")),
-            )
+            let (found, expected) = (quoted(name, 60), names.join(", "));
+            Problem::new(Kind::Malformed, format!("`split`: found {found}, expected one of {expected}"))
         })
     }
 

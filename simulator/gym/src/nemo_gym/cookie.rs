@@ -2,7 +2,8 @@
 
 use axum::body::Body;
 use axum::http::header::{COOKIE, HeaderValue, SET_COOKIE};
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, Request, Response};
+use axum::middleware::Next;
 
 /// The name of the cookie.
 const NAME: &str = "diorama_session";
@@ -20,12 +21,21 @@ pub(super) fn session_of(headers: &HeaderMap) -> Option<String> {
 }
 
 /// The response, with the session's cookie.
-pub(super) fn with_cookie(mut response: Response<Body>, session: Option<&str>) -> Response<Body> {
-    let cookie = session.map(|id| HeaderValue::from_str(&format!("{NAME}={id}; Path=/; HttpOnly")));
-    if let Some(Ok(cookie)) = cookie {
+pub(super) fn with_cookie(mut response: Response<Body>, session: &str) -> Response<Body> {
+    if let Ok(cookie) = HeaderValue::from_str(&format!("{NAME}={session}; Path=/; HttpOnly")) {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }
     response
+}
+
+/// Sets the cookie of a request again, unless the response has another.
+pub(super) async fn repeat_cookie(request: Request<Body>, next: Next) -> Response<Body> {
+    let session = session_of(request.headers());
+    let response = next.run(request).await;
+    match session.filter(|_| !response.headers().contains_key(SET_COOKIE)) {
+        Some(session) => with_cookie(response, &session),
+        None => response,
+    }
 }
 
 #[cfg(test)]

@@ -8,64 +8,31 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Request, Response};
-use axum::response::IntoResponse as _;
 use diorama_grade::Verdict;
 use diorama_sessions::{Graded, Kind, Problem};
-use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-use super::cookie::{session_of, with_cookie};
+use super::cookie::session_of;
 use super::names::{MCP_SERVER, session_name};
 use crate::gym::{Gym, Refused, reward};
-use crate::reply;
+use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 
 /// The class of failures under which rollouts that count for nothing are kept apart.
 const EXCLUDED_CLASS: &str = "excluded";
-
-/// The verdicts of a rollout, beside the row and the response.
-#[derive(Debug, PartialEq, Serialize)]
-struct Verdicts {
-    /// Absent where the episode is excluded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reward: Option<f64>,
-    reward_components: RewardComponents,
-    /// 1 for each goal that holds by itself, else 0.
-    goal_rewards: Vec<f64>,
-    excluded: bool,
-    /// The version of the grader.
-    grader: String,
-    #[serde(rename = "_ng_failure_class", skip_serializing_if = "Option::is_none")]
-    failure_class: Option<&'static str>,
-}
-
-/// The criteria as objectives: 0 for one that failed, else 1. Every task has all of them.
-#[derive(Debug, PartialEq, Serialize)]
-struct RewardComponents {
-    change: f64,
-    damage: f64,
-    outcome: f64,
-    answer: f64,
-    evidence: f64,
-}
 
 /// Grades a rollout, and frees its session.
 pub(super) async fn verify(
     State(gym): State<Arc<Gym>>,
     headers: HeaderMap,
     request: Request<Body>,
-) -> Response<Body> {
-    let session = session_of(&headers);
-    let graded = async {
-        let row: Map<String, Json> = gym.read_episode(request).await?;
-        let live = live_session(&gym, &row, session.as_deref())?;
-        let grade = match &live {
-            Some(id) => grade_and_close(&gym, id).await?,
-            None => grade_again(&gym, &row).await?,
-        };
-        Ok::<_, Refused>(verified(row, grade))
+) -> Answer {
+    let row: Map<String, Json> = gym.read_episode(request).await?;
+    let grade = match live_session(&gym, &row, session_of(&headers).as_deref())? {
+        Some(id) => grade_and_close(&gym, &id).await?,
+        None => grade_again(&gym, &row).await?,
     };
-    with_cookie(graded.await.into_response(), session.as_deref())
+    Ok(make_reply(row, grade))
 }
 
 /// The session of a rollout, by its cookie or by the name that its row gives, where it is still there.
@@ -122,27 +89,30 @@ fn bare_name(name: &str) -> &str {
     rest.unwrap_or(name)
 }
 
-/// The reply: the row and the response as they came, and the verdicts.
-fn verified(mut row: Map<String, Json>, grade: Graded) -> Response<Body> {
+/// The reply: the row and the response as they came, and the verdicts. An excluded episode has no reward.
+fn make_reply(mut row: Map<String, Json>, grade: Graded) -> Response<Body> {
+    // The criteria as objectives. Every task has all of them.
     let number = |verdict: Verdict| if verdict == Verdict::Failed { 0.0 } else { 1.0 };
     let components = grade.components;
-    let verdicts = Verdicts {
-        reward: reward(&grade),
-        reward_components: RewardComponents {
-            change: number(components.change),
-            damage: number(components.damage),
-            outcome: number(components.outcome),
-            answer: number(components.answer),
-            evidence: number(components.evidence),
-        },
-        excluded: grade.excluded,
-        failure_class: grade.excluded.then_some(EXCLUDED_CLASS),
-        goal_rewards: grade.goal_rewards,
-        grader: grade.version,
+    let objectives = json!({
+        "change": number(components.change),
+        "damage": number(components.damage),
+        "outcome": number(components.outcome),
+        "answer": number(components.answer),
+        "evidence": number(components.evidence),
+    });
+    let verdict = match reward(&grade) {
+        Some(reward) => ("reward", json!(reward)),
+        None => ("_ng_failure_class", json!(EXCLUDED_CLASS)),
     };
     row.remove("reward");
-    if let Ok(Json::Object(verdicts)) = serde_json::to_value(&verdicts) {
-        row.extend(verdicts);
-    }
+    let verdicts = [
+        verdict,
+        ("reward_components", objectives),
+        ("goal_rewards", json!(grade.goal_rewards)),
+        ("excluded", json!(grade.excluded)),
+        ("grader", json!(grade.version)),
+    ];
+    row.extend(verdicts.map(|(name, value)| (name.to_owned(), value)));
     reply::json(&row)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::{Request, Uri};
-use diorama_sessions::{Kind, Problem};
+use diorama_sessions::{Kind, Problem, quoted};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value as Json, json};
 
@@ -58,18 +58,15 @@ pub(super) async fn state(Shared(env): Shared<Arc<OpenEnv>>, uri: Uri) -> Answer
 async fn playing(env: &OpenEnv, name: Option<String>) -> Result<Option<Playing>, Problem> {
     let Some(name) = name else { return Ok(None) };
     let gone = || {
-        let shown: String = name.chars().take(60).collect();
-        Problem::new(
-            Kind::NotFound,
-            format!("found no episode `{shown}`, expected one of a reset; or its time is over"),
-        )
+        let found = quoted(&name, 60);
+        let detail = format!("found no episode {found}, expected one of a reset; or its time is over");
+        Problem::new(Kind::NotFound, detail)
     };
     let id = env.gym.named(&name).ok_or_else(gone)?;
     Playing::join(&env.gym, id, Some(name)).await.map(Some)
 }
 
 pub(super) async fn mcp(Shared(env): Shared<Arc<OpenEnv>>, request: Request<Body>) -> Answer {
-    let body = axum::body::to_bytes(request.into_body(), env.gym.app.max_body_bytes()).await;
-    let body = body.map_err(|error| Problem::new(Kind::BodyTooLarge, format!("the body: {error}")))?;
+    let body = env.gym.read_bytes(request.into_body()).await?;
     Ok(reply::json(&env.answer_rpc(&body, super::rpc::Origin::Http).await))
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
+use diorama_sessions::quoted;
 use serde_json::{Map, Value as Json, json};
 use tokio::time::timeout;
 
@@ -31,51 +32,42 @@ enum Answer {
 pub(super) async fn serve(env: Arc<OpenEnv>, mut socket: WebSocket, session: Option<String>) {
     let Ok(_place) = env.sockets.try_acquire() else {
         let full = SocketError::full(env.gym.episodes.capacity());
-        return refuse(socket, &full.frame()).await;
+        return end(socket, Some(full.frame())).await;
     };
     let mut state = match Socket::join(Arc::clone(&env), session).await {
         Ok(state) => state,
-        Err(error) => return refuse(socket, &error.frame()).await,
+        Err(error) => return end(socket, Some(error.frame())).await,
     };
     while let Some(text) = receive(&mut socket, env.gym.lease_seconds).await {
         let answer = state.answer(&text).await.unwrap_or_else(|error| Answer::Frame(error.frame()));
         match answer {
-            Answer::Frame(frame) => {
-                if socket.send(Message::Text(frame.to_string().into())).await.is_err() {
-                    break;
-                }
-            }
-            Answer::Close => break,
+            Answer::Frame(frame) if send(&mut socket, &frame).await => {}
+            _ => break,
         }
     }
-    if let Err(error) = state.leave().await {
-        let _ = socket.send(Message::Text(error.frame().to_string().into())).await;
-    }
-    let _ = socket.send(Message::Close(None)).await;
+    let left = state.leave().await;
+    end(socket, left.err().map(|error| error.frame())).await;
 }
 
 /// Serves the `/mcp` socket: JSON-RPC with a session of its own.
 pub(super) async fn serve_mcp(env: Arc<OpenEnv>, mut socket: WebSocket) {
     let Ok(_place) = env.sockets.try_acquire() else {
         let full = RpcError::full(env.gym.episodes.capacity());
-        return refuse(socket, &full.reply(&Json::Null)).await;
+        return end(socket, Some(full.reply(&Json::Null))).await;
     };
     let playing = match Playing::reset(&env.gym, &Map::new(), None).await {
         Ok((playing, _)) => playing,
-        Err(error) => return refuse(socket, &RpcError::from(error).reply(&Json::Null)).await,
+        Err(error) => return end(socket, Some(RpcError::from(error).reply(&Json::Null))).await,
     };
     while let Some(text) = receive(&mut socket, env.gym.lease_seconds).await {
         let origin = Origin::Socket { session: Some(&playing.id), playing: Some(&playing) };
         let reply = env.answer_rpc(text.as_bytes(), origin).await;
-        if socket.send(Message::Text(reply.to_string().into())).await.is_err() {
+        if !send(&mut socket, &reply).await {
             break;
         }
     }
-    if let Err(problem) = env.gym.episodes.close(&playing.id).await {
-        let frame = RpcError::from(problem).reply(&Json::Null);
-        let _ = socket.send(Message::Text(frame.to_string().into())).await;
-    }
-    let _ = socket.send(Message::Close(None)).await;
+    let closed = env.gym.episodes.close(&playing.id).await;
+    end(socket, closed.err().map(|problem| RpcError::from(problem).reply(&Json::Null))).await;
 }
 
 /// The next message's text; none once the client has left, or has been silent for as long as an episode lives. Pings count.
@@ -94,8 +86,16 @@ async fn receive(socket: &mut WebSocket, lease_seconds: u64) -> Option<String> {
     }
 }
 
-async fn refuse(mut socket: WebSocket, frame: &Json) {
-    let _ = socket.send(Message::Text(frame.to_string().into())).await;
+/// Sends a frame. Returns false if the client has left.
+async fn send(socket: &mut WebSocket, frame: &Json) -> bool {
+    socket.send(Message::Text(frame.to_string().into())).await.is_ok()
+}
+
+/// Closes a socket, after a last frame if there is one.
+async fn end(mut socket: WebSocket, last: Option<Json>) {
+    if let Some(frame) = last {
+        send(&mut socket, &frame).await;
+    }
     let _ = socket.send(Message::Close(None)).await;
 }
 
@@ -136,8 +136,10 @@ impl Socket {
             Some(_) => return Err(invalid("`data`: expected an object, found another value".to_owned())),
         };
         if let Some(name) = message.keys().next() {
-            let shown: String = name.chars().take(60).collect();
-            return Err(invalid(format!("found the member `{shown}`, expected `type` and `data`")));
+            return Err(invalid(format!(
+                "found the member {}, expected `type` and `data`",
+                quoted(name, 60)
+            )));
         }
         let needed =
             |data: Option<Map<String, Json>>| data.ok_or_else(|| invalid(format!("`{kind}` needs `data`")));
@@ -185,11 +187,9 @@ impl Socket {
             Some(playing) => playing.step(&self.env.gym, action).await,
             None => step_without_episode(&action),
         };
-        let failed = |problem: diorama_sessions::Problem| match Refused::from(problem) {
-            Refused::Because(problem) => SocketError::new(ErrorCode::ExecutionError, problem.detail()),
-            full @ Refused::Full { .. } => full.into(),
-        };
-        stepped.map(|outcome| Answer::Frame(json!({"type": "observation", "data": outcome}))).map_err(failed)
+        let outcome =
+            stepped.map_err(|problem| SocketError::new(ErrorCode::ExecutionError, problem.detail()))?;
+        Ok(Answer::Frame(json!({"type": "observation", "data": outcome})))
     }
 
     /// Ends the episode; that of a joined session stays, unless it was closed meanwhile. Where it cannot be ended, its lease ends it.
