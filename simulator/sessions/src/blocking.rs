@@ -8,7 +8,7 @@ use super::problem::{Kind, Problem};
 ///
 /// # Errors
 /// The work's own, [`Kind::Failed`] where it panics, and [`Kind::Unavailable`] where the server ends before it has begun.
-pub async fn blocking<T: Send + 'static>(
+pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let failed = |error: JoinError| {

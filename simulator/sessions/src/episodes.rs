@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 use tokio::sync::Semaphore;
 
 use super::after::After;
-use super::blocking::blocking;
+use super::blocking::run_blocking;
 use super::creation::{Creation, SessionKey};
 use super::live::Live;
 use super::named_call::NamedCall;
@@ -237,7 +237,7 @@ impl Episodes {
     /// 404 without such an episode, 500 where the task's checks do not fit its world.
     pub async fn grade(&self, id: &str) -> Result<Graded, Problem> {
         let (slot, sessions) = (self.slot(id)?, Arc::clone(&self.sessions));
-        let (grade, after) = blocking(move || sessions.judge(&mut *slot.enter()?)).await?;
+        let (grade, after) = run_blocking(move || sessions.judge(&mut *slot.enter()?)).await?;
         after.settle().await?;
         serde_json::from_value(grade)
             .map_err(|error| Problem::new(Kind::Failed, format!("the grade: {error}")))
@@ -250,7 +250,7 @@ impl Episodes {
     pub async fn close(&self, id: &str) -> Result<bool, Problem> {
         let Some(slot) = self.sessions.peek(id) else { return Ok(false) };
         let sessions = Arc::clone(&self.sessions);
-        match blocking(move || sessions.close(&slot)).await {
+        match run_blocking(move || sessions.close(&slot)).await {
             Ok(saved) => saved.settle().await.map(|()| true),
             Err(gone) if gone.kind() == Kind::NotFound => Ok(false),
             Err(problem) => Err(problem),
@@ -268,7 +268,7 @@ impl Episodes {
             live.check_present()?;
             return look(&live);
         }
-        blocking(move || look(&*slot.enter()?)).await
+        run_blocking(move || look(&*slot.enter()?)).await
     }
 
     fn slot(&self, id: &str) -> Result<Arc<Slot>, Problem> {
@@ -282,7 +282,7 @@ impl Episodes {
     ) -> Result<String, Problem> {
         let permit = Arc::clone(&self.setups).acquire_owned().await;
         let sessions = Arc::clone(&self.sessions);
-        let made = blocking(move || {
+        let made = run_blocking(move || {
             let _permit = permit;
             let (made, after) = make(&sessions)?;
             let first = made.first().ok_or_else(|| Problem::new(Kind::Failed, "no session was made"))?;
@@ -322,7 +322,7 @@ impl Sessions {
             Some(done) => done,
             None => {
                 let sessions = Arc::clone(self);
-                blocking(move || sessions.call_and_show(&slot, slot.lock(), &call, show)).await
+                run_blocking(move || sessions.call_and_show(&slot, slot.lock(), &call, show)).await
             }
         }
     }

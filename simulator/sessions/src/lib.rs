@@ -29,7 +29,7 @@ mod weight;
 mod worlds;
 
 pub use self::after::After;
-pub use self::blocking::blocking;
+pub use self::blocking::run_blocking;
 pub use self::creation::{Creation, SessionKey};
 pub use self::episodes::{Called, Capacity, Episodes, Graded, NewEpisode, Prompt};
 pub use self::live::Live;
@@ -40,7 +40,7 @@ pub use self::problem::{KEY_HEADER, Kind, Problem, quoted};
 pub use self::random::unguessable;
 pub use self::registry::Slot;
 pub use self::replies::{GradeReply, Hindrance, MessageReply};
-pub use self::requests::{CreateRequest, ForkRequest, MAX_LEASE_SECONDS};
+pub use self::requests::{CreateRequest, ForkRequest, MAX_LEASE_SECONDS, or_null};
 pub use self::sessions::{OpenError, Sessions};
 pub use self::settings::{
     MAX_BYTES, MAX_CALLS, MAX_REPLY_BYTES, MAX_SESSION_BYTES, MAX_SESSIONS, Settings, StateFolder,

@@ -6,7 +6,7 @@ use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
 
-use super::blocking::blocking;
+use super::blocking::run_blocking;
 use super::creation::{Creation, Creations, SessionKey};
 use super::live::{Live, no_session};
 use super::node::{Node, node_of};
@@ -96,7 +96,7 @@ impl Slot {
         {
             return work(live);
         }
-        blocking(move || work(self.lock())).await
+        run_blocking(move || work(self.lock())).await
     }
 
     pub(crate) fn touch(&self, now_ms: u64) {

@@ -59,7 +59,7 @@ pub(crate) struct AskUser {
     pub(crate) question: String,
 }
 
-/// These names, or null.
-fn or_null(names: &[&str]) -> Json {
+/// The names that a schema lists, and null.
+pub fn or_null(names: &[&str]) -> Json {
     names.iter().map(|name| json!(name)).chain([Json::Null]).collect()
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use diorama_seeds::value::Instant as Timestamp;
 use serde_json::Value as Json;
 
-use super::after::After;
+use super::after::{After, Saved};
 use super::creation::{Creation, SessionKey};
 use super::live::Live;
 use super::metrics::Metrics;
@@ -244,19 +244,19 @@ impl Sessions {
         request: CreateRequest,
         creation: Option<&Creation>,
     ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
-        let copies = copies(request.n)?;
+        let copies = read_copies(request.n)?;
         let places = match self.registry.reserve(copies as usize, creation)? {
             Reserved::Free(places) => places,
             Reserved::Made(made) => return self.made_before(made),
         };
-        let faults = faults(request.faults.unwrap_or_default())?;
-        let search = request.search.as_deref().map(search_version).transpose()?;
+        let faults = read_faults(request.faults.unwrap_or_default())?;
+        let search = request.search.as_deref().map(read_search_version).transpose()?;
         let usual = self.settings.lease.map_or(0, |lease| lease.as_millis().try_into().unwrap_or(u64::MAX));
-        let lease_ms = lease_ms(request.lease_seconds)?.unwrap_or(usual);
-        let (world, task) = self.setting(request.task.as_deref(), request.world.as_deref())?;
-        known_apis(&faults, &world)?;
+        let lease_ms = read_lease_ms(request.lease_seconds)?.unwrap_or(usual);
+        let (world, task) = self.choose_setting(request.task.as_deref(), request.world.as_deref())?;
+        check_apis(&faults, &world)?;
         let clock = match &request.clock {
-            Some(text) => Some(clock_of(&world, text)?),
+            Some(text) => Some(read_clock(&world, text)?),
             None => task.as_ref().map(|task| task.clock),
         };
         let options = SessionOptions {
@@ -274,16 +274,13 @@ impl Sessions {
         });
         let mut new = new.collect::<Result<Vec<_>, Problem>>()?;
         note_creation(&mut new, creation);
-        let saved = match &self.store {
-            Some(store) => store.create(&new).map_err(|error| error.problem())?,
-            None => None,
-        };
+        let after = self.save(|store| store.create(&new))?;
         self.metrics.created(new.len());
-        Ok((places.take(new, self.now_ms()), After::saving(saved)))
+        Ok((places.take(new, self.now_ms()), after))
     }
 
     /// The world and the task of a new session.
-    fn setting(
+    fn choose_setting(
         &self,
         task: Option<&str>,
         world: Option<&str>,
@@ -310,8 +307,7 @@ impl Sessions {
     /// The sessions that an earlier request of the same key made. That request may still wait for the disk.
     fn made_before(&self, made: Vec<Arc<Slot>>) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         made.iter().for_each(|slot| slot.touch(self.now_ms()));
-        let saved = self.store.as_ref().map(Store::saved).transpose().map_err(|error| error.problem())?;
-        Ok((made, After::saving(saved.flatten())))
+        Ok((made, self.save(Store::saved)?))
     }
 
     /// Makes sessions that start where one is, or finds those that an earlier request of the same key made.
@@ -325,7 +321,7 @@ impl Sessions {
         creation: Option<&Creation>,
     ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         live.check_present()?;
-        let copies = copies(request.n)?;
+        let copies = read_copies(request.n)?;
         let places = match self.registry.reserve(copies as usize, creation)? {
             Reserved::Free(places) => places,
             Reserved::Made(made) => return self.made_before(made),
@@ -337,13 +333,10 @@ impl Sessions {
         let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
         let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
         note_creation(&mut forks, creation);
-        let saved = match &self.store {
-            Some(store) => store.fork(&mut live, request.at, &mut forks).map_err(|error| error.problem())?,
-            None => None,
-        };
+        let after = self.save(|store| store.fork(&mut live, request.at, &mut forks))?;
         drop(live);
         self.metrics.created(forks.len());
-        Ok((places.take(forks, self.now_ms()), After::saving(saved)))
+        Ok((places.take(forks, self.now_ms()), after))
     }
 
     /// Ends a session. A request that is at it is let finish, and those that wait for it find it gone: nothing is
@@ -353,13 +346,10 @@ impl Sessions {
     /// [`Kind::NotFound`] where it is gone, [`Kind::Unavailable`] where its end cannot be written down.
     pub fn close(&self, slot: &Slot) -> Result<After, Problem> {
         let mut live = slot.enter()?;
-        let saved = match &self.store {
-            Some(store) => store.forget(&live).map_err(|error| error.problem())?,
-            None => None,
-        };
+        let after = self.save(|store| store.forget(&live))?;
         live.gone = true;
         self.registry.remove(&live.id)?;
-        Ok(After::saving(saved))
+        Ok(after)
     }
 
     /// Puts a session back to its start.
@@ -371,12 +361,9 @@ impl Sessions {
         mut live: MutexGuard<'s, Live>,
     ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
         live.check_present()?;
-        let saved = match &self.store {
-            Some(store) => store.reset(&live).map_err(|error| error.problem())?,
-            None => None,
-        };
+        let after = self.save(|store| store.reset(&live))?;
         live.reset();
-        Ok((live, After::saving(saved)))
+        Ok((live, after))
     }
 
     /// Sets a session's clock, a date-time in its world's zone.
@@ -390,7 +377,7 @@ impl Sessions {
     ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
         let mut live = slot.lock();
         live.takes_calls(&self.settings, &self.scale)?;
-        let clock = clock_of(&live.world, clock)?;
+        let clock = read_clock(&live.world, clock)?;
         let saved = self.note(&mut live, &Event::Clock(clock.0))?;
         live.session.set_clock(clock);
         Ok((live, After::saving(saved)))
@@ -406,18 +393,27 @@ impl Sessions {
         lease_seconds: Option<u64>,
     ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
         let mut live = slot.enter()?;
-        let mut saved = None;
-        if let Some(lease_ms) = lease_ms(lease_seconds)? {
-            let before = std::mem::replace(&mut live.lease_ms, lease_ms);
-            if let Some(store) = &self.store {
-                saved = store.renew(&live).map_err(|error| {
-                    live.lease_ms = before;
-                    error.problem()
-                })?;
+        let Some(lease_ms) = read_lease_ms(lease_seconds)? else { return Ok((live, After::default())) };
+        let before = std::mem::replace(&mut live.lease_ms, lease_ms);
+        match self.save(|store| store.renew(&live)) {
+            Ok(after) => {
+                slot.set_lease(lease_ms);
+                Ok((live, after))
             }
-            slot.set_lease(lease_ms);
+            Err(problem) => {
+                live.lease_ms = before;
+                Err(problem)
+            }
         }
-        Ok((live, After::saving(saved)))
+    }
+
+    /// Writes to the state folder, if there is one. The steps that are left wait until it is on the disk.
+    fn save(
+        &self,
+        write: impl FnOnce(&Store) -> Result<Option<Saved>, StoreError>,
+    ) -> Result<After, Problem> {
+        let saved = self.store.as_ref().map(write).transpose().map_err(|error| error.problem())?;
+        Ok(After::saving(saved.flatten()))
     }
 
     /// The id of the session that a caller knows by a name.
@@ -434,7 +430,7 @@ fn note_creation(new: &mut [Live], creation: Option<&Creation>) {
     }
 }
 
-fn copies(given: Option<u32>) -> Result<u32, Problem> {
+fn read_copies(given: Option<u32>) -> Result<u32, Problem> {
     let copies = given.unwrap_or(1);
     if (1..=MAX_COPIES).contains(&copies) {
         return Ok(copies);
@@ -442,13 +438,13 @@ fn copies(given: Option<u32>) -> Result<u32, Problem> {
     Err(Problem::about("n", &format!("a number from 1 to {MAX_COPIES}"), copies))
 }
 
-fn search_version(name: &str) -> Result<SearchVersion, Problem> {
+fn read_search_version(name: &str) -> Result<SearchVersion, Problem> {
     let expected = format!("one of {}", SearchVersion::ALL.map(SearchVersion::name).join(", "));
     SearchVersion::named(name)
         .ok_or_else(|| Problem::about("search", &expected, quoted(name, MAX_QUOTED_CHARS)))
 }
 
-fn lease_ms(given: Option<u64>) -> Result<Option<u64>, Problem> {
+fn read_lease_ms(given: Option<u64>) -> Result<Option<u64>, Problem> {
     match given {
         Some(seconds) if seconds > MAX_LEASE_SECONDS => {
             let expected = format!("seconds, 0 (for ever) to {MAX_LEASE_SECONDS}");
@@ -459,7 +455,7 @@ fn lease_ms(given: Option<u64>) -> Result<Option<u64>, Problem> {
 }
 
 /// Reads rules one by one, so that an error says which is wrong.
-fn faults(rules: Vec<Json>) -> Result<Faults, Problem> {
+fn read_faults(rules: Vec<Json>) -> Result<Faults, Problem> {
     let mut read: Vec<Rule> = Vec::with_capacity(rules.len());
     for (position, rule) in rules.into_iter().enumerate() {
         let rule = serde_json::from_value(rule);
@@ -471,7 +467,7 @@ fn faults(rules: Vec<Json>) -> Result<Faults, Problem> {
         .map_err(|error| Problem::new(Kind::Invalid, error.to_string()).with("parameter", "faults"))
 }
 
-fn known_apis(faults: &Faults, world: &Ready) -> Result<(), Problem> {
+fn check_apis(faults: &Faults, world: &Ready) -> Result<(), Problem> {
     for (position, rule) in faults.rules().iter().enumerate() {
         let unknown = rule.apis.iter().flatten().find(|name| world.base.api_named(name).is_none());
         if let Some(name) = unknown {
@@ -486,7 +482,7 @@ fn known_apis(faults: &Faults, world: &Ready) -> Result<(), Problem> {
     Ok(())
 }
 
-fn clock_of(world: &Ready, text: &str) -> Result<Timestamp, Problem> {
+fn read_clock(world: &Ready, text: &str) -> Result<Timestamp, Problem> {
     let found = world.world().zone.parse_instant(text);
     found.ok_or_else(|| {
         Problem::about("clock", "a date-time such as 2026-03-02T09:00", quoted(text, MAX_QUOTED_CHARS))

@@ -13,7 +13,7 @@ use hyper::body::Body as _;
 
 use super::answer::Refused;
 use super::app::App;
-use super::extract::{Whole, segment};
+use super::extract::{Whole, decode_segment};
 use super::negotiate::Accept;
 use super::route::{Access, Admission};
 use super::text::pairs;
@@ -69,7 +69,7 @@ impl App {
             return Err(Problem::new(Kind::Malformed, detail));
         }
         let slot = if admission.has_session {
-            let id = segment(request.uri().path(), SESSION_SEGMENT);
+            let id = decode_segment(request.uri().path(), SESSION_SEGMENT);
             // Before the token is checked: a session's own is known on its node alone.
             self.sessions.check_here(&id)?;
             Some(self.sessions.get(&id))

@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use diorama_sessions::{After, Kind, Problem};
 
+use super::text::JSON;
+
 /// The media type of problem documents.
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -47,7 +49,7 @@ pub(super) fn respond(problem: &Problem, kind: &'static str, body: String) -> Re
 /// Answers a method that a path does not have, where it has those of `allow`.
 pub(super) fn other_method(method: &Method, allow: &str) -> Response<Body> {
     let mut response = if method == Method::OPTIONS {
-        text(204, "application/json", String::new())
+        json_text(204, String::new())
     } else {
         let shown: String = method.as_str().chars().take(20).collect();
         let detail = format!("found {shown}, expected one of {allow}");
@@ -83,13 +85,18 @@ impl<T> Reply<T> {
 impl<T: Serialize> IntoResponse for Reply<T> {
     fn into_response(self) -> Response<Body> {
         match serde_json::to_string(&self.body) {
-            Ok(body) => after(self.after, text(self.status.as_u16(), "application/json", body)),
+            Ok(body) => after(self.after, json_text(self.status.as_u16(), body)),
             Err(error) => {
                 let detail = format!("the reply cannot be written: {error}");
                 Refused(Problem::new(Kind::Failed, detail)).into_response()
             }
         }
     }
+}
+
+/// A response of JSON text.
+pub(super) fn json_text(status: u16, body: String) -> Response<Body> {
+    text(status, JSON, body)
 }
 
 /// A response of a text.

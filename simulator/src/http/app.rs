@@ -112,7 +112,7 @@ impl App {
             return Ok(Arc::clone(world));
         }
         let sessions = Arc::clone(&self.sessions);
-        let world = diorama_sessions::blocking(move || sessions.worlds().only()?.ready()).await?;
+        let world = diorama_sessions::run_blocking(move || sessions.worlds().only()?.ready()).await?;
         Ok(Arc::clone(self.root_world.get_or_init(|| world)))
     }
 
@@ -123,7 +123,7 @@ impl App {
             return Ok(slot);
         }
         let sessions = Arc::clone(&self.sessions);
-        let made = diorama_sessions::blocking(move || {
+        let made = diorama_sessions::run_blocking(move || {
             let request = CreateRequest { lease_seconds: Some(0), ..CreateRequest::default() };
             sessions.create(request, Some(&Creation::new(None, ROOT_KEY, b"")))
         });
@@ -147,7 +147,7 @@ impl App {
     ) -> Result<T, Refused> {
         // The permit goes along: the work goes on when nobody waits for it any more.
         let permit = Arc::clone(&self.large_replies).acquire_owned().await.ok();
-        blocking(move || {
+        run_blocking(move || {
             let _permit = permit;
             work()
         })
@@ -156,8 +156,8 @@ impl App {
 }
 
 /// Does work on a thread of its own: making a world's records and grading take longer than a thread of the runtime may be held.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Refused> {
-    Ok(diorama_sessions::blocking(work).await?)
+    Ok(diorama_sessions::run_blocking(work).await?)
 }

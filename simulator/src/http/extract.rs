@@ -46,12 +46,12 @@ impl<S: Sync> FromRequestParts<S> for Name {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let path = parts.uri.path();
-        Ok(Self(segment(path, path.split('/').count().saturating_sub(2))))
+        Ok(Self(decode_segment(path, path.split('/').count().saturating_sub(2))))
     }
 }
 
 /// The segment of a path at this position, decoded. One that is not UTF-8 stays as it is: no name is so, and none is found.
-pub(super) fn segment(path: &str, position: usize) -> String {
+pub(super) fn decode_segment(path: &str, position: usize) -> String {
     let segment = path.split('/').nth(position + 1).unwrap_or_default();
     decode(segment).map_or_else(|| segment.to_owned(), Cow::into_owned)
 }
@@ -63,11 +63,11 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
-        Ok(Self(query(&parts.uri)?))
+        Ok(Self(read_query(&parts.uri)?))
     }
 }
 
-fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     let mut members = Map::new();
     let given = pairs(uri.query().unwrap_or_default()).ok_or_else(|| {
         let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
@@ -91,7 +91,7 @@ impl<S: Sync> FromRequestParts<S> for Page {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
-        let PageQuery { offset, limit } = query(&parts.uri)?;
+        let PageQuery { offset, limit } = read_query(&parts.uri)?;
         let number = |name: &str, given: Option<String>, default: usize, most: usize| {
             let Some(text) = given else { return Ok(default) };
             let number = text.parse().ok().filter(|number| *number <= most);
@@ -131,7 +131,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refused> {
         let (parts, body) = request.into_parts();
         let whole = Whole::read(app, &parts.headers, body).await?;
-        let value = json(&parts.headers, &whole.bytes)?;
+        let value = read_json(&parts.headers, &whole.bytes)?;
         Ok(Self { value, headers: parts.headers, whole })
     }
 }
@@ -167,7 +167,7 @@ impl<T> Body<T> {
     }
 }
 
-fn json<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Problem> {
+fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Problem> {
     let blank = body.iter().all(u8::is_ascii_whitespace);
     if !blank {
         check_json(headers)?;

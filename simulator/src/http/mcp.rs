@@ -19,7 +19,7 @@ use axum::response::IntoResponse;
 use diorama_seeds::agent_tools;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
-use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot, blocking};
+use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot, run_blocking};
 use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
 use rmcp::model::{
@@ -36,17 +36,15 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
 use self::output::output_schema;
-use super::answer::{Refused, text};
+use super::answer::{Refused, json_text};
 use super::settings::Settings;
-use super::text::media_type;
+use super::text::{JSON, media_type};
+use super::transport::body::MAX_LINE_BYTES;
 use diorama_engine::Base;
 use diorama_engine::tools::TOOL_SEARCHER;
 
 /// APIs that are listed one by one, at most.
 pub(super) const LISTED: usize = 100;
-
-/// Bytes of a line of text that refuses a request.
-const MAX_LINE_BYTES: usize = 4_096;
 
 /// The tool that calls an API by name, where there are too many to list.
 pub(super) const TOOL_CALLER: &str = "ToolCaller";
@@ -74,7 +72,7 @@ impl Endpoint {
     /// Returns the response to a request whose body has been read, and the steps before it leaves.
     pub async fn answer(&self, slot: Arc<Slot>, parts: Parts, body: Bytes) -> (Response<Body>, After) {
         let steps = Arc::new(Mutex::new(After::default()));
-        let says_json = media_type(&parts.headers).is_some_and(|kind| kind == "application/json");
+        let says_json = media_type(&parts.headers).is_some_and(|kind| kind == JSON);
         let mut request = Request::from_parts(parts, http_body_util::Full::new(body.clone()));
         request.extensions_mut().insert(Reached { slot, after: Arc::clone(&steps) });
         let response = self.0.handle(request).await;
@@ -82,9 +80,9 @@ impl Endpoint {
         let as_io = |never: Infallible| -> io::Error { match never {} };
         let mut response = response.map(|body| Body::new(body.map_err(as_io)));
         if says_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            response = unreadable(&body);
+            response = answer_unreadable(&body);
         } else if response.status().is_client_error() && !is_json(&response) {
-            response = problem_of(response).await;
+            response = make_problem(response).await;
         }
         (response, steps)
     }
@@ -104,19 +102,19 @@ impl Endpoint {
 }
 
 /// The tools of a session.
-fn tools_of(live: &Live) -> Vec<Tool> {
+fn list_tools_of(live: &Live) -> Vec<Tool> {
     let base = &live.world.base;
     // Faults may change the shape of replies.
     let shaped = live.session.faults().is_none();
     let visible: Vec<ApiId> = live.session.visible().collect();
-    let mut tools: Vec<Tool> = function(base.tool_searcher_schema()).into_iter().collect();
+    let mut tools: Vec<Tool> = read_function(base.tool_searcher_schema()).into_iter().collect();
     if visible.len() > LISTED {
-        tools.push(caller());
+        tools.push(make_caller());
     } else {
-        tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
+        tools.extend(visible.into_iter().filter_map(|api| make_tool(base, api, shaped)));
     }
     // Clients that keep their first list of tools call through one of these what searches show.
-    tools.extend(live.own_tools().iter().filter_map(function));
+    tools.extend(live.own_tools().iter().filter_map(read_function));
     tools
 }
 
@@ -126,7 +124,7 @@ fn call(
     slot: &Slot,
     request: CallToolRequestParams,
 ) -> Result<(CallToolResult, After), Problem> {
-    let call = named(request, &slot.world.base)?;
+    let call = resolve_call(request, &slot.world.base)?;
     let called = sessions.call_by_name(&mut slot.lock(), &call)?;
     let zone = &slot.world.world().zone;
     let text = vec![ContentBlock::text(called.body_text(zone))];
@@ -139,7 +137,7 @@ fn call(
 }
 
 /// The session of a request.
-fn reached(context: &RequestContext<RoleServer>) -> Result<&Reached, ErrorData> {
+fn find_reached(context: &RequestContext<RoleServer>) -> Result<&Reached, ErrorData> {
     let parts = context.extensions.get::<Parts>();
     let reached = parts.and_then(|parts| parts.extensions.get::<Reached>());
     reached.ok_or_else(|| ErrorData::internal_error("the request names no session", None))
@@ -161,13 +159,13 @@ impl ServerHandler for Mcp {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let slot = Arc::clone(&reached(&context)?.slot);
+        let slot = Arc::clone(&find_reached(&context)?.slot);
         // Many clients never ask for a second page, so there is none.
         if request.is_some_and(|request| request.cursor.is_some()) {
             let detail = "found a cursor, expected none: all tools are on one page";
             return Err(ErrorData::invalid_params(detail, None));
         }
-        let tools = blocking(move || Ok(tools_of(&slot.lock()))).await;
+        let tools = run_blocking(move || Ok(list_tools_of(&slot.lock()))).await;
         let failed = |problem: Problem| ErrorData::internal_error(problem.detail().to_owned(), None);
         tools.map(ListToolsResult::with_all_items).map_err(failed)
     }
@@ -178,10 +176,11 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let sessions = Arc::clone(&self.0);
-        let Reached { slot, after: to_do } = reached(&context)?.clone();
-        let called = blocking(move || call(&sessions, &slot, request)).await;
+        let Reached { slot, after: to_do } = find_reached(&context)?.clone();
+        let called = run_blocking(move || call(&sessions, &slot, request)).await;
         // A mistake of the model is a result that the model reads.
-        let (result, after) = called.unwrap_or_else(|problem| (failed(&problem), After::default()));
+        let (result, after) =
+            called.unwrap_or_else(|problem| (make_error_result(&problem), After::default()));
         *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;
         Ok(result.into())
     }
@@ -211,7 +210,7 @@ impl ServerHandler for Mcp {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(lacking("prompts"))
+        Err(make_lacking_error("prompts"))
     }
 
     async fn list_resources(
@@ -219,7 +218,7 @@ impl ServerHandler for Mcp {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(lacking("resources"))
+        Err(make_lacking_error("resources"))
     }
 
     async fn list_resource_templates(
@@ -227,7 +226,7 @@ impl ServerHandler for Mcp {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(lacking("resource templates"))
+        Err(make_lacking_error("resource templates"))
     }
 
     async fn complete(
@@ -235,7 +234,7 @@ impl ServerHandler for Mcp {
         _request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(lacking("completions"))
+        Err(make_lacking_error("completions"))
     }
 }
 
@@ -245,7 +244,7 @@ fn is_json(response: &Response<Body>) -> bool {
 }
 
 /// A refusal of MCP's transport, which is a line of text, in the form of all others.
-async fn problem_of(response: Response<Body>) -> Response<Body> {
+async fn make_problem(response: Response<Body>) -> Response<Body> {
     let status = response.status().as_u16();
     let said = axum::body::to_bytes(response.into_body(), MAX_LINE_BYTES).await.unwrap_or_default();
     let kind = match status {
@@ -260,7 +259,7 @@ async fn problem_of(response: Response<Body>) -> Response<Body> {
 }
 
 /// The response to a message that cannot be read, as JSON-RPC has it.
-fn unreadable(body: &[u8]) -> Response<Body> {
+fn answer_unreadable(body: &[u8]) -> Response<Body> {
     let (id, error) = match serde_json::from_slice::<Json>(body) {
         Err(error) => {
             let detail = format!("the body: expected JSON, found {error}");
@@ -277,11 +276,11 @@ fn unreadable(body: &[u8]) -> Response<Body> {
             (id.cloned().unwrap_or_default(), error)
         }
     };
-    text(400, "application/json", json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
+    json_text(400, json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
 }
 
 /// The call that a tool call stands for.
-fn named(request: CallToolRequestParams, base: &Base) -> Result<Call, Problem> {
+fn resolve_call(request: CallToolRequestParams, base: &Base) -> Result<Call, Problem> {
     let arguments = request.arguments.unwrap_or_default();
     let by = match &*request.name {
         TOOL_CALLER => "api",
@@ -306,13 +305,13 @@ fn named(request: CallToolRequestParams, base: &Base) -> Result<Call, Problem> {
 }
 
 /// A call that was not made. Clients hold structured content against the output schema, also that of an error, so it has none.
-fn failed(problem: &Problem) -> CallToolResult {
+fn make_error_result(problem: &Problem) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(problem.body().to_string())])
 }
 
-fn tool(base: &Base, id: ApiId, shaped: bool) -> Option<Tool> {
+fn make_tool(base: &Base, id: ApiId, shaped: bool) -> Option<Tool> {
     let api: &Api = base.world().api(id);
-    let mut tool = function(base.tool_schema(id)?)?;
+    let mut tool = read_function(base.tool_schema(id)?)?;
     if shaped {
         tool.output_schema = output_schema(base.world(), api).map(Arc::new);
     }
@@ -321,7 +320,7 @@ fn tool(base: &Base, id: ApiId, shaped: bool) -> Option<Tool> {
 }
 
 /// A tool from OpenAI's function format.
-fn function(schema: &Json) -> Option<Tool> {
+fn read_function(schema: &Json) -> Option<Tool> {
     let function = schema.get("function")?;
     let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
     let parameters = function.get("parameters").and_then(Json::as_object).cloned();
@@ -332,7 +331,7 @@ fn function(schema: &Json) -> Option<Tool> {
     Some(Tool::new(text("name"), text("description"), parameters))
 }
 
-fn caller() -> Tool {
+fn make_caller() -> Tool {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -345,7 +344,7 @@ fn caller() -> Tool {
     Tool::new(TOOL_CALLER, description, schema.as_object().cloned().unwrap_or_default())
 }
 
-fn lacking(what: &str) -> ErrorData {
+fn make_lacking_error(what: &str) -> ErrorData {
     ErrorData::new(
         ErrorCode::METHOD_NOT_FOUND,
         format!("found no {what} here, expected a call of a tool"),

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, Response};
 use diorama_sessions::{Kind, Problem};
 
 use super::extract::Page;
+use super::text::JSON;
 
 /// The format of an OpenAPI document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +35,6 @@ impl Format {
     }
 }
 
-/// The media type of JSON.
-pub(super) const JSON: &str = "application/json";
 /// Names of YAML, the registered one (RFC 9512) first.
 pub(super) const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
@@ -107,7 +106,7 @@ pub(super) fn is_json(kind: &str) -> bool {
 }
 
 /// The format of a document that a request prefers: the path's, or YAML where `Accept` rates YAML above JSON.
-pub(super) fn preferred_format(headers: &HeaderMap, named: Format) -> Format {
+pub(super) fn choose_format(headers: &HeaderMap, named: Format) -> Format {
     let accept = Accept::read(headers);
     if accept.rate(YAML[0]) > accept.rate(JSON) { Format::Yaml } else { named }
 }

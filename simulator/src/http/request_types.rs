@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::search::SearchBy;
-use diorama_sessions::MAX_LEASE_SECONDS;
+use diorama_sessions::{MAX_LEASE_SECONDS, or_null};
 
 /// Calls in one request.
 pub(super) const MAX_BATCH_CALLS: usize = 4_096;
@@ -134,9 +134,4 @@ pub(super) struct StateQuery {
 pub(super) struct ExportQuery {
     #[schemars(with = "String", extend("enum" = EXPORT_FORMATS, "default" = EXPORT_FORMATS[0]))]
     pub(super) format: Option<String>,
-}
-
-/// These names, or null.
-fn or_null(names: &[&str]) -> Json {
-    names.iter().map(|name| json!(name)).chain([Json::Null]).collect()
 }

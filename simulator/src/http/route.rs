@@ -10,6 +10,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::app::App;
+use super::text::JSON;
 
 /// The prefix under which the server's own routes always answer, also where a world at the root has paths of the same names.
 pub(super) const RESERVED_PREFIX: &str = "/__diorama";
@@ -71,7 +72,7 @@ impl Route {
     ) -> Self {
         let admission = Admission {
             access: Access::Admin,
-            kinds: &["application/json"],
+            kinds: &[JSON],
             has_session: path.starts_with("/v1/sessions/{id}"),
             always: false,
         };

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use axum::handler::Handler;
 
 use super::app::App;
+use super::negotiate::Format;
 use super::reply_types::{
     BatchReply, CallReply, Diff, Health, Log, NewSessions, SearchReply, SessionList, SessionView, State,
     TaskList, TaskView, Tools, Verdicts, WorldDetail, WorldList,
@@ -20,6 +21,7 @@ use super::request_types::{
     MessageRequest, PageQuery, SearchRequest, StateQuery,
 };
 use super::route::{Access, Route};
+use super::text::JSON;
 use super::{admin, api};
 
 fn get<T: 'static>(
@@ -61,10 +63,10 @@ fn of_server() -> Vec<Route> {
             .always(),
         get("/openapi.json", ("document", "Describes the server's own API"), server::describe_as_json)
             .open_to(Access::Open)
-            .of_kinds(&["application/json", "application/yaml"]),
+            .of_kinds(Format::Json.kinds()),
         get("/openapi.yaml", ("yaml", "Describes the server's own API, in YAML"), server::describe_as_yaml)
             .open_to(Access::Open)
-            .of_kinds(&["application/yaml"]),
+            .of_kinds(Format::Yaml.kinds()),
         get("/metrics", ("metrics", "Counts sessions, calls and errors (Prometheus)"), server::show_metrics)
             .of_kinds(&["text/plain"])
             .always(),
@@ -145,7 +147,7 @@ fn of_one_session() -> Vec<Route> {
             export::export,
         )
         .queried_by::<ExportQuery>()
-        .of_kinds(&["application/json", "text/x-shellscript"]),
+        .of_kinds(&[JSON, "text/x-shellscript"]),
         get("/v1/sessions/{id}/state", ("state", "Shows all records of a session"), records::state)
             .queried_by::<StateQuery>()
             .gives::<State>(),

@@ -17,7 +17,6 @@ use axum::http::{HeaderMap, Method, Response, Uri};
 use diorama_sessions::{StateFolder, TaskError, TaskSource, TaskSpec, TaskSummary, WorldSource};
 use tower::ServiceExt as _;
 
-use super::transport::body;
 use super::*;
 use crate::shared::shop;
 use diorama_engine::session::{Session, SessionOptions};
@@ -79,8 +78,8 @@ async fn send(app: &Arc<App>, token: &str, line: &str, body: Json) -> (u16, Head
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let parsed = uri.parse().unwrap_or_else(|error| panic!("{uri}: {error}"));
     let response = respond_to(app, &method.parse().unwrap(), &parsed, &headers, body.as_bytes()).await;
-    let (parts, mut body) = response.into_parts();
-    let bytes = body::read_whole(&mut body, usize::MAX, |_| true).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
     let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes)));
     (parts.status.as_u16(), parts.headers, body)
 }

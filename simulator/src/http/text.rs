@@ -5,7 +5,13 @@ use std::borrow::Cow;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use form_urlencoded::Parse;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
+
+/// The media type of JSON.
+pub(super) const JSON: &str = "application/json";
+
+/// Characters that are not escaped in a segment of a path.
+pub(super) const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A text with its percent-encoded bytes decoded; none when they are not UTF-8. A `%` that begins no escape stands
 /// for itself.
@@ -28,7 +34,7 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
 
 /// Returns true if a media type is JSON.
 pub(super) fn is_json(kind: &str) -> bool {
-    kind == "application/json" || kind.ends_with("+json")
+    kind == JSON || kind.ends_with("+json")
 }
 
 #[cfg(test)]

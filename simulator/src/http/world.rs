@@ -17,19 +17,20 @@ use diorama_seeds::model::{Api, ApiId, BehaviourKind, World};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use diorama_sessions::{Kind, Live, Problem, Ready, Slot};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 
 use self::auth::Asked;
 use self::documents::Documents;
-use self::kinds::preferred;
+use self::kinds::choose_kind;
 use self::openapi::described;
-use self::reply::{problem_response, reply_response};
+use self::reply::{make_problem_response, make_response};
 use self::request::{Parts, arguments};
 use self::routes::{Found, Routes};
 use super::answer::{Answer, after, other_method};
 use super::app::App;
-use super::extract::{Whole, segment};
-use super::negotiate::{Accept, Format, JSON, preferred_format};
+use super::extract::{Whole, decode_segment};
+use super::negotiate::{Accept, Format, choose_format};
+use super::text::{JSON, SEGMENT};
 use super::transport::body::drain;
 use diorama_engine::session::LogEntry;
 
@@ -82,7 +83,7 @@ impl Tables {
     /// The API of a request, among those that its session sees.
     fn find(&self, server_path: &str, sees: impl Fn(ApiId) -> bool + Copy, request: &Received<'_>) -> Found {
         let has = |name: &str, value: &str| request.has(name, value);
-        let path = match below(server_path, request.path) {
+        let path = match strip_server_path(server_path, request.path) {
             Some(below) if !self.routes.has_path(request.path, sees, has) => below,
             _ => request.path,
         };
@@ -93,12 +94,12 @@ impl Tables {
     fn has_path(&self, server_path: &str, request: &Received<'_>) -> bool {
         let is_known =
             |path| self.routes.has_path(path, |_| true, |name: &str, value: &str| request.has(name, value));
-        is_known(request.path) || below(server_path, request.path).is_some_and(is_known)
+        is_known(request.path) || strip_server_path(server_path, request.path).is_some_and(is_known)
     }
 }
 
 /// The path below the server path of an imported document, which callers may keep before the world's own paths.
-fn below<'p>(server_path: &str, path: &'p str) -> Option<&'p str> {
+fn strip_server_path<'p>(server_path: &str, path: &'p str) -> Option<&'p str> {
     let below = path.strip_prefix(server_path).filter(|_| !server_path.is_empty())?;
     below.starts_with('/').then_some(below)
 }
@@ -109,7 +110,7 @@ pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
     let (slot, from) = match path.strip_prefix(SESSIONS) {
         Some(below) => {
             let encoded = below.split('/').next().unwrap_or(below).len();
-            (app.sessions.get(&segment(path, 1)), SESSIONS.len() + encoded)
+            (app.sessions.get(&decode_segment(path, 1)), SESSIONS.len() + encoded)
         }
         None if app.settings.default_session => (app.root_session().await, 0),
         None => {
@@ -160,7 +161,7 @@ async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request)
     app.large(move || {
         let received = Received::new(&parts.uri, &parts.headers, &parts.method, &whole.bytes, from);
         let live = slot.lock();
-        let found = find(&slot, &live, &received)?;
+        let found = find_api(&slot, &live, &received)?;
         Ok(answer_found(&server, &slot, live, found, &received))
     })
     .await?
@@ -175,7 +176,7 @@ fn document(
 ) -> Result<axum::response::Response, Problem> {
     Accept::read(headers).check(named.kinds())?;
     let visible = slot.lock().session.visible_if_limited();
-    let (world, auth, form) = (slot.world.world(), app.settings.auth, preferred_format(headers, named));
+    let (world, auth, form) = (slot.world.world(), app.settings.auth, choose_format(headers, named));
     let (documents, url) = (&Tables::get(&slot.world)?.documents, |id: &str| app.base_url(id));
     let document = match visible {
         None => documents.describe_all(slot.id(), form, |id| described(world, &url(id), auth, |_| true))?,
@@ -187,7 +188,7 @@ fn document(
     Ok(document.response(headers))
 }
 
-fn find(slot: &Slot, live: &Live, request: &Received<'_>) -> Result<Found, Problem> {
+fn find_api(slot: &Slot, live: &Live, request: &Received<'_>) -> Result<Found, Problem> {
     let sees = |api| slot.shows_all() || live.session.is_visible(api);
     Ok(Tables::get(&slot.world)?.find(&slot.world.server_path, sees, request))
 }
@@ -195,7 +196,7 @@ fn find(slot: &Slot, live: &Live, request: &Received<'_>) -> Result<Found, Probl
 /// The answer to a request that takes microseconds. None where it may take longer, or another is at the session: nothing was done.
 fn answer_quickly(app: &App, slot: &Slot, request: &Received<'_>) -> Option<Answer> {
     let live = slot.lock_soon()?;
-    let found = match find(slot, &live, request) {
+    let found = match find_api(slot, &live, request) {
         Ok(found) => found,
         Err(problem) => return Some(Err(problem.into())),
     };
@@ -221,7 +222,7 @@ fn answer_found(
         Found::Api(api, values) => {
             let declared = slot.world.world().api(api);
             let call = || call_by_route(app, slot, live, declared, values, request);
-            Ok(slot.world.time(api, call).unwrap_or_else(|problem| problem_response(declared, &problem)))
+            Ok(slot.world.time(api, call).unwrap_or_else(|problem| make_problem_response(declared, &problem)))
         }
         Found::Methods(methods) => {
             Ok(other_method(request.method, &methods.into_iter().collect::<Vec<_>>().join(", ")))
@@ -248,7 +249,7 @@ fn call_by_route(
     request: &Received<'_>,
 ) -> Result<axum::response::Response, Problem> {
     let (world, headers) = (slot.world.world(), request.headers);
-    let kind = preferred(headers, api.contract.as_deref())?;
+    let kind = choose_kind(headers, api.contract.as_deref())?;
     let query = request.uri.query().unwrap_or_default();
     if !api.security.is_empty() {
         auth::check(&auth::holder(&live), api, app.settings.auth, headers, query)?;
@@ -259,8 +260,8 @@ fn call_by_route(
     format::check(api, &arguments)?;
     let (entry, steps) = app.sessions.step(&mut live, &Call { api: api.name.to_string(), arguments })?;
     drop(live);
-    let mut response = reply_response(api, &entry.reply, kind, &world.zone);
-    response.headers_mut().extend(declared(api, request.uri.path(), &entry, &world.zone));
+    let mut response = make_response(api, &entry.reply, kind, &world.zone);
+    response.headers_mut().extend(make_declared_headers(api, request.uri.path(), &entry, &world.zone));
     Ok(after(steps, response))
 }
 
@@ -285,11 +286,13 @@ fn issue_token(
     Some(auth::issue(&auth::holder(live), domain, scheme, &asked))
 }
 
-/// Characters that are not escaped in a segment of a path.
-const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
 /// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key.
-fn declared(api: &Api, path: &str, entry: &LogEntry, zone: &Zone) -> Vec<(HeaderName, HeaderValue)> {
+fn make_declared_headers(
+    api: &Api,
+    path: &str,
+    entry: &LogEntry,
+    zone: &Zone,
+) -> Vec<(HeaderName, HeaderValue)> {
     let contract = api.contract.as_ref().filter(|contract| !contract.headers.is_empty());
     let Some(contract) = contract.filter(|_| entry.reply.is_success()) else { return Vec::new() };
     let made =

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::Response;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use axum::response::IntoResponse as _;
-use diorama_sessions::{Live, Problem, Room, Slot};
+use diorama_sessions::{Live, Problem, Room, Slot, quoted};
 use serde_json::{Value as Json, json};
 
 use self::form::Form;
@@ -45,9 +45,8 @@ fn write(app: &App, slot: &Slot, format: &str) -> Result<Response<Body>, Problem
             (text(200, "text/x-shellscript; charset=utf-8", curl(&live, &base, &by_name)), "session.sh")
         }
         other => {
-            let shown: String = other.chars().take(60).collect();
             let expected = format!("one of {}", EXPORT_FORMATS.join(", "));
-            return Err(Problem::about("format", &expected, format!("`{shown}`")));
+            return Err(Problem::about("format", &expected, quoted(other, 60)));
         }
     };
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {

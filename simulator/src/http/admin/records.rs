@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{OriginalUri, State};
 use diorama_sessions::{Kind, Problem};
 
-use crate::http::answer::{Answer, Reply, text};
+use crate::http::answer::{Answer, Reply, json_text};
 use crate::http::app::App;
 use crate::http::extract::{Page, Query, Session};
 use crate::http::negotiate::add_links;
@@ -75,7 +75,7 @@ pub(in crate::http) async fn log(
             shown.push_str(&entry);
         }
         shown.push_str("]}");
-        Ok(add_links(text(200, "application/json", shown), uri.path(), page, total))
+        Ok(add_links(json_text(200, shown), uri.path(), page, total))
     })
     .await
 }

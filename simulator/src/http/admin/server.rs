@@ -10,9 +10,9 @@ use diorama_sessions::{Kind, Problem};
 use serde_json::{Value as Json, json};
 
 use crate::http::answer::{Answer, Reply, text};
-use crate::http::app::{App, blocking};
+use crate::http::app::{App, run_blocking};
 use crate::http::extract::Body;
-use crate::http::negotiate::{Format, preferred_format};
+use crate::http::negotiate::{Format, choose_format};
 use crate::http::reply_types::Health;
 use crate::http::request_types::CandidateHead;
 use crate::http::world::documents::Document;
@@ -62,7 +62,7 @@ async fn describe(app: Arc<App>, headers: HeaderMap, named: Format) -> Answer<Re
     app.large(move || {
         let mut document = server.document.get().map(|document| (***document).clone()).unwrap_or_default();
         document["servers"] = json!([{"url": url}]);
-        Ok(Document::new(&document, preferred_format(&headers, named)).response(&headers))
+        Ok(Document::new(&document, choose_format(&headers, named)).response(&headers))
     })
     .await
 }
@@ -88,7 +88,7 @@ pub(in crate::http) async fn check(
     // Dropped with this future, as when the connection ends while it waits.
     let waiting = Waiting::default();
     let gone = Arc::clone(&waiting.gone);
-    blocking(move || {
+    run_blocking(move || {
         let none = || Problem::new(Kind::NotFound, "this server checks no candidates; use `diorama serve`");
         let prover = app.prover.get().ok_or_else(none)?;
         let served = match &world {

@@ -9,8 +9,8 @@ use axum::response::IntoResponse as _;
 use diorama_sessions::{After, CreateRequest, ForkRequest, Kind, Live, Problem, Slot};
 use serde_json::Value as Json;
 
-use crate::http::answer::{Answer, Reply, after, text};
-use crate::http::app::{App, blocking};
+use crate::http::answer::{Answer, Reply, after, json_text};
+use crate::http::app::{App, run_blocking};
 use crate::http::extract::{Body, Page, Session};
 use crate::http::negotiate::add_links;
 use crate::http::reply_types::{NewSessions, SessionAccess, SessionList, SessionView, Tools};
@@ -23,7 +23,7 @@ pub(in crate::http) async fn list(
     page: Page,
     OriginalUri(uri): OriginalUri,
 ) -> Answer {
-    blocking(move || {
+    run_blocking(move || {
         let all = app.sessions.all();
         let shown = all.iter().skip(page.offset).take(page.limit).map(|slot| show_live(&app, &slot.lock()));
         let total = all.len();
@@ -40,7 +40,7 @@ pub(in crate::http) async fn create(
 ) -> Answer<Reply<NewSessions>> {
     let creation = body.creation(None)?;
     let (request, _held) = body.into_parts();
-    blocking(move || {
+    run_blocking(move || {
         let (made, steps) = app.sessions.create(request, creation.as_ref())?;
         show_made(&app, &made, steps)
     })
@@ -60,7 +60,7 @@ pub(in crate::http) async fn fork(
         let (made, steps) = app.sessions.fork(live, &request, creation.as_ref())?;
         show_made(&app, &made, steps)
     };
-    if is_one { Ok(slot.work(fork).await?) } else { blocking(move || fork(slot.lock())).await }
+    if is_one { Ok(slot.work(fork).await?) } else { run_blocking(move || fork(slot.lock())).await }
 }
 
 /// Shows a session.
@@ -68,7 +68,7 @@ pub(in crate::http) async fn show(
     State(app): State<Arc<App>>,
     Session(slot): Session,
 ) -> Answer<Reply<SessionView>> {
-    blocking(move || Ok(Reply::ok(show_live(&app, &slot.lock())))).await
+    run_blocking(move || Ok(Reply::ok(show_live(&app, &slot.lock())))).await
 }
 
 /// Deletes a session.
@@ -76,8 +76,8 @@ pub(in crate::http) async fn delete(
     State(app): State<Arc<App>>,
     Session(slot): Session,
 ) -> Answer<Response<AxumBody>> {
-    let steps = blocking(move || app.sessions.close(&slot)).await?;
-    Ok(after(steps, text(204, "application/json", String::new())))
+    let steps = run_blocking(move || app.sessions.close(&slot)).await?;
+    Ok(after(steps, json_text(204, String::new())))
 }
 
 /// Puts a session back to its start.
@@ -99,7 +99,7 @@ pub(in crate::http) async fn set_clock(
     body: Body<ClockRequest>,
 ) -> Answer<Reply<SessionView>> {
     let (ClockRequest { clock }, _held) = body.into_parts();
-    blocking(move || {
+    run_blocking(move || {
         let (live, steps) = app.sessions.set_clock(&slot, &clock)?;
         Ok(Reply::ok(show_live(&app, &live)).after(steps))
     })
@@ -113,7 +113,7 @@ pub(in crate::http) async fn renew(
     body: Body<HeartbeatRequest>,
 ) -> Answer<Reply<SessionView>> {
     let (HeartbeatRequest { lease_seconds }, _held) = body.into_parts();
-    blocking(move || {
+    run_blocking(move || {
         let (live, steps) = app.sessions.renew(&slot, lease_seconds)?;
         Ok(Reply::ok(show_live(&app, &live)).after(steps))
     })
@@ -126,7 +126,7 @@ pub(in crate::http) async fn grade(
     Session(slot): Session,
     _: Body<GradeRequest>,
 ) -> Answer<Reply<Json>> {
-    blocking(move || {
+    run_blocking(move || {
         let (grade, steps) = app.sessions.judge(&mut *slot.enter()?)?;
         Ok(Reply::ok(grade).after(steps))
     })

@@ -7,7 +7,7 @@ use axum::response::IntoResponse as _;
 use diorama_sessions::{Kind, Problem, Served, quoted};
 
 use crate::http::answer::{Answer, Reply};
-use crate::http::app::{App, blocking};
+use crate::http::app::{App, run_blocking};
 use crate::http::extract::{Name, Page};
 use crate::http::negotiate::add_links;
 use crate::http::reply_types::{ApiSummary, ResourceSummary, TaskList, WorldDetail, WorldList, WorldSummary};
@@ -19,7 +19,7 @@ pub(in crate::http) async fn list(State(app): State<Arc<App>>) -> Reply<WorldLis
 
 /// Shows a world's APIs and resources.
 pub(in crate::http) async fn show(State(app): State<Arc<App>>, Name(id): Name) -> Answer<Reply<WorldDetail>> {
-    blocking(move || {
+    run_blocking(move || {
         let missing = |_| {
             let detail = format!("no world has the name {}; see /v1/worlds", quoted(&id, 60));
             Problem::new(Kind::NotFound, detail)
@@ -60,7 +60,7 @@ pub(in crate::http) async fn list_tasks(
     page: Page,
     OriginalUri(uri): OriginalUri,
 ) -> Answer {
-    blocking(move || {
+    run_blocking(move || {
         let (total, tasks) = match app.sessions.tasks() {
             Some(tasks) => (tasks.count(), tasks.list(page.offset, page.limit)),
             None => (0, Vec::new()),

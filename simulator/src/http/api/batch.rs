@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 
 use super::calls::{result, written};
-use crate::http::answer::{Answer, after, text};
+use crate::http::answer::{Answer, after, json_text};
 use crate::http::app::App;
 use crate::http::extract::Body;
 use crate::http::request_types::{BatchCall, BatchRequest, MAX_BATCH_CALLS};
@@ -113,7 +113,7 @@ fn make_all(app: &App, calls: Vec<BatchCall>) -> Response<AxumBody> {
         }
     }
     let (body, steps) = results.into_inner().unwrap_or_else(PoisonError::into_inner).text(count);
-    after(steps, text(200, "application/json", body))
+    after(steps, json_text(200, body))
 }
 
 fn make(app: &App, one: BatchCall) -> Result<(String, After), Problem> {

@@ -8,7 +8,7 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use diorama_sessions::{Live, NamedCall};
 
-use crate::http::answer::{Answer, after, text};
+use crate::http::answer::{Answer, after, json_text};
 use crate::http::app::App;
 use crate::http::extract::{Body, Session};
 use crate::http::request_types::CallRequest;
@@ -21,7 +21,7 @@ pub(in crate::http) async fn call(
 ) -> Answer {
     let (CallRequest { api, arguments }, _held) = body.into_parts();
     let (body, steps) = app.sessions.call(slot, Call { api, arguments }, called).await?;
-    Ok(after(steps, text(200, "application/json", body)))
+    Ok(after(steps, json_text(200, body)))
 }
 
 fn called(call: &NamedCall, live: &Live) -> String {

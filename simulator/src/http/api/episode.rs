@@ -7,14 +7,14 @@ use diorama_seeds::ending::Finish;
 use diorama_sessions::{After, Live, MessageReply, Problem, Sessions, Slot};
 
 use crate::http::answer::{Answer, Reply};
-use crate::http::app::{App, blocking};
+use crate::http::app::{App, run_blocking};
 use crate::http::extract::{Body, Session};
 use crate::http::reply_types::TaskView;
 use crate::http::request_types::MessageRequest;
 
 /// Shows the task as a user would put it: never reference calls, checks or what the user will say later.
 pub(in crate::http) async fn task(Session(slot): Session) -> Answer<Reply<TaskView>> {
-    blocking(move || {
+    run_blocking(move || {
         let live = slot.lock();
         let task = live.task()?;
         let mut tools = live.world.base.shown_tools(&task.visible);
@@ -52,7 +52,7 @@ async fn exchange(
     slot: Arc<Slot>,
     say: impl FnOnce(&Sessions, &mut Live) -> Result<(MessageReply, After), Problem> + Send + 'static,
 ) -> Answer<Reply<MessageReply>> {
-    blocking(move || {
+    run_blocking(move || {
         let (shown, steps) = say(&app.sessions, &mut slot.lock())?;
         Ok(Reply::ok(shown).after(steps))
     })

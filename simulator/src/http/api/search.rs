@@ -8,7 +8,7 @@ use diorama_sessions::{Kind, Problem, quoted};
 use serde_json::json;
 
 use crate::http::answer::{Answer, Reply};
-use crate::http::app::{App, blocking};
+use crate::http::app::{App, run_blocking};
 use crate::http::extract::Body;
 use crate::http::reply_types::SearchReply;
 use crate::http::request_types::{MAX_PAGE_ITEMS, SearchRequest};
@@ -23,7 +23,7 @@ pub(in crate::http) async fn find(
     body: Body<SearchRequest>,
 ) -> Answer<Reply<SearchReply>> {
     let (request, _held) = body.into_parts();
-    blocking(move || search(&app, &request).map(Reply::ok)).await
+    run_blocking(move || search(&app, &request).map(Reply::ok)).await
 }
 
 fn search(app: &App, request: &SearchRequest) -> Result<SearchReply, Problem> {

@@ -31,7 +31,7 @@ fn send_with(app: &Arc<App>, line: &str, headers: &[(&'static str, &str)], body:
     let headers: HeaderMap = headers.collect();
     let response = respond(app, &method.parse().unwrap(), &uri.parse().unwrap(), &headers, body.as_bytes());
     let status = response.status().as_u16();
-    let bytes = run(body::read_whole(&mut response.into_body(), usize::MAX, |_| true)).unwrap();
+    let bytes = run(axum::body::to_bytes(response.into_body(), usize::MAX)).unwrap();
     (status, serde_json::from_slice(&bytes).unwrap_or_default())
 }
 

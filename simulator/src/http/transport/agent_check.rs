@@ -1,12 +1,13 @@
 //! HAProxy's agent check: a line of text for each connection, which says how many of the new sessions a server takes.
 
 use std::convert::Infallible;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, Write as _};
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use tokio::io::{AsyncReadExt as _, copy, sink};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -19,7 +20,7 @@ const MAX_OPEN_CONNECTIONS: usize = 64;
 /// How long such a connection stays open.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes that are read of a peer: HAProxy sends none unless its `agent-send` says so.
-const MAX_READ_BYTES: usize = 4_096;
+const MAX_READ_BYTES: u64 = 4_096;
 /// The steepness of the weight: a server that is a ninth full takes a quarter of the sessions of an empty one.
 const STEEPNESS: f64 = 9.0;
 
@@ -50,18 +51,8 @@ fn send_line(stream: TcpStream, line: &str) -> io::Result<TcpStream> {
 }
 
 /// Reads what a peer sends. A connection that is closed with bytes unread is reset, and its peer may lose the line.
-async fn drain_input(stream: TcpStream) -> io::Result<()> {
-    let (mut bytes, mut read) = ([0; 512], 0);
-    while read < MAX_READ_BYTES {
-        stream.readable().await?;
-        match stream.try_read(&mut bytes) {
-            Ok(0) => break,
-            Ok(more) => read += more,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+async fn drain_input(stream: TcpStream) -> io::Result<u64> {
+    copy(&mut stream.take(MAX_READ_BYTES), &mut sink()).await
 }
 
 impl App {

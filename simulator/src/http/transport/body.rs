@@ -1,6 +1,5 @@
 //! Bodies of requests: read whole, or read away.
 
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,8 +7,8 @@ use axum::body::Body as AxumBody;
 use axum::http::HeaderMap;
 use axum::http::header::EXPECT;
 use diorama_sessions::{Kind, Problem};
-use http_body_util::BodyExt;
-use hyper::body::{Body, Bytes};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Bytes};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
@@ -26,8 +25,7 @@ const MAX_DRAINED_LIMITS: usize = 16;
 pub(in crate::http) const MAX_LINE_BYTES: usize = 4_096;
 
 /// Why a body could not be read.
-#[derive(Debug)]
-pub(in crate::http) enum Unread {
+enum Unread {
     /// It has, or announces, more bytes than it may have.
     TooLarge,
     /// There is no place for it beside others.
@@ -37,19 +35,15 @@ pub(in crate::http) enum Unread {
 }
 
 /// Reads a body of at most `limit` bytes, for which `hold` has a place.
-pub(in crate::http) async fn read_whole<B>(
-    body: &mut B,
+async fn read_whole(
+    body: &mut AxumBody,
     limit: usize,
     mut hold: impl FnMut(usize) -> bool,
-) -> Result<Bytes, Unread>
-where
-    B: Body<Data = Bytes, Error: Display> + Unpin,
-{
+) -> Result<Bytes, Unread> {
     if body.size_hint().lower() > limit as u64 {
         return Err(Unread::TooLarge);
     }
-    let mut first: Option<Bytes> = None;
-    let mut more: Vec<u8> = Vec::new();
+    let mut parts: Vec<Bytes> = Vec::new();
     let mut seen = 0_usize;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Unread::Broken(error.to_string()))?;
@@ -61,17 +55,12 @@ where
         if !hold(data.len()) {
             return Err(Unread::Crowded);
         }
-        match &first {
-            None => first = Some(data),
-            Some(begun) => {
-                if more.is_empty() {
-                    more.extend_from_slice(begun);
-                }
-                more.extend_from_slice(&data);
-            }
-        }
+        parts.push(data);
     }
-    Ok(if more.is_empty() { first.unwrap_or_default() } else { Bytes::from(more) })
+    match parts.as_slice() {
+        [part] => Ok(part.clone()),
+        parts => Ok(parts.concat().into()),
+    }
 }
 
 /// Reads the body of a request within the limits of a server: its bytes, and the permits for them.
@@ -130,10 +119,7 @@ pub(in crate::http) async fn drain(body: AxumBody, headers: &HeaderMap, most: us
 
 /// Reads a refused body and drops it, up to so many bytes: a sender that is still writing would not read the answer.
 /// One that pauses, or waits for leave to send, is answered without it.
-async fn read_away<B>(mut body: B, headers: &HeaderMap, most: usize)
-where
-    B: Body<Data = Bytes> + Unpin,
-{
+async fn read_away(mut body: AxumBody, headers: &HeaderMap, most: usize) {
     if headers.contains_key(EXPECT) {
         return;
     }

@@ -17,6 +17,7 @@ use serde_json::Value as Json;
 
 use crate::http::answer::text;
 use crate::http::negotiate::{Format, YAML};
+use crate::http::text::JSON;
 use crate::http::transport::OfWorld;
 
 /// A document on its way out.
@@ -69,7 +70,7 @@ impl Format {
 
     const fn media_type(self) -> &'static str {
         match self {
-            Self::Json => "application/json",
+            Self::Json => JSON,
             Self::Yaml => YAML[0],
         }
     }

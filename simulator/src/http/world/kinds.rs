@@ -8,7 +8,8 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesStart, BytesText, Event};
 use serde_json::{Map, Value as Json};
 
-use crate::http::negotiate::{Accept, JSON, is_json};
+use crate::http::negotiate::{Accept, is_json};
+use crate::http::text::JSON;
 
 /// Elements inside each other that are written.
 const MAX_DEPTH: usize = 64;
@@ -17,7 +18,10 @@ const MAX_DEPTH: usize = 64;
 ///
 /// # Errors
 /// When it accepts none of them.
-pub(super) fn preferred<'c>(headers: &HeaderMap, contract: Option<&'c Contract>) -> Result<&'c str, Problem> {
+pub(super) fn choose_kind<'c>(
+    headers: &HeaderMap,
+    contract: Option<&'c Contract>,
+) -> Result<&'c str, Problem> {
     let declared = contract.map_or(&[][..], |contract| &contract.kinds);
     let mut all: Vec<&str> = declared.iter().map(String::as_str).collect();
     if all.is_empty() {
@@ -33,21 +37,21 @@ pub(super) fn preferred<'c>(headers: &HeaderMap, contract: Option<&'c Contract>)
 }
 
 /// A body in a kind; nothing where it cannot be written so.
-pub(super) fn written(kind: &str, contract: &Contract, body: &Json) -> Option<String> {
+pub(super) fn write_body(kind: &str, contract: &Contract, body: &Json) -> Option<String> {
     if kind.contains("xml") {
-        return xml(contract, body);
+        return write_xml(contract, body);
     }
     if kind.contains("csv") {
         return match body {
             Json::String(text) => Some(text.clone()),
-            body => csv(&rows(body)?),
+            body => write_csv(&list_rows(body)?),
         };
     }
     body.as_str().map(str::to_owned)
 }
 
 /// The rows of a body: itself where it is a list, else the only list in it, else the body as the only row.
-fn rows(body: &Json) -> Option<Vec<&Map<String, Json>>> {
+fn list_rows(body: &Json) -> Option<Vec<&Map<String, Json>>> {
     let objects = |items: &'_ [Json]| items.iter().all(Json::is_object);
     let items = match body {
         Json::Array(items) => items.as_slice(),
@@ -63,7 +67,7 @@ fn rows(body: &Json) -> Option<Vec<&Map<String, Json>>> {
     items.iter().map(Json::as_object).collect()
 }
 
-fn csv(rows: &[&Map<String, Json>]) -> Option<String> {
+fn write_csv(rows: &[&Map<String, Json>]) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for name in rows.iter().flat_map(|row| row.keys()) {
         if !names.contains(&name.as_str()) {
@@ -74,14 +78,14 @@ fn csv(rows: &[&Map<String, Json>]) -> Option<String> {
     lines.write_record(&names).ok()?;
     for row in rows {
         lines
-            .write_record(names.iter().map(|name| row.get(*name).map(plain_text).unwrap_or_default()))
+            .write_record(names.iter().map(|name| row.get(*name).map(format_plain).unwrap_or_default()))
             .ok()?;
     }
     String::from_utf8(lines.into_inner().ok()?).ok()
 }
 
 /// A value as text: nothing for null, a string as it is, else JSON.
-fn plain_text(value: &Json) -> String {
+fn format_plain(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
         Json::String(text) => text.clone(),
@@ -89,7 +93,7 @@ fn plain_text(value: &Json) -> String {
     }
 }
 
-fn xml(contract: &Contract, body: &Json) -> Option<String> {
+fn write_xml(contract: &Contract, body: &Json) -> Option<String> {
     let schema = contract.reply.as_ref().unwrap_or(&Json::Null);
     let mut elements = Elements { contract, out: Writer::new(Vec::new()) };
     elements.out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None))).ok()?;
@@ -131,7 +135,7 @@ impl Elements<'_> {
         }
         let Json::Object(members) = value else {
             self.out.write_event(Event::Start(start.borrow()))?;
-            self.out.write_event(Event::Text(BytesText::new(&printable(&plain_text(value)))))?;
+            self.out.write_event(Event::Text(BytesText::new(&printable(&format_plain(value)))))?;
             return self.out.write_event(Event::End(start.to_end()));
         };
         let schema_of =
@@ -144,7 +148,7 @@ impl Elements<'_> {
             .iter()
             .partition(|(name, value)| !value.is_object() && !value.is_array() && is_attribute(name));
         for (name, value) in attributes {
-            start.push_attribute((&*element_name(name), &*printable(&plain_text(value))));
+            start.push_attribute((&*element_name(name), &*printable(&format_plain(value))));
         }
         self.out.write_event(Event::Start(start.borrow()))?;
         for (name, value) in elements {
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn rows_have_a_cell_for_each_name() {
         let body = json!({"total": 2, "items": [{"id": 1, "note": "a, \"b\""}, {"id": 2, "day": null}]});
-        assert_eq!(csv(&rows(&body).unwrap()).unwrap(), "id,note,day\n1,\"a, \"\"b\"\"\",\n2,,\n");
-        assert_eq!(rows(&json!("text")), None);
+        assert_eq!(write_csv(&list_rows(&body).unwrap()).unwrap(), "id,note,day\n1,\"a, \"\"b\"\"\",\n2,,\n");
+        assert_eq!(list_rows(&json!("text")), None);
     }
 }

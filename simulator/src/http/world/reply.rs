@@ -9,20 +9,20 @@ use diorama_seeds::value::Zone;
 use diorama_sessions::Problem;
 use serde_json::Value as Json;
 
-use super::kinds::written;
+use super::kinds::write_body;
 use super::openapi::{declared, shaped};
-use crate::http::answer::{PROBLEM_JSON, Refused, respond, text};
+use crate::http::answer::{PROBLEM_JSON, Refused, json_text, respond, text};
 use crate::http::negotiate::is_json;
 use diorama_engine::Reply;
 
 /// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document.
-pub(super) fn reply_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone) -> Response<Body> {
+pub(super) fn make_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone) -> Response<Body> {
     if reply.is_success() && api.shows_nothing() {
         let status = if api.contract.is_some() { reply.status } else { 204 };
-        return text(status, "application/json", String::new());
+        return json_text(status, String::new());
     }
     if let (true, false, Some(contract)) = (reply.is_success(), is_json(kind), &api.contract)
-        && let Some(body) = written(kind, contract, &reply.json_tree(zone))
+        && let Some(body) = write_body(kind, contract, &reply.json_tree(zone))
     {
         let mut response = text(reply.status, "text/plain", body);
         if let Ok(kind) = HeaderValue::from_str(kind) {
@@ -32,29 +32,27 @@ pub(super) fn reply_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone) 
     }
     let body = reply.to_json(zone);
     if reply.is_success() {
-        return text(reply.status, "application/json", body);
+        return json_text(reply.status, body);
     }
     let schema = declared(api, reply.status);
     let response = match schema.zip(serde_json::from_str::<Json>(&body).ok()) {
-        Some((schema, problem)) => {
-            text(reply.status, "application/json", shaped(schema, &problem).to_string())
-        }
+        Some((schema, problem)) => json_text(reply.status, shaped(schema, &problem).to_string()),
         None => text(reply.status, PROBLEM_JSON, body),
     };
-    challenged(api, response)
+    add_challenge(api, response)
 }
 
 /// The response to a call that was not made, in the shape that the API declares for its errors.
-pub(super) fn problem_response(api: &Api, problem: &Problem) -> Response<Body> {
+pub(super) fn make_problem_response(api: &Api, problem: &Problem) -> Response<Body> {
     let response = match declared(api, problem.status()) {
         Some(schema) => respond(problem, "application/json", shaped(schema, &problem.body()).to_string()),
         None => Refused(problem.clone()).into_response(),
     };
-    challenged(api, response)
+    add_challenge(api, response)
 }
 
 /// Adds `WWW-Authenticate` to a response of status 401.
-fn challenged(api: &Api, mut response: Response<Body>) -> Response<Body> {
+fn add_challenge(api: &Api, mut response: Response<Body>) -> Response<Body> {
     if response.status().as_u16() == 401 {
         let challenge = match (api.token.is_none(), api.security.is_empty()) {
             (true, false) => "Bearer, Basic, ApiKey",

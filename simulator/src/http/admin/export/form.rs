@@ -2,9 +2,15 @@
 
 use axum::http::StatusCode;
 use diorama_seeds::model::{Place, World};
+use percent_encoding::{AsciiSet, utf8_percent_encode};
 use serde_json::{Map, Value as Json, json};
 
+use crate::http::text::SEGMENT;
+
 use diorama_engine::session::LogEntry;
+
+/// Characters that are not escaped in paths and query strings: those of a list, too.
+const PLAIN: AsciiSet = SEGMENT.remove(b',');
 
 /// A request.
 pub(super) struct Form {
@@ -119,13 +125,5 @@ fn plain(value: &Json) -> String {
 }
 
 fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~,".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
+    utf8_percent_encode(text, &PLAIN).to_string()
 }

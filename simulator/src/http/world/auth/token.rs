@@ -13,7 +13,7 @@ use diorama_sessions::{Kind, Problem};
 use serde_json::{Value as Json, json};
 
 use super::secret::{Auth, CLIENT, Holder, authorization, same};
-use crate::http::answer::text;
+use crate::http::answer::json_text;
 use crate::http::text::pairs;
 
 /// How long a token holds, in seconds of the session's clock.
@@ -34,10 +34,10 @@ pub(in crate::http) fn issue(
     asked: &Asked<'_>,
 ) -> Response<Body> {
     let mut response = match grant(holder, domain, scheme, asked) {
-        Ok(token) => text(200, "application/json", token.to_string()),
+        Ok(token) => json_text(200, token.to_string()),
         Err((status, error, detail)) => {
             let body = json!({"error": error, "error_description": detail});
-            text(status, "application/json", body.to_string())
+            json_text(status, body.to_string())
         }
     };
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
