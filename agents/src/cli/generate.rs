@@ -283,7 +283,7 @@ impl Generate {
         let mut text = report::funnel(summary);
         let funnel = &summary.funnel;
         if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {
-            let why = match recipe.test_share().first() {
+            let why = match recipe.test_share().count_to_first() {
                 Some(batches) => {
                     format!("the split test has rows from {} on", batches * u64::from(ROWS_PER_BATCH))
                 }

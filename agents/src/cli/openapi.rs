@@ -6,21 +6,30 @@ use std::path::{Path, PathBuf};
 use diorama_openapi::{self as openapi, Files, ImportOptions, Imported};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world;
+use serde::{Deserialize, Serialize};
 
 use super::error::CliError;
 use super::files::read_file;
 use super::{Streams, terminal};
 use crate::isolation::bounds::Bounds;
 
-/// How documents are imported.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct ImportArgs {
+/// What the importer refuses and tries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
+pub struct ImportMode {
     /// Refuse documents with broken references. Without it they give warnings.
     #[arg(long)]
     pub strict: bool,
     /// Take the importer's first guesses, without playing the world and replacing those that fail.
     #[arg(long)]
     pub first_guesses: bool,
+}
+
+/// How documents are imported.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ImportArgs {
+    /// What is refused and tried.
+    #[command(flatten)]
+    pub mode: ImportMode,
     /// Part of a world file that corrects the imported world.
     #[arg(long, value_name = "FILE")]
     pub overlay: Option<PathBuf>,
@@ -35,7 +44,7 @@ impl ImportArgs {
     /// # Errors
     /// When it or its overlay cannot be read or is wrong.
     pub fn import(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
-        let Imported { doc, notes, .. } = import_file(path, self.strict, self.first_guesses)?;
+        let Imported { doc, notes, .. } = import_file(path, self.mode)?;
         if let Ok(compiled) = world::compile(&doc) {
             let _ = write!(streams.err, "{}", world::fidelity(&compiled));
         }
@@ -56,13 +65,13 @@ impl ImportArgs {
 ///
 /// # Errors
 /// When it cannot be read or is wrong.
-pub fn import_file(path: &Path, strict: bool, first_guesses: bool) -> Result<Imported, CliError> {
+pub fn import_file(path: &Path, mode: ImportMode) -> Result<Imported, CliError> {
     let text = read_document(path)?;
     let name = path.display().to_string();
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let options = ImportOptions { strict, ..ImportOptions::default() };
+    let options = ImportOptions { strict: mode.strict, ..ImportOptions::default() };
     let draft = openapi::Draft::read(&name, &text, &options, &Folder { folder: folder.to_owned() })?;
-    let mut imported = if first_guesses {
+    let mut imported = if mode.first_guesses {
         draft.world(&openapi::Choices::default())?
     } else {
         diorama_import::choose_guesses(&draft)?

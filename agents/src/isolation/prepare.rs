@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::documents::names::{Naming, naming};
 use crate::cli::error::CliError;
-use crate::cli::openapi::{import_file, read_document};
+use crate::cli::openapi::{ImportMode, import_file, read_document};
 use crate::rows::documents::prepared::{PreparedWorld, prepare};
 
 /// A document to import.
@@ -20,8 +20,8 @@ pub struct ImportRequest {
     pub path: PathBuf,
     /// Its path below the folder that was named.
     pub label: String,
-    /// Whether a reference that leads nowhere is an error.
-    pub strict: bool,
+    /// What the importer refuses and tries.
+    pub mode: ImportMode,
 }
 
 /// An imported document.
@@ -77,7 +77,7 @@ pub fn first_finding(report: &Report) -> String {
 /// Why it has no world.
 pub fn import_document(request: &ImportRequest) -> Result<ImportedDocument, Refusal> {
     let text = read_document(&request.path)?;
-    let Imported { mut doc, notes, .. } = import_file(&request.path, request.strict, false)?;
+    let Imported { mut doc, notes, .. } = import_file(&request.path, request.mode)?;
     let naming = naming(&request.label, &text);
     naming.name.clone_into(&mut doc.name);
     if let Some(head) = &mut doc.domain {

@@ -111,7 +111,12 @@ impl Quality {
     pub fn read(folder: &Path, batches: impl IntoIterator<Item = u64>) -> std::io::Result<Self> {
         let mut quality = Self::default();
         for batch in batches {
-            let Ok(file) = std::fs::File::open(folder.join(batch_file(batch))) else { continue };
+            let file = match std::fs::File::open(folder.join(batch_file(batch))) {
+                Ok(file) => file,
+                // Another shard, or nothing, made this batch.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
             for line in BufReader::new(file).lines() {
                 // A line that a killed run left unfinished says nothing.
                 if let Ok(line) = serde_json::from_str::<StepLine>(&line?) {
@@ -172,6 +177,15 @@ impl Quality {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error_and_a_missing_one_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Quality::read(folder.path(), 0..2).unwrap(), Quality::default());
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert!(Quality::read(&file, 0..2).is_err(), "a file is no folder of steps");
+    }
 
     #[test]
     fn files_of_another_run_in_the_same_folder_count_for_nothing() {

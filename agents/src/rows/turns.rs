@@ -71,8 +71,8 @@ impl Turns {
     #[must_use]
     pub fn of_batch(&self, batch: u64, split: Split, share: TestShare) -> (usize, u64) {
         let number = match split {
-            Split::Train => batch - share.before(batch),
-            Split::Test => share.before(batch),
+            Split::Train => batch - share.count_before(batch),
+            Split::Test => share.count_before(batch),
         };
         let templates = self.order.len().max(1) as u64;
         let position = self.order.get((number % templates) as usize).copied().unwrap_or(0);

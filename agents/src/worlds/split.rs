@@ -24,21 +24,21 @@ impl TestShare {
     /// One batch in ten, so that both splits have rows early.
     pub const USUAL: Self = Self(100);
 
-    /// How many of the batches before one are of the test split.
+    /// Counts the batches of the test split before a batch.
     #[must_use]
-    pub const fn before(self, batch: u64) -> u64 {
+    pub const fn count_before(self, batch: u64) -> u64 {
         batch * self.0 / 1000
     }
 
     /// The split of a batch, from its number alone.
     #[must_use]
     pub const fn split_of(self, batch: u64) -> Split {
-        if self.before(batch + 1) > self.before(batch) { Split::Test } else { Split::Train }
+        if self.count_before(batch + 1) > self.count_before(batch) { Split::Test } else { Split::Train }
     }
 
-    /// How many batches there must be so that one is of the test split; none where none ever is.
+    /// Counts the batches up to the first one of the test split, which counts too; none where none ever is.
     #[must_use]
-    pub fn first(self) -> Option<u64> {
+    pub fn count_to_first(self) -> Option<u64> {
         (self.0 > 0).then(|| 1000_u64.div_ceil(self.0))
     }
 }
@@ -50,10 +50,11 @@ impl TestRequest {
         *self == Self::default()
     }
 
-    /// The share of the batches.
+    /// The share of the batches: at least a thousandth where any is asked for.
     #[must_use]
     pub fn share(&self) -> TestShare {
-        self.share.map_or(TestShare::USUAL, |share| TestShare((share * 1000.0).round() as u64))
+        let in_thousandths = |share: f64| ((share * 1000.0).round() as u64).max(u64::from(share > 0.0));
+        self.share.map_or(TestShare::USUAL, |share| TestShare(in_thousandths(share)))
     }
 
     /// Picks the domains of the test split. Those of a group stay together: a world is of one split.
@@ -61,7 +62,7 @@ impl TestRequest {
     /// # Errors
     /// When a domain is unknown, a group would be in both splits, or one of them would have no domain.
     pub fn pick(&self, groups: &[Vec<String>]) -> Result<BTreeSet<String>, Report> {
-        let groups = joined(groups);
+        let groups = join_groups(groups);
         let wrong = |option: &str, what: String, hint: &str| {
             Err(Report::one(option, Finding::error("", &what, hint)))
         };
@@ -108,8 +109,8 @@ impl TestRequest {
     }
 }
 
-/// The groups, those with a common domain joined.
-fn joined(groups: &[Vec<String>]) -> Vec<BTreeSet<String>> {
+/// Joins the groups that have a common domain.
+fn join_groups(groups: &[Vec<String>]) -> Vec<BTreeSet<String>> {
     let mut joined: Vec<BTreeSet<String>> = Vec::new();
     for group in groups {
         let mut group: BTreeSet<String> = group.iter().cloned().collect();
@@ -145,8 +146,10 @@ mod tests {
         };
         assert_eq!(test(TestShare::USUAL, 30), [9, 19, 29]);
         assert_eq!(test(TestRequest { share: Some(0.5), ..TestRequest::default() }.share(), 6), [1, 3, 5]);
+        let least = TestRequest { share: Some(0.0004), ..TestRequest::default() }.share();
+        assert_eq!(test(least, 1500), [999]);
         assert_eq!(test(TestShare::NONE, 100), [0_u64; 0]);
-        assert_eq!((TestShare::USUAL.first(), TestShare::NONE.first()), (Some(10), None));
+        assert_eq!((TestShare::USUAL.count_to_first(), TestShare::NONE.count_to_first()), (Some(10), None));
     }
 
     #[test]

@@ -158,6 +158,11 @@ fn threads_shards_and_interruptions_give_the_same_bytes() {
     let ran = run(&[&other[..], &[text(&out("killed"))]].concat());
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("another `seed`"));
+    let other =
+        ["generate", "--openapi", text(&apis), "-n", ROWS, "--seed", "5", "--resume", "--first-guesses"];
+    let ran = run(&[&other[..], &["--out", text(&out("killed"))]].concat());
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("another `documents`"));
 }
 
 #[test]

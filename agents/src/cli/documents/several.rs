@@ -21,7 +21,7 @@ pub fn import(
     let isolation = Isolation::of_this_program();
     let one = |found: &Found| -> Result<Result<ImportedDocument, Refusal>, CliError> {
         let document =
-            ImportRequest { path: found.path.clone(), label: found.label.clone(), strict: import.strict };
+            ImportRequest { path: found.path.clone(), label: found.label.clone(), mode: import.mode };
         let refused =
             |reason: String| Err(Refusal { report: format!("{}: {reason}", found.path.display()), reason });
         let reply = match isolation.ask(write_request(&Request::Import(document), &[]), import.bounds) {

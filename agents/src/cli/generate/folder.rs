@@ -26,7 +26,7 @@ use crate::cli::documents::names;
 use crate::cli::error::CliError;
 use crate::cli::files::open_storage;
 use crate::cli::inputs::Inputs;
-use crate::cli::openapi::read_document;
+use crate::cli::openapi::{ImportArgs, ImportMode, read_document};
 use crate::cli::{Done, Streams, terminal};
 use crate::isolation::bounds::Bounds;
 use crate::isolation::prepare::{ImportRequest, Refusal};
@@ -91,7 +91,7 @@ pub(super) fn run(
         bounds: command.sources.inputs.import.bounds,
         streams: recipe::Streams::new(&config, command.seed),
         seed: command.seed,
-        strict: command.sources.inputs.import.strict,
+        mode: command.sources.inputs.import.mode,
         keys: found.iter().zip(&hashes).map(|(found, hash)| key(command, found, hash)).collect(),
         abilities,
         shares: command.tags.iter().cloned().collect(),
@@ -145,7 +145,7 @@ struct FolderRun {
     bounds: Bounds,
     streams: recipe::Streams,
     seed: u64,
-    strict: bool,
+    mode: ImportMode,
     /// The names under which what came of each document is kept.
     keys: Vec<String>,
     abilities: Vec<Ability>,
@@ -239,7 +239,7 @@ impl FolderRun {
             return Ok(report);
         }
         let document =
-            ImportRequest { path: found.path.clone(), label: found.label.clone(), strict: self.strict };
+            ImportRequest { path: found.path.clone(), label: found.label.clone(), mode: self.mode };
         let request = write_request(&Request::Prepare { document, seed: self.seed }, &[]);
         let failed = |reason: String| DocumentReport {
             document: found.label.clone(),
@@ -355,17 +355,19 @@ fn config(
 ) -> BTreeMap<String, Json> {
     let sources: Vec<Json> =
         found.iter().zip(hashes).map(|(found, hash)| json!({"name": found.label, "blake3": hash})).collect();
-    let Bounds { document_seconds, document_memory } = command.sources.inputs.import.bounds;
+    let ImportArgs { mode, bounds, .. } = &command.sources.inputs.import;
+    let mut documents =
+        json!({"seconds": bounds.document_seconds, "memory": bounds.document_memory, "strict": mode.strict});
+    if mode.first_guesses {
+        documents["first_guesses"] = json!(true);
+    }
     let mut config = BTreeMap::from([
         ("abilities".to_owned(), json!(abilities)),
         ("backend".to_owned(), json!("scenarios")),
         ("dialogues".to_owned(), json!(command.dialogues)),
         ("domains_per_world".to_owned(), json!(command.domains_per_world)),
         ("sources".to_owned(), Json::Array(sources)),
-        (
-            "documents".to_owned(),
-            json!({"seconds": document_seconds, "memory": document_memory, "strict": command.sources.inputs.import.strict}),
-        ),
+        ("documents".to_owned(), documents),
     ]);
     if !command.tags.is_empty() {
         config.insert("tags".to_owned(), json!(command.tags.iter().cloned().collect::<BTreeMap<_, _>>()));
@@ -381,13 +383,13 @@ fn hash_of(found: &Found) -> String {
 
 /// The name under which what came of a document is kept: it follows from all that it depends on.
 fn key(command: &Generate, found: &Found, hash: &str) -> String {
-    let Bounds { document_seconds, document_memory } = command.sources.inputs.import.bounds;
+    let ImportArgs { mode, bounds, .. } = &command.sources.inputs.import;
     let whole = json!([
         crate::GENERATOR_VERSION,
         command.seed,
-        command.sources.inputs.import.strict,
-        document_seconds,
-        document_memory,
+        mode,
+        bounds.document_seconds,
+        bounds.document_memory,
         found.label,
         hash,
     ]);

@@ -21,7 +21,7 @@ use crate::rows::source::write_rows;
 use crate::traces::{self, Traces};
 
 /// Flags of `generate` that nothing of an episode follows from.
-const IGNORED: [&str; 25] = [
+const IGNORED: [&str; 44] = [
     "dialogues",
     "seed",
     "backend",
@@ -47,6 +47,25 @@ const IGNORED: [&str; 25] = [
     "judge_votes",
     "prompts",
     "steps",
+    "test_domains",
+    "test_share",
+    "strict",
+    "first_guesses",
+    "overlay",
+    "document_seconds",
+    "document_memory",
+    "api_key_env",
+    "json_mode",
+    "max_reply_tokens",
+    "max_tokens_field",
+    "retries",
+    "reply_seconds",
+    "max_run_tokens",
+    "max_cost",
+    "price_in",
+    "price_out",
+    "concurrency",
+    "temperature",
 ];
 
 /// Rows of kept episodes, with `--from-traces`.
@@ -125,9 +144,24 @@ fn read(file: &Path) -> Result<(Vec<Episode>, String), CliError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use clap::{Args as _, Parser as _};
 
+    use super::IGNORED;
     use crate::cli::Arguments;
+    use crate::cli::generate::Generate;
+
+    /// Flags of `generate` that rows of traces follow from.
+    const USED: [&str; 5] = ["out", "threads", "model_license", "from_traces", "tasks"];
+
+    #[test]
+    fn each_flag_of_generate_is_used_or_refused() {
+        let command = Generate::augment_args(clap::Command::new("generate"));
+        let mut flags: Vec<&str> = command.get_arguments().map(|flag| flag.get_id().as_str()).collect();
+        let mut expected = [&USED[..], &IGNORED].concat();
+        flags.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(flags, expected);
+    }
 
     #[test]
     fn a_flag_that_rows_of_traces_would_ignore_is_refused() {
@@ -142,6 +176,8 @@ mod tests {
             &["--resume"],
             &["--shard", "1/2"],
             &["--tags", "slip=.3"],
+            &["--first-guesses"],
+            &["--temperature", "0"],
             &["world.yaml"],
         ] {
             assert!(!is_read(ignored), "{ignored:?}");
