@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use self::asking::{Asker, StepRecord, Stop, on_a_thread};
+use self::asking::{Asker, StepRecord, Stop, run_blocking};
 use self::domain::{Domain, Known, ProposeDomain};
 use self::examples::Examples;
 use self::funnel::Funnel;
@@ -246,7 +246,7 @@ impl Author {
             let mut funnel = Funnel::default();
             (mend::reduced(checked, &mut funnel), funnel)
         };
-        let (sound, funnel) = on_a_thread(reduced).await?;
+        let (sound, funnel) = run_blocking(reduced).await?;
         asker.count(|all| all.add(&funnel));
         let sound = match sound {
             Ok(sound) => sound,

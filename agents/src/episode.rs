@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use diorama_baselines::environment::EnvironmentError;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
@@ -24,8 +24,9 @@ use diorama_seeds::script::Script;
 use diorama_seeds::task::{Call, Checks, Fact, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
 use diorama_user::conversation::Given;
-use lru::LruCache;
 use serde_json::Value as Json;
+
+use crate::load_once::LoadOnce;
 
 /// The licence and the source that a world states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +68,8 @@ impl World {
 /// The worlds of a dataset, read when first needed. Those used last are kept: rows of one world stand together.
 pub struct Worlds {
     folder: Folder,
-    kept: Mutex<LruCache<String, Slot>>,
+    loaded: LoadOnce<String, Arc<World>>,
 }
-
-/// A world, once it is loaded. Whoever asks for it meanwhile waits, and does not load it again.
-type Slot = Arc<Mutex<Option<Arc<World>>>>;
 
 /// The number of worlds kept in memory.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(16) {
@@ -227,7 +225,7 @@ impl Worlds {
     /// The worlds of a dataset.
     #[must_use]
     pub fn new(folder: Folder) -> Self {
-        Self { folder, kept: Mutex::new(LruCache::new(KEPT)) }
+        Self { folder, loaded: LoadOnce::new(KEPT) }
     }
 
     /// A world by its id.
@@ -235,15 +233,7 @@ impl Worlds {
     /// # Errors
     /// When its file is missing or wrong.
     pub fn get(&self, id: &str) -> Result<Arc<World>, EpisodeError> {
-        let slot = Arc::clone(self.kept().get_or_insert(id.to_owned(), Slot::default));
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(world) = &*slot {
-            return Ok(Arc::clone(world));
-        }
-        // A world that cannot be loaded is looked for again by the next one who asks.
-        let world = Arc::new(self.load(id)?);
-        *slot = Some(Arc::clone(&world));
-        Ok(world)
+        self.loaded.get(id.to_owned(), || self.load(id).map(Arc::new))
     }
 
     /// The canonical JSON of a world.
@@ -265,10 +255,6 @@ impl Worlds {
         let vocabulary = Vocabulary::new(&base);
         let terms = Terms { license: doc.license().to_owned(), source: doc.source().to_owned() };
         Ok(World { terms: Some(terms), ..World::new(base, vocabulary, hash) })
-    }
-
-    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<String, Slot>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod episode;
 pub mod evaluation;
 pub mod isolation;
+mod load_once;
 pub mod models;
 pub mod mutants;
 pub mod rows;

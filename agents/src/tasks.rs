@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use diorama_grade::NeededCall;
 use diorama_output::folder::{Failure, Folder, Part};
@@ -12,10 +12,9 @@ use diorama_output::row::{Dialogue, ability_name};
 use diorama_output::rows::{ReadError, RowHead};
 use diorama_sessions::{TaskError, TaskSource, TaskSpec, TaskSummary};
 
-use lru::LruCache;
-
 use crate::cli::error::CliError;
 use crate::episode::{Task, Worlds};
+use crate::load_once::LoadOnce;
 
 /// The tasks of a folder.
 pub struct DatasetTasks {
@@ -24,10 +23,10 @@ pub struct DatasetTasks {
     worlds: Worlds,
     index: Vec<Entry>,
     by_id: HashMap<String, usize>,
-    /// Tasks that were asked for last: trainers ask for one many times.
-    kept: Mutex<LruCache<usize, TaskSpec>>,
-    /// The rows of the parts that were read last: a part is decoded as a whole, and its tasks are often asked for in turn.
-    read: Mutex<LruCache<usize, Arc<Vec<Dialogue>>>>,
+    /// Tasks by position in the index: trainers ask for one many times.
+    specs: LoadOnce<usize, TaskSpec>,
+    /// The rows of parts: a part is decoded as a whole, and its tasks are often asked for in turn.
+    rows: LoadOnce<usize, Arc<Vec<Dialogue>>>,
 }
 
 /// Tasks that are kept ready.
@@ -54,39 +53,31 @@ impl DatasetTasks {
         let mut index = Vec::new();
         for (part, rows) in parts.iter().enumerate() {
             let heads = folder.read_heads(rows)?.into_iter().enumerate();
-            index.extend(heads.map(|(row, head)| Entry { summary: summary(head), part, row }));
+            index.extend(heads.map(|(row, head)| Entry { summary: make_summary(head), part, row }));
         }
         let by_id =
             index.iter().enumerate().map(|(place, entry)| (entry.summary.id.clone(), place)).collect();
-        let kept = Mutex::new(LruCache::new(KEPT_TASKS));
-        let read = Mutex::new(LruCache::new(KEPT_PARTS));
-        Ok(Self { worlds: Worlds::new(folder.clone()), folder, parts, index, by_id, kept, read })
+        let (specs, rows) = (LoadOnce::new(KEPT_TASKS), LoadOnce::new(KEPT_PARTS));
+        Ok(Self { worlds: Worlds::new(folder.clone()), folder, parts, index, by_id, specs, rows })
     }
 
-    fn row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {
+    fn read_row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {
         let gone = || {
             TaskError("the dataset's files have changed since the server started; start it again".to_owned())
         };
-        let rows = self.rows(entry.part).map_err(|error| TaskError(error.to_string()))?;
+        let read = || self.read_part(entry.part).map(Arc::new);
+        let rows = self.rows.get(entry.part, read).map_err(|error| TaskError(error.to_string()))?;
         rows.get(entry.row).filter(|row| row.id == entry.summary.id).cloned().ok_or_else(gone)
     }
 
-    /// The rows of a part: as they are kept, or read now.
-    fn rows(&self, part: usize) -> Result<Arc<Vec<Dialogue>>, ReadError> {
-        let kept = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rows) = kept().get(&part) {
-            return Ok(Arc::clone(rows));
+    fn read_part(&self, part: usize) -> Result<Vec<Dialogue>, ReadError> {
+        match self.parts.get(part) {
+            Some(part) => self.folder.read(part)?.collect(),
+            None => Ok(Vec::new()),
         }
-        let rows = match self.parts.get(part) {
-            Some(part) => self.folder.read(part)?.collect::<Result<Vec<_>, _>>()?,
-            None => Vec::new(),
-        };
-        let rows = Arc::new(rows);
-        kept().put(part, Arc::clone(&rows));
-        Ok(rows)
     }
 
-    fn spec(&self, row: &Dialogue) -> Result<TaskSpec, TaskError> {
+    fn make_spec(&self, row: &Dialogue) -> Result<TaskSpec, TaskError> {
         let fail = |error: crate::episode::EpisodeError| TaskError(error.to_string());
         let mut task = Task::of(row).map_err(fail)?;
         let world = self.worlds.get(&row.world_id).map_err(fail)?;
@@ -127,18 +118,12 @@ impl TaskSource for DatasetTasks {
 
     fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError> {
         let Some(place) = self.by_id.get(id) else { return Ok(None) };
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(task) = kept().get(place) {
-            return Ok(Some(task.clone()));
-        }
         let Some(entry) = self.index.get(*place) else { return Ok(None) };
-        let task = self.spec(&self.row(entry)?)?;
-        kept().put(*place, task.clone());
-        Ok(Some(task))
+        self.specs.get(*place, || self.make_spec(&self.read_row(entry)?)).map(Some)
     }
 }
 
-fn summary(head: RowHead) -> TaskSummary {
+fn make_summary(head: RowHead) -> TaskSummary {
     let RowHead { id, split, ability, world_id } = head;
     TaskSummary { id, world: world_id, split: split.to_string(), ability: ability_name(ability).to_owned() }
 }

@@ -69,7 +69,7 @@ impl Traces {
 impl RowSource for Traces {
     type Error = TraceError;
 
-    fn batch(&self, batch: &Batch) -> Result<BatchRows, TraceError> {
+    fn make_batch(&self, batch: &Batch) -> Result<BatchRows, TraceError> {
         let mut made = BatchRows { batch: batch.index, ..BatchRows::default() };
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         for index in batch.row_indexes.clone() {

@@ -163,6 +163,12 @@ fn locate<'d>(openapi: &'d Json, api: &str) -> Option<(&'d str, &'d str, &'d Jso
     })
 }
 
+/// Returns true if an OpenAPI document has an operation of an API's name.
+#[must_use]
+pub fn has_operation(openapi: &Json, api: &str) -> bool {
+    locate(openapi, api).is_some()
+}
+
 /// Finds the schema of a successful reply of an operation.
 fn success_schema(operation: &Json) -> Option<&Json> {
     let mut responses = operation.get("responses")?.as_object()?.iter();

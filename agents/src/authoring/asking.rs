@@ -38,11 +38,11 @@ pub trait Step: Sync {
     }
 }
 
-/// Does work of seconds, such as playing scenarios, on a thread of its own: never on one that waits for the model.
+/// Runs work of seconds, such as playing scenarios, on a thread of its own: never on one that waits for the model.
 ///
 /// # Errors
 /// When the work panics.
-pub async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Stop> {
+pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Stop> {
     tokio::task::spawn_blocking(work).await.map_err(|_| Stop::Worker)
 }
 
@@ -213,7 +213,7 @@ mod tests {
     async fn work_of_seconds_holds_up_no_conversation() {
         let (sender, receiver) = std::sync::mpsc::channel();
         // On the one thread of this runtime the work would wait for what is sent after it.
-        let work = on_a_thread(move || receiver.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
+        let work = run_blocking(move || receiver.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
         let (worked, sent) = tokio::join!(work, async move { sender.send(()) });
         assert!(worked.unwrap() && sent.is_ok());
     }

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 
-use super::asking::{Asker, Complaints, Step, StepRecord, Stop, on_a_thread, read_json};
+use super::asking::{Asker, Complaints, Step, StepRecord, Stop, read_json, run_blocking};
 use super::funnel::Funnel;
 use super::mend::failed;
 use super::{Authored, WAVE, collect, in_order};
@@ -154,7 +154,7 @@ async fn of_scenario(
                 let (path, wording) = (path.clone(), wording.clone());
                 move || fault(&doc, &scenario, (&path, &wording), &known)
             };
-            match on_a_thread(tried).await? {
+            match run_blocking(tried).await? {
                 None => kept.entry(path.clone()).or_default().push(wording),
                 Some((class, what)) => {
                     asker.count(|funnel| *funnel.wordings_dropped.entry(class.to_owned()).or_default() += 1);

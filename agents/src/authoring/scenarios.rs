@@ -9,7 +9,7 @@ use diorama_seeds::world::{self, Severity};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::asking::{Asker, Complaints, Step, Stop, on_a_thread, read_json};
+use super::asking::{Asker, Complaints, Step, Stop, read_json, run_blocking};
 use super::mend::{Sound, failed};
 use super::whole::said;
 use crate::scenarios::rehearse::{Loss, Rehearsal, rehearsal};
@@ -242,7 +242,7 @@ async fn sort(
     faulty: &mut Vec<(ScenarioDoc, Vec<String>)>,
 ) -> Result<(), Stop> {
     let doc = Arc::clone(doc);
-    let tried = on_a_thread(move || {
+    let tried = run_blocking(move || {
         let found =
             |scenario| (wrong(&doc, &scenario).unwrap_or_else(|error| vec![failed(&error)]), scenario);
         scenarios.into_iter().map(found).collect::<Vec<_>>()

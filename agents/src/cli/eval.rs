@@ -17,8 +17,7 @@ use clap::{Args, Subcommand};
 use diorama_engine::fault::{Faults, Rule};
 use diorama_grade::GRADER_VERSION;
 use diorama_llm::RunBudget;
-use diorama_output::manifest::Manifest;
-use diorama_output::row::Dialogue;
+use diorama_output::folder::Folder;
 use diorama_output::storage::Location;
 use indicatif::{HumanCount, ProgressBar};
 use serde_json::{Map, Value as Json, json};
@@ -28,7 +27,7 @@ pub use self::model::{AnswersArgs, ModelArgs};
 use self::name::{AgentName, VariantArgs};
 use self::report::{Report, Who};
 use super::error::CliError;
-use super::files::{open_dataset, open_storage};
+use super::files::open_dataset;
 use super::rows::RowsArgs;
 use super::{Done, Streams};
 use crate::episode::Worlds;
@@ -194,12 +193,13 @@ impl RunArgs {
     /// # Errors
     /// When the dataset cannot be read, or the model cannot be asked.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let rows = self.rows()?;
+        let folder = open_dataset(&self.dataset)?;
+        let rows = self.rows.read(&folder)?;
         let agent = self.agent;
         self.variant.check([agent])?;
         let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
         let transcriber = self.answers.connect(&self.model)?;
-        let options = self.options(agent)?;
+        let options = self.options(agent, &folder)?;
         let plan = self.plan(agent, connected.as_ref(), transcriber, &options)?;
         if let Some(url) = self.model.connection.base_url.as_deref().filter(|_| agent.asks_model()) {
             note_if_silent(url, streams);
@@ -216,7 +216,7 @@ impl RunArgs {
         let bar = progress.bar.clone();
         let outcome = run::run(
             plan,
-            Worlds::new(open_dataset(&self.dataset)?),
+            Worlds::new(folder),
             rows,
             (self.model.concurrency, self.threads.unwrap_or(0)),
             Box::new(move |outcome| progress.add(outcome)),
@@ -256,7 +256,7 @@ impl RunArgs {
             return Err(CliError::Usage("--agent: found none".into()));
         };
         let server =
-            self.server.as_deref().map(|url| reached(url, self.control_token.clone())).transpose()?;
+            self.server.as_deref().map(|url| connect_server(url, self.control_token.clone())).transpose()?;
         let faults = Faults::new(self.faults.clone()).map_err(|error| CliError::Usage(error.to_string()))?;
         let arena = |faults| Arena { server: server.clone(), faults, transcriber: transcriber.clone() };
         let mut arenas = vec![arena(Faults::default())];
@@ -280,14 +280,14 @@ impl RunArgs {
     }
 
     /// The options that episodes depend on: a run is gone on with only where these are the same.
-    fn options(&self, agent: AgentName) -> Result<Map<String, Json>, CliError> {
+    fn options(&self, agent: AgentName, dataset: &Folder) -> Result<Map<String, Json>, CliError> {
         let budget = self.budget(agent);
         let answers: Answers = self.answers.answers;
         let mut options = json!({
             "agent": agent.text(),
             "without": self.variant.without(),
             "caller_form": self.variant.caller_form(),
-            "dataset": self.dataset_hash()?,
+            "dataset": hash_dataset(dataset)?,
             "split": self.rows.split,
             "domains": self.rows.domain,
             "abilities": self.rows.selection().abilities,
@@ -309,13 +309,6 @@ impl RunArgs {
             options["max_reply_tokens"] = json!(self.model.connection.max_reply_tokens);
         }
         Ok(options.as_object().cloned().unwrap_or_default())
-    }
-
-    /// The identity of the dataset: the checksums of its files, in one.
-    fn dataset_hash(&self) -> Result<String, CliError> {
-        let files = serde_json::to_vec(&Manifest::read(&open_storage(&self.dataset)?)?.files);
-        let files = files.map_err(|error| CliError::Output(error.into()))?;
-        Ok(blake3::hash(&files).to_hex().to_string())
     }
 
     /// Writes the report to the run's folder, and as a page where it is asked for.
@@ -343,10 +336,13 @@ impl RunArgs {
             time_ms: self.max_seconds.map_or(usual.time_ms, |seconds| seconds.saturating_mul(1000)),
         }
     }
+}
 
-    fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        self.rows.read(&open_dataset(&self.dataset)?)
-    }
+/// Hashes the checksums of a dataset's files, which identify it.
+fn hash_dataset(dataset: &Folder) -> Result<String, CliError> {
+    let files = serde_json::to_vec(&dataset.manifest().files);
+    let files = files.map_err(|error| CliError::Output(error.into()))?;
+    Ok(blake3::hash(&files).to_hex().to_string())
 }
 
 /// Notes that nothing listens at a URL. Requests are tried again for a while, so that the run goes on.
@@ -358,8 +354,8 @@ fn note_if_silent(url: &str, streams: &mut Streams<'_>) {
     }
 }
 
-/// A server of sessions that lets the admin in.
-fn reached(url: &str, token: Option<String>) -> Result<Arc<SessionServer>, CliError> {
+/// Connects to a server of sessions that lets the admin in.
+fn connect_server(url: &str, token: Option<String>) -> Result<Arc<SessionServer>, CliError> {
     let server = || SessionServer::new(url, token.clone()).map_err(CliError::Server);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if runtime.block_on(server()?.tasks()).map_err(CliError::Server)? == 0 {

@@ -34,8 +34,7 @@ use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::rows::source::write_rows;
 use crate::rows::uses::{self, Use};
-use crate::scenarios::detour;
-use crate::scenarios::tags;
+use crate::scenarios::{Shares, detour, tags};
 use crate::worlds::recipe::{Ingredients, Recipe};
 use crate::worlds::split::TestRequest;
 use crate::worlds::world::WorldTemplate;
@@ -82,7 +81,7 @@ pub struct Generate {
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Share of conversations with a tag, from 0 to 1: withheld=0.4,correction=0.1. Applies to worlds with scenarios.
-    #[arg(long, value_name = "TAG=SHARE", value_delimiter = ',', value_parser = share)]
+    #[arg(long, value_name = "TAG=SHARE", value_delimiter = ',', value_parser = parse_tag_share)]
     pub tags: Vec<(String, f64)>,
     /// Domains of the split test, by name. A world is of that split where all of its domains are [default: a tenth of the
     /// catalog's domains, and no world of your own].
@@ -111,8 +110,8 @@ pub enum Backend {
     Llm,
 }
 
-/// A label and its share.
-fn share(text: &str) -> Result<(String, f64), String> {
+/// Parses a tag and its share.
+fn parse_tag_share(text: &str) -> Result<(String, f64), String> {
     let wrong = || format!("found `{text}`, expected a tag and its share, such as withheld=0.4");
     let (label, share) = text.split_once('=').ok_or_else(wrong)?;
     let share: f64 = share.parse().map_err(|_| wrong())?;
@@ -135,7 +134,7 @@ impl Generate {
             let threads = threads.map_or(1, NonZeroUsize::get);
             return traces::run(file, tasks, (&self.out, &self.llm.model_license, threads), streams);
         }
-        let sum = detour::sum_of_shares(&self.tags.iter().cloned().collect());
+        let sum = detour::sum_shares(&self.shares());
         if sum > 1.0 {
             let what = "--tags: found shares of slip, misspelt, changed_mind, digression, transient_error and expired_token";
             return Err(CliError::Usage(format!(
@@ -173,7 +172,7 @@ impl Generate {
             worlds,
             domains_per_world: self.domains_per_world,
             dialogues: self.dialogues,
-            shares: self.tags.iter().cloned().collect(),
+            shares: self.shares(),
             test_split: TestRequest { domains: self.test_domains.clone(), share: self.test_share },
             model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
         };
@@ -212,6 +211,11 @@ impl Generate {
         let told = self.llm.report((&storage, &steps), &summary, told)?;
         self.report((&recipe, &summary), Some(&told), &refused, started.elapsed().as_secs_f64(), streams)?;
         Ok(Done::Met)
+    }
+
+    /// The shares of conversations that are asked for, by tag.
+    fn shares(&self) -> Shares {
+        self.tags.iter().cloned().collect()
     }
 
     /// The abilities asked for; none if all are.

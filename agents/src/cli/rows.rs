@@ -54,7 +54,7 @@ impl RowsArgs {
         check(&selection, folder)?;
         let rows = folder.select(&selection).collect::<Result<Vec<_>, _>>()?;
         if rows.is_empty() {
-            return Err(none(folder));
+            return Err(make_no_rows_error(folder));
         }
         Ok(rows)
     }
@@ -77,9 +77,9 @@ pub fn check(selection: &Selection, folder: &Folder) -> Result<(), CliError> {
 const NO_TEST: &str = ". `generate` makes every tenth batch of 50 rows of the split test, so make 500 or more; \
                        worlds of your own need --test-domains or --test-share";
 
-/// No row is as asked for.
+/// Makes the error of a command that finds no row as asked for.
 #[must_use]
-pub fn none(folder: &Folder) -> CliError {
+pub fn make_no_rows_error(folder: &Folder) -> CliError {
     let place = folder.storage().location();
     CliError::Empty(format!("{place} has no row with all that is asked for; ask for less"))
 }

@@ -3,10 +3,9 @@
 //! The same contract as in process ([`super::judge`]): what the server refuses is an [`EnvironmentError`], and nothing of
 //! the task but what the agent API serves is ever here.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use diorama_baselines::operation::{Operation, find_reply_schema};
+use diorama_baselines::operation::{Operation, find_reply_schema, has_operation};
 use diorama_baselines::trace::Note;
 use diorama_engine::fault::Faults;
 use diorama_engine::tools::TOOL_SEARCHER;
@@ -137,11 +136,8 @@ impl SessionServer {
 
 /// Returns true if a document describes each API that is visible.
 fn describes(openapi: &Json, view: &View) -> bool {
-    let items = openapi.get("paths").and_then(Json::as_object).into_iter().flatten();
-    let operations = items.filter_map(|(_, item)| item.as_object()).flat_map(serde_json::Map::values);
-    let ids: BTreeSet<&str> = operations.filter_map(|operation| operation["operationId"].as_str()).collect();
     let mut names = view.tools.iter().filter_map(|tool| tool["function"]["name"].as_str());
-    names.all(|name| name == TOOL_SEARCHER || name == FINISH || ids.contains(name))
+    names.all(|name| name == TOOL_SEARCHER || name == FINISH || has_operation(openapi, name))
 }
 
 impl RemoteEnvironment {

@@ -20,7 +20,7 @@ use super::run_context::RunContext;
 use super::steps::{StepLine, batch_file};
 use crate::rows::attempt::count_mutants;
 use crate::rows::source::{RowSource, write_rows};
-use crate::worlds::domain::batch_world;
+use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
 use crate::worlds::world::BatchWorld;
 
@@ -154,11 +154,11 @@ struct Heard {
 impl RowSource for ModelRows<'_> {
     type Error = RunError;
 
-    fn batch(&self, batch: &Batch) -> Result<BatchRows, RunError> {
+    fn make_batch(&self, batch: &Batch) -> Result<BatchRows, RunError> {
         self.runtime.block_on(async {
             tokio::select! {
                 made = self.make(batch) => made,
-                () = self.run_context.is_aborted() => Err(RunError::Interrupted),
+                () = self.run_context.wait_for_abort() => Err(RunError::Interrupted),
             }
         })
     }
@@ -174,7 +174,7 @@ impl ModelRows<'_> {
         } else {
             let of_batch = batch.clone();
             let world =
-                self.run_context.compute(move |context| batch_world(&context.recipe, &of_batch)).await;
+                self.run_context.compute(move |context| make_batch_world(&context.recipe, &of_batch)).await;
             let world = world.map_err(|_| RunError::Worker)??;
             let outcomes = self.first_tries(batch, &world).await?;
             for outcome in self.settle(batch, &world, outcomes).await? {

@@ -30,8 +30,8 @@ pub struct RunContext {
 }
 
 impl RunContext {
-    /// Ends when everything in flight is to end.
-    pub async fn is_aborted(&self) {
+    /// Waits until everything in flight is to end.
+    pub async fn wait_for_abort(&self) {
         // The sender lives as long as this context, so that waiting cannot fail.
         let _ = self.abort.subscribe().wait_for(|aborted| *aborted).await;
     }

@@ -27,7 +27,7 @@ use super::source::RowSource;
 use super::turns::Turn;
 use crate::scenarios::weights::{self, ability_weight};
 use crate::scenarios::{Drawn, Joins};
-use crate::worlds::domain::batch_world;
+use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
 use crate::worlds::recipe::{Recipe, Streams};
 use crate::worlds::world::BatchWorld;
@@ -56,8 +56,8 @@ const SAME_SCENARIO: u32 = 4;
 impl RowSource for Recipe {
     type Error = PipelineError;
 
-    fn batch(&self, batch: &Batch) -> Result<BatchRows, PipelineError> {
-        let world = batch_world(self, batch)?;
+    fn make_batch(&self, batch: &Batch) -> Result<BatchRows, PipelineError> {
+        let world = make_batch_world(self, batch)?;
         let mut maker = RowMaker::new(&world, self.streams(), &self.abilities, batch.split);
         let mut rows = Vec::new();
         for row_index in batch.row_indexes.clone() {
@@ -285,7 +285,7 @@ mod tests {
         });
         let recipe = recipe.unwrap();
         let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..ROWS };
-        let world = batch_world(&recipe, &batch).unwrap();
+        let world = make_batch_world(&recipe, &batch).unwrap();
         let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);
         let rows: Vec<Dialogue> = batch.row_indexes.filter_map(|row| maker.row(row, None)).collect();
         let slips = rows.iter().filter(|row| row.tags.iter().any(|tag| tag == "slip")).count() as f64;

@@ -11,8 +11,7 @@ use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::scenarios as scenario;
-use crate::scenarios::{Detour, Drawn, Joins, PlayOptions, Unplayed};
+use crate::scenarios::{self, Detour, Drawn, Joins, PlayOptions, Unplayed};
 use crate::worlds::world::BatchWorld;
 
 /// Share of the joined conversations that join a third matter.
@@ -94,7 +93,7 @@ pub(crate) fn propose(
         opening: Some(opening),
         detour: spec.detour,
     };
-    let played = scenario::play(world, scenario, &later, options, rng)
+    let played = scenarios::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;
     let tags = played.tags();
     if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {

@@ -12,7 +12,7 @@ pub trait RowSource: Sync {
     ///
     /// # Errors
     /// When its world cannot be made, or the run cannot go on.
-    fn batch(&self, batch: &Batch) -> Result<BatchRows, Self::Error>;
+    fn make_batch(&self, batch: &Batch) -> Result<BatchRows, Self::Error>;
 }
 
 /// Makes all pending files of a dataset on several threads. `progress` hears how many rows are settled.
@@ -25,5 +25,5 @@ pub fn write_rows<S: RowSource>(
     threads: usize,
     mut progress: impl FnMut(u64),
 ) -> Result<(), DriveError<S::Error>> {
-    writer.drive(threads, |batch| source.batch(batch), |settled| progress(settled.row_indexes))
+    writer.drive(threads, |batch| source.make_batch(batch), |settled| progress(settled.row_indexes))
 }

@@ -62,7 +62,7 @@ impl Detour {
         let share = |detour: Self| asked.get(detour.label()).copied();
         let mut shares: Vec<(Self, f64)> =
             Self::ALL.into_iter().filter_map(|detour| Some((detour, share(detour)?))).collect();
-        let left = 1.0 - shares.iter().map(|(_, share)| share).sum::<f64>();
+        let left = 1.0 - sum_shares(asked);
         let others: Vec<(Self, f64)> = Self::ALL
             .into_iter()
             .filter(|detour| share(*detour).is_none())
@@ -100,9 +100,9 @@ impl Detour {
     }
 }
 
-/// The sum of the shares that are asked for of detours, of which a conversation has one at most.
+/// Adds up the shares that are asked for of detours, of which a conversation has one at most.
 #[must_use]
-pub fn sum_of_shares(asked: &Shares) -> f64 {
+pub fn sum_shares(asked: &Shares) -> f64 {
     Detour::ALL.iter().filter_map(|detour| asked.get(detour.label())).sum()
 }
 
@@ -216,6 +216,6 @@ mod tests {
         assert_eq!(most[0], (Detour::Slip, 0.9));
         assert!((most.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(most.iter().all(|(_, share)| *share > 0.0));
-        assert!(sum_of_shares(&asked(&[("slip", 0.7), ("misspelt", 0.6), ("policy", 0.5)])) > 1.0);
+        assert!(sum_shares(&asked(&[("slip", 0.7), ("misspelt", 0.6), ("policy", 0.5)])) > 1.0);
     }
 }

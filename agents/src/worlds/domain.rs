@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use diorama_output::plan::Batch;
-use diorama_seeds::value::Date;
+use diorama_seeds::model::World;
+use diorama_seeds::value::{Date, Instant};
 use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 
 use super::error::PipelineError;
 use super::make::make_world_at;
@@ -12,23 +14,27 @@ use super::recipe::Recipe;
 use super::world::BatchWorld;
 
 /// Weeks between a world's authored start and the one drawn for a batch, at most: the season stays.
-pub(crate) const MAX_WEEKS_APART: i32 = 5;
+const MAX_WEEKS_APART: i32 = 5;
 
 /// Makes the world of a batch, a function of the recipe and the batch's number: world templates take turns.
 ///
 /// # Errors
 /// When it cannot be made.
-pub fn batch_world(recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError> {
+pub fn make_batch_world(recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError> {
     let world_template = recipe.world_template(batch)?;
     let mut stream = recipe.stream("batch", batch.index);
     let seed = stream.random();
     let mut clock = world_template.world().clock;
     // The records of scenarios fit any week near the authored one: the day of the week and the hour stay.
     if !world_template.scenario_set.scenarios().is_empty() {
-        let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
-        let zone = &world_template.world().zone;
-        let date = zone.date_of(clock);
-        clock = zone.instant(Date(date.0 + weeks * 7), zone.time_of(clock));
+        clock = draw_clock(world_template.world(), &mut stream);
     }
     Ok(Arc::new(make_world_at(world_template, seed, clock)?))
+}
+
+/// Draws the start of a batch's world: the authored one, whole weeks earlier or later.
+pub(crate) fn draw_clock(world: &World, stream: &mut ChaCha8Rng) -> Instant {
+    let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
+    let (zone, clock) = (&world.zone, world.clock);
+    zone.instant(Date(zone.date_of(clock).0 + weeks * 7), zone.time_of(clock))
 }

@@ -19,12 +19,12 @@ use serde_json::{Value as Json, json};
 use super::locale::Locale;
 use super::split::{TestRequest, TestShare};
 use super::template::LazyTemplate;
-use super::variant as api_variant;
+use super::variant;
 use super::world::WorldTemplate;
 use crate::catalog::CatalogDomain;
 use crate::rows::turns::{Turn, Turns};
 use crate::scenarios::Shares;
-use crate::scenarios::by_rule as scaffold;
+use crate::scenarios::by_rule;
 
 /// Everything that rows depend on.
 pub struct Recipe {
@@ -235,7 +235,7 @@ impl Recipe {
             .par_iter()
             .map(|doc| {
                 let template = WorldTemplate::new(doc, alternates, shares, &self.abilities)?;
-                scaffold::complete(template, shares, &self.abilities)
+                by_rule::complete(template, shares, &self.abilities)
             })
             .collect();
         given.into_iter().map(|template| template.map(LazyTemplate::from_template)).collect()
@@ -272,12 +272,12 @@ impl Recipe {
                     .map_or_else(|| docs.clone(), |locale| locale.put_on(&docs));
                 let composed = compose(&family, &docs)?;
                 let doc = match stream.clone() {
-                    Some(mut stream) => api_variant::vary(composed, &mut stream),
+                    Some(mut stream) => variant::vary(composed, &mut stream),
                     None => composed,
                 };
                 // The words of the catalog's scenarios were checked by its tests.
                 let template = WorldTemplate::of_read(doc, alternates, &shares, &abilities)?;
-                scaffold::complete(template, &shares, &abilities)
+                by_rule::complete(template, &shares, &abilities)
             })
         };
         let of_train = groups(&train, group).into_iter().flat_map(|group| {

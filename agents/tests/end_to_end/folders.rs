@@ -200,6 +200,7 @@ fn a_folder_is_imported_document_by_document() {
 fn a_jq_program_that_does_not_end_or_grows_is_stopped() {
     use diorama_agents::isolation::process::Isolation;
     use diorama_baselines::jq::{JqError, JqRunner as _, Program};
+    use tokio::runtime::Builder;
 
     let runner = Isolation::Process(PathBuf::from(env!("CARGO_BIN_EXE_diorama")));
     let input = serde_json::json!({"a": [1, 2, 3], "s": "x"});
@@ -215,5 +216,12 @@ fn a_jq_program_that_does_not_end_or_grows_is_stopped() {
     ] {
         let found = run(program);
         assert!(matches!(found, Err(JqError::Stopped(_))), "{program}: {found:?}");
+    }
+    // Agents run programs on threads of a runtime, of either kind.
+    for mut runtime in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let runtime = runtime.build().unwrap();
+        let (runner, input) = (runner.clone(), input.clone());
+        let task = runtime.spawn(async move { runner.run(&Program::read(".s").unwrap(), &input) });
+        assert_eq!(runtime.block_on(task).unwrap(), Ok(vec!["x".into()]));
     }
 }

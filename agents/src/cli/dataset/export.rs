@@ -81,7 +81,7 @@ impl Export {
         })?;
         let export::Exported { rows, lines, left_out, fault } = done;
         if rows == 0 {
-            return Err(rows::none(&folder));
+            return Err(rows::make_no_rows_error(&folder));
         }
         let fault = fault.map(|fault| fault.to_string());
         let out = self.out.display().to_string();

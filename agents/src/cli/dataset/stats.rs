@@ -42,7 +42,7 @@ impl StatsArgs {
         };
         let stats = measure(&folder, &selection, fingerprints)?;
         if stats.dialogues == 0 {
-            return Err(rows::none(&folder));
+            return Err(rows::make_no_rows_error(&folder));
         }
         streams.print(&stats, || table(&stats))?;
         Ok(Done::Met)

@@ -45,7 +45,7 @@ impl View {
         rows::check(&selection, &folder)?;
         let rows = folder.select(&selection).skip(self.skip).collect::<Result<Vec<_>, _>>()?;
         if rows.is_empty() {
-            return Err(rows::none(&folder));
+            return Err(rows::make_no_rows_error(&folder));
         }
         let text = |row: &Dialogue| conversation(row, self.width);
         streams.print(&rows, || rows.iter().map(text).collect::<Vec<_>>().join("\n"))?;

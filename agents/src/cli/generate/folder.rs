@@ -60,12 +60,12 @@ pub(super) fn run(
     let threads = command.threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.map_or(1, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    let hashes: Vec<String> = pool.install(|| found.par_iter().map(hash_of).collect());
+    let hashes: Vec<String> = pool.install(|| found.par_iter().map(hash_document).collect());
     let mut abilities = command.abilities();
     if abilities.is_empty() {
         abilities = Ability::ALL.to_vec();
     }
-    let config = config(command, &abilities, &found, &hashes);
+    let config = make_config(command, &abilities, &found, &hashes);
     let identity = Identity {
         versions: crate::cli::dataset::verify::versions(SearchVersion::default()),
         seed: command.seed,
@@ -92,9 +92,9 @@ pub(super) fn run(
         streams: recipe::Streams::new(&config, command.seed),
         seed: command.seed,
         mode: command.sources.inputs.import.mode,
-        keys: found.iter().zip(&hashes).map(|(found, hash)| key(command, found, hash)).collect(),
+        keys: found.iter().zip(&hashes).map(|(found, hash)| hash_inputs(command, found, hash)).collect(),
         abilities,
-        shares: command.tags.iter().cloned().collect(),
+        shares: command.shares(),
     };
     let mut reports = run.prepare(&pool, &found, shard)?;
     let mut names: Vec<String> = reports.iter().map(|report| report.name.clone()).collect();
@@ -215,7 +215,7 @@ impl FolderRun {
         let take = || next.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
         let work = || -> Result<(), CliError> {
             while let Some(at) = take() {
-                let report = self.prepared(&found[at], &self.keys[at])?;
+                let report = self.prepare_one(&found[at], &self.keys[at])?;
                 *reports[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(report);
                 bar.inc(1);
             }
@@ -229,8 +229,8 @@ impl FolderRun {
         reports.into_iter().map(report).collect()
     }
 
-    /// The report of a document: the one that is kept, else the one of a worker, which is kept.
-    fn prepared(&self, found: &Found, key: &str) -> Result<DocumentReport, CliError> {
+    /// Prepares a document, unless its report is kept; the report is kept then.
+    fn prepare_one(&self, found: &Found, key: &str) -> Result<DocumentReport, CliError> {
         let kept = || -> Result<Option<DocumentReport>, CliError> {
             let bytes = self.storage.read(&report_file(key), MAX_KEPT_BYTES)?;
             Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
@@ -281,7 +281,7 @@ impl RowSource for FolderRows<'_> {
     type Error = CliError;
 
     /// Has the rows of a batch made by a worker.
-    fn batch(&self, batch: &Batch) -> Result<BatchRows, CliError> {
+    fn make_batch(&self, batch: &Batch) -> Result<BatchRows, CliError> {
         let Self { run, layout, reports } = self;
         let Some(planned) = layout.batches.get(batch.index as usize) else { return Err(CliError::Worker) };
         let report = &reports[planned.document];
@@ -323,14 +323,14 @@ impl RowSource for FolderRows<'_> {
             Err(reason) => return Ok(failed(reason)),
         };
         let MadeBatch { world_id, world, rows, funnel } = *made;
-        let documents = rows_by_document(&report.name, &rows);
+        let documents = count_by_document(&report.name, &rows);
         let worlds = [(world_id, world.into())].into();
         Ok(BatchRows { batch: batch.index, rows, worlds, funnel, documents })
     }
 }
 
-/// The rows of a batch by document: they are of its document, and call operations of it and of others.
-fn rows_by_document(name: &str, rows: &[Dialogue]) -> RowsByDocument {
+/// Counts the rows of a batch by document: they are of its document, and call operations of it and of others.
+fn count_by_document(name: &str, rows: &[Dialogue]) -> RowsByDocument {
     let mut documents = RowsByDocument::new();
     documents.entry(name.to_owned()).or_default().rows = rows.len() as u64;
     for row in rows {
@@ -346,8 +346,8 @@ fn rows_by_document(name: &str, rows: &[Dialogue]) -> RowsByDocument {
     documents
 }
 
-/// Everything that the rows depend on, besides the seed.
-fn config(
+/// Collects everything that the rows depend on, besides the seed.
+fn make_config(
     command: &Generate,
     abilities: &[Ability],
     found: &[Found],
@@ -370,19 +370,19 @@ fn config(
         ("documents".to_owned(), documents),
     ]);
     if !command.tags.is_empty() {
-        config.insert("tags".to_owned(), json!(command.tags.iter().cloned().collect::<BTreeMap<_, _>>()));
+        config.insert("tags".to_owned(), json!(command.shares()));
     }
     config
 }
 
-/// The hash of a document; of one that cannot be read, that of nothing: its worker says why.
-fn hash_of(found: &Found) -> String {
+/// Hashes a document. One that cannot be read has the hash of nothing: its worker says why.
+fn hash_document(found: &Found) -> String {
     let text = read_document(&found.path).unwrap_or_default();
     blake3::hash(&text).to_hex().to_string()
 }
 
-/// The name under which what came of a document is kept: it follows from all that it depends on.
-fn key(command: &Generate, found: &Found, hash: &str) -> String {
+/// Hashes everything that the preparation of a document depends on. What came of it is kept under that name.
+fn hash_inputs(command: &Generate, found: &Found, hash: &str) -> String {
     let ImportArgs { mode, bounds, .. } = &command.sources.inputs.import;
     let whole = json!([
         crate::GENERATOR_VERSION,

@@ -192,7 +192,7 @@ impl LlmArgs {
         let run_context = run_context(recipe, (settings, prompts), &connected, threads)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
-        runtime.spawn(told_twice(Arc::clone(&run_context)));
+        runtime.spawn(stop_on_interrupt(Arc::clone(&run_context)));
         let progress = |progress: run::Progress| show(&bar, &progress, &connected);
         let made =
             run::run(&run_context, runtime.handle(), writer, self.concurrency.get(), Some(folder), &progress);
@@ -350,8 +350,8 @@ fn show(bar: &ProgressBar, progress: &run::Progress, connected: &Connected) {
     ));
 }
 
-/// Waits for the user to ask for the end. The first time no more conversations are started, the second time all end.
-async fn told_twice(run_context: Arc<RunContext>) {
+/// Stops a run by SIGINT. After the first one no more conversations are started, after the second one all end.
+async fn stop_on_interrupt(run_context: Arc<RunContext>) {
     // Without signals a run ends by itself.
     if tokio::signal::ctrl_c().await.is_ok() {
         run_context.stopping.store(true, Relaxed);

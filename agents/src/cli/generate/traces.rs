@@ -90,10 +90,11 @@ pub(super) fn run(
     (out, terms, threads): (&Location, &str, usize),
     streams: &mut Streams<'_>,
 ) -> Result<Done, CliError> {
-    let rows = open_dataset(tasks)?.rows_of_split(None).collect::<Result<Vec<_>, _>>()?;
+    let tasks = open_dataset(tasks)?;
+    let rows = tasks.rows_of_split(None).collect::<Result<Vec<_>, _>>()?;
     let (episodes, hash) = read(file)?;
     let count = episodes.len();
-    let kept = Traces::new(episodes, rows, Worlds::new(open_dataset(tasks)?), terms)?;
+    let kept = Traces::new(episodes, rows, Worlds::new(tasks), terms)?;
     let plan = Plan::new(PlanSizes::new(kept.len()), |batch| kept.split_of(batch))?;
     let config = [("backend", json!(traces::BACKEND)), ("traces", json!(hash)), ("terms", json!(terms))];
     let identity = Identity {

@@ -11,7 +11,7 @@ use crate::cli::error::CliError;
 use crate::cli::inputs::read_world;
 use crate::cli::{Done, Streams};
 use crate::scenarios::Shares;
-use crate::scenarios::by_rule as scaffold;
+use crate::scenarios::by_rule;
 use crate::worlds::world::WorldTemplate;
 
 /// Print scenarios for a world of one domain, written by rule, as a start for a person or a model.
@@ -38,7 +38,7 @@ impl Scaffold {
                 "found {domains} domains in the world, expected one: a scenario file belongs to one domain"
             )));
         }
-        let (written, unwritten) = scaffold::scenarios(&template)?;
+        let (written, unwritten) = by_rule::scenarios(&template)?;
         let name_of = |api| template.world().api(api).name.to_string();
         let without: Vec<(String, &String)> =
             unwritten.iter().map(|(api, reason)| (name_of(*api), reason)).collect();

@@ -9,7 +9,6 @@ use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Ability;
-use diorama_seeds::value::Date;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -19,7 +18,7 @@ use crate::rows::attempt::{RowMaker, Start};
 use crate::rows::turns::Turn;
 use crate::scenarios::weights::{self, GOLDEN, ability_weight};
 use crate::scenarios::{Joins, ScenarioSet, Shares};
-use crate::worlds::domain::MAX_WEEKS_APART;
+use crate::worlds::domain::draw_clock;
 use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world_at;
 use crate::worlds::recipe::{Streams, alternate_seed, family_name};
@@ -75,16 +74,18 @@ pub struct MadeBatch {
 pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<MadeBatch, PipelineError> {
     let alone = documents.first().cloned();
     let partners = documents.len().saturating_sub(1);
-    let (world, unjoined) = match (world(request, documents), alone) {
-        (Err(_), Some(alone)) if partners > 0 => (world(request, vec![alone])?, partners),
+    let (world, unjoined) = match (make_world(request, documents), alone) {
+        (Err(_), Some(alone)) if partners > 0 => (make_world(request, vec![alone])?, partners),
         (made, _) => (made?, 0),
     };
     let mut maker = RowMaker::new(&world, request.streams, &request.abilities, request.split);
     (maker.attempts, maker.joined) = (ATTEMPTS, &JOINED);
-    let order = order(&world, &request.streams);
+    let order = draw_order(&world, &request.streams);
     let mut rows = Vec::new();
     for (row_index, number) in request.row_indexes.clone().zip(request.first..) {
-        let Some(start) = start(&world.world_template.scenario_set, request, &order, number) else { break };
+        let Some(start) = plan_start(&world.world_template.scenario_set, request, &order, number) else {
+            break;
+        };
         match maker.row(row_index, Some(start)) {
             Some(row) => rows.push(row),
             None => maker.attempts = LATER_ATTEMPTS,
@@ -98,21 +99,19 @@ pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<Mad
     Ok(MadeBatch { world_id: world.id.clone(), world: world.canonical.to_string(), rows, funnel })
 }
 
-/// The world of a batch: the documents joined. Batches of a document share it, up to a number of rows.
-fn world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<BatchWorld, PipelineError> {
-    let template = template(request, documents)?;
+/// Makes the world of a batch: the documents joined. Batches of a document share it, up to a number of rows.
+fn make_world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<BatchWorld, PipelineError> {
+    let template = join_documents(request, documents)?;
     let document = template.world().domains.first().map(|domain| &*domain.name).unwrap_or_default();
     let number = request.first / ROWS_PER_WORLD;
     let mut stream = request.streams.stream(&format!("documents/world/{document}"), number);
     let seed = stream.random();
-    let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
-    let (zone, clock) = (&template.world().zone, template.world().clock);
-    let clock = zone.instant(Date(zone.date_of(clock).0 + weeks * 7), zone.time_of(clock));
+    let clock = draw_clock(template.world(), &mut stream);
     make_world_at(&template, seed, clock)
 }
 
-/// The documents joined into one world template, with their scenarios.
-fn template(
+/// Joins documents into one world template, with their scenarios.
+fn join_documents(
     request: &BatchRequest,
     documents: Vec<PreparedWorld>,
 ) -> Result<Arc<WorldTemplate>, PipelineError> {
@@ -147,8 +146,8 @@ fn template(
     Ok(template)
 }
 
-/// The APIs of the first document that can be asked for, in an order of their names that is the same for all batches.
-fn order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
+/// Draws an order of the APIs of the first document that can be asked for. It is one of their names that is the same for all batches.
+fn draw_order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
     let template = &world.world_template;
     let mut order: Vec<ApiId> = template.scenario_set.askable(domain_at(0)).into_iter().collect();
     let document = &template.world().domains[0].name;
@@ -156,9 +155,14 @@ fn order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
     order
 }
 
-/// What the row of a number begins with: the operations of the document take turns, and so do the abilities and the
+/// Plans what the row of a number begins with: the operations of the document take turns, and so do the abilities and the
 /// scenarios of each. None if nothing can be asked of the document.
-fn start(scenario_set: &ScenarioSet, request: &BatchRequest, order: &[ApiId], number: u64) -> Option<Start> {
+fn plan_start(
+    scenario_set: &ScenarioSet,
+    request: &BatchRequest,
+    order: &[ApiId],
+    number: u64,
+) -> Option<Start> {
     let count = order.len().max(1) as u64;
     let (position, round) = ((number % count) as usize, number / count);
     let weight = |ability: &Ability| ability_weight(*ability);

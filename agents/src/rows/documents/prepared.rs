@@ -9,7 +9,7 @@ use diorama_seeds::world::{self, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::scenarios::Shares;
-use crate::scenarios::by_rule as scaffold;
+use crate::scenarios::by_rule;
 use crate::worlds::recipe::alternate_seed;
 use crate::worlds::world::WorldTemplate;
 
@@ -42,7 +42,7 @@ pub struct PreparedScenario {
 /// When the world cannot be compiled, or the one in which scenarios are tried cannot be made.
 pub fn prepare(doc: WorldDoc, seed: u64) -> Result<(PreparedWorld, DocumentReport), Report> {
     let template = WorldTemplate::new(&doc, alternate_seed(seed), &Shares::new(), &[])?;
-    let (written, unwritten) = scaffold::scenarios(&template)?;
+    let (written, unwritten) = by_rule::scenarios(&template)?;
     let world = template.world();
     let name_of = |api| world.api(api).name.to_string();
     let mut unasked: BTreeMap<String, Vec<String>> = BTreeMap::new();
