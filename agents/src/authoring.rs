@@ -120,10 +120,10 @@ impl Author {
             let wave = slot..slot + left.min(WAVE).min(most - slot);
             slot = wave.end;
             let domains = match &self.settings.topic {
-                Some(topic) => self.of_topic(topic, wave),
+                Some(topic) => self.make_topic_domains(topic, wave),
                 None => {
                     let proposed = self.propose(wave, &known, authored).await?;
-                    admitted(proposed, Arc::make_mut(&mut known), &mut authored.funnel)?
+                    admit_proposals(proposed, Arc::make_mut(&mut known), &mut authored.funnel)?
                 }
             };
             self.write_all(domains, authored).await?;
@@ -131,8 +131,8 @@ impl Author {
         Ok(())
     }
 
-    /// The domains of a wave where the user names the topic: the same one, each under a name of its own.
-    fn of_topic(&self, topic: &str, wave: std::ops::Range<u64>) -> Vec<(u64, Domain)> {
+    /// Makes the domains of a wave where the user names the topic: the same one, each under a name of its own.
+    fn make_topic_domains(&self, topic: &str, wave: std::ops::Range<u64>) -> Vec<(u64, Domain)> {
         let named = |slot: u64| {
             let domain = Domain::of_topic(topic);
             let name = if slot == 0 { domain.name.clone() } else { format!("{}_{}", domain.name, slot + 1) };
@@ -159,7 +159,7 @@ impl Author {
                 (slot, (result, steps, funnel))
             });
         }
-        let (proposed, stopped) = collect(in_order(slots).await?, authored);
+        let (proposed, stopped) = collect(join_in_order(slots).await?, authored);
         stopped.map_or(Ok(()), Err)?;
         Ok(proposed.into_iter().filter_map(|(slot, domain)| Some((slot, domain?))).collect())
     }
@@ -180,7 +180,7 @@ impl Author {
                 (slot, (result, steps, funnel))
             });
         }
-        let (written, stopped) = collect(in_order(slots).await?, authored);
+        let (written, stopped) = collect(join_in_order(slots).await?, authored);
         let left = (self.settings.count as usize).saturating_sub(authored.worlds.len());
         authored.worlds.extend(written.into_iter().filter_map(|(_, world)| world).take(left));
         authored.funnel.worlds_written = authored.worlds.len() as u64;
@@ -197,11 +197,11 @@ impl Author {
         let examples = &self.examples.draw(domain, self.settings.seed, slot)?;
         let doc = match self.settings.in_parts {
             false => asker.ask(0, &WriteWorld { domain, examples, part: Part::Whole }).await?,
-            true => self.in_parts(asker, domain, examples).await?,
+            true => self.write_in_parts(asker, domain, examples).await?,
         };
         let made = match doc {
             None => Err("nothing that can be used".to_owned()),
-            Some(doc) => self.made_sound(asker, domain, doc).await?,
+            Some(doc) => self.make_sound(asker, domain, doc).await?,
         };
         Ok(match made {
             Ok(world) => Some(world),
@@ -214,7 +214,7 @@ impl Author {
     }
 
     /// Checks a document, has the model mend it once, and takes out what is left of findings.
-    async fn made_sound(
+    async fn make_sound(
         &self,
         asker: &Asker,
         domain: &Domain,
@@ -273,8 +273,8 @@ impl Author {
         Ok(text.map(|text| Written { text, ..written }).map_err(|error| mend::failed(&error.into())))
     }
 
-    /// A document in several replies: its resources, then its APIs, a few at a time.
-    async fn in_parts(
+    /// Writes a document in several replies: its resources, then its APIs, a few at a time.
+    async fn write_in_parts(
         &self,
         asker: &Asker,
         domain: &Domain,
@@ -296,8 +296,8 @@ fn check(doc: WorldDoc, domain: &Domain, license: &str) -> Result<Checked, Strin
     Checked::new(mend::bounded(doc, domain, license)?).map_err(|error| mend::failed(&error))
 }
 
-/// The proposals that are far enough from all domains there are, taken in the order of slots.
-fn admitted(
+/// Admits the proposals that are far enough from all domains there are, in the order of slots.
+fn admit_proposals(
     proposed: Vec<(u64, Domain)>,
     known: &mut Known,
     funnel: &mut Funnel,
@@ -314,8 +314,8 @@ fn admitted(
     Ok(admitted)
 }
 
-/// What tasks came to, in the order of slots.
-async fn in_order<T: Send + 'static>(
+/// Waits for tasks, and returns what they came to in the order of slots.
+async fn join_in_order<T: Send + 'static>(
     mut tasks: JoinSet<(u64, Slot<T>)>,
 ) -> Result<Vec<(u64, Slot<T>)>, Stop> {
     let mut all = BTreeMap::new();

@@ -157,7 +157,7 @@ impl Task {
         self.checks.changes.is_empty() && self.goals.iter().any(|goal| goal.outcome == Outcome::Done)
     }
 
-    /// How likely it is that each fact asked for is picked out of the values of its kind in the replies.
+    /// Returns the probability that a guess picks each fact asked for out of the values of its kind in the replies.
     #[must_use]
     pub fn chance(&self) -> f64 {
         let mut kinds: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -378,7 +378,7 @@ fn add_kinds(body: &serde_json::Value, kinds: &mut BTreeMap<&'static str, BTreeS
     }
 }
 
-/// How the goals of a row end. Rows of the first format have one, which ends with the last message.
+/// Reads how the goals of a row end. Rows of the first format have one, which ends with the last message.
 fn goals(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldGoal> {
     let words: Vec<&str> = row
         .messages

@@ -79,7 +79,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What rows depend on, for the manifest.
+    /// Collects what rows depend on, for the manifest.
     #[must_use]
     pub fn config(&self, prompt_hash: &str) -> Json {
         json!({

@@ -117,7 +117,7 @@ impl Traces {
         Ok(Self { episodes: all, first_test, tasks, worlds, terms: terms.to_owned() })
     }
 
-    /// How many rows there may be.
+    /// Counts the rows that there may be.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.episodes.len() as u64

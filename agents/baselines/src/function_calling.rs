@@ -35,7 +35,7 @@ enum Action {
 
 /// Acts until the conversation is over.
 pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
-    let mut messages = opening(episode.view());
+    let mut messages = make_opening(episode.view());
     let (mut malformed, mut last_words, mut repeats) = (0, String::new(), 0);
     while !episode.view().over {
         let tools = tools(episode.view());
@@ -99,8 +99,8 @@ async fn make_calls(
     Ok(first_error)
 }
 
-/// The messages that a conversation opens with. Calls in it are tool calls of the model, beside its words before them.
-fn opening(view: &View) -> Vec<Message> {
+/// Makes the messages that a conversation opens with. Calls in it are tool calls of the model, beside its words before them.
+fn make_opening(view: &View) -> Vec<Message> {
     let mut messages = Vec::new();
     if !view.system.is_empty() {
         messages.push(Message::system(&view.system));

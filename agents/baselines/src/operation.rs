@@ -101,19 +101,19 @@ impl Operation {
         self.literal_matches(&request.method, &request.url)?;
         let mut arguments = Map::new();
         let mut add = |name: &str, value: Json, is_text: bool| {
-            let (name, schema) = argument(tool, name);
+            let (name, schema) = find_argument(tool, name);
             let value = if is_text { read_text(value, schema) } else { value };
             arguments.insert(name.to_owned(), value);
         };
         for (template, segment) in self.segments(&request.url)? {
             if let Some((name, value)) = path_value(template, segment) {
-                add(name, Json::from(decoded(value)), true);
+                add(name, Json::from(decode(value)), true);
             }
         }
         let query = request.url.split_once('?').map_or("", |(_, query)| query);
         for pair in query.split('#').next().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            add(&decoded(&name.replace('+', " ")), Json::from(decoded(&value.replace('+', " "))), true);
+            add(&decode(&name.replace('+', " ")), Json::from(decode(&value.replace('+', " "))), true);
         }
         for (name, value) in &request.params {
             add(name, value.clone(), true);
@@ -190,23 +190,23 @@ fn path_value<'a>(template: &'a str, segment: &'a str) -> Option<(&'a str, &'a s
     (!value.is_empty()).then_some((name, value))
 }
 
-fn decoded(text: &str) -> String {
+fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// Letters and digits, in lower case: tools and requests may spell a name in two ways, such as `beds_min` and `beds[min]`.
-fn folded(text: &str) -> String {
+/// Keeps letters and digits, in lower case: tools and requests may spell a name in two ways, such as `beds_min` and `beds[min]`.
+fn fold_name(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The argument that a part of a request stands for, and its schema: the one of the name, up to case and signs.
-fn argument<'a>(tool: &'a Document, name: &'a str) -> (&'a str, Option<&'a Json>) {
+/// Finds the argument that a part of a request stands for, and its schema: the one of the name, up to case and signs.
+fn find_argument<'a>(tool: &'a Document, name: &'a str) -> (&'a str, Option<&'a Json>) {
     let exact = tool.parameters().find(|(own, ..)| *own == name);
-    let found = exact.or_else(|| tool.parameters().find(|(own, ..)| folded(own) == folded(name)));
+    let found = exact.or_else(|| tool.parameters().find(|(own, ..)| fold_name(own) == fold_name(name)));
     found.map_or((name, None), |(own, schema, _)| (own, Some(schema)))
 }
 
-/// A text of a URL as the value that its schema describes. What cannot be read so stays a text, which the service refuses.
+/// Reads a text of a URL as the value that its schema describes. What cannot be read so stays a text, which the service refuses.
 fn read_text(value: Json, schema: Option<&Json>) -> Json {
     let (Json::String(text), Some(schema)) = (&value, schema) else { return value };
     let read = match value_type(schema) {
@@ -231,7 +231,7 @@ fn declares(document: &Json, name: &str) -> bool {
     match document {
         Json::Array(items) => items.iter().any(|item| declares(item, name)),
         Json::Object(members) => {
-            let is_name = |own: &str| folded(own) == folded(name);
+            let is_name = |own: &str| fold_name(own) == fold_name(name);
             let parameter = members.get("name").filter(|_| members.contains_key("in")).and_then(Json::as_str);
             let properties = members.get("properties").and_then(Json::as_object);
             parameter.is_some_and(is_name)

@@ -34,8 +34,11 @@ pub(crate) async fn answer(
     let documents = episode.documents();
     let signatures: Vec<ApiSignature> =
         documents.iter().map(|document| signature(episode, document)).collect();
-    let apis: Vec<ShownApi<'_>> =
-        documents.iter().zip(&signatures).map(|(document, signature)| shown(document, signature)).collect();
+    let apis: Vec<ShownApi<'_>> = documents
+        .iter()
+        .zip(&signatures)
+        .map(|(document, signature)| make_shown_api(document, signature))
+        .collect();
     let role = if has_example { FEW_SHOT } else { ZERO_SHOT };
     let parse = |reply: &str| {
         find(reply, &signatures)
@@ -52,7 +55,7 @@ fn signature(episode: &Episode<'_>, document: &Document) -> ApiSignature {
     ApiSignature { api: document.name.clone(), outputs }
 }
 
-fn shown<'a>(document: &'a Document, signature: &ApiSignature) -> ShownApi<'a> {
+fn make_shown_api<'a>(document: &'a Document, signature: &ApiSignature) -> ShownApi<'a> {
     let outputs = signature.outputs.join(", ");
     let arrow = if outputs.is_empty() { "" } else { " -> " };
     ShownApi {

@@ -106,7 +106,7 @@ fn parse_ending(input: &str, structured: bool) -> Result<Turn, ParseError> {
 
 /// Acts until the conversation is over.
 pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
-    let mut messages = opening(episode)?;
+    let mut messages = make_opening(episode)?;
     let mut refusals = 0;
     while !episode.view().over {
         let structured = finish_tool(episode.view()).is_some();
@@ -143,8 +143,8 @@ pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The messages that an episode opens with.
-fn opening(episode: &Episode<'_>) -> Result<Vec<Message>, PromptError> {
+/// Makes the messages that an episode opens with.
+fn make_opening(episode: &Episode<'_>) -> Result<Vec<Message>, PromptError> {
     let functions = episode.view().tools.iter().filter_map(|tool| tool.get("function"));
     let tools: Vec<String> = functions.map(Json::to_string).collect();
     let structured = finish_tool(episode.view()).is_some();

@@ -105,10 +105,10 @@ impl Rate {
     /// The share and its interval in percent: `61.5 % [52.0, 70.2]`.
     #[must_use]
     pub fn percent(&self) -> String {
-        self.padded(0)
+        self.format_padded(0)
     }
 
-    fn padded(&self, width: usize) -> String {
+    fn format_padded(&self, width: usize) -> String {
         let [share, low, high] = [self.share, self.low, self.high].map(|part| 100.0 * part);
         format!("{share:width$.1} % [{low:.1}, {high:.1}]")
     }
@@ -116,7 +116,7 @@ impl Rate {
     /// A line of a table; the name is padded to `columns`.
     #[must_use]
     pub fn line(&self, name: &str, columns: usize) -> String {
-        format!("  {name:<columns$} {:>3} of {:>3} = {}\n", self.solved, self.of, self.padded(5))
+        format!("  {name:<columns$} {:>3} of {:>3} = {}\n", self.solved, self.of, self.format_padded(5))
     }
 }
 

@@ -69,7 +69,7 @@ impl Benchmark for Plans {
         if let Some(level) = level(&label) {
             outcome.groups.push(("level", level.to_string()));
         }
-        let (plan, verdict) = judged(&label, done);
+        let (plan, verdict) = judge_plan(&label, done);
         outcome.detail("plan", plan.map(|plan| plan.to_string()));
         outcome.detail("verdict", verdict.name());
         outcome.share("label_match", verdict == Verdict::Right);
@@ -105,7 +105,7 @@ fn usable_label(instance: &Instance, apis: &[Api]) -> Result<Plan, ParseError> {
 /// The plan that an agent came to, and the verdict on it: by the calls that it made, or by the plan that it noted where it made
 /// none. As in the paper, a call that stands several times need be right once; otherwise the last call of the label's final API
 /// is looked at. Where no call is of the final API, the final API is missing, whatever the agent is.
-fn judged(label: &Plan, done: &BenchmarkEnvironment<PlanOnly>) -> (Option<Plan>, Verdict) {
+fn judge_plan(label: &Plan, done: &BenchmarkEnvironment<PlanOnly>) -> (Option<Plan>, Verdict) {
     let made = &done.counterpart;
     let places = |api: &str| -> Vec<String> {
         let known = made.apis().iter().find(|known| known.name == api);

@@ -114,7 +114,7 @@ impl HttpModel {
         let has_format = request.schema.is_some() && self.identity.json_mode != JsonMode::None;
         let body = body::make(&self.identity, field, request).to_string();
         let sent = self.client.post(self.url.clone()).timeout(self.timeout).body(body).send().await;
-        let response = sent.map_err(|error| self.lost(error))?;
+        let response = sent.map_err(|error| self.make_transport_error(error))?;
         let status = response.status().as_u16();
         if response.status().is_success() {
             let text = self.text(response).await?;
@@ -167,7 +167,7 @@ impl HttpModel {
     /// Reads a body to its end, without the key.
     async fn text(&self, mut response: Response) -> Result<String, ChatError> {
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.make_transport_error(error))? {
             if bytes.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err(ChatError::unreadable(format_args!("longer than {MAX_BODY_BYTES} bytes")));
             }
@@ -180,7 +180,7 @@ impl HttpModel {
         })
     }
 
-    fn lost(&self, error: reqwest::Error) -> ChatError {
+    fn make_transport_error(&self, error: reqwest::Error) -> ChatError {
         // A time-out while connecting is also one of connecting: then nothing was sent.
         if error.is_connect() {
             return ChatError::Unreachable { url: self.url.to_string(), cause: cause(error) };

@@ -7,7 +7,7 @@ use super::asking::Complaints;
 
 /// The text at a member of a form, on one line and within a length; nothing, and a complaint, where there is none.
 pub(crate) fn text(form: &Json, member: &str, longest: usize, wrong: &mut Complaints) -> Option<String> {
-    let found = form.get(member).and_then(Json::as_str).and_then(|text| cleaned(text, longest));
+    let found = form.get(member).and_then(Json::as_str).and_then(|text| clean(text, longest));
     if found.is_none() {
         wrong.add(format!("`{member}`: found {}, expected a short text", shown(form.get(member))));
     }
@@ -16,7 +16,7 @@ pub(crate) fn text(form: &Json, member: &str, longest: usize, wrong: &mut Compla
 
 /// A text on one line, without marks of templates and of code; nothing where no letter or digit is left, or it is longer than
 /// people would write, or one word over and over.
-pub(crate) fn cleaned(text: &str, longest: usize) -> Option<String> {
+pub(crate) fn clean(text: &str, longest: usize) -> Option<String> {
     let kept = |character: char| if character.is_control() { ' ' } else { character };
     let text: String = text.chars().take(4 * longest).map(kept).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -55,7 +55,7 @@ pub(crate) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<
     Some(name)
 }
 
-/// What was found, for a complaint.
+/// Writes what was found, for a complaint.
 pub(crate) fn shown(value: Option<&Json>) -> String {
     let Some(value) = value else { return "nothing".to_owned() };
     let text = value.to_string();
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn texts_are_cleaned_or_refused() {
         let check =
-            |text: &str, expect: Option<&str>| assert_eq!(cleaned(text, 40).as_deref(), expect, "{text}");
+            |text: &str, expect: Option<&str>| assert_eq!(clean(text, 40).as_deref(), expect, "{text}");
         check("  Harbour\npilots ", Some("Harbour pilots"));
         check("transport of goods fines fines fines", None);
         check("api key id api key id api key id", None);

@@ -100,7 +100,7 @@ pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc
     Ok(doc)
 }
 
-/// How many records a document asks for, at most; those made for each of another's are counted level by level.
+/// Counts the records that a document asks for, at most; those made for each of another's are counted level by level.
 fn records(doc: &WorldDoc) -> u64 {
     let own = |records: &RecordsDoc| match records {
         RecordsDoc::Count(count) => u64::from(*count),
@@ -148,7 +148,7 @@ pub fn reduced(checked: Checked, funnel: &mut Funnel) -> Result<Sound, String> {
     // Each round takes something out or bears with it.
     loop {
         if let Some(finding) = next(&checked.report, &borne).cloned() {
-            checked = taken_out(checked, &finding, &mut borne, funnel).map_err(fail)?;
+            checked = take_out(checked, &finding, &mut borne, funnel).map_err(fail)?;
             continue;
         }
         if checked.report.errors() > 0 {
@@ -158,7 +158,7 @@ pub fn reduced(checked: Checked, funnel: &mut Funnel) -> Result<Sound, String> {
         if checked.doc.apis.len() < LEAST_APIS {
             return Err("too few APIs".to_owned());
         }
-        let smoke = smoked(&checked.doc).map_err(fail)?;
+        let smoke = run_smoke_tests(&checked.doc).map_err(fail)?;
         let Some(faulty) = smoke.iter().find(|smoke| !smoke.faults.is_empty()) else {
             for one in &smoke {
                 let counts = [one.succeeded, one.refused, one.invalid];
@@ -182,7 +182,7 @@ fn count(funnel: &mut Funnel, why: &str) {
     *funnel.apis_dropped.entry(why.to_owned()).or_default() += 1;
 }
 
-fn smoked(doc: &WorldDoc) -> Result<Vec<Smoke>, PipelineError> {
+fn run_smoke_tests(doc: &WorldDoc) -> Result<Vec<Smoke>, PipelineError> {
     Ok(smoke(&*Base::new(Source::new(doc.clone())?.materialise(0)?.world)?))
 }
 
@@ -221,7 +221,7 @@ fn part(path: &str) -> Option<Part<'_>> {
     Some(if words { Part::Words(name) } else { Part::Resource(name) })
 }
 
-fn taken_out(
+fn take_out(
     checked: Checked,
     finding: &Finding,
     borne: &mut Vec<String>,
@@ -257,7 +257,7 @@ fn taken_out(
     Checked::new(doc)
 }
 
-/// What a finding is about, without the names in it and what was expected.
+/// Says what a finding is about, without the names in it and what was expected.
 fn class(finding: &Finding) -> String {
     let found = finding.message.split([';', ',']).next().unwrap_or_default();
     let mut out = String::new();

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use super::asking::{Asker, Complaints, Step, StepRecord, Stop, read_json, run_blocking};
 use super::funnel::Funnel;
 use super::mend::failed;
-use super::{Authored, WAVE, collect, in_order};
+use super::{Authored, WAVE, collect, join_in_order};
 use crate::scenarios::rehearse::{Rehearsal, rehearsal};
 use crate::worlds::error::PipelineError;
 
@@ -113,12 +113,12 @@ pub async fn paraphrase(
             let asker = Asker::new(Arc::clone(&model), sampling.clone(), slot as u64);
             let doc = Arc::clone(&doc);
             slots.spawn(async move {
-                let result = of_scenario(&asker, &doc, &doc.scenarios[slot], count).await;
+                let result = paraphrase_scenario(&asker, &doc, &doc.scenarios[slot], count).await;
                 let (steps, funnel) = asker.into_notes();
                 (slot as u64, (result, steps, funnel))
             });
         }
-        let kept = match in_order(slots).await {
+        let kept = match join_in_order(slots).await {
             Ok(slots) => collect(slots, &mut all),
             Err(stop) => (Vec::new(), Some(stop)),
         };
@@ -132,8 +132,8 @@ pub async fn paraphrase(
     Paraphrased { words, steps: all.steps, funnel: all.funnel, stopped: all.stopped }
 }
 
-/// The wordings that are kept for a scenario, by line.
-async fn of_scenario(
+/// Asks for wordings of a scenario, and returns those that are kept, by line.
+async fn paraphrase_scenario(
     asker: &Asker,
     doc: &Arc<WorldDoc>,
     scenario: &ScenarioDoc,
@@ -183,7 +183,7 @@ fn fault(
     {
         return Some(("repeats another", near.clone()));
     }
-    match tried_alone(doc, scenario, (path, wording)) {
+    match try_alone(doc, scenario, (path, wording)) {
         Ok(rehearsal) if rehearsal.passed >= ENOUGH => None,
         Ok(Rehearsal { lost, .. }) => {
             let first = lost.into_iter().next().map(|loss| loss.what);
@@ -193,8 +193,8 @@ fn fault(
     }
 }
 
-/// How a scenario fares with this wording alone in its line.
-fn tried_alone(
+/// Tries a scenario with this wording alone in its line.
+fn try_alone(
     doc: &WorldDoc,
     scenario: &ScenarioDoc,
     (path, wording): (&str, &str),

@@ -131,7 +131,7 @@ fn read(reply: &str, most: usize, wrong: &mut Complaints) -> Option<Vec<Scenario
     let mut scenarios: Vec<ScenarioDoc> = Vec::new();
     for (number, one) in list.iter().take(most).enumerate() {
         match ScenarioDoc::deserialize(one) {
-            Ok(scenario) => match unbounded(&scenario) {
+            Ok(scenario) => match find_excess(&scenario) {
                 Some(what) => wrong.add(format!("`scenarios[{number}]`: {what}")),
                 None if scenarios.iter().any(|known| known.name == scenario.name) => {
                     wrong.add(format!("`scenarios[{number}]`: `{}` is the name of another", scenario.name));
@@ -144,8 +144,8 @@ fn read(reply: &str, most: usize, wrong: &mut Complaints) -> Option<Vec<Scenario
     (!scenarios.is_empty()).then_some(scenarios)
 }
 
-/// What makes a scenario more than a small one.
-fn unbounded(scenario: &ScenarioDoc) -> Option<String> {
+/// Says what makes a scenario more than a small one.
+fn find_excess(scenario: &ScenarioDoc) -> Option<String> {
     let (goals, steps) =
         (scenario.goals.len(), scenario.goals.iter().map(|goal| goal.does.len()).max().unwrap_or(0));
     if !(1..=GOALS).contains(&goals) {
@@ -170,7 +170,7 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<Sce
         if wanted == 0 {
             break;
         }
-        let uncalled = uncalled(&sound.doc, &kept);
+        let uncalled = list_uncalled(&sound.doc, &kept);
         let step = WriteScenarios { document, count: wanted, earlier: &kept, uncalled: &uncalled };
         let mut written = asker.ask(number, &step).await?.unwrap_or_default();
         written.retain(|scenario| kept.iter().all(|other| other.name != scenario.name));
@@ -226,8 +226,8 @@ fn class(wrong: &[String]) -> String {
     first.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// The APIs that no scenario calls, but for those that sign users in.
-fn uncalled(doc: &WorldDoc, scenarios: &[ScenarioDoc]) -> Vec<String> {
+/// Lists the APIs that no scenario calls, but for those that sign users in.
+fn list_uncalled(doc: &WorldDoc, scenarios: &[ScenarioDoc]) -> Vec<String> {
     let called: BTreeSet<&str> =
         scenarios.iter().flat_map(ScenarioDoc::calls).filter_map(|call| call.call.as_deref()).collect();
     let names = doc.apis.iter().map(|api| api.name.as_str());
@@ -244,7 +244,7 @@ async fn sort(
     let doc = Arc::clone(doc);
     let tried = run_blocking(move || {
         let found =
-            |scenario| (wrong(&doc, &scenario).unwrap_or_else(|error| vec![failed(&error)]), scenario);
+            |scenario| (find_faults(&doc, &scenario).unwrap_or_else(|error| vec![failed(&error)]), scenario);
         scenarios.into_iter().map(found).collect::<Vec<_>>()
     });
     for (wrong, scenario) in tried.await? {
@@ -256,8 +256,8 @@ async fn sort(
     Ok(())
 }
 
-/// The faults of a scenario: the findings of `world check`, else the reasons why too few tries become rows.
-fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
+/// Finds the faults of a scenario: the findings of `world check`, else the reasons why too few tries become rows.
+fn find_faults(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
     let doc = WorldDoc { scenarios: vec![scenario.clone()], ..doc.clone() };
     let report = inspect(&doc.name, world::to_yaml(&doc)?.as_bytes(), &doc)?;
     let found: Vec<String> = report

@@ -17,7 +17,7 @@ use crate::isolation::worker;
 pub(super) fn answer(streams: &mut Streams<'_>) -> Result<Done, CliError> {
     let mut request = Vec::new();
     std::io::stdin().lock().read_to_end(&mut request)?;
-    streams.out.write_all(&worker::on_thread(request)?)?;
+    streams.out.write_all(&worker::answer_on_thread(request)?)?;
     streams.out.flush()?;
     Ok(Done::Met)
 }

@@ -94,7 +94,7 @@ pub enum CliError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// An address that cannot be listened on.
-    #[error("{}", listening(host, *port, source))]
+    #[error("{}", describe_listen_error(host, *port, source))]
     Listen {
         /// The host.
         host: String,
@@ -234,7 +234,7 @@ impl From<DriveError<PipelineError>> for CliError {
     }
 }
 
-fn listening(host: &str, port: u16, source: &std::io::Error) -> String {
+fn describe_listen_error(host: &str, port: u16, source: &std::io::Error) -> String {
     match source.kind() {
         std::io::ErrorKind::AddrInUse => {
             format!(

@@ -23,7 +23,7 @@ use diorama_output::storage::Location;
 use diorama_seeds::task::Ability;
 use serde_json::json;
 
-use self::llm::{LlmArgs, Told};
+use self::llm::{LlmArgs, LlmOutcome};
 use self::traces::TraceArgs;
 use super::ability::AbilityName;
 use super::documents::find::is_several;
@@ -206,10 +206,10 @@ impl Generate {
             return Ok(Done::Met);
         };
         let recipe = Arc::new(recipe);
-        let told = self.llm.make(Arc::clone(&recipe), asked, (&writer, &steps, batches), threads)?;
+        let outcome = self.llm.make(Arc::clone(&recipe), asked, (&writer, &steps, batches), threads)?;
         let summary = writer.finish()?;
-        let told = self.llm.report((&storage, &steps), &summary, told)?;
-        self.report((&recipe, &summary), Some(&told), &refused, started.elapsed().as_secs_f64(), streams)?;
+        let outcome = self.llm.report((&storage, &steps), &summary, outcome)?;
+        self.report((&recipe, &summary), Some(&outcome), &refused, started.elapsed().as_secs_f64(), streams)?;
         Ok(Done::Met)
     }
 
@@ -229,7 +229,7 @@ impl Generate {
     fn report(
         &self,
         (recipe, summary): (&Recipe, &Summary),
-        told: Option<&Told>,
+        outcome: Option<&LlmOutcome>,
         refused: &[Refused],
         seconds: f64,
         streams: &mut Streams<'_>,
@@ -263,10 +263,10 @@ impl Generate {
             "shard": self.shard,
             "out": self.out.to_string(),
         });
-        if let Some(told) = told {
-            data["model"] = told.json();
+        if let Some(outcome) = outcome {
+            data["model"] = outcome.json();
         }
-        streams.print(&data, || self.funnel(recipe, summary, &uses, told, seconds))?;
+        streams.print(&data, || self.funnel(recipe, summary, &uses, outcome, seconds))?;
         // A shard may have no rows of its own.
         if summary.counts.dialogues == 0 && summary.funnel.proposed > 0 {
             let why =
@@ -281,7 +281,7 @@ impl Generate {
         recipe: &Recipe,
         summary: &Summary,
         uses: &[Use],
-        told: Option<&Told>,
+        outcome: Option<&LlmOutcome>,
         seconds: f64,
     ) -> String {
         let mut text = report::funnel(summary);
@@ -300,7 +300,7 @@ impl Generate {
             let why = unused.why.as_deref().unwrap_or_default();
             let _ = writeln!(text, "{}.{} is in no dialogue: {why}", unused.domain, unused.api);
         }
-        text.push_str(&told.map(Told::text).unwrap_or_default());
+        text.push_str(&outcome.map(LlmOutcome::text).unwrap_or_default());
         text.push_str(&closing::closing(summary.counts.dialogues, &self.out, seconds));
         text
     }

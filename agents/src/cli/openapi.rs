@@ -86,10 +86,10 @@ pub fn import_file(path: &Path, mode: ImportMode) -> Result<Imported, CliError> 
 /// When it cannot be read.
 pub fn read_document(path: &Path) -> Result<Vec<u8>, CliError> {
     let fail = |source| CliError::Read { path: path.to_owned(), source };
-    bounded(path).map_err(fail)
+    read_bounded(path).map_err(fail)
 }
 
-fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     // One byte more than is allowed, so that the reader sees that there is too much.
     std::fs::File::open(path)?.take(openapi::MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
@@ -117,6 +117,6 @@ impl Files for Folder {
         if !file.is_file() {
             return Err("it is no file".to_owned());
         }
-        bounded(&file).map_err(|error| error.to_string())
+        read_bounded(&file).map_err(|error| error.to_string())
     }
 }

@@ -184,7 +184,7 @@ impl Serve {
     /// # Errors
     /// When worlds or tasks cannot be read, or the address cannot be listened on.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        self.run_until(streams, signalled())
+        self.run_until(streams, wait_for_signal())
     }
 
     /// Runs the command until `shutdown` is done.
@@ -320,7 +320,7 @@ impl Serve {
         Ok(Done::Met)
     }
 
-    /// Whether one of so many worlds has a session at the root.
+    /// Returns true if one of so many worlds has a session at the root.
     fn has_default_session(&self, worlds: usize) -> Result<bool, CliError> {
         match self.default_session {
             Some(true) if worlds != 1 => Err(CliError::Usage(format!(
@@ -405,8 +405,8 @@ fn targets(log: Log) -> Targets {
     Targets::new().with_default(theirs).with_target("diorama", ours)
 }
 
-/// Done at SIGINT or SIGTERM.
-async fn signalled() {
+/// Waits for SIGINT or SIGTERM.
+async fn wait_for_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

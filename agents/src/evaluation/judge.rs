@@ -137,7 +137,7 @@ impl Judge {
         Judged { grade, answers, log, stopped }
     }
 
-    /// How many goals the task has.
+    /// Counts the goals of the task.
     #[must_use]
     pub fn goals(&self) -> usize {
         self.task.goals.len()

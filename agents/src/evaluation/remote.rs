@@ -92,7 +92,7 @@ impl SessionServer {
         struct Listed {
             total: u64,
         }
-        let request = self.authorised(self.http.get(format!("{}/v1/tasks?limit=1", self.url)));
+        let request = self.authorise(self.http.get(format!("{}/v1/tasks?limit=1", self.url)));
         answer::<Listed>(request.send().await).await.map(|listed| listed.total)
     }
 
@@ -108,7 +108,7 @@ impl SessionServer {
         budget: Budget,
     ) -> Result<RemoteEnvironment, EnvironmentError> {
         let wanted = json!({"task": task, "seed": seed, "faults": faults.rules()});
-        let request = self.authorised(self.http.post(format!("{}/v1/sessions", self.url)));
+        let request = self.authorise(self.http.post(format!("{}/v1/sessions", self.url)));
         let made: NewSession = answer(request.json(&wanted).send().await).await?;
         RemoteEnvironment::enter(self.http.clone(), &self.url, &made.id, budget).await
     }
@@ -119,14 +119,14 @@ impl SessionServer {
     /// When the server cannot be reached, or does not grade it.
     pub async fn grade(&self, environment: RemoteEnvironment) -> Result<Grade, EnvironmentError> {
         let session = environment.session;
-        let request = self.authorised(self.http.post(format!("{session}/grade")));
+        let request = self.authorise(self.http.post(format!("{session}/grade")));
         let grade = answer(request.json(&json!({})).send().await).await?;
         // The session's memory is freed; where that fails, its lease runs out.
-        let _ = self.authorised(self.http.delete(session)).send().await;
+        let _ = self.authorise(self.http.delete(session)).send().await;
         Ok(grade)
     }
 
-    fn authorised(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+    fn authorise(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         match &self.token {
             Some(token) => request.header(TOKEN, token),
             None => request,

@@ -95,7 +95,7 @@ pub fn run(
             async move { running.row(&row).await }
         })?
     } else {
-        running.on_threads(&rows, threads)?
+        running.run_on_threads(&rows, threads)?
     };
     let plan = &running.plan;
     let mut outcome = Outcome::default();
@@ -121,7 +121,7 @@ struct Running {
 
 impl Running {
     /// Runs rows on threads. The first row that cannot be used ends the run; results come in the order of the rows.
-    fn on_threads(&self, rows: &[Dialogue], threads: usize) -> Result<Vec<Outcome>, RunError> {
+    fn run_on_threads(&self, rows: &[Dialogue], threads: usize) -> Result<Vec<Outcome>, RunError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let one =
             |row: &Dialogue| tokio::runtime::Builder::new_current_thread().build()?.block_on(self.row(row));
@@ -130,19 +130,19 @@ impl Running {
 
     /// Runs one row.
     async fn row(&self, row: &Dialogue) -> Result<Outcome, RunError> {
-        let outcome = row_of(&self.plan, row, &self.worlds).await?;
+        let outcome = run_row(&self.plan, row, &self.worlds).await?;
         (self.progress)(&outcome);
         Ok(outcome)
     }
 }
 
 /// Runs the trials of one row.
-async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome, RunError> {
+async fn run_row(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome, RunError> {
     let judge = Judge::new(Task::of(row)?, worlds.get(&row.world_id)?)?;
     let (mut outcome, mut trials) = (Outcome::default(), Vec::new());
     for trial in 0..plan.trials {
         for arena in &plan.arenas {
-            let (episode, judged) = episode_of(plan, row, &judge, trial, arena).await?;
+            let (episode, judged) = run_episode(plan, row, &judge, trial, arena).await?;
             if let Some(error) = episode.stopped.as_ref().filter(|error| error.is_outage()) {
                 outcome.first_unfinished.get_or_insert_with(|| error.to_string());
             }
@@ -158,12 +158,12 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
         }
     }
     let remarkable = trials.iter().find(|judged| judged.grade.success == plan.adversary);
-    outcome.shown.extend(remarkable.filter(|_| plan.show).map(|judged| told(row, judged)));
+    outcome.shown.extend(remarkable.filter(|_| plan.show).map(|judged| describe(row, judged)));
     Ok(outcome)
 }
 
-/// One episode: as it is stored, or run now and written down.
-async fn episode_of(
+/// Returns one episode: as it is stored, or run now and written down.
+async fn run_episode(
     plan: &Plan,
     row: &Dialogue,
     judge: &Judge,
@@ -177,10 +177,10 @@ async fn episode_of(
         return Ok((stored, judged));
     }
     let (id, hash) = (row.id.as_bytes(), row.world_hash.as_bytes());
-    let seed = hashed(&[id, hash, &plan.seed.to_le_bytes(), &trial.to_le_bytes()]);
+    let seed = hash_parts(&[id, hash, &plan.seed.to_le_bytes(), &trial.to_le_bytes()]);
     // Recorded replies of a model under faults stand apart from those without.
     let step = if key.faulty { "faults/" } else { "" };
-    let origin = RequestOrigin { step: step.to_owned(), row: hashed(&[id, hash]), attempt: trial };
+    let origin = RequestOrigin { step: step.to_owned(), row: hash_parts(&[id, hash]), attempt: trial };
     let agent = plan.contender.agent(judge.privileged(seed), origin);
     let setup = Setup {
         task: row.id.clone(),
@@ -195,8 +195,8 @@ async fn episode_of(
     Ok((episode, judged))
 }
 
-/// A number from texts: seeds that are never those of a row, and slots that do not depend on which rows are run.
-fn hashed(parts: &[&[u8]]) -> u64 {
+/// Hashes texts to a number: for seeds that are never those of a row, and slots that do not depend on which rows are run.
+fn hash_parts(parts: &[&[u8]]) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(part);
@@ -204,8 +204,8 @@ fn hashed(parts: &[&[u8]]) -> u64 {
     u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().unwrap_or_default())
 }
 
-/// An episode in a few lines.
-fn told(row: &Dialogue, judged: &Judged) -> String {
+/// Describes an episode in a few lines.
+fn describe(row: &Dialogue, judged: &Judged) -> String {
     let errors =
         judged.grade.errors.iter().map(|error| format!("{}: {}", class_name(error.class), error.message));
     let calls = judged.log.iter().map(|entry| {

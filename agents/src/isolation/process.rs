@@ -60,7 +60,9 @@ impl Isolation {
     pub fn ask(&self, request: Vec<u8>, bounds: Bounds) -> Result<Vec<u8>, Ended> {
         match self {
             Self::Process(program) => ask_process(program, &request, bounds),
-            Self::Thread => worker::on_thread(request).map_err(|error| Ended::of_itself(error.to_string())),
+            Self::Thread => {
+                worker::answer_on_thread(request).map_err(|error| Ended::of_itself(error.to_string()))
+            }
         }
     }
 }
@@ -95,7 +97,7 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
     let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(Ended::of_itself("its process cannot be started: it has no pipes"));
     };
-    limit(&child, bounds);
+    set_limits(&child, bounds);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(move || {
@@ -107,18 +109,18 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
             // The receiver is gone when the time is over.
             let _ = sender.send(read(stdout, MAX_REPLY_BYTES));
         });
-        let reply = receiver.recv_timeout(clock(bounds));
+        let reply = receiver.recv_timeout(compute_patience(bounds));
         if reply.is_err() {
             let _ = child.kill();
         }
         let ended = child.wait();
         let words = words.join().unwrap_or_default();
         match (reply, ended) {
-            (Err(_), _) => Err(Ended::of_itself(too_slow(bounds))),
+            (Err(_), _) => Err(Ended::of_itself(describe_timeout(bounds))),
             (_, Err(error)) => Err(Ended::of_itself(format!("its process cannot be watched: {error}"))),
             (Ok(reply), Ok(status)) if status.success() => Ok(reply),
             (Ok(_), Ok(status)) => Err(Ended {
-                reason: reason(status, &String::from_utf8_lossy(&words), bounds),
+                reason: describe_end(status, &String::from_utf8_lossy(&words), bounds),
                 is_from_outside: is_asked_to_end(status),
             }),
         }
@@ -134,15 +136,15 @@ fn read(pipe: impl Read, limit: u64) -> Vec<u8> {
     bytes
 }
 
-/// The time on the clock after which a process is ended.
-fn clock(bounds: Bounds) -> Duration {
+/// Computes the time on the clock after which a process is ended.
+fn compute_patience(bounds: Bounds) -> Duration {
     let limit = Duration::from_secs(bounds.document_seconds);
     if cfg!(target_os = "linux") { limit * CLOCK_FACTOR } else { limit }
 }
 
 /// Bounds the processor time and the memory of a process.
 #[cfg(target_os = "linux")]
-fn limit(child: &Child, bounds: Bounds) {
+fn set_limits(child: &Child, bounds: Bounds) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let set = |resource, most: u64, at_last: u64| {
@@ -157,31 +159,31 @@ fn limit(child: &Child, bounds: Bounds) {
 }
 
 #[cfg(not(target_os = "linux"))]
-const fn limit(_: &Child, _: Bounds) {}
+const fn set_limits(_: &Child, _: Bounds) {}
 
-fn too_slow(bounds: Bounds) -> String {
+fn describe_timeout(bounds: Bounds) -> String {
     format!("it took more than {} s", bounds.document_seconds)
 }
 
 /// Returns true if a process ended by a signal that people and schedulers send: SIGHUP, SIGINT or SIGTERM.
 fn is_asked_to_end(status: ExitStatus) -> bool {
-    matches!(signal(status), Some(1 | 2 | 15))
+    matches!(find_signal(status), Some(1 | 2 | 15))
 }
 
 #[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<i32> {
+fn find_signal(status: ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
 #[cfg(not(unix))]
-const fn signal(_: ExitStatus) -> Option<i32> {
+const fn find_signal(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// Why a process ended, from its status and its words; without numbers of threads and addresses.
-fn reason(status: ExitStatus, words: &str, bounds: Bounds) -> String {
-    if signal(status) == Some(SIGXCPU) {
-        return too_slow(bounds);
+/// Says why a process ended, from its status and its words; without numbers of threads and addresses.
+fn describe_end(status: ExitStatus, words: &str, bounds: Bounds) -> String {
+    if find_signal(status) == Some(SIGXCPU) {
+        return describe_timeout(bounds);
     }
     if words.contains("has overflowed its stack") {
         return "it is nested too deeply: the stack overflowed".to_owned();

@@ -66,7 +66,7 @@ pub enum Reply {
 /// Writes a request.
 #[must_use]
 pub fn write_request(request: &Request, worlds: &[Vec<u8>]) -> Vec<u8> {
-    framed(serde_json::to_vec(request), worlds.concat())
+    frame(serde_json::to_vec(request), worlds.concat())
 }
 
 /// Reads a reply, and the packed world after it.
@@ -84,7 +84,7 @@ pub fn read_reply(bytes: &[u8]) -> Result<(Reply, &[u8]), String> {
 ///
 /// # Errors
 /// When the request is none, or the thread panics.
-pub fn on_thread(request: Vec<u8>) -> Result<Vec<u8>, CliError> {
+pub fn answer_on_thread(request: Vec<u8>) -> Result<Vec<u8>, CliError> {
     let work = move || {
         // Scenarios are tried on as many threads as there are in the pool; documents take turns on the cores already.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build()?;
@@ -128,7 +128,7 @@ fn answer(bytes: &[u8]) -> Result<Vec<u8>, CliError> {
                 .map_or_else(failed, |made| (Reply::Made(Box::new(made)), Vec::new()))
         }
     };
-    Ok(framed(serde_json::to_vec(&reply), world))
+    Ok(frame(serde_json::to_vec(&reply), world))
 }
 
 fn pack(world: &PreparedWorld) -> Result<Vec<u8>, CliError> {
@@ -141,8 +141,8 @@ fn unpack(packed: &[u8]) -> Result<PreparedWorld, CliError> {
     serde_json::from_slice(&text).map_err(|error| CliError::Output(error.into()))
 }
 
-/// A line of JSON, and bytes. Every type here is made of strings, numbers and lists: writing it cannot fail.
-fn framed(line: serde_json::Result<Vec<u8>>, mut rest: Vec<u8>) -> Vec<u8> {
+/// Joins a line of JSON and bytes. Every type here is made of strings, numbers and lists: writing it cannot fail.
+fn frame(line: serde_json::Result<Vec<u8>>, mut rest: Vec<u8>) -> Vec<u8> {
     let mut bytes = line.unwrap_or_default();
     bytes.push(b'\n');
     bytes.append(&mut rest);

@@ -76,9 +76,9 @@ impl From<PromptError> for Unasked {
     }
 }
 
-/// Result of a request.
+/// What a model answered.
 #[derive(Clone, Debug)]
-pub struct Told<T> {
+pub struct ModelAnswer<T> {
     /// The parsed value.
     pub value: T,
     /// The conversation with the model, its reply included, for one more turn.
@@ -138,7 +138,7 @@ impl Asker {
         &self,
         question: Question<'_>,
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
-    ) -> Result<Told<T>, Unasked> {
+    ) -> Result<ModelAnswer<T>, Unasked> {
         let Question { step, number, mut messages, schema } = question;
         let request = ChatRequest {
             schema: Some(OutputSchema { name: step.to_owned(), schema }),
@@ -150,19 +150,19 @@ impl Asker {
             read_json(reply).and_then(|json| read(&json)).map_err(|error| error.to_string())
         };
         let value = ask_and_repair(&mut source, &mut messages, parse).await?;
-        Ok(Told { value: value.map_err(Unasked::Malformed)?, messages })
+        Ok(ModelAnswer { value: value.map_err(Unasked::Malformed)?, messages })
     }
 
     /// Tells the model what is wrong with what it said, and asks once more.
     ///
     /// # Errors
     /// When there is no reply, or it is malformed.
-    pub async fn again<T>(
+    pub async fn ask_again<T>(
         &self,
         question: Question<'_>,
         why: &str,
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
-    ) -> Result<Told<T>, Unasked> {
+    ) -> Result<ModelAnswer<T>, Unasked> {
         let mut messages = question.messages;
         messages.extend(self.repair(why)?);
         self.ask(Question { messages, ..question }, read).await
@@ -174,7 +174,7 @@ impl Asker {
         Arc::new(Relabelled { asker: Arc::clone(self), step })
     }
 
-    /// How tokens are drawn.
+    /// Returns how the model draws tokens.
     #[must_use]
     pub fn sampling(&self) -> &Sampling {
         &self.sampling

@@ -76,13 +76,13 @@ pub async fn solve(
     }
     let judged = judge.grade(environment, stopped);
     if !judged.grade.success {
-        return Ok(Err(unsolved(&judge, &judged, &steps)));
+        return Ok(Err(classify_failure(&judge, &judged, &steps)));
     }
     Ok(conversation(planned, &steps, &judged.log, protocol))
 }
 
-/// The class of a failure: what the grader says of the calls, else where it went wrong first.
-fn unsolved(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[Step]) -> Unsolved {
+/// Classifies a failure: by what the grader says of the calls, else where it went wrong first.
+fn classify_failure(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[Step]) -> Unsolved {
     use diorama_grade::ErrorClass::{
         ApiHallucination, InvalidInputParameters, MissInputParameters, NoApiCall,
     };
@@ -102,7 +102,7 @@ fn unsolved(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[S
     Unsolved { class: class.unwrap_or_else(|| "failed".to_owned()), what }
 }
 
-/// What an agent did, as a conversation with the planned claims over its own calls.
+/// Makes a conversation of what an agent did, with the planned claims over its own calls.
 ///
 /// # Errors
 /// When its calls do not show what is claimed.

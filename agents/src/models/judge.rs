@@ -39,7 +39,7 @@ pub struct Vote {
 }
 
 impl Vote {
-    /// Whether nothing is wrong.
+    /// Returns true if nothing is wrong.
     #[must_use]
     pub const fn is_good(&self) -> bool {
         self.natural && self.answerable && self.answers
@@ -118,7 +118,7 @@ impl Verdict {
         2 * self.votes.iter().filter(|vote| !vote.natural).count() > self.votes.len()
     }
 
-    /// Whether all votes say the same of the row.
+    /// Returns true if all votes say the same of the row.
     #[must_use]
     pub fn is_unanimous(&self) -> bool {
         self.votes.windows(2).all(|pair| pair[0].is_good() == pair[1].is_good())

@@ -7,7 +7,7 @@ use diorama_seeds::model::World;
 use diorama_seeds::task::ArgumentSource;
 use serde_json::{Value as Json, json};
 
-use super::ask::{Asker, Question, Told, Unasked};
+use super::ask::{Asker, ModelAnswer, Question, Unasked};
 use super::lines::{Line, Speaker, lines, with_words};
 
 /// Its name in usage reports and files.
@@ -58,7 +58,7 @@ impl<'a> Rewrite<'a> {
         })
     }
 
-    /// How many lines are to be reworded.
+    /// Counts the lines that are to be reworded.
     #[must_use]
     pub fn count(&self) -> usize {
         self.list_spoken().filter(|(speaker, _)| self.whose.has(*speaker)).count()
@@ -122,7 +122,7 @@ impl<'a> Rewrite<'a> {
     ///
     /// # Errors
     /// When there is no reply, or none of the form asked for.
-    pub async fn ask(&self, asker: &Asker) -> Result<Told<Vec<String>>, Unasked> {
+    pub async fn ask(&self, asker: &Asker) -> Result<ModelAnswer<Vec<String>>, Unasked> {
         let question = self.question(asker)?;
         asker.ask(question, |answer| parse(answer, self.count())).await
     }
@@ -131,15 +131,15 @@ impl<'a> Rewrite<'a> {
     ///
     /// # Errors
     /// As [`Rewrite::ask`].
-    pub async fn again(
+    pub async fn ask_again(
         &self,
         asker: &Asker,
-        told: Told<Vec<String>>,
+        answer: ModelAnswer<Vec<String>>,
         why: &str,
-    ) -> Result<Told<Vec<String>>, Unasked> {
+    ) -> Result<ModelAnswer<Vec<String>>, Unasked> {
         let question =
-            Question { step: STEP, number: self.number, messages: told.messages, schema: schema() };
-        asker.again(question, why, |answer| parse(answer, self.count())).await
+            Question { step: STEP, number: self.number, messages: answer.messages, schema: schema() };
+        asker.ask_again(question, why, |answer| parse(answer, self.count())).await
     }
 
     /// The conversation with reworded lines, of those speakers alone.

@@ -279,32 +279,32 @@ impl Work {
             return Ok(Worded { grounded: plan.grounded.clone(), report: plan.report.clone(), authors });
         }
         let failed = |unasked| Loss::unasked(rewrite::STEP, unasked);
-        let mut told = rewrite.ask(&asker).await.map_err(failed)?;
-        let mut tested = self.prove(rewrite.put_in(&told.value, whose)).await?;
+        let mut answer = rewrite.ask(&asker).await.map_err(failed)?;
+        let mut tested = self.prove(rewrite.put_in(&answer.value, whose)).await?;
         if let Err((_, reason, what)) = &tested {
-            let lines = json!({ "lines": told.value });
+            let lines = json!({ "lines": answer.value });
             self.note(rewrite::STEP, Went::Repaired, Some((reason, what)), lines);
-            told = rewrite.again(&asker, told, what).await.map_err(failed)?;
-            tested = self.prove(rewrite.put_in(&told.value, whose)).await?;
+            answer = rewrite.ask_again(&asker, answer, what).await.map_err(failed)?;
+            tested = self.prove(rewrite.put_in(&answer.value, whose)).await?;
         }
         let mut kept = whose;
         if let Err((_, reason, what)) = &tested {
             let why = (reason.clone(), what.clone());
             let alone = [Whose { user: false, ..whose }, Whose { assistant: false, ..whose }];
             for of in alone.into_iter().filter(|_| whose.user && whose.assistant) {
-                (kept, tested) = (of, self.prove(rewrite.put_in(&told.value, of)).await?);
+                (kept, tested) = (of, self.prove(rewrite.put_in(&answer.value, of)).await?);
                 if tested.is_ok() {
                     break;
                 }
             }
-            let lines = json!({ "lines": told.value });
+            let lines = json!({ "lines": answer.value });
             self.note(rewrite::STEP, Went::LineLost, Some((&why.0, &why.1)), lines);
             // The reason is that of the whole rewrite.
             tested = tested.map_err(|(step, ..)| (step, why.0, why.1));
         }
         let (grounded, report) =
             tested.map_err(|(_, reason, what)| Loss::dropped(rewrite::STEP, reason, what))?;
-        self.note(rewrite::STEP, Went::Passed, None, json!({ "lines": told.value }));
+        self.note(rewrite::STEP, Went::Passed, None, json!({ "lines": answer.value }));
         for (role, _) in
             [("user", kept.user), ("assistant", kept.assistant)].into_iter().filter(|(_, is)| *is)
         {

@@ -19,7 +19,7 @@ pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
     let mut again = candidate;
     for fault in &grounded.faults {
         let (Code::KeywordsUnsupported, Some(call)) = (fault.code, fault.call) else { continue };
-        let Some(api) = sought(world, &grounded, call) else { continue };
+        let Some(api) = find_sought_api(world, &grounded, call) else { continue };
         let turn = grounded.gold.get(call).map_or(0, |gold| gold.turn as usize);
         let said = grounded.user_turns.get(..=turn).unwrap_or(&grounded.user_turns);
         let Some(words) = keywords(world, said, api, &grounded.system) else { continue };
@@ -32,8 +32,8 @@ pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
     again
 }
 
-/// The API that a search was made for: the first one called after it that it shows, else the next one called.
-fn sought(world: &BatchWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
+/// Finds the API that a search was made for: the first one called after it that it shows, else the next one called.
+fn find_sought_api(world: &BatchWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
     let model = world.base.world();
     let reply = grounded.entries.get(search)?.reply.json_tree(&model.zone);
     let shown = names_found(&reply);

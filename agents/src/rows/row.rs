@@ -49,7 +49,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
     let model = world.base.world();
     let depth = depth(&grounded.gold);
     let tools = world.base.shown_tools(&grounded.visible);
-    let Told { messages, events } = tell(world.base, grounded);
+    let Transcript { messages, events } = make_transcript(world.base, grounded);
     let clock = diorama_seeds::value::Value::DateTime(grounded.clock);
     let episode = Episode {
         clock: clock.to_text(&model.zone),
@@ -141,29 +141,29 @@ fn hash_of<'a>(messages: impl Iterator<Item = &'a Message>) -> String {
 
 /// A conversation as messages, and as events.
 #[derive(Default)]
-struct Told {
+struct Transcript {
     messages: Vec<Message>,
     events: Vec<Event>,
 }
 
-fn tell(base: &Base, grounded: &Grounded) -> Told {
+fn make_transcript(base: &Base, grounded: &Grounded) -> Transcript {
     let zone = &base.world().zone;
-    let mut told = Told::default();
-    told.messages.push(Message::new(Role::System, grounded.system.clone()));
+    let mut transcript = Transcript::default();
+    transcript.messages.push(Message::new(Role::System, grounded.system.clone()));
     let (mut calls, mut users, mut says) = (0, 0, 0);
     for (goal, proposed) in grounded.candidate.goals.iter().enumerate() {
-        told.messages.push(Message::new(Role::User, proposed.user.clone()));
-        told.events.push(Event::User(users));
+        transcript.messages.push(Message::new(Role::User, proposed.user.clone()));
+        transcript.events.push(Event::User(users));
         users += 1;
         for turn in &proposed.turns {
             if let Some(words) = &turn.user {
-                told.messages.push(Message::new(Role::User, words.clone()));
-                told.events.push(Event::User(users));
+                transcript.messages.push(Message::new(Role::User, words.clone()));
+                transcript.events.push(Event::User(users));
                 users += 1;
                 continue;
             }
             if turn.say.is_some() {
-                told.events.push(Event::Say(says));
+                transcript.events.push(Event::Say(says));
                 says += 1;
             }
             let first = calls;
@@ -182,18 +182,18 @@ fn tell(base: &Base, grounded: &Grounded) -> Told {
             message.reasoning_content.clone_from(&turn.reasoning);
             message.tool_calls.clone_from(&made);
             message.train = turn.calls.iter().all(|call| !call.mistake);
-            told.messages.push(message);
+            transcript.messages.push(message);
             for (index, call) in made.iter().enumerate() {
-                told.events.push(Event::Call((first + index) as u32));
+                transcript.events.push(Event::Call((first + index) as u32));
                 let entry = grounded.entries.get(first + index);
                 let reply = entry.map(|entry| entry.reply.to_json(zone)).unwrap_or_default();
-                told.messages.push(Message::reply(call, reply));
+                transcript.messages.push(Message::reply(call, reply));
             }
         }
         let ended = grounded.goals.get(goal).map_or(Outcome::Done, |goal| goal.outcome);
-        told.events.push(Event::End(ended));
+        transcript.events.push(Event::End(ended));
     }
-    told
+    transcript
 }
 
 /// Calls nested through their arguments: 1 for a call whose arguments come from the user alone.

@@ -11,7 +11,7 @@ use rand::seq::{IndexedRandom, IteratorRandom};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
-use super::detour::{Detour, Exchange, WORDS, mistyped};
+use super::detour::{Detour, Exchange, WORDS, mistype};
 use super::player::Player;
 use super::sign_in::{is_sign_in, only_signs_in};
 use super::unplayed::Unplayed;
@@ -153,10 +153,10 @@ impl<'a> Player<'a, '_> {
         let name =
             step.call.clone().filter(|_| step.each.is_none() && !step.fails).ok_or(Unplayed::NoDetour)?;
         let opening = self.scene.say(wording).map_err(|_| Unplayed::NoDetour)?;
-        let mut call = self.proposed(step)?;
+        let mut call = self.make_call(step)?;
         let told = call.arguments.iter().find_map(|(argument, value)| {
             let right = value.as_str().filter(|right| opening.matches(right).count() == 1)?;
-            Some((argument.clone(), right.to_owned(), mistyped(right, self.rng)?))
+            Some((argument.clone(), right.to_owned(), mistype(right, self.rng)?))
         });
         let (argument, right, wrong) = told.ok_or(Unplayed::NoDetour)?;
         let user = opening.replacen(&right, &wrong, 1);

@@ -4,13 +4,13 @@ use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::world::Finding;
 use serde_json::Value as Json;
 
-use super::templates::{expression_fault, template_fault};
+use super::templates::{find_expression_fault, find_template_fault};
 
-/// What is wrong with the words of a scenario as templates.
+/// Finds what is wrong with the words of a scenario as templates.
 pub(crate) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
     let mut wrong: Vec<(String, String)> = Vec::new();
     let mut check = |path: String, wording: &str| {
-        if let Some(fault) = template_fault(wording) {
+        if let Some(fault) = find_template_fault(wording) {
             wrong.push((path, format!("`{wording}` is no template: {fault}")));
         }
     };
@@ -32,7 +32,7 @@ pub(crate) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
     }
     for (number, goal) in doc.goals.iter().enumerate() {
         for condition in &goal.only_if {
-            if let Some(fault) = expression_fault(condition) {
+            if let Some(fault) = find_expression_fault(condition) {
                 let path = format!("{path}.goals[{number}].only_if");
                 wrong.push((path, format!("`{condition}` is no expression: {fault}")));
             }
@@ -50,7 +50,7 @@ pub(crate) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
 fn check_arguments(step: &ScenarioStepDoc, path: &str, findings: &mut Vec<Finding>) {
     for (name, given) in &step.with {
         if let Json::String(expression) = given
-            && let Some(fault) = expression_fault(expression)
+            && let Some(fault) = find_expression_fault(expression)
         {
             let message = format!("`{name}: {expression}` is no expression: {fault}");
             findings.push(Finding::error(

@@ -146,8 +146,8 @@ pub(crate) struct Exchange {
 pub(crate) static WORDS: LazyLock<DetourWords> =
     LazyLock::new(|| read_words(diorama_catalog::DETOURS).unwrap_or_default());
 
-/// A code with two neighbouring digits exchanged; none where no two differ, or the text is no code.
-pub(crate) fn mistyped(code: &str, rng: &mut ChaCha8Rng) -> Option<String> {
+/// Exchanges two neighbouring digits of a code; none where no two differ, or the text is no code.
+pub(crate) fn mistype(code: &str, rng: &mut ChaCha8Rng) -> Option<String> {
     let mut letters: Vec<char> = code.chars().collect();
     let is_code =
         letters.len() >= 4 && letters.iter().all(|letter| letter.is_ascii_alphanumeric() || *letter == '-');
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_code_is_mistyped_by_two_digits() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let check = |code: &str, rng: &mut ChaCha8Rng| mistyped(code, rng);
+        let check = |code: &str, rng: &mut ChaCha8Rng| mistype(code, rng);
         assert_eq!(check("APT-12", &mut rng).as_deref(), Some("APT-21"));
         assert_eq!(check("APT-11", &mut rng), None);
         assert_eq!(check("room 12 34", &mut rng), None);

@@ -33,7 +33,7 @@ pub(crate) fn environment() -> Environment<'static> {
     environment.add_filter("time", |value: &Shown| Ok::<_, Error>(leaf(value)?.time()?.to_string()));
     environment.add_filter("clock", |value: &Shown| Ok::<_, Error>(twelve_hours(leaf(value)?.time()?)));
     environment.add_filter("amount", |value: &Shown| amount(value));
-    environment.add_filter("money", in_currency);
+    environment.add_filter("money", format_money);
     environment.add_filter("n", number);
     environment.add_filter("word", |value: i64| {
         const WORDS: [&str; 13] = [
@@ -110,8 +110,8 @@ fn amount(value: &Shown) -> Result<String, Error> {
     }
 }
 
-/// An amount of a currency: computed amounts know none of their own. A number that is no decimal is told to the cent.
-fn in_currency(value: &Shown, code: &str) -> Result<String, Error> {
+/// Writes an amount of a currency: computed amounts know none of their own. A number that is no decimal is told to the cent.
+fn format_money(value: &Shown, code: &str) -> Result<String, Error> {
     let decimal = match value.downcast_object_ref::<Leaf>().map(|leaf| &leaf.value) {
         Some(Value::Decimal(decimal)) => *decimal,
         _ => Decimal { minor: (number(value)? * 100.0).round() as i64, scale: 2 },

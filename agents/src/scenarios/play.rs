@@ -286,7 +286,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// How a goal ended.
+/// Returns how a goal ended.
 fn outcome_of(goal: &CandidateGoal) -> Option<Outcome> {
     goal.turns.last()?.ends.as_ref().map(|end| end.outcome)
 }

@@ -153,7 +153,7 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(scenario)
     }
 
-    /// What the user says before the next matter, of the one that ended so.
+    /// Draws what the user says before the next matter, of the one that ended so.
     pub(crate) fn bridge(&mut self, before: &Scenario, outcome: Outcome, next: &Scenario) -> String {
         let reactions = self.world.world_template.scenario_set.reactions(before.domain);
         bridge((before, reactions), outcome, next, (self.manner.hand, &self.talk.said), self.rng)
@@ -215,7 +215,7 @@ impl<'a, 'r> Player<'a, 'r> {
             Some(goal) => _ = self.find(goal, &mut told.turns),
             None if self.manner.retrieves && doc.refused.contains(&RefusalClass::NoTool) => {
                 // That there is no tool is only known after a search.
-                let keywords = search::in_vain(self.world, self.scenario.domain, user);
+                let keywords = search::make_vain_keywords(self.world, self.scenario.domain, user);
                 let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
                 self.search(keywords, &mut told.turns);
             }
@@ -317,12 +317,12 @@ impl<'a, 'r> Player<'a, 'r> {
                 if let Some((name, item)) = item {
                     self.scene.name_item(&name, item);
                 }
-                let mut proposed = self.proposed(call)?;
+                let mut proposed = self.make_call(call)?;
                 let outages = self.session.state().outages_to_come();
                 let mut entry = self.session.call(&(&proposed).into());
                 if self.session.state().outages_to_come() < outages {
                     say = self.meet_outage(std::mem::take(&mut say), proposed, entry, turns)?;
-                    proposed = self.proposed(call)?;
+                    proposed = self.make_call(call)?;
                     entry = self.session.call(&(&proposed).into());
                 }
                 if entry.reply.is_success() == call.fails {
@@ -370,7 +370,7 @@ impl<'a, 'r> Player<'a, 'r> {
         if items.is_empty() { Err(wrong()) } else { Ok(items) }
     }
 
-    pub(crate) fn proposed(&mut self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
+    pub(crate) fn make_call(&mut self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
         let mut used = None;
         let name = step.call.clone().unwrap_or_default();
         let model = self.world.base.world();

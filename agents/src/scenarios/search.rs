@@ -43,8 +43,8 @@ pub(crate) struct Known<'a> {
     pub(crate) system: &'a str,
 }
 
-/// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
-pub(crate) fn in_vain(world: &BatchWorld, domain: DomainId, opening: &str) -> Option<String> {
+/// Makes keywords to search by for what no API does: what the user said of it, in the words of the domain.
+pub(crate) fn make_vain_keywords(world: &BatchWorld, domain: DomainId, opening: &str) -> Option<String> {
     let words = &world.world_template.names().uses[domain.index()];
     let of_domain = requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 });
     let plain =
@@ -127,7 +127,7 @@ fn without(name: &str, idle: impl Fn(&str) -> bool) -> String {
     if means(rest) < 2 { name.to_owned() } else { rest.join(" ") }
 }
 
-/// What texts ask for in words that weigh something, the heaviest first; of two equals the one said first in the list.
+/// Lists what texts ask for in words that weigh something, the heaviest first; of two equals the one said first in the list.
 fn requests(texts: &[&str], weigh: impl Fn(u64) -> usize) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for text in texts {

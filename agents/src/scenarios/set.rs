@@ -242,13 +242,13 @@ impl ScenarioSet {
         &self.scenarios
     }
 
-    /// What operators of a domain tell their assistants of who they are.
+    /// Returns what operators of a domain tell their assistants of who they are.
     #[must_use]
     pub fn personas(&self, domain: DomainId) -> &[String] {
         self.personas.get(domain.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// What users of a domain say when a matter is settled.
+    /// Returns what users of a domain say when a matter is settled.
     pub(crate) fn reactions(&self, domain: DomainId) -> &ReactionsDoc {
         static NONE: ReactionsDoc = ReactionsDoc { done: Vec::new(), refused: Vec::new() };
         self.reactions.get(domain.index()).unwrap_or(&NONE)

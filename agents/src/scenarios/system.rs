@@ -29,7 +29,7 @@ pub fn message(
         12..35 => SPEECH.assistants.choose(rng).cloned(),
         35..45 => Some(services(world)),
         _ => match domains {
-            [domain] => personas.choose(rng).cloned().or_else(|| Some(at(world, *domain, rng))),
+            [domain] => personas.choose(rng).cloned().or_else(|| Some(describe_service(world, *domain, rng))),
             _ if rng.random_bool(0.5) => SPEECH.assistants.choose(rng).cloned(),
             _ => Some(services(world)),
         },
@@ -80,7 +80,7 @@ pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)])
 /// All services, by title and description.
 fn services(world: &World) -> String {
     let services = world.domains.iter().map(|domain| {
-        let description = in_short(&domain.description);
+        let description = shorten(&domain.description);
         let description = description.trim_end_matches('.');
         if description.is_empty() {
             domain.title.to_string()
@@ -91,8 +91,8 @@ fn services(world: &World) -> String {
     fill(&SPEECH.services, &[("services", &services.collect::<Vec<_>>().join("; "))])
 }
 
-/// The one service that the conversation is about.
-fn at(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
+/// Describes the one service that the conversation is about.
+fn describe_service(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
     let title = &*world.domains[domain.index()].title;
     let name = name_of(title);
     let a = english::article(&name);
@@ -110,8 +110,8 @@ fn name_of(title: &str) -> String {
     if title.split(' ').any(is_own) { title.to_owned() } else { title.to_lowercase() }
 }
 
-/// A description without markup. Of a long one the first sentence, or its first words.
-fn in_short(description: &str) -> String {
+/// Takes the markup out of a description. Of a long one it keeps the first sentence, or its first words.
+fn shorten(description: &str) -> String {
     const MAX_CHARS: usize = 160;
     let mut text = String::new();
     let mut is_tag = false;

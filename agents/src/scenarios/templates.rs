@@ -9,8 +9,8 @@ use super::filters;
 /// The environment of all wordings.
 pub(crate) static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(filters::environment);
 
-/// What is wrong with a wording as a template; nothing where it is one.
-pub(crate) fn template_fault(wording: &str) -> Option<String> {
+/// Finds what is wrong with a wording as a template; nothing where it is one.
+pub(crate) fn find_template_fault(wording: &str) -> Option<String> {
     if wording.contains("[*]") {
         let example = "{found.books|map(attribute='title')|list}";
         return Some(format!(
@@ -21,8 +21,8 @@ pub(crate) fn template_fault(wording: &str) -> Option<String> {
     Some(error.detail().unwrap_or("syntax error").to_owned())
 }
 
-/// What is wrong with an argument as an expression; nothing where it is one.
-pub(crate) fn expression_fault(expression: &str) -> Option<String> {
+/// Finds what is wrong with an argument as an expression; nothing where it is one.
+pub(crate) fn find_expression_fault(expression: &str) -> Option<String> {
     let error = TEMPLATES.compile_expression(expression).err()?;
     Some(error.detail().unwrap_or("syntax error").to_owned())
 }

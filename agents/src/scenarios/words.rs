@@ -46,7 +46,7 @@ impl Scene {
         }
     }
 
-    /// How callers see the names of the scenario's domain.
+    /// Returns how callers see the names of the scenario's domain.
     pub(crate) fn casing(&self) -> Casing {
         self.setting.casing
     }
@@ -73,7 +73,7 @@ impl Scene {
         self.named.insert(name.to_owned(), item);
     }
 
-    /// What a place holds.
+    /// Returns what a place holds.
     #[must_use]
     pub(crate) fn held(&self, name: &str) -> Option<&BoundValue> {
         self.bindings.iter().find(|(own, _)| own == name).map(|(_, held)| held)

@@ -100,7 +100,7 @@ impl Locale {
     pub fn put_on(self, docs: &[WorldDoc]) -> Vec<WorldDoc> {
         let target = CURRENCIES.iter().find(|currency| currency.code == self.currency);
         let replace = |doc: &WorldDoc| match (currency_of(doc), target) {
-            (Some(own), Some(target)) if own.code != target.code => replaced(doc, own, target),
+            (Some(own), Some(target)) if own.code != target.code => replace_currency(doc, own, target),
             _ => None,
         };
         let mut docs: Vec<WorldDoc> =
@@ -137,8 +137,8 @@ fn collect(json: &Json, codes: &mut BTreeSet<String>) {
     }
 }
 
-/// A document with another currency; none where the result could not be read.
-fn replaced(doc: &WorldDoc, own: &Currency, target: &Currency) -> Option<WorldDoc> {
+/// Gives a document another currency; none where the result could not be read.
+fn replace_currency(doc: &WorldDoc, own: &Currency, target: &Currency) -> Option<WorldDoc> {
     let mut names: Vec<&str> = own.names.to_vec();
     names.push(own.code);
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));

@@ -75,7 +75,7 @@ impl NamedApis {
             .map(|word| word.trim_matches(['`', '"', '\'', '*', ',', ':', ';', '(', ')']));
         let words: Vec<&str> = words.collect();
         for (method, url) in words.iter().zip(words.iter().skip(1)) {
-            self.requested(method, url.trim_end_matches('.')).into_iter().for_each(&mut add);
+            self.find_operations(method, url.trim_end_matches('.')).into_iter().for_each(&mut add);
         }
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')) {
             let tools = self.all.iter().filter(|api| api.operation.is_none() && api.name == word);
@@ -89,9 +89,9 @@ impl NamedApis {
         Ok(named)
     }
 
-    /// The operations of a method and a URL. Literal segments win over parameters; several of one path are told apart by what
+    /// Finds the operations of a method and a URL. Literal segments win over parameters; several of one path are told apart by what
     /// a request gives.
-    fn requested(&self, method: &str, url: &str) -> Vec<&NamedApi> {
+    fn find_operations(&self, method: &str, url: &str) -> Vec<&NamedApi> {
         let matches = self
             .all
             .iter()

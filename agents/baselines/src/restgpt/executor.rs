@@ -51,7 +51,7 @@ impl Executor {
         let PlannedCall { calling, apis: names, background } = planned;
         let apis = NamedApis::collect(episode, self.form);
         let apis: Vec<&NamedApi> = apis.all.iter().filter(|api| names.contains(&api.tool.name)).collect();
-        let (role, documents) = documented(&apis);
+        let (role, documents) = make_caller(&apis);
         let mut messages = episode.prompt(role, context! { background, plan => calling, ..documents })?;
         for _ in 0..MAX_EXTRA_TURNS + apis.len() {
             let parse = |reply: &str| parse_caller_turn(reply, &apis).map(|turn| (turn, reply.to_owned()));
@@ -80,8 +80,8 @@ impl Executor {
     }
 }
 
-/// The caller of a plan, and the documents that it is shown.
-fn documented(apis: &[&NamedApi]) -> (Role, Value) {
+/// Makes the caller of a plan, and the documents that it is shown.
+fn make_caller(apis: &[&NamedApi]) -> (Role, Value) {
     let operations: Option<Vec<_>> = apis.iter().map(|api| Some((*api, api.operation.as_ref()?))).collect();
     let Some(operations) = operations.filter(|operations| !operations.is_empty()) else {
         let documents: Vec<&Document> = apis.iter().map(|api| &api.tool).collect();

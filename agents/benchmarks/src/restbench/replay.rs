@@ -185,16 +185,16 @@ impl<'a, S: Service> Replayer<'a, S> {
 
     /// Makes one call of the path; returns whether the path can go on.
     fn step(&mut self, operation: &Operation) -> Result<bool, ServiceError> {
-        let mut filled = self.filled(operation);
+        let mut filled = self.fill_arguments(operation);
         while let (Filled::Missing { resource }, Paths::Completed) = (&filled, self.paths) {
             let resource = resource.clone();
             if !self.look_for(&resource)? {
                 return Ok(false);
             }
-            if self.followed(&resource).is_none() {
+            if self.find_followed(&resource).is_none() {
                 break;
             }
-            filled = self.filled(operation);
+            filled = self.fill_arguments(operation);
         }
         let (arguments, searched) = match filled {
             Filled::Arguments { arguments, searched } => (arguments, searched),
@@ -221,13 +221,13 @@ impl<'a, S: Service> Replayer<'a, S> {
     fn look_for(&mut self, resource: &str) -> Result<bool, ServiceError> {
         let operations = self.operations;
         let shown = self.seen.iter().flat_map(|seen| &seen.records).map(|record| &*record.resource);
-        let mut seen: Vec<&str> = shown.filter(|resource| self.followed(resource).is_some()).collect();
+        let mut seen: Vec<&str> = shown.filter(|resource| self.find_followed(resource).is_some()).collect();
         seen.dedup();
         let rows = rows(operations, resource, &Known { seen, named: self.named.iter().collect() });
         for row in rows {
             for operation in row {
                 // A call is left out where an inserted one before it did not show what it needs.
-                let Filled::Arguments { arguments, searched } = self.filled(operation) else { break };
+                let Filled::Arguments { arguments, searched } = self.fill_arguments(operation) else { break };
                 let named: Vec<&Named> = self.named.iter().collect();
                 let searched =
                     searched.or_else(|| looked_up(operation, &named).map(|named| named.name.clone()));
@@ -235,7 +235,7 @@ impl<'a, S: Service> Replayer<'a, S> {
                     return Ok(false);
                 }
             }
-            if self.followed(resource).is_some() {
+            if self.find_followed(resource).is_some() {
                 break;
             }
         }
@@ -243,11 +243,11 @@ impl<'a, S: Service> Replayer<'a, S> {
     }
 
     /// Returns the arguments of a call, with the name that it searches for.
-    fn filled(&self, operation: &Operation) -> Filled {
+    fn fill_arguments(&self, operation: &Operation) -> Filled {
         let (mut arguments, mut searched) = (Map::new(), None);
         for parameter in &operation.parameters {
             let value = match &parameter.takes {
-                Takes::Key(resource) => match self.followed(resource) {
+                Takes::Key(resource) => match self.find_followed(resource) {
                     Some(record) => Some(record.key.clone()),
                     None => return Filled::Missing { resource: resource.clone() },
                 },
@@ -293,7 +293,7 @@ impl<'a, S: Service> Replayer<'a, S> {
 
     /// Returns the record to follow: of the last reply that shows its resource, what was searched for, or else what the query says
     /// most of.
-    fn followed(&self, resource: &str) -> Option<&Sighting> {
+    fn find_followed(&self, resource: &str) -> Option<&Sighting> {
         self.seen.iter().rev().find_map(|seen| {
             let mut records = seen.records.iter().filter(|record| record.resource == resource);
             match &seen.searched {

@@ -42,7 +42,7 @@ pub enum ServiceError {
     #[error("found the method `{0}`, expected one of HTTP")]
     NoMethod(String),
     /// A server that does not answer.
-    #[error("{call}: {}; is a server running there?", in_full(source))]
+    #[error("{call}: {}; is a server running there?", format_causes(source))]
     NoReply {
         /// The request.
         call: String,
@@ -51,8 +51,8 @@ pub enum ServiceError {
     },
 }
 
-/// An error and what is behind it: only that says, for example, that a connection was refused.
-fn in_full(error: &reqwest::Error) -> String {
+/// Writes an error and its causes: only these say, for example, that a connection was refused.
+fn format_causes(error: &reqwest::Error) -> String {
     let all = std::iter::successors(Some(error as &dyn Error), |error| (*error).source());
     all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

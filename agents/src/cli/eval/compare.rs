@@ -43,10 +43,9 @@ impl Compare {
 
 fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) -> Result<Done, CliError> {
     let runs = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Json>, _>>()?;
-    let shown = runs
-        .iter()
-        .zip(folders)
-        .map(|(run, folder)| Shown::read(run.clone()).map_err(|error| wrong(folder, &error.to_string())));
+    let shown = runs.iter().zip(folders).map(|(run, folder)| {
+        Shown::read(run.clone()).map_err(|error| make_run_error(folder, &error.to_string()))
+    });
     let shown = shown.collect::<Result<Vec<Shown>, _>>()?;
     let of = |folder: &PathBuf| {
         solved(folder).map_err(|source| CliError::Read { path: folder.join("episodes.jsonl"), source })
@@ -70,10 +69,10 @@ fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) 
 fn read(folder: &Path) -> Result<Json, CliError> {
     let path = folder.join("report.json");
     let text = std::fs::read(&path).map_err(|source| CliError::Read { path: path.clone(), source })?;
-    serde_json::from_slice(&text).map_err(|error| wrong(folder, &error.to_string()))
+    serde_json::from_slice(&text).map_err(|error| make_run_error(folder, &error.to_string()))
 }
 
-fn wrong(folder: &Path, what: &str) -> CliError {
+fn make_run_error(folder: &Path, what: &str) -> CliError {
     let file = folder.join("report.json");
     CliError::Empty(format!("{}: {what}; expected a report as `eval --out` writes it", file.display()))
 }

@@ -229,7 +229,7 @@ impl FolderRun {
         reports.into_iter().map(report).collect()
     }
 
-    /// Prepares a document, unless its report is kept; the report is kept then.
+    /// Returns the report of a document: the one that is kept, else that of a worker, which is kept.
     fn prepare_one(&self, found: &Found, key: &str) -> Result<DocumentReport, CliError> {
         let kept = || -> Result<Option<DocumentReport>, CliError> {
             let bytes = self.storage.read(&report_file(key), MAX_KEPT_BYTES)?;

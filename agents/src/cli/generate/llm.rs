@@ -105,7 +105,7 @@ pub enum Rewrite {
 }
 
 /// The result of a run with a model, beside its rows.
-pub struct Told {
+pub struct LlmOutcome {
     /// How it ended.
     pub ended: Ended,
     /// The report.
@@ -159,7 +159,7 @@ impl LlmArgs {
     /// When the folder has a file of another name, or a variant is no template.
     pub fn prompt_set(&self) -> Result<PromptSet, CliError> {
         let mut variants = BTreeMap::new();
-        for path in self.prompts.as_deref().map_or(Ok(Vec::new()), files_of)? {
+        for path in self.prompts.as_deref().map_or(Ok(Vec::new()), list_files)? {
             let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             if !FILES.iter().any(|(known, _)| *known == name) {
                 let known: Vec<String> = FILES.iter().map(|(name, _)| format!("{name}.txt")).collect();
@@ -185,7 +185,7 @@ impl LlmArgs {
         (settings, prompts): (Settings, PromptSet),
         (writer, steps, batches): (&DatasetWriter, &StepsFolder, Vec<u64>),
         threads: usize,
-    ) -> Result<Told, CliError> {
+    ) -> Result<LlmOutcome, CliError> {
         let folder = steps.path();
         std::fs::create_dir_all(folder)?;
         let connected = self.connect(folder)?;
@@ -199,7 +199,7 @@ impl LlmArgs {
         bar.finish_and_clear();
         let ended = made?;
         let quality = Quality::read(folder, batches)?;
-        Ok(Told { ended, quality, usage_report: connected.budget.report() })
+        Ok(LlmOutcome { ended, quality, usage_report: connected.budget.report() })
     }
 
     /// The local folder for what each step made.
@@ -226,9 +226,9 @@ impl LlmArgs {
         &self,
         (storage, steps): (&Storage, &StepsFolder),
         summary: &Summary,
-        told: Told,
-    ) -> Result<Told, CliError> {
-        let Told { ended, mut quality, usage_report } = told;
+        outcome: LlmOutcome,
+    ) -> Result<LlmOutcome, CliError> {
+        let LlmOutcome { ended, mut quality, usage_report } = outcome;
         let rows = summary.counts.dialogues;
         let uses = summary.funnel.model_use();
         let usage = diorama_llm::Usage { input_tokens: uses.input_tokens, output_tokens: uses.output_tokens };
@@ -252,7 +252,7 @@ impl LlmArgs {
         if let Some(why) = &ended.stopped {
             steps.write_stopped(why)?;
         }
-        Ok(Told { ended, quality, usage_report })
+        Ok(LlmOutcome { ended, quality, usage_report })
     }
 }
 
@@ -275,7 +275,7 @@ fn run_context(
     }))
 }
 
-impl Told {
+impl LlmOutcome {
     /// For `--json`.
     #[must_use]
     pub fn json(&self) -> Json {
@@ -361,8 +361,8 @@ async fn stop_on_interrupt(run_context: Arc<RunContext>) {
     }
 }
 
-/// The files of a folder, by name.
-fn files_of(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+/// Lists the files of a folder, by name.
+fn list_files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let fail = |source| CliError::Read { path: folder.to_owned(), source };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fail)? {

@@ -44,9 +44,9 @@ fn memory_bytes(root: &Path) -> Option<u64> {
         // `0::/path` in version 2, `5:memory:/path` in version 1.
         let mut parts = line.splitn(3, ':').skip(1);
         match (parts.next()?, parts.next()?) {
-            ("", path) => lowest(&root.join("sys/fs/cgroup"), path, "memory.max"),
+            ("", path) => find_lowest(&root.join("sys/fs/cgroup"), path, "memory.max"),
             (names, path) if names.split(',').any(|name| name == "memory") => {
-                lowest(&root.join("sys/fs/cgroup/memory"), path, "memory.limit_in_bytes")
+                find_lowest(&root.join("sys/fs/cgroup/memory"), path, "memory.limit_in_bytes")
             }
             _ => None,
         }
@@ -54,8 +54,8 @@ fn memory_bytes(root: &Path) -> Option<u64> {
     machine.into_iter().chain(bounds).min()
 }
 
-/// The lowest bound of a group and those above it. A container may see its own group as the root.
-fn lowest(mounted: &Path, group: &str, file: &str) -> Option<u64> {
+/// Finds the lowest bound of a group and those above it. A container may see its own group as the root.
+fn find_lowest(mounted: &Path, group: &str, file: &str) -> Option<u64> {
     let group = PathBuf::from(group.trim_start_matches('/'));
     let bound = |group: &Path| fs::read_to_string(mounted.join(group).join(file)).ok()?.trim().parse().ok();
     group.ancestors().filter_map(bound).min()

@@ -73,11 +73,11 @@ impl World {
     fn check(&self, candidate: Candidate, file: &Path) -> Result<Verdicts, CliError> {
         let Self { base, vocabulary, survey, .. } = self;
         let context = WorldContext { base, vocabulary, survey, stop: Stop::NEVER };
-        check(context, candidate).map_err(|error| wrong(file, &error))
+        check(context, candidate).map_err(|error| make_file_error(file, &error))
     }
 }
 
-fn wrong(file: &Path, error: &dyn std::fmt::Display) -> CliError {
+fn make_file_error(file: &Path, error: &dyn std::fmt::Display) -> CliError {
     CliError::Candidate { file: file.to_owned(), what: error.to_string() }
 }
 
@@ -91,17 +91,18 @@ impl Check {
         let mut worlds: Vec<World> = Vec::new();
         let (mut all, mut text, mut passes) = (Vec::new(), String::new(), true);
         for file in &self.files {
-            let candidate = Candidate::read(&read_file(file)?).map_err(|error| wrong(file, &error))?;
+            let candidate =
+                Candidate::read(&read_file(file)?).map_err(|error| make_file_error(file, &error))?;
             let name = self.world_of(&candidate, &docs, &worlds, file)?;
             if let Some(at) = docs.iter().position(|doc| doc.name == name) {
                 worlds.push(World::new(docs.swap_remove(at), self.seed)?);
             }
             let Some(world) = worlds.iter().find(|world| world.name == name) else {
-                return Err(wrong(file, &format!("the world `{name}` is not there")));
+                return Err(make_file_error(file, &format!("the world `{name}` is not there")));
             };
             let verdicts = world.check(candidate, file)?;
             passes &= verdicts.passes;
-            text.push_str(&shown(file, &verdicts));
+            text.push_str(&format_verdicts(file, &verdicts));
             all.push(json!({"file": file.display().to_string(), "passes": verdicts.passes, "gates": verdicts.gates}));
         }
         streams.print(&json!({"passes": passes, "candidates": all}), || text)?;
@@ -123,14 +124,17 @@ impl Check {
             (None, [only]) => Ok((*only).to_owned()),
             (found, _) => {
                 let found = found.as_ref().map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"));
-                Err(wrong(file, &format!("world: found {found}, expected one of {}", known.join(", "))))
+                Err(make_file_error(
+                    file,
+                    &format!("world: found {found}, expected one of {}", known.join(", ")),
+                ))
             }
         }
     }
 }
 
-/// The verdicts on a candidate, a line for each gate.
-fn shown(file: &Path, verdicts: &Verdicts) -> String {
+/// Writes the verdicts on a candidate, a line for each gate.
+fn format_verdicts(file: &Path, verdicts: &Verdicts) -> String {
     let mut text =
         format!("{}: {}\n", file.display(), if verdicts.passes { "passes" } else { "does not pass" });
     for gate in &verdicts.gates {

@@ -176,7 +176,7 @@ impl GenerateWorlds {
             line(funnel.scenarios_mended, "of them mended by the model");
             funnel.scenarios_dropped.iter().for_each(|(why, count)| line(*count, &format!("dropped: {why}")));
         }
-        out.push_str(&told_of_steps(funnel, usage_report));
+        out.push_str(&describe_steps(funnel, usage_report));
         for world in &authored.worlds {
             let _ = writeln!(
                 out,
@@ -191,8 +191,8 @@ impl GenerateWorlds {
     }
 }
 
-/// How often each step was asked, and what it cost, for the terminal.
-pub(super) fn told_of_steps(funnel: &Funnel, usage_report: &UsageReport) -> String {
+/// Describes for the terminal how often each step was asked, and what it cost.
+pub(super) fn describe_steps(funnel: &Funnel, usage_report: &UsageReport) -> String {
     let mut out = String::new();
     for (step, count) in &funnel.steps {
         let lost: u64 = count.lost.values().sum();

@@ -9,7 +9,7 @@ use diorama_llm::UsageReport;
 use diorama_seeds::world;
 use serde_json::json;
 
-use super::generate::told_of_steps;
+use super::generate::describe_steps;
 use crate::authoring::asking::Stop;
 use crate::authoring::paraphrase::{Paraphrased, paraphrase};
 use crate::cli::error::CliError;
@@ -92,7 +92,7 @@ impl Paraphrase {
             let _ = writeln!(out, "{count:>8}  dropped: {why}");
         }
         let _ = writeln!(out, "{:>8}  wordings kept", made.funnel.wordings_kept);
-        out.push_str(&told_of_steps(&made.funnel, usage_report));
+        out.push_str(&describe_steps(&made.funnel, usage_report));
         let _ = writeln!(out, "{}", self.out.display());
         out
     }

@@ -6,7 +6,7 @@ use diorama_engine::extremes;
 use diorama_proof::survey::reads;
 use diorama_seeds::task::RefusalClass;
 
-use super::oracle::{Facts, played, replay};
+use super::oracle::{Facts, play_reference, replay};
 use super::{MAX_GOALS, REFUSAL, finish};
 use crate::evaluation::judge::Privileged;
 
@@ -23,7 +23,7 @@ pub(super) async fn write_late(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
-    if played(privileged).iter().all(|entry| entry.changes.is_empty()) {
+    if play_reference(privileged).iter().all(|entry| entry.changes.is_empty()) {
         return Ok(());
     }
     for call in replay(privileged, environment, Facts::AsChecked, true).await? {
@@ -38,7 +38,7 @@ pub(super) async fn write_late(
 /// Makes the reference calls with extreme arguments, and repeats its reads until a fault strikes.
 pub(super) async fn provoke_faults(privileged: Privileged<'_>, environment: &mut dyn Environment) {
     let world = privileged.world.base.world();
-    let played = played(privileged);
+    let played = play_reference(privileged);
     for entry in &played {
         let parameters = entry.api.map_or(&[][..], |api| &world.api(api).parameters);
         for parameter in parameters {
@@ -69,7 +69,7 @@ pub(super) async fn refuse_first(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
-    let answers = privileged.task.final_answers(privileged.world, &played(privileged));
+    let answers = privileged.task.final_answers(privileged.world, &play_reference(privileged));
     // The reason of the first goal follows from the request, so that each is the first somewhere.
     let words: usize = environment.view().user_turns().map(str::len).sum();
     let mut reasons = RefusalClass::ALL.into_iter().cycle().skip(words % RefusalClass::ALL.len());

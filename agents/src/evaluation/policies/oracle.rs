@@ -60,8 +60,8 @@ pub(super) async fn replay(
     Ok(solving.left_out)
 }
 
-/// The reference calls in a session of their own on the same seed, as far as they can be bound.
-pub(super) fn played(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
+/// Plays the reference calls in a session of their own on the same seed, as far as they can be bound.
+pub(super) fn play_reference(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
     let world = privileged.world.base.world();
     let mut replies = Vec::new();
     if let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) {
@@ -154,12 +154,12 @@ impl Solving<'_> {
         if self.how == Facts::Reordered {
             reorder(task.checks.goals.get(number)?, &mut facts);
         }
-        let message = self.restated(&task.goals.get(number)?.answer);
+        let message = self.restate(&task.goals.get(number)?.answer);
         Some(Finish { outcome: outcome?, reason, about, facts, message })
     }
 
-    /// The reference's words with the keys and tokens that this session made in the place of the reference's own.
-    fn restated(&self, words: &str) -> String {
+    /// Restates the reference's words with the keys and tokens that this session made in the place of the reference's own.
+    fn restate(&self, words: &str) -> String {
         let zone = &self.privileged.world.base.world().zone;
         let mut words = words.to_owned();
         for (entry, recorded) in self.replies.iter().zip(&self.privileged.task.replies) {

@@ -39,7 +39,7 @@ impl<'a> Author<'a> {
                 continue;
             };
             let key = match &self.api.behaviour.kind {
-                BehaviourKind::Create { resource, .. } => key_shown(last, *resource, self.writer)
+                BehaviourKind::Create { resource, .. } => find_key(last, *resource, self.writer)
                     .and_then(|path| Some((*resource, sketch.place_in(REPLY, &path)?))),
                 _ => None,
             };
@@ -205,8 +205,8 @@ impl<'a> Author<'a> {
     }
 }
 
-/// Where a reply shows the key of the record that was made.
-fn key_shown(entry: &LogEntry, resource: ResourceId, writer: &Writer<'_>) -> Option<String> {
+/// Finds where a reply shows the key of the record that was made.
+fn find_key(entry: &LogEntry, resource: ResourceId, writer: &Writer<'_>) -> Option<String> {
     let key = writer.world().resource(resource).key;
     entry.reply.body.leaves().find_map(|(path, _, origin)| {
         let own =

@@ -53,7 +53,7 @@ impl<'a> Author<'a> {
             let Some(calls) = self.try_calls(&sketch) else { continue };
             let Some(last) = calls.last() else { continue };
             let total = self.total(last, &sketch);
-            if let Some((array, member_name)) = self.display_of_first(last, resource)
+            if let Some((array, member_name)) = self.find_display(last, resource)
                 && let Some(items) = sketch.place_in(REPLY, &array)
             {
                 let size = query.page.as_ref().map(|page| page.size as usize);
@@ -96,7 +96,7 @@ impl<'a> Author<'a> {
             }
             // A list that is too long to be told still tells of each of its things.
             if self.written.len() < FEW && chosen.is_empty() && sketch.records.is_empty() {
-                self.of_one(&sketch, resource, last);
+                self.add_questions_of_one(&sketch, resource, last);
             }
         }
     }
@@ -124,11 +124,11 @@ impl<'a> Author<'a> {
         self.keep_question(Shape::List, sketch, goal);
     }
 
-    /// Questions about one thing of a list, which it shows by its name.
-    fn of_one(&mut self, sketch: &Sketch<'a>, resource: ResourceId, last: &LogEntry) {
+    /// Adds questions about one thing of a list, which it shows by its name.
+    fn add_questions_of_one(&mut self, sketch: &Sketch<'a>, resource: ResourceId, last: &LogEntry) {
         let described = self.writer.world().resource(resource);
         let guide = self.writer.guide();
-        let Some((array, _)) = self.display_of_first(last, resource) else { return };
+        let Some((array, _)) = self.find_display(last, resource) else { return };
         let is_shown = |id: FieldId| member_of(&last.reply.body, &array, resource, id).is_some();
         let fields: Vec<FieldId> = (0..described.fields.len())
             .map(|index| FieldId(index as u16))
@@ -229,7 +229,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// Where a list tells how many there are.
+    /// Finds where a list tells how many there are.
     fn total(&self, last: &LogEntry, sketch: &Sketch<'a>) -> Option<String> {
         let name = &*self.api.reply.total;
         let mut leaves = last.reply.body.leaves();
@@ -239,8 +239,8 @@ impl<'a> Author<'a> {
         sketch.place_in(REPLY, &path)
     }
 
-    /// The array of a reply, and the member of its items that people call them by.
-    fn display_of_first(&self, last: &LogEntry, resource: ResourceId) -> Option<(String, String)> {
+    /// Finds the array of a reply, and the member of its items that people call them by.
+    fn find_display(&self, last: &LogEntry, resource: ResourceId) -> Option<(String, String)> {
         let display = self.writer.world().resource(resource).display?;
         let (path, ..) = last.reply.body.leaves().find(|(path, _, origin)| {
             matches!(origin, Origin::Field { resource: of, field, .. } if *of == resource && *field == display)

@@ -142,7 +142,7 @@ impl<'a> Sketch<'a> {
         self.records.len() - 1
     }
 
-    /// Where the record of a resource is named.
+    /// Finds where the record of a resource is named.
     pub(crate) fn named(&self, resource: ResourceId) -> Option<usize> {
         self.records.iter().rposition(|named| named.resource == resource)
     }
@@ -208,7 +208,7 @@ impl<'a> Sketch<'a> {
         }
         let mut with = Vec::new();
         // References first, in the order of the path, so that what stands above is there before what stands below.
-        for (index, parameter) in in_path_order(api).filter(|(index, _)| given(*index)) {
+        for (index, parameter) in sort_by_path(api).filter(|(index, _)| given(*index)) {
             let Type::Reference { resource, .. } = parameter.schema.kind else { continue };
             let id = ParameterId(index as u16);
             let at = match self.find_filtered_field(api, id) {
@@ -442,8 +442,8 @@ pub(crate) fn member(of: &str, name: &str) -> String {
     if is_identifier(name) { format!("{of}.{name}") } else { format!("{of}[{}]", Json::from(name)) }
 }
 
-/// The parameters of an API, those of its path first, in its order.
-fn in_path_order(api: &Api) -> impl Iterator<Item = (usize, &Parameter)> {
+/// Sorts the parameters of an API: those of its path first, in its order.
+fn sort_by_path(api: &Api) -> impl Iterator<Item = (usize, &Parameter)> {
     let mut all: Vec<(usize, &Parameter)> = api.parameters.iter().enumerate().collect();
     all.sort_by_key(|(_, parameter)| api.path.find(&format!("{{{}}}", parameter.name)).unwrap_or(usize::MAX));
     all.into_iter()

@@ -50,7 +50,7 @@ impl Sketch<'_> {
                 Some((place, words))
             }
             (kind, Some((resource, field))) if !matches!(kind, Type::Object(_) | Type::Any) => {
-                self.of_new(parameter, resource, field)
+                self.choose_new_value(parameter, resource, field)
             }
             (Type::Number | Type::Decimal { .. }, None) => {
                 let (from, to) = self.range(parameter, None);
@@ -184,8 +184,13 @@ impl Sketch<'_> {
         (low, high.clamp(low, low.saturating_add(if held.is_empty() { SPAN } else { 1_000_000 })))
     }
 
-    /// A field of a record such as the world might have: what is told of something new goes together.
-    fn of_new(&mut self, parameter: &Parameter, resource: ResourceId, field: FieldId) -> Option<Given> {
+    /// Chooses a field of a record such as the world might have: what is told of something new goes together.
+    fn choose_new_value(
+        &mut self,
+        parameter: &Parameter,
+        resource: ResourceId,
+        field: FieldId,
+    ) -> Option<Given> {
         let described = self.world().resource(resource);
         let name = described.field(field).name.to_string();
         let place = match self.new.iter().find(|(of, _)| *of == resource) {

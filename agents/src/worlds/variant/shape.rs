@@ -87,7 +87,7 @@ pub(crate) fn envelopes(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     let lists = LISTS.choose(rng).copied().unwrap_or(Lists::Written);
     let records = if rng.random_bool(0.5) { RECORDS.choose(rng).copied().flatten() } else { None };
     let DomainDoc { apis, scenarios, resources, .. } = domain;
-    let plain = plainly_named(scenarios, apis);
+    let plain = find_plainly_named(scenarios, apis);
     for api in apis.iter_mut().filter(|api| plain.contains(&api.name)) {
         let of_list = api.behaviour.list.as_ref().map(|name| {
             let resource = resources.get(name);
@@ -99,8 +99,8 @@ pub(crate) fn envelopes(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
                 .unwrap_or_else(|| diorama_seeds::english::plural(&noun))
         });
         let change = match (of_list, lists) {
-            (Some(plural), lists) => relisted(api, &plural, lists, scenarios),
-            (None, _) => records.and_then(|name| wrapped(api, name)),
+            (Some(plural), lists) => rename_list(api, &plural, lists, scenarios),
+            (None, _) => records.and_then(|name| wrap_record(api, name)),
         };
         if let Some(change) = change {
             follow(api, &change, scenarios);
@@ -116,8 +116,8 @@ enum Change {
     Inside(&'static str),
 }
 
-/// A list under other names; what it was called before is what the format's defaults say.
-fn relisted(api: &mut ApiDoc, plural: &str, lists: Lists, scenarios: &[ScenarioDoc]) -> Option<Change> {
+/// Gives a list other names; what it was called before is what the format's defaults say.
+fn rename_list(api: &mut ApiDoc, plural: &str, lists: Lists, scenarios: &[ScenarioDoc]) -> Option<Change> {
     let items = api.reply.items.clone().unwrap_or_else(|| diorama_seeds::naming::member(plural));
     let total = api.reply.total.clone().unwrap_or_else(|| "total".to_owned());
     if items.is_empty() || api.reply.envelope.is_some() {
@@ -131,7 +131,7 @@ fn relisted(api: &mut ApiDoc, plural: &str, lists: Lists, scenarios: &[ScenarioD
         Lists::Named(..) => return None,
         Lists::Bare => {
             let more = api.behaviour.page.is_some() || !api.reply.with.is_empty();
-            let counted = named(scenarios, &api.name).any(|(scenario, name)| {
+            let counted = list_reply_names(scenarios, &api.name).any(|(scenario, name)| {
                 let reply = format!("{name}.");
                 texts(scenario).iter().any(|text| members(text, &reply).any(|(_, member)| member != items))
             });
@@ -149,8 +149,8 @@ fn relisted(api: &mut ApiDoc, plural: &str, lists: Lists, scenarios: &[ScenarioD
     Some(Change::Renamed(pairs.into_iter().filter(|(old, _)| !old.is_empty()).collect()))
 }
 
-/// A record in an envelope.
-fn wrapped(api: &mut ApiDoc, name: &'static str) -> Option<Change> {
+/// Puts a record into an envelope.
+fn wrap_record(api: &mut ApiDoc, name: &'static str) -> Option<Change> {
     let behaviour = &api.behaviour;
     let of_record =
         [&behaviour.get, &behaviour.lookup, &behaviour.create, &behaviour.replace, &behaviour.patch];
@@ -161,17 +161,20 @@ fn wrapped(api: &mut ApiDoc, name: &'static str) -> Option<Change> {
     Some(Change::Inside(name))
 }
 
-/// The names that scenarios give to the replies of an API.
-fn named<'s>(scenarios: &'s [ScenarioDoc], api: &'s str) -> impl Iterator<Item = (&'s ScenarioDoc, String)> {
+/// Lists the names that scenarios give to the replies of an API.
+fn list_reply_names<'s>(
+    scenarios: &'s [ScenarioDoc],
+    api: &'s str,
+) -> impl Iterator<Item = (&'s ScenarioDoc, String)> {
     scenarios.iter().flat_map(move |scenario| {
         let calls = scenario.calls().filter(move |call| call.call.as_deref() == Some(api));
         calls.filter_map(move |call| Some((scenario, call.name.clone()?)))
     })
 }
 
-/// The APIs whose replies no scenario names together with others': for each of several, or by a name that other APIs'
+/// Finds the APIs whose replies no scenario names together with others': for each of several, or by a name that other APIs'
 /// replies have too.
-fn plainly_named(scenarios: &[ScenarioDoc], apis: &[ApiDoc]) -> BTreeSet<String> {
+fn find_plainly_named(scenarios: &[ScenarioDoc], apis: &[ApiDoc]) -> BTreeSet<String> {
     let mut plain: BTreeSet<String> = apis.iter().map(|api| api.name.clone()).collect();
     for scenario in scenarios {
         let mut called: BTreeMap<&str, &str> = BTreeMap::new();
@@ -191,14 +194,15 @@ fn plainly_named(scenarios: &[ScenarioDoc], apis: &[ApiDoc]) -> BTreeSet<String>
 fn follow(api: &mut ApiDoc, change: &Change, scenarios: &mut [ScenarioDoc]) {
     let phrases = &mut api.phrases.done;
     for phrase in phrases {
-        *phrase = changed(phrase, "reply:", change);
+        *phrase = apply_change(phrase, "reply:", change);
     }
-    let names: Vec<(String, String)> =
-        named(scenarios, &api.name).map(|(scenario, name)| (scenario.name.clone(), name)).collect();
+    let names: Vec<(String, String)> = list_reply_names(scenarios, &api.name)
+        .map(|(scenario, name)| (scenario.name.clone(), name))
+        .collect();
     for (scenario, name) in names {
         for scenario in scenarios.iter_mut().filter(|own| own.name == scenario) {
             let Ok(mut goals) = serde_json::to_value(&scenario.goals) else { continue };
-            each_text(&mut goals, &mut |text| *text = changed(text, &format!("{name}."), change));
+            each_text(&mut goals, &mut |text| *text = apply_change(text, &format!("{name}."), change));
             if let Ok(goals) = serde_json::from_value(goals) {
                 scenario.goals = goals;
             }
@@ -224,7 +228,7 @@ fn each_text(json: &mut Json, act: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Where a text names a member of a reply, and which. `reply` is what the reply goes by and what stands before its members:
+/// Finds where a text names a member of a reply, and which. `reply` is what the reply goes by and what stands before its members:
 /// `found.` in `{found.books}`, `reply:` in `{reply:books}`.
 fn members<'t>(text: &'t str, reply: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
     let part = |character: char| character.is_ascii_alphanumeric() || character == '_';
@@ -240,7 +244,7 @@ fn members<'t>(text: &'t str, reply: &'t str) -> impl Iterator<Item = (usize, &'
     })
 }
 
-fn changed(text: &str, reply: &str, change: &Change) -> String {
+fn apply_change(text: &str, reply: &str, change: &Change) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for (start, member) in members(text, reply) {
@@ -269,15 +273,18 @@ mod tests {
         let renamed = Change::Renamed([("books".to_owned(), "data".to_owned())].into());
         let text = "I found.books: {found.books[0].title}, {profound.books} {% for b in found.books %}{b.books}{% endfor %}";
         let after = "I found.data: {found.data[0].title}, {profound.books} {% for b in found.data %}{b.books}{% endfor %}";
-        assert_eq!(changed(text, "found.", &renamed), after);
+        assert_eq!(apply_change(text, "found.", &renamed), after);
         let bare = Change::Renamed([("books".to_owned(), String::new())].into());
-        assert_eq!(changed("count(found.books)", "found.", &bare), "count(found)");
-        assert_eq!(changed("found.books[*].title", "found.", &bare), "found[*].title");
-        assert_eq!(changed("{new.due_on|date}", "new.", &Change::Inside("data")), "{new.data.due_on|date}");
+        assert_eq!(apply_change("count(found.books)", "found.", &bare), "count(found)");
+        assert_eq!(apply_change("found.books[*].title", "found.", &bare), "found[*].title");
+        assert_eq!(
+            apply_change("{new.due_on|date}", "new.", &Change::Inside("data")),
+            "{new.data.due_on|date}"
+        );
         let phrase = "Until {reply:due_on}, from {reply:books[0].branch}";
         let inside = "Until {reply:data.due_on}, from {reply:data.books[0].branch}";
-        assert_eq!(changed(phrase, "reply:", &Change::Inside("data")), inside);
-        assert_eq!(changed(phrase, "reply:", &bare), "Until {reply:due_on}, from {reply:[0].branch}");
+        assert_eq!(apply_change(phrase, "reply:", &Change::Inside("data")), inside);
+        assert_eq!(apply_change(phrase, "reply:", &bare), "Until {reply:due_on}, from {reply:[0].branch}");
     }
 
     #[test]
