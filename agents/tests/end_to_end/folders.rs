@@ -177,6 +177,11 @@ fn a_folder_is_imported_document_by_document() {
     let check: Vec<String> = names.iter().map(|name| worlds.join(name).display().to_string()).collect();
     let line: Vec<&str> = ["world", "show"].into_iter().chain([&*check[0]]).collect();
     assert!(run(&line).status.success());
+    let guessed = folder.path().join("guessed");
+    ok(&["world", "import", text(&apis), "--first-guesses", "--out", text(&guessed), "--json"]);
+    // The first guesses about this document do not hold.
+    let world = "tunehall_example.yaml";
+    assert_ne!(fs::read(guessed.join(world)).unwrap(), fs::read(worlds.join(world)).unwrap());
     let none = run(&["world", "import", text(&apis)]);
     assert_eq!(none.status.code(), Some(2), "{}", String::from_utf8_lossy(&none.stderr));
     // A bound that no document keeps: none has a world, and each says why.
