@@ -38,8 +38,7 @@ use serde_json::{Value as Json, json};
 use self::output::output_schema;
 use super::answer::{Refused, json_text};
 use super::settings::Settings;
-use super::text::{JSON, media_type};
-use super::transport::body::MAX_LINE_BYTES;
+use super::text::{JSON, MAX_LINE_BYTES, media_type};
 use diorama_engine::Base;
 use diorama_engine::tools::TOOL_SEARCHER;
 

@@ -33,8 +33,9 @@ use super::page;
 use super::route::document::document;
 use super::route::{Access, RESERVED_PREFIX};
 use super::routes::routes;
+use super::text::MAX_LINE_BYTES;
 use super::transport::HangUp;
-use super::transport::body::{MAX_LINE_BYTES, drain};
+use super::transport::body::drain;
 use super::world;
 
 /// The header that carries a request's id.

@@ -10,6 +10,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
 /// The media type of JSON.
 pub(super) const JSON: &str = "application/json";
 
+/// Bytes of a line of text that refuses a request.
+pub(super) const MAX_LINE_BYTES: usize = 4_096;
+
 /// Characters that are not escaped in a segment of a path.
 pub(super) const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 

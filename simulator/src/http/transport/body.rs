@@ -21,9 +21,6 @@ const LET_FINISH: Duration = Duration::from_secs(1);
 /// Limits of bytes that are read of a body that is too large before its sender is cut off.
 const MAX_DRAINED_LIMITS: usize = 16;
 
-/// A line of text that refuses a request, in bytes.
-pub(in crate::http) const MAX_LINE_BYTES: usize = 4_096;
-
 /// Why a body could not be read.
 enum Unread {
     /// It has, or announces, more bytes than it may have.
