@@ -5,10 +5,15 @@
 
 mod author;
 mod changes;
+mod follow;
+mod latest;
 mod lists;
+mod objects;
+mod pick;
 mod questions;
 mod shape;
 mod sketch;
+mod spoken;
 mod values;
 mod wording;
 mod writer;
@@ -21,6 +26,7 @@ use diorama_seeds::task::Ability;
 use diorama_seeds::world::{Finding, Report};
 use rayon::prelude::*;
 
+pub(crate) use self::author::COPIES;
 use self::shape::Shape;
 use self::writer::Writer;
 pub use self::writer::Written;

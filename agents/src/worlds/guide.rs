@@ -31,6 +31,8 @@ pub struct ApiWords {
     pub search: Vec<String>,
     /// True if users never ask for the API.
     pub unasked: bool,
+    /// Why users never ask for it, where that is said.
+    pub no_request: Option<String>,
 }
 
 impl Guide {
@@ -139,6 +141,7 @@ impl ApiWords {
             done: parse(&phrases.done),
             search: phrases.search.clone(),
             unasked: phrases.unasked,
+            no_request: phrases.no_request.clone(),
         }
     }
 }

@@ -388,6 +388,18 @@ pub(super) fn is_made_by(doc: &FieldDoc, provider: &str) -> bool {
     fake.is_some_and(|fake| fake == provider)
 }
 
+/// Whether what a field holds means something to people: what a provider of its own makes, or one of a few words.
+pub(super) fn is_telling(doc: &FieldDoc) -> bool {
+    let fake = doc.fake.as_ref().map(|fake| fake.get("of").filter(|of| !of.is_array()).unwrap_or(fake));
+    match fake {
+        Some(Json::String(provider)) => !super::nouns::is("programs", provider),
+        Some(fake) => {
+            ["pick", "template"].iter().any(|made| fake.get("provider").is_some_and(|own| own == made))
+        }
+        None => false,
+    }
+}
+
 /// Last words of names whose values are prose.
 const PROSE: [(&[&str], &str); 4] = [
     (&["instruction", "instructions"], "guidance"),

@@ -7,6 +7,7 @@
 mod acts;
 mod associations;
 mod counts;
+mod nameless;
 mod places;
 mod refers;
 mod resources;
@@ -23,6 +24,7 @@ use self::places::{Given, Places, form};
 use super::contract::Taker;
 use super::document::Operation;
 use super::hypotheses::{self, Choices, Hypothesis};
+use super::nouns::Prose;
 use super::operations;
 use super::phrases;
 use super::{Note, Severity};
@@ -119,6 +121,7 @@ pub(super) fn ground(
     counts::add(&mut resources, &mut apis);
     show_changes(root, &mut apis, operations);
     phrases::tell_apart(&mut apis);
+    nameless::leave_out(&mut apis, operations, &resources, &Prose::of(root));
     if silent > 0 {
         notes.push(Note::on_all(Severity::Less.says(format!(
             "{silent} of {} operations only answer as their schemas promise; the others keep what they are sent by their paths",

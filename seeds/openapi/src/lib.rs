@@ -36,6 +36,7 @@ mod hypotheses;
 mod intent;
 mod levels;
 mod mend;
+mod nouns;
 mod operations;
 mod overlay;
 mod phrases;

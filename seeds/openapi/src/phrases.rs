@@ -13,7 +13,8 @@ pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::{act, action, change, comes_first, is_prose, is_said, make, part, tells};
 pub(super) use self::command::{Command, command, names};
 pub(super) use self::verbs::{is_verb, verb_of};
-use super::fakes::{is_anything, is_made_by, moment};
+use super::fakes::{is_anything, is_made_by, is_telling, moment};
+use super::nouns;
 use super::shape::{Kind, Shape};
 use super::words::{described_unit, is_plural, label, measured, words};
 
@@ -79,6 +80,15 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     if number && doc.unit.is_none() {
         doc.unit = shape.description.as_deref().and_then(described_unit).map(str::to_owned);
     }
+    // A number of a moment is a timestamp, and one of no quantity is a code.
+    let is_moment = words(name).iter().any(|word| ["date", "time", "timestamp"].contains(&word.as_str()));
+    let is_amount = || {
+        let counts = doc.unit.is_some() || changes::counted(name).is_some();
+        counts || words(name).last().is_some_and(|last| nouns::is("amounts", last))
+    };
+    if number && (is_moment || !is_amount()) {
+        return;
+    }
     // A number that stands for a kind is a code.
     if number && (!shape.choices.is_empty() || !says_all(name, doc)) {
         return;
@@ -97,10 +107,10 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     let on = if doc.kind == Some(TypeName::Time) { "at" } else { "on" };
     let one = |ask: &str, say: &str| (vec![ask.to_owned()], vec![say.to_owned()]);
     let (ask, say) = match &shape.kind {
-        _ if ["id", "path", "key", "token", "url", "hash"].contains(&last) => return,
+        _ if parts.iter().any(|part| nouns::is("secrets", part)) || is_untold(name) => return,
         // What is always the same tells nothing, and a participle is no noun.
         Kind::Enum(values) if values.len() < 2 => return,
-        _ if last == "by" || (number && last.ends_with("ed")) => return,
+        _ if last == "by" || (last.ends_with("ed") && moment(name, shape).is_none()) => return,
         _ if parts.contains(&"error") => return,
         // Nor does anybody read out an address.
         _ if is_made_by(doc, "image_url") || doc.fake == Some(json!("url")) => return,
@@ -135,7 +145,7 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
             }
             // A moment whose name is a clause has no noun.
-            (_, "at" | "on" | "timestamp" | "until") => return,
+            (_, "at" | "on" | "timestamp" | "until" | "from" | "to" | "since") => return,
             _ => plainly(),
         },
         Kind::Integer | Kind::Number => match last {
@@ -170,6 +180,8 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 vec!["{it} is based in {value}.".to_owned()],
             ),
             "birth" if parts.contains(&"place") => one("Where was {it} born?", "{it} was born in {value}."),
+            // A code or a text of which nothing but its name is known tells nobody anything.
+            _ if !is_telling(doc) => return,
             _ => plainly(),
         },
         Kind::Enum(_) => plainly(),
@@ -177,6 +189,13 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     };
     doc.ask = ask;
     doc.say = say;
+}
+
+/// Whether only programs read a member of this name: `key1`, `eTag`.
+fn is_untold(name: &str) -> bool {
+    let parts = words(name);
+    let last = parts.last().map_or("", |last| last.trim_end_matches(|c: char| c.is_ascii_digit()));
+    nouns::is("untold", last) || nouns::is("untold", &parts.concat())
 }
 
 /// Adds what a request must say: required parameters that no words stand for yet. `refers` tells whether records of one

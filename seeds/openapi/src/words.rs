@@ -7,6 +7,8 @@ pub(super) use diorama_seeds::naming::{camel, identifier, is_identifier, snake};
 
 use diorama_seeds::naming::reserved;
 
+use super::nouns::without_constraints;
+
 /// Whether a name says that it holds a key without a meaning of its own: `id`, `user_id`, `uuid`.
 pub(super) fn is_id(name: &str) -> bool {
     let words = words(name);
@@ -102,9 +104,9 @@ pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
     what.map(|what| (what, *unit))
 }
 
-/// The first sentence of a description, without Markdown, on one line and bounded.
+/// The first sentence of a description that says more than how something may be sent, without Markdown, on one line and bounded.
 pub(super) fn sentence(text: &str) -> String {
-    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
+    let paragraph = without_constraints(text).trim().split("\n\n").next().unwrap_or_default();
     let flat = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let flat = strip_links(&flat).replace(['`', '*', '#'], "");
     let end = flat

@@ -447,6 +447,9 @@ pub struct PhrasesDoc {
     /// It is neither asked for nor used for look-ups: it is there for callers that still use it.
     #[serde(skip_serializing_if = "is_false")]
     pub unasked: bool,
+    /// Why nobody asks for it, although it may be used for look-ups: `people have no noun for it: gethomedata`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_request: Option<String>,
 }
 
 impl ReplyDoc {
@@ -467,6 +470,7 @@ impl PhrasesDoc {
             done: cased(&self.done),
             search: self.search.clone(),
             unasked: self.unasked,
+            no_request: self.no_request.clone(),
         }
     }
 

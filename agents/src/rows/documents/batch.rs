@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::prepared::{PreparedWorld, domain_at};
 use crate::rows::attempt::{RowMaker, Start};
 use crate::rows::turns::Turn;
+use crate::scenarios::by_rule::COPIES;
 use crate::scenarios::weights::{self, GOLDEN, ability_weight};
 use crate::scenarios::{Joins, ScenarioSet, Shares};
 use crate::worlds::domain::draw_clock;
@@ -35,7 +36,7 @@ const LATER_ATTEMPTS: u32 = 12;
 /// Scenarios that a row tries, at most.
 const MAX_SCENARIOS: usize = 10;
 /// Shares of the conversations that join a matter of another document, and another one of the same document.
-const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 20), (Joins::OneDomain, 15), (Joins::Nothing, 65)];
+const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 3), (Joins::OneDomain, 5), (Joins::Nothing, 92)];
 
 /// What a batch of rows follows from, besides the prepared worlds of its documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,7 +153,22 @@ fn draw_order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
     let mut order: Vec<ApiId> = template.scenario_set.askable(domain_at(0)).into_iter().collect();
     let document = &template.world().domains[0].name;
     order.shuffle(&mut streams.stream(&format!("documents/order/{document}"), 0));
+    // Conversations of several turns come first, and what tells least comes last.
+    order.sort_by_cached_key(|api| plainness(&template.scenario_set, *api));
     order
+}
+
+/// How plain the first conversation about an API is: 0 with several turns of the user, 1 with one, 2 where it tells least.
+fn plainness(scenario_set: &ScenarioSet, api: ApiId) -> u8 {
+    let first = scenario_set.about(api, Ability::Call).first().map(|at| &scenario_set.scenarios()[*at].doc);
+    let Some(doc) = first else { return 1 };
+    let answers = doc.goals.iter().flat_map(|goal| &goal.does);
+    let answers = answers.filter(|step| !step.user.is_empty() || step.ask.is_some()).count();
+    match doc.goals.len() + answers {
+        _ if doc.who == COPIES => 2,
+        0 | 1 => 1,
+        _ => 0,
+    }
 }
 
 /// Plans what the row of a number begins with: the operations of the document take turns, and so do the abilities and the

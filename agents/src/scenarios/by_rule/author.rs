@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
-use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc};
+use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc, Tag};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, ParameterId};
 use diorama_seeds::naming::snake;
 
@@ -13,6 +13,8 @@ use super::sketch::Sketch;
 use super::wording;
 use super::writer::{Writer, Written};
 
+/// Who asks for what is asked for only after everything else: what stands under a long key, or how many there are.
+pub(crate) const COPIES: &str = "somebody who copies a key from a page, or counts";
 /// The name of the reply to the goal's own call.
 pub(crate) const REPLY: &str = "found";
 
@@ -22,11 +24,16 @@ pub(crate) const REPLY: &str = "found";
 /// Why it has none.
 pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, String> {
     let api = writer.world().api(id);
-    if writer.guide().api(id).unasked {
+    let words = writer.guide().api(id);
+    if let Some(reason) = &words.no_request {
+        return Err(reason.clone());
+    }
+    if words.unasked {
         return Err("it is not asked for: its `phrases` say so".to_owned());
     }
     let reason = "no scenario is written by rule for what it does".to_owned();
-    let mut author = Author { writer, id, api, written: Vec::new(), reason, keys_at_hand: false };
+    let mut author =
+        Author { writer, id, api, written: Vec::new(), reason, keys_at_hand: false, is_plain: false };
     author.write();
     if author.written.is_empty() {
         // Where names do not tell records apart, or a look-up shows all there is to ask for, people have the keys at hand.
@@ -44,6 +51,8 @@ pub(crate) struct Author<'a> {
     pub(crate) reason: String,
     /// True where people say the keys of records.
     pub(crate) keys_at_hand: bool,
+    /// True where people ask what tells least: such rows come after all others.
+    pub(crate) is_plain: bool,
 }
 
 impl<'a> Author<'a> {
@@ -63,7 +72,14 @@ impl<'a> Author<'a> {
     pub(crate) fn keep(&mut self, shape: Shape, mut doc: ScenarioDoc) -> bool {
         let number = self.written.iter().filter(|one| one.shape == shape).count();
         doc.name = format!("{}_{}_{}", snake(&self.api.name), shape.name(), number + 1);
-        doc.who = "somebody who uses the service".to_owned();
+        // A key that nobody has in mind is copied from somewhere.
+        let is_copied = self.is_plain || self.writer.copies_key(&doc);
+        doc.who = if is_copied { COPIES } else { "somebody who uses the service" }.to_owned();
+        // Whoever is asked before a call consents to it.
+        let asks = |step: &ScenarioStepDoc| !step.user.is_empty();
+        if doc.goals.iter().flat_map(|goal| &goal.does).any(asks) && !doc.shows.contains(&Tag::Confirmation) {
+            doc.shows.push(Tag::Confirmation);
+        }
         let domain = self.api.domain;
         match self.writer.rehearse(&doc, domain) {
             Ok(()) => self.written.push(Written { doc, domain, weight: 1.0, shape, api: self.id }),
@@ -75,10 +91,31 @@ impl<'a> Author<'a> {
         true
     }
 
-    /// Keeps a question that becomes rows.
-    pub(crate) fn keep_question(&mut self, shape: Shape, sketch: &Sketch<'a>, goal: ScenarioGoalDoc) -> bool {
-        let later = wording::further(&goal.user);
-        self.keep(shape, ScenarioDoc { later, goals: vec![goal], ..sketch.doc.clone() })
+    /// Keeps a question with what follows it, where that becomes rows.
+    pub(crate) fn keep_goals(
+        &mut self,
+        shape: Shape,
+        sketch: &Sketch<'a>,
+        goals: Vec<ScenarioGoalDoc>,
+    ) -> bool {
+        let later = goals.first().map(|goal| wording::further(&goal.user)).unwrap_or_default();
+        self.keep(shape, ScenarioDoc { later, goals, ..sketch.doc.clone() })
+    }
+
+    /// Keeps the longest beginning of a conversation that becomes rows.
+    pub(crate) fn keep_longest(
+        &mut self,
+        shape: Shape,
+        sketch: &Sketch<'a>,
+        mut goals: Vec<ScenarioGoalDoc>,
+    ) -> bool {
+        while !goals.is_empty() {
+            if self.keep_goals(shape, sketch, goals.clone()) {
+                return true;
+            }
+            goals.pop();
+        }
+        false
     }
 
     pub(crate) fn sketch(&mut self, chosen: &BTreeSet<ParameterId>) -> Option<Sketch<'a>> {

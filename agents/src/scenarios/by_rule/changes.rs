@@ -1,21 +1,22 @@
 //! Changes of records: asked for at once, detail by detail, after a question, or refused.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
 use diorama_seeds::contract::is_over;
-use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
+use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::english::enumerate;
-use diorama_seeds::model::{ApiId, BehaviourKind, ResourceId};
+use diorama_seeds::model::{BehaviourKind, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
 
 use super::author::{Author, REPLY};
-use super::questions::Shown;
 use super::shape::Shape;
-use super::sketch::Sketch;
+use super::sketch::{Sketch, member};
+use super::spoken::{SPOKEN, both_hands};
 use super::wording;
 use super::writer::{Writer, choices};
 use crate::worlds::world::refers_to;
@@ -31,8 +32,10 @@ impl<'a> Author<'a> {
                 self.reason = "it has no words: give it `phrases.do` or `phrases.request` (docs/world-format.md; of a document, in a file for --overlay)".to_owned();
                 continue;
             }
-            self.refused(&sketch, &clauses, &requests, turn);
-            let Some(calls) = self.try_calls(&sketch) else { continue };
+            let Some(calls) = self.try_calls(&sketch) else {
+                self.refused(&sketch, &clauses, &requests, turn);
+                continue;
+            };
             let Some(last) =
                 calls.last().filter(|entry| !entry.changes.is_empty() && !ends_what_is_over(entry))
             else {
@@ -43,18 +46,80 @@ impl<'a> Author<'a> {
                     .and_then(|path| Some((*resource, sketch.place_in(REPLY, &path)?))),
                 _ => None,
             };
-            let goal = ScenarioGoalDoc {
+            let mut sketch = sketch;
+            let mut end = sketch.done(self.id, REPLY, key);
+            if sketch.keep_names(self.id, &mut end).is_none() {
+                continue;
+            }
+            let mut goal = ScenarioGoalDoc {
                 user: wording::openings(&clauses, &requests, turn),
                 does: sketch.steps.clone(),
-                end: sketch.done(self.id, REPLY, key),
+                end,
                 ..ScenarioGoalDoc::default()
             };
+            self.look_first(&sketch, &calls, &goal);
+            if let Some(consent) = sketch.consent(self.id) {
+                goal.does.insert(goal.does.len().saturating_sub(1), consent);
+            }
             if !asked_back {
                 asked_back = self.ask_back(&sketch, &goal);
             }
             let later = wording::later(&clauses, &requests, turn);
             self.keep(Shape::Write, ScenarioDoc { later, goals: vec![goal], ..sketch.doc.clone() });
+            self.refused(&sketch, &clauses, &requests, turn);
         }
+    }
+
+    /// A question for what a record has, and the change of just that.
+    fn look_first(
+        &mut self,
+        sketch: &Sketch<'a>,
+        calls: &[Arc<LogEntry>],
+        goal: &ScenarioGoalDoc,
+    ) -> Option<()> {
+        let (BehaviourKind::Patch { resource, .. } | BehaviourKind::Replace { resource, .. }) =
+            self.api.behaviour.kind
+        else {
+            return None;
+        };
+        let body = sketch.said.iter().filter(|(id, _)| {
+            refers_to(&self.api.parameters[id.index()].schema.kind).is_none()
+                && !sketch.is_first_part(self.api, *id)
+        });
+        let [(id, words)] = body.collect::<Vec<_>>()[..] else { return None };
+        let (_, field) = self.api.parameters[id.index()].field.filter(|(of, _)| *of == resource)?;
+        // What it is called, the question would say.
+        if self.writer.world().resource(resource).display == Some(field) {
+            return None;
+        }
+        let is_it = |origin: &Origin| matches!(origin, Origin::Field { resource: of, field: own, .. } if *of == resource && *own == field);
+        let (_, looks) = calls.split_last()?;
+        looks.iter().any(|entry| entry.reply.body.values().any(|(_, origin)| is_it(origin))).then_some(())?;
+        let at = sketch.named(resource)?;
+        let name = &self.writer.world().resource(resource).field(field).name;
+        let place = member(&sketch.records[at].place, name);
+        let it = sketch.name_with_noun(at);
+        let question = sketch.bare_question(resource, field, Some(&it))?;
+        let (last, before) = sketch.steps.split_last()?;
+        let ask = ScenarioGoalDoc {
+            user: both_hands(&SPOKEN.now, &[("x", &question)]),
+            does: before.to_vec(),
+            end: sketch.statements(resource, field, &it, &place, false),
+            facts: vec![place],
+            ..ScenarioGoalDoc::default()
+        };
+        let value = match &self.api.parameters[id.index()].schema.kind {
+            Type::String => quoted(words.first()?),
+            _ => words.first()?.clone(),
+        };
+        let change = ScenarioGoalDoc {
+            user: both_hands(&SPOKEN.change_to, &[("value", &value)]),
+            does: vec![last.clone()],
+            end: goal.end.clone(),
+            ..ScenarioGoalDoc::default()
+        };
+        self.keep_goals(Shape::Branch, sketch, vec![ask, change]);
+        Some(())
     }
 
     /// The request without what it needs: the assistant asks for it.
@@ -74,8 +139,9 @@ impl<'a> Author<'a> {
                 let whole = own.map(|at| sketch.words(at));
                 let words = whole.as_ref().or(words.last()).map_or("", String::as_str);
                 let words = words.strip_prefix("on ").or(words.strip_prefix("at ")).unwrap_or(words);
-                let words = match (&schema.kind, words.strip_suffix('}')) {
-                    (Type::String, Some(place)) if !place.contains(['|', '}']) => format!("{place}|quoted}}"),
+                let words = if words.starts_with("the latest ") { "the latest one" } else { words };
+                let words = match &schema.kind {
+                    Type::String => quoted(words),
                     _ => words.to_owned(),
                 };
                 (of.unwrap_or_else(|| self.api.parameters[id.index()].label.to_string()), is_record, words)
@@ -153,55 +219,13 @@ impl<'a> Author<'a> {
             }
         }
     }
+}
 
-    /// A change of the record once the answer is there.
-    pub(crate) fn branch(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
-        let world = self.writer.world();
-        let takes = |id: &&ApiId| {
-            let api = world.api(**id);
-            let of = |kind: &Type| refers_to(kind) == Some(resource);
-            api.domain == self.api.domain
-                && api.parameters.iter().any(|parameter| parameter.required && of(&parameter.schema.kind))
-        };
-        let writers: Vec<ApiId> = self.writer.survey().writers.iter().filter(takes).copied().collect();
-        for id in writers {
-            let mut second = sketch.clone();
-            let known = second.steps.len();
-            second.said.clear();
-            second.new.clear();
-            let Some(chosen) = choices(world.api(id), self.writer.guide(), id).pop() else { continue };
-            if second.call(id, &chosen, "changed").is_none() {
-                continue;
-            }
-            let steps = second.steps.split_off(known);
-            let clauses = second.clauses(id);
-            if clauses.is_empty() {
-                continue;
-            }
-            let goal = self.question(sketch, resource, shown, it, false);
-            let leads = [
-                "Thanks. Then please {x}.",
-                "Good to know. Please {x}.",
-                "ok then {x}",
-                "alright, please {x}",
-            ];
-            let turned = leads.iter().enumerate();
-            let user =
-                turned.map(|(number, lead)| lead.replace("{x}", &clauses[number % clauses.len()])).collect();
-            let change = ScenarioGoalDoc {
-                when: Some(ScenarioWhenDoc { shown: goal.facts.first().cloned(), outcome: None }),
-                user,
-                does: steps,
-                end: second.done(id, "changed", None),
-                ..ScenarioGoalDoc::default()
-            };
-            let doc = ScenarioDoc {
-                later: wording::further(&goal.user),
-                goals: vec![goal, change],
-                ..second.doc.clone()
-            };
-            self.keep(Shape::Branch, doc);
-        }
+/// A place in a request, in quotation marks where it holds a sentence.
+fn quoted(words: &str) -> String {
+    match words.strip_suffix('}') {
+        Some(place) if !place.contains(['|', '}']) => format!("{place}|quoted}}"),
+        _ => words.to_owned(),
     }
 }
 

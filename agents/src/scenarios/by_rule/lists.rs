@@ -21,6 +21,20 @@ const FEW: usize = 3;
 /// Fields of the things of a list that are asked for, at most.
 const MOST_FIELDS: usize = 2;
 
+/// A list that was read in the trial world.
+pub(crate) struct Listed<'l, 'a> {
+    pub(crate) sketch: &'l Sketch<'a>,
+    pub(crate) resource: ResourceId,
+    pub(crate) last: &'l LogEntry,
+    /// The path of its array in the reply, and the same as scenarios write it.
+    pub(crate) array: String,
+    pub(crate) items: String,
+    /// The condition that it has no more pages.
+    pub(crate) whole: String,
+    /// Where its reply tells how many things there are.
+    pub(crate) total: Option<String>,
+}
+
 impl<'a> Author<'a> {
     /// Questions about a list.
     pub(crate) fn list(&mut self) {
@@ -52,111 +66,147 @@ impl<'a> Author<'a> {
             }
             let Some(calls) = self.try_calls(&sketch) else { continue };
             let Some(last) = calls.last() else { continue };
+            let Some(array) = array_of(last, resource) else {
+                self.reason = "its reply lists nothing of the records to tell".to_owned();
+                continue;
+            };
+            let Some(items) = sketch.place_in(REPLY, &array) else { continue };
+            let size = query.page.as_ref().map(|page| page.size as usize);
+            // A page that is full may have others behind it.
             let total = self.total(last, &sketch);
+            let whole = match (&total, size) {
+                (Some(total), _) => format!("{total} == {items}|length"),
+                (None, Some(size)) => format!("{items}|length < {size}"),
+                (None, None) => "true".to_owned(),
+            };
+            let listed = Listed { sketch: &sketch, resource, last, array, items, whole, total };
+            if chosen.is_empty() {
+                self.pick(&listed, &nouns[turn % nouns.len()]);
+            }
             if let Some((array, member_name)) = self.find_display(last, resource)
                 && let Some(items) = sketch.place_in(REPLY, &array)
             {
-                let size = query.page.as_ref().map(|page| page.size as usize);
-                let whole = match (&total, size) {
-                    (Some(total), _) => format!("{total} == {items}|length"),
-                    (None, Some(size)) => format!("{items}|length < {size}"),
-                    (None, None) => "true".to_owned(),
-                };
-                let few = format!("0 < {items}|length and {items}|length <= {MOST_NAMED}");
-                let (each, dot) = match member_name.is_empty() {
-                    true => (String::new(), ""),
-                    false => (format!("|map(attribute=\"{member_name}\")"), "."),
-                };
-                let end = [
-                    format!("I found {{{items}{each}|list}}."),
-                    format!("Here is what I found: {{{items}{each}|list}}."),
-                    format!("{{% for one in {items} %}}- {{one{dot}{member_name}}}\n{{% endfor %}}"),
-                ];
-                let goal = ScenarioGoalDoc {
-                    user: which(&nouns, turn),
-                    does: sketch.steps.clone(),
-                    only_if: vec![whole, few],
-                    end: end.to_vec(),
-                    facts: vec![format!("{items}[*]{dot}{member_name}")],
-                    ..ScenarioGoalDoc::default()
-                };
-                self.keep_question(Shape::List, &sketch, goal);
+                self.names(&listed, &nouns, turn, (&items, &member_name));
                 self.best(&sketch, &nouns, (last, &array, &items, &member_name));
             }
-            if let Some(total) = total {
-                self.count(&sketch, how_many(&nouns, turn), &total, (total.clone(), None));
-            } else if let Some(items) =
-                array_of(last, resource).and_then(|array| sketch.place_in(REPLY, &array))
-            {
-                // A page that is full may have others behind it.
-                let size = query.page.as_ref().map(|page| page.size);
-                let whole = size.map(|size| format!("{items}|length < {size}"));
-                let counted = format!("{items}|length");
-                self.count(&sketch, how_many(&nouns, turn), &counted, (format!("count({items})"), whole));
-            }
-            // A list that is too long to be told still tells of each of its things.
-            if self.written.len() < FEW && chosen.is_empty() && sketch.records.is_empty() {
-                self.add_questions_of_one(&sketch, resource, last);
+            if chosen.is_empty() {
+                self.add_questions_of_one(&listed);
             }
         }
     }
 
-    /// Keeps a question for the number of a list's things, which stands in a reply or is counted.
-    fn count(
+    /// A question for the names of all things of a list, and one about one of them.
+    fn names(
         &mut self,
-        sketch: &Sketch<'a>,
-        user: Vec<String>,
-        number: &str,
-        (fact, whole): (String, Option<String>),
+        listed: &Listed<'_, 'a>,
+        nouns: &[String],
+        turn: usize,
+        (items, member_name): (&str, &str),
     ) {
+        let Listed { sketch, resource, whole, .. } = listed;
+        let few = format!("1 < {items}|length and {items}|length <= {MOST_NAMED}");
+        let (each, dot) = match member_name.is_empty() {
+            true => (String::new(), ""),
+            false => (format!("|map(attribute=\"{member_name}\")"), "."),
+        };
+        let end = [
+            format!("I found {{{items}{each}|list}}."),
+            format!("There are {{{items}|length}}: {{{items}{each}|list}}."),
+            format!("{{% for one in {items} %}}- {{one{dot}{member_name}}}\n{{% endfor %}}"),
+        ];
         let goal = ScenarioGoalDoc {
-            user,
+            user: which(nouns, turn),
             does: sketch.steps.clone(),
-            only_if: std::iter::once(format!("{number} >= {FEW}")).chain(whole).collect(),
-            end: vec![
-                format!("There are {{{number}}} in total."),
-                format!("I count {{{number}}}."),
-                format!("{{{number}}} altogether."),
-            ],
-            facts: vec![fact],
+            only_if: vec![whole.clone(), few],
+            end: end.to_vec(),
+            facts: vec![format!("{items}[*]{dot}{member_name}")],
             ..ScenarioGoalDoc::default()
         };
-        self.keep_question(Shape::List, sketch, goal);
+        let mut second = (*sketch).clone();
+        // What the filters took their values from is one of them.
+        let (place, it) = match &second.example {
+            Some((of, place)) if of == resource => {
+                let label = &self.writer.world().resource(*resource).label;
+                (place.clone(), format!("{{{place}|called(\"{label}\")}}"))
+            }
+            _ => {
+                let at = second.record(*resource);
+                (second.records[at].place.clone(), second.name_with_noun(at))
+            }
+        };
+        let told = self.told_in_items(listed);
+        let Some(field) = told.get(turn % told.len().max(1)) else {
+            // A list that is scoped or filtered is worth a look by itself, as is all that a world without questions has.
+            if !sketch.said.is_empty() || !self.writer.guide().has_asks() {
+                self.keep_goals(Shape::List, sketch, vec![goal]);
+            } else {
+                self.reason = "its items show a name and nothing else to tell".to_owned();
+            }
+            return;
+        };
+        let name = &self.writer.world().resource(*resource).field(*field).name;
+        second.only_where(&place, format!("item.{name} != null"));
+        let further = second.further((*resource, *field), Some(&it), &member(&place, name));
+        self.keep_goals(Shape::List, &second, std::iter::once(goal).chain(further).collect());
     }
 
-    /// Adds questions about one thing of a list, which it shows by its name.
-    fn add_questions_of_one(&mut self, sketch: &Sketch<'a>, resource: ResourceId, last: &LogEntry) {
-        let described = self.writer.world().resource(resource);
+    /// The fields of a list's things that its items show, and that people ask for.
+    pub(crate) fn told_in_items(&self, listed: &Listed<'_, 'a>) -> Vec<FieldId> {
+        let described = self.writer.world().resource(listed.resource);
         let guide = self.writer.guide();
-        let Some((array, _)) = self.find_display(last, resource) else { return };
-        let is_shown = |id: FieldId| member_of(&last.reply.body, &array, resource, id).is_some();
-        let fields: Vec<FieldId> = (0..described.fields.len())
-            .map(|index| FieldId(index as u16))
+        let fields = (0..described.fields.len()).map(|index| FieldId(index as u16));
+        fields
             .filter(|id| {
-                !guide.asks(resource, *id).is_empty() && described.display != Some(*id) && is_shown(*id)
+                !guide.asks(listed.resource, *id).is_empty()
+                    && described.display != Some(*id)
+                    && is_identifier(&described.field(*id).name)
+                    && member_of(&listed.last.reply.body, &listed.array, listed.resource, *id).is_some()
             })
-            .take(MOST_FIELDS)
-            .collect();
-        for field in fields {
-            let mut sketch = sketch.clone();
-            let at = sketch.record(resource);
-            let it = sketch.name_with_noun(at);
-            let name = &described.field(field).name;
-            let place = sketch.records[at].place.clone();
-            let value = member(&place, name);
-            if !is_identifier(name) {
-                continue;
-            }
-            sketch.only_where(&place, format!("item.{name} != null"));
-            let goal = ScenarioGoalDoc {
-                user: sketch.questions(resource, field, &it),
-                does: sketch.steps.clone(),
-                end: sketch.statements(resource, field, &it, &value, false),
-                facts: vec![value],
-                ..ScenarioGoalDoc::default()
-            };
-            self.keep_question(Shape::List, &sketch, goal);
+            .collect()
+    }
+
+    /// Questions about one thing of a list, which it shows by its name.
+    fn add_questions_of_one(&mut self, listed: &Listed<'_, 'a>) {
+        let Listed { sketch, resource, last, .. } = listed;
+        if self.find_display(last, *resource).is_none() {
+            return;
         }
+        let told = self.told_in_items(listed);
+        for (at, field) in told.iter().enumerate().take(MOST_FIELDS) {
+            let mut sketch = (*sketch).clone();
+            let record = sketch.record(*resource);
+            let it = sketch.name_with_noun(record);
+            let place = sketch.records[record].place.clone();
+            let next = told.get((at + 1) % told.len()).filter(|next| *next != field);
+            let goals = self.about_one(&mut sketch, *resource, (&place, &it), (*field, next.copied()));
+            self.keep_longest(Shape::List, &sketch, goals);
+        }
+    }
+
+    /// A question for a field of a thing of a list, and one for a further field of it.
+    pub(crate) fn about_one(
+        &self,
+        sketch: &mut Sketch<'a>,
+        resource: ResourceId,
+        (place, it): (&str, &str),
+        (field, next): (FieldId, Option<FieldId>),
+    ) -> Vec<ScenarioGoalDoc> {
+        let described = self.writer.world().resource(resource);
+        let value = member(place, &described.field(field).name);
+        sketch.only_where(place, format!("item.{} != null", described.field(field).name));
+        let goal = ScenarioGoalDoc {
+            user: sketch.questions(resource, field, it),
+            does: sketch.steps.clone(),
+            end: sketch.statements(resource, field, it, &value, false),
+            facts: vec![value],
+            ..ScenarioGoalDoc::default()
+        };
+        let further = next.and_then(|next| {
+            let name = &described.field(next).name;
+            sketch.only_where(place, format!("item.{name} != null"));
+            sketch.further((resource, next), None, &member(place, name))
+        });
+        std::iter::once(goal).chain(further).collect()
     }
 
     /// The first of a list in an order that the caller may choose.
@@ -224,12 +274,12 @@ impl<'a> Author<'a> {
                     facts: vec![first],
                     ..ScenarioGoalDoc::default()
                 };
-                self.keep_question(Shape::List, sketch, goal);
+                self.keep_goals(Shape::List, sketch, vec![goal]);
             }
         }
     }
 
-    /// Finds where a list tells how many there are.
+    /// Where a list tells how many there are.
     fn total(&self, last: &LogEntry, sketch: &Sketch<'a>) -> Option<String> {
         let name = &*self.api.reply.total;
         let mut leaves = last.reply.body.leaves();
@@ -239,8 +289,8 @@ impl<'a> Author<'a> {
         sketch.place_in(REPLY, &path)
     }
 
-    /// Finds the array of a reply, and the member of its items that people call them by.
-    fn find_display(&self, last: &LogEntry, resource: ResourceId) -> Option<(String, String)> {
+    /// The array of a reply, and the member of its items that people call them by.
+    pub(crate) fn find_display(&self, last: &LogEntry, resource: ResourceId) -> Option<(String, String)> {
         let display = self.writer.world().resource(resource).display?;
         let (path, ..) = last.reply.body.leaves().find(|(path, _, origin)| {
             matches!(origin, Origin::Field { resource: of, field, .. } if *of == resource && *field == display)
@@ -288,25 +338,8 @@ fn which(nouns: &[String], turn: usize) -> Vec<String> {
     all.collect()
 }
 
-/// Questions for the length of a list.
-fn how_many(nouns: &[String], turn: usize) -> Vec<String> {
-    let all = (0..6).map(|number| {
-        let noun = &nouns[(turn + number) % nouns.len()];
-        let (the, many) = if is_known(noun) { ("", "many of") } else { ("the ", "many") };
-        match number {
-            0 => format!("How {many} {noun} are there?"),
-            1 => format!("Can you count {the}{noun}?"),
-            2 => format!("What is the number of {noun}?"),
-            3 => format!("how {many} {noun} are there"),
-            4 => format!("can you count {the}{noun}"),
-            _ => format!("need to know how {many} {noun} there are"),
-        }
-    });
-    all.collect()
-}
-
 /// The member of an array's items that shows a field.
-fn member_of(body: &Body, array: &str, resource: ResourceId, field: FieldId) -> Option<String> {
+pub(crate) fn member_of(body: &Body, array: &str, resource: ResourceId, field: FieldId) -> Option<String> {
     let prefix = format!("{array}[0]");
     body.leaves().find_map(|(path, _, origin)| {
         let Origin::Field { resource: of, field: shown, .. } = origin else { return None };

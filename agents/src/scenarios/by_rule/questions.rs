@@ -45,10 +45,15 @@ impl<'a> Author<'a> {
             self.reason = "its reply shows nothing of the record to ask for".to_owned();
         }
         let it = self.it(&sketch, resource);
-        for shown in pool.iter().take(MOST_FIELDS) {
+        for (at, shown) in pool.iter().enumerate().take(MOST_FIELDS) {
+            let next = pool.get((at + 1) % pool.len()).filter(|next| next.field != shown.field);
+            let next = next.and_then(|next| {
+                sketch.further((resource, next.field), None, &sketch.place_in(REPLY, &next.path)?)
+            });
             for bare in [false, true] {
                 let goal = self.question(&sketch, resource, shown, &it, bare);
-                if self.keep_question(Shape::Read, &sketch, goal) {
+                let goals = std::iter::once(goal).chain(next.clone()).collect();
+                if self.keep_longest(Shape::Read, &sketch, goals) {
                     break;
                 }
             }
@@ -58,6 +63,14 @@ impl<'a> Author<'a> {
             self.branch(&sketch, resource, first, &it);
         }
         self.missing(resource);
+    }
+
+    /// A change of the record once the answer is there.
+    fn branch(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
+        let goal = self.question(sketch, resource, shown, it, false);
+        for (second, change) in self.changes_after(sketch, resource, goal.facts.first()) {
+            self.keep_goals(Shape::Branch, &second, vec![goal.clone(), change]);
+        }
     }
 
     /// Words for the record in a question: its name and the records above it, or its owner.
@@ -79,6 +92,10 @@ impl<'a> Author<'a> {
                     }
                 }
                 it
+            }
+            // What belongs to nobody in particular is not the user's own.
+            None if sketch.records.is_empty() && world.domains[described.domain.index()].auth.is_none() => {
+                format!("the {}", described.label)
             }
             None if sketch.records.is_empty() => format!("my {}", described.label),
             None => {
@@ -145,7 +162,7 @@ impl<'a> Author<'a> {
     fn correct(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
         let described = self.writer.world().resource(resource);
         let [named] = sketch.records.as_slice() else { return };
-        if named.resource != resource || described.display.is_none() {
+        if named.resource != resource || described.display.is_none() || named.phrase.is_some() {
             return;
         }
         let (first, second) = (named.place.clone(), format!("{}_too", named.place));

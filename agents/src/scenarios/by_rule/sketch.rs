@@ -52,11 +52,28 @@ pub(crate) struct Named {
     first: String,
     /// Words for what stands above it: ` of {the_guild|called('guild')}`.
     below: String,
+    /// Words for it where it has no name: `the latest job`.
+    pub(crate) phrase: Option<String>,
 }
 
 impl Named {
-    fn new(resource: ResourceId, place: String) -> Self {
-        Self { resource, place, found: false, by_key: false, first: String::new(), below: String::new() }
+    pub(crate) fn new(resource: ResourceId, place: String) -> Self {
+        Self {
+            resource,
+            place,
+            found: false,
+            by_key: false,
+            first: String::new(),
+            below: String::new(),
+            phrase: None,
+        }
+    }
+}
+
+impl Named {
+    /// Takes a record for one whose key a list has shown.
+    pub(crate) fn found_by_list(&mut self) {
+        self.found = true;
     }
 }
 
@@ -160,7 +177,10 @@ impl<'a> Sketch<'a> {
     /// The words for a record that the request names.
     pub(crate) fn words(&self, at: usize) -> String {
         let named = &self.records[at];
-        format!("{}{{{}}}{}", named.first, self.name(at), named.below)
+        match &named.phrase {
+            Some(phrase) => phrase.clone(),
+            None => format!("{}{{{}}}{}", named.first, self.name(at), named.below),
+        }
     }
 
     /// As [`Sketch::words`], with what the record is before it.
@@ -168,13 +188,21 @@ impl<'a> Sketch<'a> {
         let named = &self.records[at];
         let described = self.world().resource(named.resource);
         let is_person = described.display.is_some_and(|field| self.writer.is_person(named.resource, field));
-        if is_person && !named.by_key {
+        if named.phrase.is_some() || is_person && !named.by_key {
             self.words(at)
         } else if named.first.is_empty() {
             format!("{{{}|called(\"{}\")}}{}", self.name(at), described.label, named.below)
         } else {
             format!("the {} {}", described.label, self.words(at))
         }
+    }
+
+    /// The field that the request calls a record by.
+    pub(crate) fn called_by(&self, at: usize) -> String {
+        let named = &self.records[at];
+        let described = self.world().resource(named.resource);
+        let field = described.display.filter(|_| !named.by_key).unwrap_or(described.key);
+        described.field(field).name.to_string()
     }
 
     /// The expression for what people call a record: its name, or its key.
@@ -280,7 +308,7 @@ impl<'a> Sketch<'a> {
         known.unwrap_or_else(|| self.record(resource))
     }
 
-    fn step(&mut self, api: &Api, with: Vec<(ParameterId, String)>, name: &str) {
+    pub(crate) fn step(&mut self, api: &Api, with: Vec<(ParameterId, String)>, name: &str) {
         let with = with
             .into_iter()
             .map(|(id, expression)| (self.name_of(&api.parameters[id.index()]), Json::from(expression)));
@@ -342,10 +370,10 @@ impl<'a> Sketch<'a> {
     fn find(&mut self, at: usize, nesting: u32) -> Option<usize> {
         let Named { resource, found, .. } = self.records[at];
         let described = self.world().resource(resource);
-        if found || self.records[at].by_key || described.display.is_none() {
+        if found || self.records[at].by_key {
             return Some(at);
         }
-        let is_key = described.display == Some(described.key);
+        let is_key = described.display.is_none_or(|display| display == described.key);
         if !is_key && !self.keys_at_hand && nesting < MAX_NESTING {
             let mut finders = self.writer.survey().finders[resource.index()].clone();
             // Reading a whole list for a name comes after asking for the name.
@@ -364,11 +392,20 @@ impl<'a> Sketch<'a> {
                 return Some(self.add_look_up(finder, with, at));
             }
         }
+        // Nobody has a long number in mind, but may copy it where no list tells which is the latest.
+        if !self.writer.has_sayable_keys(resource) && self.find_latest(at).is_some() {
+            return Some(at);
+        }
         self.records[at].by_key = !is_key;
         Some(at)
     }
 
-    fn add_look_up(&mut self, finder: Finder, with: Vec<(ParameterId, String)>, at: usize) -> usize {
+    pub(crate) fn add_look_up(
+        &mut self,
+        finder: Finder,
+        with: Vec<(ParameterId, String)>,
+        at: usize,
+    ) -> usize {
         let api = self.world().api(finder.api);
         if api.token.is_some() {
             self.sign_in(api);
@@ -379,7 +416,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// The arguments of a look-up, where the request names all that it needs.
-    fn ways(&self, finder: Finder, at: usize) -> Option<Vec<(ParameterId, String)>> {
+    pub(crate) fn ways(&self, finder: Finder, at: usize) -> Option<Vec<(ParameterId, String)>> {
         let world = self.world();
         let api = world.api(finder.api);
         let mut with = Vec::new();

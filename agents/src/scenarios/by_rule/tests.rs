@@ -74,3 +74,46 @@ fn scenarios_are_written_for_the_abilities_that_no_authored_one_exercises() {
     };
     assert_eq!(docs(&written), docs(&again));
 }
+
+/// A document of a shop with nested bodies, records that forbid their deletion, and names that are no nouns.
+const SHOP: &str = include_str!("../tests/shop.json");
+
+fn shop() -> (Arc<WorldTemplate>, Vec<Written>, BTreeMap<ApiId, String>) {
+    let read = diorama_openapi::import("shop.json", SHOP.as_bytes(), &Default::default()).unwrap();
+    let template = template(&read.doc);
+    let (written, unwritten) = scenarios(&template).unwrap();
+    (template, written, unwritten)
+}
+
+#[test]
+fn a_document_gets_conversations_that_tell_something() {
+    let (template, written, unwritten) = shop();
+    let of = |name: &str| -> Vec<&Written> {
+        written.iter().filter(|one| *template.world().api(one.api).name == *name).collect()
+    };
+    // What is made of an address, or of an item and a number, is asked for with its parts.
+    for name in ["CreateCustomer", "AddJobLine"] {
+        assert!(!of(name).is_empty(), "{name}: {unwritten:?}");
+    }
+    // A deletion waits for consent, and a record that forbids it is kept.
+    let asks =
+        |one: &&Written| one.doc.goals.iter().flat_map(|goal| &goal.does).any(|step| !step.user.is_empty());
+    let removals = of("DeleteJob");
+    let agreed: Vec<&&Written> = removals.iter().filter(|one| one.shape == Shape::Write).collect();
+    assert!(!agreed.is_empty() && agreed.into_iter().all(|one| asks(one)));
+    assert!(removals.iter().any(|one| one.shape == Shape::Refusal), "{:?}", removals.len());
+    // A list is looked through, and what follows is about what was found.
+    assert!(of("ListJobs").iter().any(|one| one.doc.goals.len() > 1), "{unwritten:?}");
+    let ends = written.iter().flat_map(|one| &one.doc.goals).flat_map(|goal| &goal.end);
+    for end in ends {
+        assert!(!["Done.", "All set.", "That's done."].contains(&end.as_str()), "{end}");
+    }
+}
+
+#[test]
+fn operations_without_a_noun_or_that_end_something_are_refused_with_a_reason() {
+    let (template, _, unwritten) = shop();
+    let reason = |name: &str| unwritten[&template.world().api_named(name).unwrap()].clone();
+    assert!(reason("GetShopData").starts_with("people have no noun for what it is about"));
+    assert_eq!(reason("RenewToken"), "it is called for a question, and ends something");
+}

@@ -18,7 +18,7 @@ const DAYS_AHEAD: f64 = 20.0;
 const SPAN: i64 = 11;
 
 /// An argument in `with`, and its words in the request, in several wordings.
-type Given = (String, Vec<String>);
+pub(crate) type Given = (String, Vec<String>);
 
 impl Sketch<'_> {
     /// A value for a parameter that refers to no record.
@@ -33,6 +33,12 @@ impl Sketch<'_> {
             return self.name_several(resource);
         }
         match (&parameter.schema.kind, parameter.field) {
+            (Type::Object(fields), field) => self.object(field, fields),
+            (Type::List(item), _) if matches!(item.kind, Type::Object(_)) => {
+                let Type::Object(fields) = &item.kind else { return None };
+                let (expression, words) = self.object(None, fields)?;
+                Some((format!("[{expression}]"), words))
+            }
             (Type::Enum(values), field) => {
                 let values: Vec<&str> = values.iter().map(|value| &**value).collect();
                 self.choice(api, parameter, field, &values)
@@ -191,18 +197,8 @@ impl Sketch<'_> {
         resource: ResourceId,
         field: FieldId,
     ) -> Option<Given> {
-        let described = self.world().resource(resource);
-        let name = described.field(field).name.to_string();
-        let place = match self.new.iter().find(|(of, _)| *of == resource) {
-            Some((_, place)) => place.clone(),
-            None => {
-                let place = self.fresh(&format!("new_{}", described.name));
-                let doc = PlaceDoc { like: Some(described.name.to_string()), ..PlaceDoc::default() };
-                self.doc.bind.insert(place.clone(), doc);
-                self.new.push((resource, place.clone()));
-                place
-            }
-        };
+        let name = self.world().resource(resource).field(field).name.to_string();
+        let place = self.new_record(resource);
         if is_identifier(&name) {
             self.only_where(&place, format!("item.{name} != null"));
             let had = self.records.iter().find(|named| named.resource == resource);
@@ -220,6 +216,18 @@ impl Sketch<'_> {
             _ => words_of(&expression, &parameter.schema),
         };
         Some((expression, words))
+    }
+
+    /// The place of a record such as the world might have.
+    pub(crate) fn new_record(&mut self, resource: ResourceId) -> String {
+        if let Some((_, place)) = self.new.iter().find(|(of, _)| *of == resource) {
+            return place.clone();
+        }
+        let name = self.world().resource(resource).name.to_string();
+        let place = self.fresh(&format!("new_{name}"));
+        self.doc.bind.insert(place.clone(), PlaceDoc { like: Some(name), ..PlaceDoc::default() });
+        self.new.push((resource, place.clone()));
+        place
     }
 
     /// A day ahead, and what follows from it.
@@ -267,7 +275,7 @@ impl Sketch<'_> {
 }
 
 /// The words of a value in a request, in several wordings.
-fn words_of(expression: &str, schema: &Schema) -> Vec<String> {
+pub(crate) fn words_of(expression: &str, schema: &Schema) -> Vec<String> {
     match &schema.kind {
         Type::Date => vec![format!("{{{expression}|soon}}"), format!("on {{{expression}|day}}")],
         Type::DateTime => vec![

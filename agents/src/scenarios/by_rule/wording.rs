@@ -6,7 +6,9 @@ use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Schema, Type};
 
 use super::sketch::{Sketch, member};
+use super::spoken::SPOKEN;
 use crate::scenarios::render::with_unit;
+use crate::scenarios::speech::fill;
 use crate::worlds::text::{Part, Segment, Template, assemble};
 use crate::worlds::world::refers_to;
 
@@ -22,11 +24,11 @@ const CAREFUL: [(&str, &str); 12] = [
     ("Can you ", " for me?"),
     ("Would you ", ", please?"),
     ("I want to ", "."),
-    ("Would you mind helping me? I have to ", "."),
+    ("Would you mind if I asked you to ", "?"),
     ("I've been asked to ", ". Can you do that?"),
-    ("Here is what I need: ", "."),
+    ("Let's ", "."),
     ("Help me ", ", please."),
-    ("What I'm after today is to ", "."),
+    ("We have to ", "."),
 ];
 
 /// The same by hasty ones.
@@ -39,7 +41,7 @@ const HASTY: [(&str, &str); 12] = [
     ("could you ", " for me"),
     ("", " please"),
     ("id like to ", ""),
-    ("one thing: ", ""),
+    ("lets ", ""),
     ("gotta ", ", can you do that?"),
     ("would you ", ""),
     ("have to ", ", can you help?"),
@@ -57,9 +59,6 @@ const LATER: [(&str, &str); 8] = [
     ("next thing: ", ""),
 ];
 
-/// Words before a question, by hasty writers.
-const HASTY_LEADS: [&str; 3] = ["question: ", "can you check this, ", "need to know, "];
-
 /// Questions for a field that has no words of its own.
 const ASKS: [&str; 8] = [
     "What is the {label} of {it}?",
@@ -71,6 +70,9 @@ const ASKS: [&str; 8] = [
     "can you check the {label} of {it}",
     "{label} of {it}?",
 ];
+
+/// Wordings of the assistant's last message after a change, at most.
+const MOST_DONE: usize = 6;
 
 /// How much of what is given a phrase must tell.
 #[derive(Clone, Copy)]
@@ -127,8 +129,7 @@ pub(crate) fn further(questions: &[String]) -> Vec<String> {
         true => format!("{}{question}", ["Another question. ", "I have one more question. "][number % 2]),
         false => format!("{}{}", ["Next, ", "After that, "][number % 2], lowered(question)),
     });
-    let hasty =
-        hasty.into_iter().filter(|question| !HASTY_LEADS.iter().any(|lead| question.starts_with(lead)));
+    let hasty = hasty.into_iter().filter(|question| !SPOKEN.is_reasoned(question));
     let hasty = hasty.enumerate();
     let hasty =
         hasty.map(|(number, question)| format!("{}{question}", ["and ", "another thing, "][number % 2]));
@@ -221,6 +222,11 @@ impl Sketch<'_> {
             let Some(noun) = nouns.iter().find(|noun| before.ends_with(&format!("the {noun} "))) else {
                 continue;
             };
+            // What is called by more than its name has the noun already: `the latest booking`.
+            if words.starts_with("the ") {
+                before.truncate(before.len() - "the ".len() - noun.len() - 1);
+                continue;
+            }
             let Some((place, below)) = words.strip_prefix('{').and_then(|words| words.split_once('}')) else {
                 continue;
             };
@@ -250,21 +256,15 @@ impl Sketch<'_> {
             if ask.contains(&noun) { ask.replace(&noun, it) } else { ask.replace("{it}", it) }
         });
         let told: Vec<String> = told.collect();
-        let led = |leads: [&str; 4], put: fn(&str) -> String| -> Vec<String> {
-            let with = |lead: &&str| told.iter().map(|ask| format!("{lead}{}", put(ask))).collect::<Vec<_>>();
-            leads.iter().flat_map(with).collect()
+        // A question stands alone, or after what it is asked for.
+        let reasons = SPOKEN.reasons(&described.field(field).schema.kind);
+        let led = |reasons: &[String], put: fn(&str) -> String| -> Vec<String> {
+            let leads = std::iter::once("").chain(reasons.iter().map(String::as_str));
+            let with = |lead: &str| told.iter().map(|ask| format!("{lead}{}", put(ask))).collect::<Vec<_>>();
+            leads.flat_map(with).collect()
         };
-        let careful = led(
-            [
-                "",
-                "I have a question. ",
-                "Could you look something up? ",
-                "There's one thing I'd like to know. ",
-            ],
-            sentence,
-        );
-        let [first, second, third] = HASTY_LEADS;
-        let hasty = led(["", first, second, third], |ask| hastily(ask).trim_end_matches('?').to_owned());
+        let careful = led(&reasons[0], sentence);
+        let hasty = led(&reasons[1], |ask| hastily(ask).trim_end_matches('?').to_owned());
         both(careful, hasty, MOST_OPENINGS / 2)
     }
 
@@ -298,16 +298,24 @@ impl Sketch<'_> {
         if !all.is_empty() {
             return all;
         }
-        let done = ["Done.", "That's done.", "All set.", "I've taken care of that."];
-        let made = key.map(|(resource, path)| {
-            let described = self.world().resource(resource);
-            format!(
-                " The {} of the new {} is {{{path}}}.",
-                described.field(described.key).label,
-                described.label
-            )
+        // A key that nobody could say is not told.
+        let key = key.filter(|(resource, _)| self.writer.has_sayable_keys(*resource));
+        let made = |at: usize| match &key {
+            Some((resource, path)) => {
+                let described = self.world().resource(*resource);
+                let label = &*described.field(described.key).label;
+                let words = &SPOKEN.made[at % SPOKEN.made.len().max(1)];
+                fill(words, &[("key", label), ("value", &format!("{{{path}}}"))])
+            }
+            None => String::new(),
+        };
+        let clauses = self.clauses(id).into_iter().take(MOST_DONE).enumerate();
+        let told = clauses.map(|(at, clause)| {
+            let words = &SPOKEN.done[at % SPOKEN.done.len().max(1)];
+            format!("{}{}", sentence(&fill(words, &[("did", &SPOKEN.did(&clause))])), made(at))
         });
-        done.iter().map(|done| format!("{done}{}", made.as_deref().unwrap_or_default())).collect()
+        let told: Vec<String> = told.collect();
+        if told.is_empty() { vec!["That's done.".to_owned()] } else { told }
     }
 
     /// The words for a place in a named reply; none where a name on the way cannot be written.
@@ -327,7 +335,24 @@ impl Sketch<'_> {
 
     /// The request without its details: `delete the role {Sid}` is `delete a role`.
     pub(crate) fn vague(&self, id: ApiId) -> Option<String> {
-        self.writer.guide().api(id).imperative.iter().find_map(opening)
+        let templates = &self.writer.guide().api(id).imperative;
+        // There is one thing of its kind, so it is known which.
+        if self
+            .said
+            .iter()
+            .all(|(own, _)| refers_to(&self.world().api(id).parameters[own.index()].schema.kind).is_none())
+        {
+            let one = templates.iter().find_map(|template| match template.parts.first() {
+                Some(Part::Text(text)) => {
+                    text.trim_end().trim_end_matches('"').trim_end().strip_suffix(" to")
+                }
+                _ => None,
+            });
+            if let Some(one) = one.filter(|text| text.contains(" the ")) {
+                return Some(one.to_owned());
+            }
+        }
+        templates.iter().find_map(opening)
     }
 }
 

@@ -9,6 +9,7 @@ use diorama_seeds::doc::ScenarioDoc;
 use diorama_seeds::model::{Api, ApiId, DomainId, FieldId, ParameterId, ResourceId, World};
 use diorama_seeds::scenario::{Scenario, compile};
 use diorama_seeds::task::Ability;
+use diorama_seeds::value::Value;
 
 use super::shape::Shape;
 use crate::scenarios::rehearse;
@@ -17,6 +18,11 @@ use crate::worlds::world::BatchWorld;
 
 /// Plays of a scenario before it is given up, while it is written.
 const MOST_TRIALS: u64 = 12;
+/// Keys of a resource that are looked at.
+const MOST_KEYS: usize = 8;
+/// Characters of a key that people say, at most, and those of a part with digits.
+const MOST_LETTERS: usize = 24;
+const MOST_DIGITS: usize = 12;
 /// Rehearsals, of which one must pass the gates for a scenario to be kept.
 const MOST_REHEARSALS: u64 = 4;
 
@@ -57,6 +63,31 @@ impl<'a> Writer<'a> {
         &self.trial.world_template.guide
     }
 
+    /// Returns true if people can say the keys of a resource: short numbers, and codes as they stand on paper.
+    pub(crate) fn has_sayable_keys(&self, resource: ResourceId) -> bool {
+        let described = self.alternates().resource(resource);
+        let keys = described.records.iter().take(MOST_KEYS);
+        keys.filter_map(|record| record.get(described.key.index())).all(is_sayable)
+    }
+
+    /// Returns true if the user says a key that nobody has in mind.
+    pub(crate) fn copies_key(&self, doc: &ScenarioDoc) -> bool {
+        let world = self.world();
+        doc.bind.iter().any(|(place, bound)| {
+            let of = |name: &str| world.resources.iter().position(|resource| *resource.name == *name);
+            let Some(index) = bound.a.as_deref().and_then(of) else { return false };
+            let id = ResourceId(index as u16);
+            let described = world.resource(id);
+            let is_keyed = described.display.is_none_or(|display| display == described.key);
+            let key = format!("{{{place}.{}", described.field(described.key).name);
+            let says = |words: &String| {
+                let bare = [format!("{{{place}}}"), format!("{{{place}|")];
+                words.contains(&key) || is_keyed && bare.iter().any(|bare| words.contains(bare))
+            };
+            doc.said_by_user().any(|words| words.iter().any(says)) && !self.has_sayable_keys(id)
+        })
+    }
+
     /// Returns true if a field holds names of people.
     pub(crate) fn is_person(&self, resource: ResourceId, field: FieldId) -> bool {
         self.trial.world_template.people.contains(&(resource, field))
@@ -90,6 +121,24 @@ impl<'a> Writer<'a> {
         };
         first_of(MOST_REHEARSALS, play)
     }
+}
+
+/// Returns true if people can say a key.
+fn is_sayable(key: &Value) -> bool {
+    let text = match key {
+        Value::Integer(number) => return number.abs() < 100_000_000,
+        other => match other.as_str() {
+            Some(text) => text,
+            None => return false,
+        },
+    };
+    let is_part = |part: &str| {
+        let digits = part.chars().filter(char::is_ascii_digit).count();
+        part.len() <= if digits == 0 { MOST_LETTERS } else { MOST_DIGITS }
+    };
+    text.len() <= MOST_LETTERS
+        && text.chars().all(|letter| letter.is_alphanumeric() || " -_.@/".contains(letter))
+        && text.split(|letter: char| !letter.is_alphanumeric()).all(is_part)
 }
 
 /// The first success of several tries.

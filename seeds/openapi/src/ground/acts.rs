@@ -8,6 +8,7 @@ mod lists;
 mod located;
 mod mixed;
 mod orders;
+mod permitted;
 mod removed;
 mod scope;
 mod several;
@@ -76,6 +77,7 @@ impl<'a> Act<'a> {
         self.whole = self.body();
         self.behave();
         self.require_given();
+        self.require_permission();
         self.relate();
         self.agree();
         self.refer();

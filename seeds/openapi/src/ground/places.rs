@@ -167,6 +167,7 @@ impl Places {
         values::find(&mut places, operations);
         places.call_by_keys(operations);
         places.tell_apart(operations);
+        places.shorten_labels();
         places.give_names();
         places.find_numbers();
         // What a place stands below is known before the place.

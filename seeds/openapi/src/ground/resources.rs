@@ -14,6 +14,7 @@ use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::dates;
 use crate::fakes::{self, Span};
+use crate::nouns;
 use crate::phrases;
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, words};
@@ -268,7 +269,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let moment = counted && (touched || words(name).last().is_some_and(|last| last == "at"));
         // What went wrong is told where something did.
         let error = !member.required && tells_error(name);
+        // That it worked is no part of a record.
+        let worked = member.shape.kind == Kind::Boolean && nouns::is("outcomes", &words(name).join("_"));
         if error
+            || worked
             || known
             || refers
             || (counted && !moment)

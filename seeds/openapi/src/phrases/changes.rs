@@ -93,9 +93,22 @@ fn ask(
         let next = optional.get(position + 1).filter(|next| !moment(next) && !moment(first));
         said.extend(next.map(|second| vec![*first, *second]));
     }
-    // Of what can be told of something new, something is.
+    // Of what can be told of something new, something is: what it is called, where it may be called anything.
     if key.is_none() && required.is_empty() && said.len() > 1 {
         said.remove(0);
+        if said.iter().flatten().any(|name| is_name(name)) {
+            said.retain(|said| said.iter().any(|name| is_name(name)));
+        } else if verb != "change" && said.len() > 1 {
+            // Nothing says which of its members make it what it is, but for what somebody writes.
+            let writes = |name: &&&str| {
+                let last = words(name).pop().unwrap_or_default();
+                ["message", "text", "content", "body", "subject"].contains(&last.as_str())
+            };
+            let first = said.first().and_then(|said| said.first());
+            if first.filter(writes).is_none() {
+                return PhrasesDoc::default();
+            }
+        }
     }
     let mut phrases: Vec<String> = Vec::new();
     if verb == "change" {

@@ -8,6 +8,7 @@ use diorama_engine::{Body, Origin, RecordChange};
 use diorama_grade::{filled_fact, made_fact};
 use diorama_seeds::english;
 use diorama_seeds::model::{FieldId, ResourceId, World};
+use diorama_seeds::schema::Type;
 use diorama_seeds::task::{AnswerCheck, Checks, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
@@ -408,8 +409,15 @@ fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<
         };
         let Ok(sent) = parameter.schema.parse_json(json, zone) else { continue };
         let same_name = top.iter().find(|(member, ..)| folded(member) == folded(name));
-        let Some((member, shown, _)) = same_name else { continue };
-        if !shown.is_missing() && !alike(&sent, shown) {
+        let Some((member, shown, origin)) = same_name else { continue };
+        // The key of a new line is not that of the job that it was sent with.
+        let is_other_key = match (&parameter.schema.kind, origin) {
+            (Type::Reference { resource, .. }, Origin::Field { resource: of, field, .. }) => {
+                resource != of && world.resource(*of).key == *field
+            }
+            _ => false,
+        };
+        if !is_other_key && !shown.is_missing() && !alike(&sent, shown) {
             return Some(((*member).to_owned(), shown.to_json(zone), Some(sent.to_json(zone))));
         }
     }

@@ -46,7 +46,10 @@ impl Act<'_> {
             {
                 continue;
             }
-            let simple = member.shape.is_scalar() || is_plain_object(&member.shape);
+            // Of what must be sent, people say what it is made of.
+            let simple = member.shape.is_scalar()
+                || is_plain_object(&member.shape)
+                || member.required && is_made_of_scalars(&member.shape, 0);
             let mut doc = if simple { fakes::typed(&name, &member.shape, 0) } else { any() };
             (doc.min, doc.max, doc.min_length, doc.max_length, doc.pattern) = (None, None, None, None, None);
             doc.place = Some(Place::Body);
@@ -118,6 +121,31 @@ impl Act<'_> {
         let (name, member) = members.next()?;
         let meant = noun(name) == found.noun || is_generic(name);
         (members.next().is_none() && meant && of_objects(&member.shape)).then(|| name.clone())
+    }
+}
+
+/// Returns true if a value is an object of scalars, of such objects, or a list of them.
+fn is_made_of_scalars(shape: &Shape, depth: u32) -> bool {
+    const MAX_DEPTH: u32 = 3;
+    let is_value = |shape: &Shape| match &shape.kind {
+        Kind::Enum(values) => !values.is_empty(),
+        _ => shape.is_scalar(),
+    };
+    match &shape.kind {
+        Kind::Array(item) => depth == 0 && !is_value(item) && is_made_of_scalars(item, 1),
+        Kind::Object(members) => {
+            depth < MAX_DEPTH
+                && !shape.map
+                && !members.is_empty()
+                && members.iter().all(|(name, member)| {
+                    diorama_seeds::world::is_member_name(name)
+                        && !member.shape.nullable
+                        && (is_value(&member.shape)
+                            || matches!(member.shape.kind, Kind::Object(_))
+                                && is_made_of_scalars(&member.shape, depth + 1))
+                })
+        }
+        _ => false,
     }
 }
 

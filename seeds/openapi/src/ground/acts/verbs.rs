@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use super::Act;
 use super::located::all_hold;
 use crate::constants::quote;
+use crate::fakes;
 use crate::ground::places::{Above, Part, form, keys};
 use crate::operations::argument;
 use crate::phrases;
@@ -132,6 +133,7 @@ impl Act<'_> {
             let sent = parameters.iter().filter(|(name, doc)| {
                 doc.place != Some(Place::Path)
                     && doc.optional == optional
+                    && (!optional || self.field(&found.name, name).is_none_or(|own| !fakes::is_anything(own)))
                     && said.iter().any(|field| plain(field) == plain(name))
             });
             sent.map(|(name, _)| name.clone()).collect()

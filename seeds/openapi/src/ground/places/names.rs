@@ -7,6 +7,7 @@ use super::{Part, Places, form};
 use diorama_seeds::naming::resource_name;
 
 use crate::document::Operation;
+use crate::nouns::contained;
 use crate::words::{is_id, label, words};
 
 impl Places {
@@ -31,6 +32,17 @@ impl Places {
                     _ => found.noun.clone(),
                 };
                 found.label = label(&if is_said { of } else { format!("{kind}_{of}") });
+            }
+        }
+    }
+
+    /// What only holds things is called as they are: a `template list` is a template, where nothing else is one.
+    pub(super) fn shorten_labels(&mut self) {
+        let labels: Vec<String> = self.all.values().map(|found| found.label.clone()).collect();
+        for found in self.all.values_mut() {
+            let short = contained(&found.label);
+            if short != found.label && labels.iter().all(|label| label != short) {
+                found.label = short.to_owned();
             }
         }
     }

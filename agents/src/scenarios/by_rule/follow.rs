@@ -1,0 +1,235 @@
+//! What follows a question: another one about the same thing, a change of it, and the consent that a change may need.
+
+use diorama_seeds::doc::{PlaceDoc, ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
+use diorama_seeds::english::{lowered, split_identifier};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Change, FieldId, ResourceId};
+use diorama_seeds::naming::is_identifier;
+use diorama_seeds::schema::Type;
+
+use super::author::Author;
+use super::sketch::Sketch;
+use super::spoken::{SPOKEN, both_hands};
+use super::writer::choices;
+use crate::scenarios::speech::fill;
+use crate::worlds::world::refers_to;
+
+impl<'a> Sketch<'a> {
+    /// A question for a field, without its mark: of what is named, else of what was just spoken of.
+    pub(crate) fn bare_question(
+        &self,
+        resource: ResourceId,
+        field: FieldId,
+        it: Option<&str>,
+    ) -> Option<String> {
+        let asks = self.writer.guide().asks(resource, field);
+        let plain = format!("What is the {} of {{it}}?", self.world().resource(resource).field(field).label);
+        let ask = asks.first().unwrap_or(&plain);
+        match it {
+            Some(it) => {
+                let noun = format!("the {} {{it}}", self.world().resource(resource).label);
+                let ask = if ask.contains(&noun) { ask.replace(&noun, it) } else { ask.replace("{it}", it) };
+                Some(lowered(ask.trim_end_matches('?')))
+            }
+            None => with_pronoun(ask, self.is_person(resource)),
+        }
+    }
+
+    fn is_person(&self, resource: ResourceId) -> bool {
+        let display = self.world().resource(resource).display;
+        display.is_some_and(|field| self.writer.is_person(resource, field))
+    }
+
+    /// A further goal: a field of what was just spoken of, or of what is named, whose value a reply has shown at a place.
+    pub(crate) fn further(
+        &self,
+        (resource, field): (ResourceId, FieldId),
+        it: Option<&str>,
+        place: &str,
+    ) -> Option<ScenarioGoalDoc> {
+        let question = self.bare_question(resource, field, it)?;
+        let whose = if self.is_person(resource) { "Their" } else { "Its" };
+        let end = self.statements(resource, field, it.unwrap_or("it"), place, false);
+        let end = end.into_iter().map(|said| {
+            match said.strip_prefix("The ").and_then(|said| said.split_once(" of it ")) {
+                Some((noun, rest)) if it.is_none() => format!("{whose} {noun} {rest}"),
+                _ => said,
+            }
+        });
+        Some(ScenarioGoalDoc {
+            user: both_hands(&SPOKEN.further, &[("x", &question)]),
+            end: end.collect(),
+            facts: vec![place.to_owned()],
+            ..ScenarioGoalDoc::default()
+        })
+    }
+
+    /// The assistant asks for consent before what cannot be undone, and before a payment. Nothing for other changes.
+    pub(crate) fn consent(&self, id: ApiId) -> Option<ScenarioStepDoc> {
+        let api = self.world().api(id);
+        let clause = self.clauses(id).into_iter().next()?;
+        let verb = clause.split(' ').next()?;
+        let say = if removed(api).is_some() || SPOKEN.undone.iter().any(|word| word == verb) {
+            &SPOKEN.confirm
+        } else if is_payment(api) {
+            &SPOKEN.confirm_payment
+        } else {
+            return None;
+        };
+        let clause = clause.replace(" my ", " your ");
+        let say = say.iter().map(|words| fill(words, &[("x", &clause)])).collect();
+        Some(ScenarioStepDoc { say, user: SPOKEN.agree.clone(), ..ScenarioStepDoc::default() })
+    }
+
+    /// Has the last words call records that are changed or gone by then what they were called. None where that cannot be written.
+    pub(crate) fn keep_names(&mut self, id: ApiId, end: &mut [String]) -> Option<()> {
+        let api = self.world().api(id);
+        let gone = match &api.behaviour.kind {
+            BehaviourKind::Patch { resource, .. } | BehaviourKind::Replace { resource, .. } => {
+                Some(*resource)
+            }
+            _ => removed(api),
+        };
+        let Some(gone) = gone else { return Some(()) };
+        let named: Vec<(String, String)> = (0..self.records.len())
+            .filter(|at| self.records[*at].resource == gone)
+            .map(|at| (self.records[at].place.clone(), self.called_by(at)))
+            .collect();
+        for (place, field) in named {
+            is_identifier(&field).then_some(())?;
+            let name = format!("{place}_before");
+            let value = Some(format!("{place}.{field}"));
+            self.doc.bind.insert(name.clone(), PlaceDoc { value, ..PlaceDoc::default() });
+            for words in end.iter_mut() {
+                *words = words
+                    .replace(&format!("{{{place}.{field}"), &format!("{{{name}"))
+                    .replace(&format!("{{{place}}}"), &format!("{{{name}}}"))
+                    .replace(&format!("{{{place}|"), &format!("{{{name}|"));
+            }
+        }
+        Some(())
+    }
+}
+
+/// The resource whose records an API removes.
+fn removed(api: &Api) -> Option<ResourceId> {
+    match &api.behaviour.kind {
+        BehaviourKind::Delete { resource, .. } => Some(*resource),
+        _ => {
+            let mut effects = api.behaviour.also.iter();
+            effects
+                .find(|effect| matches!(effect.change, Change::Delete { .. }))
+                .map(|effect| effect.resource)
+        }
+    }
+}
+
+/// Returns true if an API moves money: its name says so, or it is sent an amount of a currency.
+fn is_payment(api: &Api) -> bool {
+    let is_money = |kind: &Type| matches!(kind, Type::Decimal { currency: Some(_), .. });
+    let says = || split_identifier(&api.name).iter().any(|word| SPOKEN.payments.contains(word));
+    api.writes() && (api.parameters.iter().any(|parameter| is_money(&parameter.schema.kind)) || says())
+}
+
+/// A question with a pronoun, without its mark: `What is the type of {it}?` is `what is its type`. None where a person
+/// would need another pronoun.
+fn with_pronoun(ask: &str, is_person: bool) -> Option<String> {
+    let ask = ask.trim_end_matches('?');
+    if let Some((verb, noun)) = ask.strip_suffix(" of {it}").and_then(|ask| ask.split_once(" the ")) {
+        return Some(format!("{} {} {noun}", lowered(verb), if is_person { "their" } else { "its" }));
+    }
+    (!is_person).then(|| lowered(&ask.replace("{it}", "it")))
+}
+
+/// A clause with `it` for the record of a place, where it says nothing else: `delete {the_item|called("item")} of {the_vault}` is
+/// `delete it`.
+fn with_it(clause: &str, place: &str) -> Option<String> {
+    let at = clause.find(&format!("{{{place}"))?;
+    let (verb, rest) = clause.split_at(at);
+    let (_, mut rest) = rest.split_once('}')?;
+    while let Some((joint, other)) = rest.split_once('{') {
+        matches!(joint.trim(), "of" | "in" | "from" | "of the" | "in the").then_some(())?;
+        rest = other.split_once('}')?.1;
+    }
+    (rest.is_empty() && verb.split_whitespace().count() == 1).then(|| format!("{verb}it"))
+}
+
+impl<'a> Author<'a> {
+    /// Changes of the record that a question was about, each with what it adds to the sketch. `fact` is what was asked for.
+    pub(crate) fn changes_after(
+        &self,
+        sketch: &Sketch<'a>,
+        resource: ResourceId,
+        fact: Option<&String>,
+    ) -> Vec<(Sketch<'a>, ScenarioGoalDoc)> {
+        let world = self.writer.world();
+        let takes = |id: &&ApiId| {
+            let api = world.api(**id);
+            let of = |kind: &Type| refers_to(kind) == Some(resource);
+            api.domain == self.api.domain
+                && self.writer.guide().api(**id).no_request.is_none()
+                && api.parameters.iter().any(|parameter| parameter.required && of(&parameter.schema.kind))
+        };
+        let writers = self.writer.survey().writers.iter().filter(takes).copied();
+        let change = |id: ApiId| {
+            let mut second = sketch.clone();
+            let known = second.steps.len();
+            second.said.clear();
+            second.new.clear();
+            let chosen = choices(world.api(id), self.writer.guide(), id).pop()?;
+            second.call(id, &chosen, "changed")?;
+            let mut steps = second.steps.split_off(known);
+            let clauses = second.clauses(id);
+            let clause = clauses.first()?;
+            let named = second.named(resource).map(|at| second.records[at].place.clone());
+            if let Some(consent) = second.consent(id) {
+                steps.insert(steps.len().saturating_sub(1), consent);
+            }
+            let mut end = second.done(id, "changed", None);
+            second.keep_names(id, &mut end)?;
+            let goal = ScenarioGoalDoc {
+                when: fact.map(|fact| ScenarioWhenDoc { shown: Some(fact.clone()), outcome: None }),
+                // What was just spoken of is `it`.
+                user: both_hands(
+                    &SPOKEN.then,
+                    &[(
+                        "x",
+                        &named.and_then(|place| with_it(clause, &place)).unwrap_or_else(|| clause.clone()),
+                    )],
+                ),
+                does: steps,
+                end,
+                ..ScenarioGoalDoc::default()
+            };
+            Some((second, goal))
+        };
+        writers.filter_map(change).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_spoken_of_is_it() {
+        let check = |clause: &str, expect: Option<&str>| {
+            assert_eq!(with_it(clause, "the_item").as_deref(), expect, "{clause}");
+        };
+        check("delete {the_item|called(\"item\")} of {the_vault|called(\"vault\")}", Some("delete it"));
+        check("delete {the_item}", Some("delete it"));
+        check("change the name of {the_item} to {the_new_item.name}", None);
+        check("delete {the_vault}", None);
+    }
+
+    #[test]
+    fn a_further_question_has_a_pronoun() {
+        let check = |ask: &str, person: bool, expect: Option<&str>| {
+            assert_eq!(with_pronoun(ask, person).as_deref(), expect, "{ask}");
+        };
+        check("What is the type of {it}?", false, Some("what is its type"));
+        check("What are the headquarters of {it}?", false, Some("what are its headquarters"));
+        check("What is the email of {it}?", true, Some("what is their email"));
+        check("When was {it} created?", false, Some("when was it created"));
+        check("When was {it} born?", true, None);
+    }
+}

@@ -1,0 +1,126 @@
+//! Objects as arguments: an address, a line of an order. Their members are said one by one.
+
+use diorama_seeds::doc::PlaceDoc;
+use diorama_seeds::english::spaced;
+use diorama_seeds::model::{FieldId, ResourceId};
+use diorama_seeds::naming::is_identifier;
+use diorama_seeds::schema::{ObjectField, Schema, Type};
+use diorama_seeds::value::Value;
+use serde_json::Value as Json;
+
+use super::sketch::{Sketch, member};
+use super::values::{Given, words_of};
+
+/// Members that are said of an object that requires none.
+const MOST_OPTIONAL: usize = 2;
+/// Members that are said of an object, at most.
+const MOST_MEMBERS: usize = 5;
+/// Objects inside objects.
+const MAX_DEPTH: u32 = 2;
+/// Numbers that are asked for where nothing limits them.
+const LEAST: i64 = 2;
+const SPAN: i64 = 10;
+
+impl Sketch<'_> {
+    /// An object with the members that it requires: of a new record where the parameter is about an object of its own.
+    pub(crate) fn object(
+        &mut self,
+        field: Option<(ResourceId, FieldId)>,
+        fields: &[ObjectField],
+    ) -> Option<Given> {
+        let held = field.and_then(|(resource, field)| {
+            let own = self.world().resource(resource).field(field);
+            match &own.schema.kind {
+                Type::Object(held) if is_identifier(&own.name) => {
+                    Some((resource, own.name.to_string(), held.clone()))
+                }
+                _ => None,
+            }
+        });
+        let (expression, said) = self.members(fields, 0, &mut |sketch, own| {
+            let (resource, name, held) = held.as_ref()?;
+            held.iter().find(|held| held.name == own.name).filter(|_| is_identifier(&own.name))?;
+            let place = sketch.new_record(*resource);
+            sketch.only_where(&place, format!("item.{name}.{} != null", own.name));
+            Some(member(&format!("{place}.{name}"), &own.name))
+        })?;
+        Some((expression, vec![said]))
+    }
+
+    /// The members of an object as an expression, and in words. `held` gives the place of a member's value where one is known.
+    fn members(
+        &mut self,
+        fields: &[ObjectField],
+        depth: u32,
+        held: &mut dyn FnMut(&mut Self, &ObjectField) -> Option<String>,
+    ) -> Option<(String, String)> {
+        let required: Vec<&ObjectField> = fields.iter().filter(|field| !field.optional).collect();
+        let is_free = required.is_empty();
+        let all: Vec<&ObjectField> = if is_free { fields.iter().collect() } else { required };
+        if !is_free && all.len() > MOST_MEMBERS {
+            return None;
+        }
+        let (mut given, mut said) = (Vec::new(), Vec::new());
+        for field in all {
+            if is_free && given.len() == MOST_OPTIONAL {
+                break;
+            }
+            let found = match &field.schema.kind {
+                Type::Object(inner) if depth < MAX_DEPTH => self
+                    .members(inner, depth + 1, &mut |_, _| None)
+                    .map(|(value, words)| (value, format!("({words})"))),
+                _ => match held(self, field) {
+                    Some(place) => {
+                        words_of(&place, &field.schema).into_iter().next().map(|words| (place, words))
+                    }
+                    None => self.leaf(&field.name, &field.schema),
+                },
+            };
+            match found {
+                Some((value, words)) => {
+                    given.push(format!("{}: {value}", Json::from(&*field.name)));
+                    said.push(format!("{} {words}", spaced(&field.name)));
+                }
+                None if is_free => {}
+                None => return None,
+            }
+        }
+        (!given.is_empty()).then(|| (format!("{{{}}}", given.join(", ")), said.join(", ")))
+    }
+
+    /// A value of a member, such as a record somewhere holds under that name.
+    fn leaf(&mut self, name: &str, schema: &Schema) -> Option<(String, String)> {
+        let place = self.fresh(name);
+        let number = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
+        let doc = match &schema.kind {
+            Type::Enum(values) => {
+                let pick = values.iter().map(|value| Json::from(&**value)).collect();
+                PlaceDoc { pick, ..PlaceDoc::default() }
+            }
+            Type::Integer | Type::Number | Type::Decimal { .. } => {
+                let from = number(&schema.limits.min).unwrap_or(LEAST as f64).max(LEAST as f64);
+                let to = number(&schema.limits.max).unwrap_or(f64::MAX).min(from + SPAN as f64);
+                PlaceDoc { from: Some(from), to: Some(to.max(from)), ..PlaceDoc::default() }
+            }
+            Type::String => PlaceDoc { like: Some(self.field_like(name)?), ..PlaceDoc::default() },
+            _ => return None,
+        };
+        self.doc.bind.insert(place.clone(), doc);
+        let words = words_of(&place, schema).into_iter().next()?;
+        Some((place, words))
+    }
+
+    /// A field of a record that people ask for or call it by, of this name: `customer.city`.
+    fn field_like(&self, name: &str) -> Option<String> {
+        let world = self.world();
+        let guide = self.writer.guide();
+        world.resources.iter().enumerate().find_map(|(index, resource)| {
+            let id = resource.field_named(name)?;
+            let field = resource.field(id);
+            let is_told =
+                resource.display == Some(id) || !guide.asks(ResourceId(index as u16), id).is_empty();
+            (matches!(field.schema.kind, Type::String) && is_told)
+                .then(|| format!("{}.{}", resource.name, field.name))
+        })
+    }
+}

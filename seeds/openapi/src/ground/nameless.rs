@@ -1,0 +1,68 @@
+//! Operations that no user asks for, with the reason: what they are about has no noun that people use, or they are called
+//! for a question and end something.
+
+use diorama_seeds::doc::{ApiDoc, Method, PhrasesDoc, Place, ResourceDoc};
+use indexmap::IndexMap;
+
+use crate::document::Operation;
+use crate::nouns::{Prose, is, says_end};
+use crate::words::words;
+
+/// Takes the words of such operations away and says why.
+pub(super) fn leave_out(
+    apis: &mut [ApiDoc],
+    operations: &[Operation],
+    resources: &IndexMap<String, ResourceDoc>,
+    prose: &Prose,
+) {
+    let changed: Vec<String> = apis.iter().flat_map(written).cloned().collect();
+    for (api, operation) in apis.iter_mut().zip(operations) {
+        let reads = api.method == Method::Get || api.behaviour.get.is_some() || api.behaviour.list.is_some();
+        let ends = [&operation.summary, &operation.description].into_iter().any(|text| says_end(text));
+        let lone = api.behaviour.get.as_ref().and_then(|name| Some((name, resources.get(name)?)));
+        let lone = lone.filter(|(name, resource)| resource.singleton && !changed.contains(name));
+        let label = lone.and_then(|(_, resource)| resource.label.as_deref()).unwrap_or_default();
+        let is_single = |label: &str| words(label).last().is_some_and(|last| is("singles", last));
+        let reason = if reads && ends {
+            Some("it is called for a question, and ends something".to_owned())
+        } else if !label.is_empty() && !is_single(label) {
+            Some(format!("what it shows is no thing that a service has one of: `{label}`"))
+        } else if let Some(label) = choice(api) {
+            Some(format!("people do not say what its path chooses: `{label}`"))
+        } else {
+            let fault = labels(api, resources).into_iter().find_map(|label| prose.fault(&label));
+            fault.map(|fault| format!("people have no noun for what it is about: {fault}"))
+        };
+        if let Some(reason) = reason {
+            let unasked = api.phrases.unasked || reads && ends;
+            api.phrases = PhrasesDoc { unasked, no_request: Some(reason), ..PhrasesDoc::default() };
+        }
+    }
+}
+
+/// What a path chooses for programs, such as the format of the reply.
+fn choice(api: &ApiDoc) -> Option<&str> {
+    let needed = api.parameters.values().filter(|doc| {
+        doc.place == Some(Place::Path) && !doc.optional && doc.default.is_none() && doc.reference.is_none()
+    });
+    let labels = needed.filter(|doc| !doc.values.is_empty()).filter_map(|doc| doc.label.as_deref());
+    labels.into_iter().find(|label| label.rsplit(' ').next().is_some_and(|last| is("untold", last)))
+}
+
+/// The resources whose records an operation makes or changes.
+fn written(api: &ApiDoc) -> impl Iterator<Item = &String> {
+    let behaviour = &api.behaviour;
+    let own = [&behaviour.create, &behaviour.patch, &behaviour.replace, &behaviour.delete];
+    own.into_iter().flatten()
+}
+
+/// The nouns that a request would say: of what is shown or changed, and of the records that the path names.
+fn labels(api: &ApiDoc, resources: &IndexMap<String, ResourceDoc>) -> Vec<String> {
+    let behaviour = &api.behaviour;
+    let shown = behaviour.get.iter().chain(&behaviour.list).chain(written(api));
+    let removed = behaviour.also.iter().filter_map(|effect| effect.delete.as_ref());
+    let needed = api.parameters.values().filter(|doc| !doc.optional && doc.default.is_none());
+    let named = needed.filter_map(|doc| doc.reference.as_ref());
+    let all = shown.chain(removed).chain(named);
+    all.filter_map(|name| resources.get(name)?.label.clone()).collect()
+}

@@ -1,0 +1,224 @@
+//! Whether people have a noun for what an operation is about: the noun is written as a word in the document's prose, and is
+//! no name of an operation, of a version or of a schema.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use diorama_seeds::contract::noun;
+use diorama_seeds::english::{split_identifier as words, stem};
+use serde_json::Value as Json;
+
+/// Words by kinds, one kind a line.
+const WORDS: &str = include_str!("data/nouns.txt");
+/// Nesting of a document that is read for its prose.
+const MAX_DEPTH: u32 = 64;
+/// Words that a document's prose is known by, at most.
+const MAX_WORDS: usize = 50_000;
+
+static KINDS: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| {
+    let lines = WORDS.lines().filter(|line| !line.starts_with('#'));
+    let kinds = lines.filter_map(|line| line.split_once(": "));
+    kinds.map(|(kind, words)| (kind, words.split_whitespace().collect())).collect()
+});
+
+/// Returns true if a word is one of a kind of `data/nouns.txt`.
+pub(super) fn is(kind: &str, word: &str) -> bool {
+    KINDS.get(kind).is_some_and(|words| words.contains(word))
+}
+
+/// A name without the words at its end that only hold something: `template list` is `template`.
+pub(super) fn contained(label: &str) -> &str {
+    let mut rest = label;
+    while let Some((before, last)) = rest.rsplit_once(' ') {
+        if !is("containers", &last.to_lowercase()) {
+            break;
+        }
+        rest = before;
+    }
+    rest
+}
+
+/// The text without the sentences at its beginning that only say how something may be sent: `Required. The name.` is
+/// `The name.`
+pub(super) fn without_constraints(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let (first, after) = match rest.strip_prefix(['[', '(']) {
+            Some(inner) => inner.split_once([']', ')']).unwrap_or((rest, "")),
+            None => rest.split_once(['.', ':', '\n']).unwrap_or((rest, "")),
+        };
+        let name = words(first).join("_");
+        if after.trim().is_empty() || !is("constraints", &name) {
+            return rest;
+        }
+        rest = after.trim_start_matches(['.', ':', ']', ')']).trim_start();
+    }
+}
+
+/// The words that a document's texts use.
+pub(super) struct Prose(HashSet<String>);
+
+impl Prose {
+    /// Reads the summaries and descriptions of a document.
+    pub(super) fn of(root: &Json) -> Self {
+        let mut prose = Self(HashSet::new());
+        prose.add(root.pointer("/info/title").and_then(Json::as_str).unwrap_or_default());
+        let mut open = vec![(root, 0)];
+        while let Some((node, depth)) = open.pop() {
+            match node {
+                Json::Object(members) if depth < MAX_DEPTH => {
+                    for (name, inner) in members {
+                        match inner {
+                            Json::String(text) if name == "description" || name == "summary" => {
+                                prose.add(text)
+                            }
+                            _ => open.push((inner, depth + 1)),
+                        }
+                    }
+                }
+                Json::Array(items) if depth < MAX_DEPTH => {
+                    open.extend(items.iter().map(|inner| (inner, depth + 1)));
+                }
+                _ => {}
+            }
+        }
+        prose
+    }
+
+    /// Adds the words of a text of several; what stands alone may be a name.
+    fn add(&mut self, text: &str) {
+        if text.split_whitespace().nth(1).is_none() {
+            return;
+        }
+        for token in text.split(|c: char| c.is_whitespace() || matches!(c, '/' | '-' | '–' | '—')) {
+            let word = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+            let rest = word.get(1..).unwrap_or_default();
+            let is_word = word.chars().all(char::is_alphabetic)
+                && (rest.chars().all(char::is_lowercase) || word.chars().all(char::is_uppercase));
+            if is_word && self.0.len() < MAX_WORDS {
+                self.0.insert(noun(word));
+            }
+        }
+    }
+
+    /// Why people do not call anything so; nothing where they do.
+    pub(super) fn fault(&self, label: &str) -> Option<String> {
+        let said: Vec<String> = label.split(' ').map(str::to_lowercase).collect();
+        let (first, last) = (said.first()?, said.last()?);
+        let is_participle = |word: &str| word.ends_with("ed") && stem(word) != word;
+        let unknown = said.iter().find(|word| !self.0.contains(&noun(word)));
+        let why = if let Some(word) = said.iter().find(|word| word.contains(|c: char| c.is_ascii_digit())) {
+            format!("a version or a number: `{word}`")
+        } else if is("containers", last) {
+            format!("the name of a schema: `{label}`")
+        } else if let Some(joint) = said.iter().find(|word| is("joints", word)) {
+            format!("a clause with `{joint}`: `{label}`")
+        } else if said.len() > 1 && is("operations", first) {
+            format!("the name of an operation: `{label}`")
+        } else if is("deeds", last) {
+            format!("what is done: `{label}`")
+        } else if is_participle(last) || last.strip_suffix('s').is_some_and(is_participle) {
+            format!("a participle: `{label}`")
+        } else {
+            format!("no word of the document's texts: `{}`", unknown?)
+        };
+        Some(why)
+    }
+}
+
+/// Returns true if a text says that its operation ends something: `Revokes the token`, `this invalidates all links`.
+pub(super) fn says_end(text: &str) -> bool {
+    let is_end = |word: &str| {
+        let mut ends = KINDS.get("ends").into_iter().flatten();
+        ends.any(|verb| word == *verb || stem(word) == stem(verb) && word.ends_with('s'))
+    };
+    text.split(['.', '\n', ';']).any(|sentence| {
+        let said: Vec<String> = sentence
+            .split_whitespace()
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let opens = said.first().is_some_and(|first| is_end(first));
+        opens
+            || said
+                .windows(2)
+                .any(|pair| matches!(pair, [before, verb] if is("subjects", before) && is_end(verb)))
+    })
+}
+
+/// Returns true if a yes or no tells whether something may be done to a record: `canDelete`, `deletable`, `isEditable`.
+pub(super) fn permits(member: &str, verb: &str) -> bool {
+    let said = words(member);
+    let is_change = is("edits", verb);
+    let same = |word: &str| {
+        let done = word.strip_suffix("able").or_else(|| word.strip_suffix("ible")).unwrap_or(word);
+        let alike = |one: &str, other: &str| stem(one) == stem(other) || format!("{one}e") == other;
+        alike(done, verb)
+            || is_change && KINDS.get("edits").into_iter().flatten().any(|edit| alike(done, edit))
+    };
+    let allows = said.iter().any(|word| is("allows", word));
+    let denies = said.iter().any(|word| word.starts_with("not") || word.starts_with("un") || word == "non");
+    !denies
+        && match said.as_slice() {
+            [] => false,
+            [rest @ .., last] if last.ends_with("able") || last.ends_with("ible") => {
+                same(last) && rest.iter().all(|word| word == "is")
+            }
+            all => allows && all.len() <= 4 && all.iter().any(|word| !is("allows", word) && same(word)),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nouns_are_words_of_the_texts() {
+        let root = json!({"info": {"title": "Homes"}, "paths": {"/x": {"get": {
+            "summary": "Gethomedata", "description": "Lists the homes, their rooms and injured players of v1beta1."}}}});
+        let prose = Prose::of(&root);
+        let check = |label: &str, expect: &str| {
+            let fault = prose.fault(label).unwrap_or_default();
+            assert!(fault.starts_with(expect) && fault.is_empty() == expect.is_empty(), "{label}: {fault}");
+        };
+        check("room", "");
+        check("injured player", "");
+        check("gethomedata", "no word");
+        check("v1beta1", "a version");
+        check("room list", "the name of a schema");
+        check("get room", "the name of an operation");
+        check("associateds", "a participle");
+        assert_eq!((contained("room list"), contained("list")), ("room", "list"));
+    }
+
+    #[test]
+    fn constraints_are_no_descriptions() {
+        let check = |text: &str, expect: &str| assert_eq!(without_constraints(text), expect);
+        check("Required. The name of the room.", "The name of the room.");
+        check("[Output only] When it was made.", "When it was made.");
+        check("Output only. Required. The rent.", "The rent.");
+        check("Required.", "Required.");
+        check("Required by law. Yes.", "Required by law. Yes.");
+    }
+
+    #[test]
+    fn what_ends_something_is_known_by_its_text() {
+        assert!(says_end("Revokes the token."));
+        assert!(says_end("Returns a new key. This invalidates the old one."));
+        assert!(!says_end("Lists the deleted rooms. The link expires in an hour."));
+    }
+
+    #[test]
+    fn members_that_permit_are_known_by_their_verb() {
+        let check =
+            |member: &str, verb: &str, expect: bool| assert_eq!(permits(member, verb), expect, "{member}");
+        check("canDelete", "delete", true);
+        check("is_deletable", "delete", true);
+        check("allowEdit", "update", true);
+        check("canDelete", "archive", false);
+        check("deleted", "delete", false);
+        check("not_deletable", "delete", false);
+    }
+}
