@@ -139,8 +139,8 @@ pub struct Serve {
     /// DOCUMENT is given].
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub default_session: Option<bool>,
-    /// Credentials that APIs with `security` in their document ask for [default: any key or password, and OAuth2 tokens that the
-    /// session issued].
+    /// Credentials that APIs with `security` in their document ask for [default: any key, password or token; a token that
+    /// a session issued must still hold].
     #[arg(long, value_name = "HOW", value_enum)]
     pub auth: Option<AuthChoice>,
     /// Log requests to stderr.

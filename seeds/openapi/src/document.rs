@@ -5,13 +5,13 @@ mod replies;
 
 use std::collections::HashMap;
 
-use diorama_seeds::doc::{KeyPlace, SecurityDoc};
+use diorama_seeds::doc::SecurityDoc;
 use diorama_seeds::world::api_path::{choice, shape};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 pub(super) use self::parameters::path_parameters;
-use self::parameters::{parameter, parameter_schema, written_parameters};
+use self::parameters::{drop_credentials, parameter, parameter_schema, written_parameters};
 use self::replies::{
     headers, json_content, kinds, media, reply_content, success, success_response, true_json,
 };
@@ -25,7 +25,7 @@ use super::words::{is_identifier, sentence, snake, words};
 use super::{Note, Severity};
 
 /// Methods that can be operations, in the order in which they are read.
-const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+const METHODS: [&str; 6] = ["get", "post", "put", "patch", "delete", "query"];
 /// The operations of a document, and its head.
 pub(super) struct Document {
     pub(super) title: String,
@@ -44,6 +44,8 @@ pub(super) struct Operation {
     pub(super) path: String,
     /// The method and path by which callers reach it, where it is read as an operation of REST with others.
     pub(super) written: Option<(String, String)>,
+    /// The parameter that callers send for all parts of a resource's name in its path, and the collections of these.
+    pub(super) resource_name: Option<(String, Vec<String>)>,
     /// Query parameters or headers that choose it among those of its path, with their values.
     pub(super) chosen_by: IndexMap<String, String>,
     pub(super) summary: String,
@@ -214,16 +216,17 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
             forms.insert(form, all.len());
             all.push(Found { route, method, path, chosen_by, item, node });
         }
-        let named =
-            ["options", "head", "trace", "query"].into_iter().filter(|method| item.get(method).is_some());
+        let left_out = |method: &str, why: &str| {
+            let route = format!("{} {written}", method.to_uppercase());
+            Note::on(&route, Severity::LeftOut.says(why))
+        };
+        let named = ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some());
+        let why = "the method is not served; only GET, POST, PUT, PATCH, DELETE and QUERY are";
+        notes.extend(named.map(|method| left_out(method, why)));
         // Methods that OpenAPI does not know, since 3.2.
         let more = item.get("additionalOperations").and_then(Json::as_object).into_iter().flatten();
-        for method in named.chain(more.map(|(method, _)| method.as_str())) {
-            notes.push(Note::on(
-                &format!("{} {written}", method.to_uppercase()),
-                Severity::LeftOut.says("the method is not served; only GET, POST, PUT, PATCH and DELETE are"),
-            ));
-        }
+        let why = "the method is not served; of `additionalOperations` none is";
+        notes.extend(more.map(|(method, _)| left_out(method, why)));
     }
     all
 }
@@ -254,6 +257,11 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
         let mut unfolder = Unfolder::new(root, levels);
         let mut operation = operation(&mut unfolder, found.method, &found.path, found.item, found.node);
         operation.chosen_by.clone_from(&found.chosen_by);
+        // A read whose arguments are in a body (OpenAPI 3.2).
+        if operation.method == "QUERY" {
+            operation.written =
+                Some((std::mem::replace(&mut operation.method, "GET".to_owned()), found.path.clone()));
+        }
         operation.beside = beside(root, found);
         operation.parameters.retain(|parameter| {
             parameter.place == Place::Path || !found.chosen_by.contains_key(&parameter.name)
@@ -352,26 +360,6 @@ fn sayable(mut path: String) -> String {
     path
 }
 
-/// A key that a security scheme asks for is no argument of the operation.
-fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, SecurityDoc>) {
-    let used: Vec<&SecurityDoc> =
-        operation.security.iter().flat_map(IndexMap::keys).filter_map(|name| schemes.get(name)).collect();
-    operation.parameters.retain(|parameter| {
-        !used.iter().any(|scheme| match (scheme, parameter.place) {
-            (SecurityDoc::ApiKey { place, name }, Place::Query) => {
-                *place == KeyPlace::Query && *name == parameter.name
-            }
-            (SecurityDoc::ApiKey { place, name }, Place::Header) => {
-                *place == KeyPlace::Header && name.eq_ignore_ascii_case(&parameter.name)
-            }
-            (SecurityDoc::ApiKey { place, name }, Place::Cookie) => {
-                *place == KeyPlace::Cookie && *name == parameter.name
-            }
-            _ => false,
-        })
-    });
-}
-
 /// Returns true if callers are told to use another operation: by the mark for it, or by its name, its summary or the first
 /// sentence of its description.
 fn is_deprecated(node: &Json) -> bool {
@@ -460,6 +448,7 @@ fn operation<'a>(
         method: method.to_uppercase(),
         path: path.to_owned(),
         written: None,
+        resource_name: None,
         chosen_by: IndexMap::new(),
         summary: text("summary"),
         description: text("description"),

@@ -8,12 +8,15 @@ use diorama_seeds::materialise::{ANY_NAME, code_of_field, provider_of_field, pro
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
+use self::described::described;
+pub(super) use self::described::is_every;
 use self::ranges::{dated, numeric};
 use self::samples::{KINDS, few, sample_code, vocabulary};
 pub(super) use self::samples::{kinds_in_description, pattern_code};
 use super::shape::{Kind, Shape};
 use super::words::words;
 
+mod described;
 mod ranges;
 mod samples;
 
@@ -345,7 +348,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         of.pop_if(|last| last == "display");
         return Some(json!(provider_of_name(&of.join("_"))));
     }
-    Some(few(&samples).unwrap_or_else(|| anything(name)))
+    Some(few(&samples).or_else(|| described(shape)).unwrap_or_else(|| anything(name)))
 }
 
 /// What the name of something else is made by: a zone's `timezone_name` as a zone is. Nothing where the thing has names

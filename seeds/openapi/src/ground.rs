@@ -7,6 +7,7 @@
 mod acts;
 mod associations;
 mod counts;
+mod full_names;
 mod nameless;
 mod places;
 mod refers;
@@ -119,6 +120,7 @@ pub(super) fn ground(
         apis.push(api);
     }
     counts::add(&mut resources, &mut apis);
+    full_names::add(&places, &mut resources, &mut apis, operations);
     show_changes(root, &mut apis, operations);
     phrases::tell_apart(&mut apis);
     nameless::leave_out(&mut apis, operations, &resources, &Prose::of(root));
@@ -128,7 +130,8 @@ pub(super) fn ground(
             operations.len()
         ))));
     }
-    let given = given(&places, &resources);
+    let mut given = given(&places, &resources);
+    full_names::given(&places, operations, &mut given);
     let schemas = taker.finish();
     let hypotheses = places.guesses.all();
     let forms: Vec<String> = operations.iter().map(|operation| form(&places.parts(operation))).collect();

@@ -41,6 +41,7 @@ mod operations;
 mod overlay;
 mod phrases;
 mod protocol;
+mod resource_names;
 mod security;
 mod shape;
 mod slips;
@@ -194,6 +195,11 @@ impl Draft {
         let mut notes: Vec<Note> =
             lost.into_iter().map(|reason| Note::on_all(Severity::LeftOut.says(reason))).collect();
         let mut document = document::read(&root, &mut notes).map_err(refuse)?;
+        if resource_names::read(&root, &mut document.operations) {
+            let told =
+                "parameters that take full names of resources are read as one for each part of the name";
+            notes.push(Note::on_all(Severity::Other.says(told)));
+        }
         intent::read(&mut document.operations);
         free::mark(&mut document.operations);
         let identifier = identifier(name);

@@ -1,4 +1,5 @@
-//! Members without a name in schemas of replies: they get the name that only the example has.
+//! What media types say in another way than others: items of streams, and members without a name in schemas of replies, which get the
+//! name that only the example has.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -21,6 +22,11 @@ fn walk(root: &Json, node: &mut Json, depth: u32) {
     }
     match node {
         Json::Object(members) => {
+            // The schema of each item of a stream (OpenAPI 3.2).
+            if let (false, Some(items)) = (members.contains_key("schema"), members.get("itemSchema").cloned())
+            {
+                members.insert("schema".to_owned(), json!({"type": "array", "items": items}));
+            }
             if members.contains_key("schema") {
                 name(root, members);
             } else {

@@ -106,6 +106,8 @@ words! {
         Patch = "PATCH",
         /// Deletes.
         Delete = "DELETE",
+        /// Reads, with its arguments in a body.
+        Query = "QUERY",
     }
 
     /// The part of an HTTP request that has a parameter.

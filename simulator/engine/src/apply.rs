@@ -54,12 +54,14 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
         .map_err(|refusal| contract::refused(api, refusal))?;
     let mut run = Run::new(base, state, api, arguments);
     run.sent = sent;
+    run.steps = contract::read_steps(api, &call.arguments);
+    run.name_caller();
     run.authorise()?;
     let body = run.perform()?;
-    let Run { draft, made, .. } = run;
+    let Run { draft, made, next, .. } = run;
     let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
     let status = made.then_some(api.reply.made).flatten().unwrap_or(api.reply.status);
-    Ok(Applied { reply: Reply { status, body }, state, changes })
+    Ok(Applied { reply: Reply { status, body, next }, state, changes })
 }
 
 /// The refusal of a call to an API that is not there, with the names it may have meant. The search is named to those alone

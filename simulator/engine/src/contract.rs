@@ -2,11 +2,13 @@
 //! valid by its own.
 
 mod facts;
+mod steps;
 mod traced;
 
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Contract, Facts, Known, List, Side, noun, plain};
+use diorama_seeds::contract::{Contract, Facts, Known, List, ME, Side, key_name, noun, plain};
+use diorama_seeds::materialise::provider_of_name;
 use diorama_seeds::model::{Api, FieldId, Method, Parameter, Place, Record, ResourceId, Setter, Source};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
@@ -37,7 +39,6 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
         held(contract, schema, body)?;
         return Ok(match body {
             Json::Object(members) => members.clone(),
-            Json::Array(steps) => assigned(steps),
             _ => Map::new(),
         });
     }
@@ -69,6 +70,12 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
         members.entry(what).or_insert_with(|| value.clone());
     }
     Ok(unwrapped(&api.path, members))
+}
+
+/// Returns the steps of a body that is a JSON Patch (RFC 6902).
+pub(super) fn read_steps(api: &Api, given: &Map<String, Json>) -> Vec<Json> {
+    let whole = api.contract.as_ref().and_then(|contract| api.parameters.get(contract.whole?.index()));
+    whole.and_then(|whole| given.get(&*whole.name)).map(|body| steps::of_body(api, body)).unwrap_or_default()
 }
 
 /// Gives the refusal of an argument the status that the document declares for it. A path that names no key of a record names nothing.
@@ -103,16 +110,6 @@ fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
         }
     }
     members
-}
-
-/// Returns the members that the steps of a JSON Patch (RFC 6902) set.
-fn assigned(steps: &[Json]) -> Map<String, Json> {
-    let assigns = |step: &&Json| matches!(step["op"].as_str(), Some("add" | "replace"));
-    let member = |step: &Json| {
-        let name = step["path"].as_str()?.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
-        Some((name, step.get("value")?.clone()))
-    };
-    steps.iter().filter(assigns).filter_map(member).collect()
 }
 
 fn held(contract: &Contract, schema: &Json, body: &Json) -> Outcome<()> {
@@ -152,6 +149,29 @@ pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
 }
 
 impl Run<'_> {
+    /// Takes whoever asks for the person that a path calls `me`: the caller where one is known, else the first of those people.
+    pub(super) fn name_caller(&mut self) {
+        let api = self.api;
+        for (at, parameter) in api.parameters.iter().enumerate() {
+            let Type::Reference { resource: id, .. } = parameter.schema.kind else { continue };
+            let is_me = matches!(self.arguments.get(at), Some(Value::String(text)) if ME.contains(&&**text));
+            if !is_me || parameter.place != Place::Path || api.contract.is_none() {
+                continue;
+            }
+            let stem = key_name(&parameter.name).map(|(stem, _)| stem).unwrap_or_default();
+            let is_person = self.base.caller == Some(id)
+                || [stem.as_str(), &self.resource(id).label]
+                    .into_iter()
+                    .any(|noun| provider_of_name(noun) == "person_name");
+            let key = self.resource(id).key.index();
+            let is_free = self.draft.record(id, &self.arguments[at]).is_none();
+            let first = self.draft.state.iter(self.base, id).next().filter(|_| is_person && is_free);
+            if let Some(known) = first.and_then(|first| first.get(key)).cloned() {
+                self.arguments[at] = known;
+            }
+        }
+    }
+
     /// The record whose key a body names, if it has what a new one would be given.
     pub(super) fn named_in(
         &self,
@@ -188,6 +208,22 @@ impl Run<'_> {
         }
     }
 
+    /// Puts the body into a record that is changed, as its steps say where it has some.
+    ///
+    /// # Errors
+    /// A step that cannot be applied.
+    pub(super) fn keep_change(
+        &mut self,
+        id: ResourceId,
+        record: &Record,
+        values: &mut [Value],
+        merge: bool,
+    ) -> Outcome<()> {
+        self.follow_steps(id, record)?;
+        self.keep_body(id, values, merge || !self.steps.is_empty());
+        Ok(())
+    }
+
     /// Puts the body into a record: whole into the field that keeps it, and its members into fields of the same name.
     pub(super) fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
         let Some(keep) = self.behaviour().keep else { return };
@@ -196,11 +232,14 @@ impl Run<'_> {
             Some(Json::Object(members)) if merge => members,
             _ => Map::new(),
         };
-        let merges = merge && self.api.contract.as_ref().is_some_and(|contract| contract.merge);
+        // The members of a form are sent one by one, also those inside an object.
+        let is_merged = |contract: &Contract| contract.merge || contract.form;
+        let merges = merge && self.api.contract.as_deref().is_some_and(is_merged);
         for (name, sent) in &self.sent {
-            let patched = merges.then(|| merged(kept.get(name).cloned().unwrap_or_default(), sent, 0));
+            let is_whole = !merges || !self.steps.is_empty();
+            let patched = (!is_whole).then(|| merged(kept.get(name).cloned().unwrap_or_default(), sent, 0));
             let json = patched.as_ref().unwrap_or(sent);
-            if merges && json.is_null() {
+            if (merges || !self.steps.is_empty()) && json.is_null() {
                 kept.shift_remove(name);
             } else {
                 kept.insert(name.clone(), json.clone());
@@ -298,6 +337,7 @@ impl Run<'_> {
             self.tell_computed(id, record, &mut known)?;
             items.push(known);
         }
+        self.next = self.next_page(&window.next(&self.api.name, total));
         let json = self.list_json(contract, schema, (id, page, items), total, window);
         let records: Vec<_> = page.iter().map(|record| self.leaves_of(id, record)).collect();
         Ok(self.traced_list(&json, &self.api.reply.items, "", &records))
@@ -314,11 +354,8 @@ impl Run<'_> {
         let mut around = Known { seed: seed_of(&self.api.name, ""), ..Known::default() };
         let resource = self.resource(id);
         let keys: Vec<Json> = page.iter().map(|record| self.key_json(resource, record)).collect();
-        let given = self.api.parameters.iter().zip(&self.arguments);
-        let path = given.fold(self.api.path.to_string(), |path, (parameter, value)| {
-            path.replace(&format!("{{{}}}", parameter.name), &value.to_text(self.zone()))
-        });
-        around.members = window.told(&self.api.name, &path, total, &keys, self.page_parameter());
+        let address = self.next_page(&window.next(&self.api.name, total));
+        around.members = window.told(&self.api.name, total, &keys, address.as_deref());
         self.name_owner(&mut around);
         self.name_path(&mut around);
         let items = known.into_iter().map(|mut known| {
@@ -358,9 +395,33 @@ impl Run<'_> {
         contract.schemas.reply(schema, &Facts { known, list, now, lookup: self })
     }
 
-    fn page_parameter(&self) -> Option<&str> {
-        let page = self.api.query()?.page.as_ref()?;
-        self.parameter_name(page.parameter).map(|name| &**name)
+    /// The path and query of the next page: those of this one, with what asks for the next.
+    fn next_page(&self, next: &Json) -> Option<Str> {
+        let page = self.api.query()?.page.as_ref()?.parameter;
+        let asks = self.api.parameters.get(page.index()).filter(|_| !next.is_null())?;
+        let mut path = self.api.path.to_string();
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (parameter, value) in self.api.parameters.iter().zip(&self.arguments) {
+            let text = match value {
+                Value::Absent | Value::Null => continue,
+                Value::List(items) => {
+                    items.iter().map(|item| item.to_text(self.zone())).collect::<Vec<_>>().join(",")
+                }
+                value => value.to_text(self.zone()),
+            };
+            if parameter.place == Place::Path {
+                let text: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+                path = path.replace(&format!("{{{}}}", parameter.name), &text.replace('+', "%20"));
+            } else if parameter.place == Place::Query
+                && parameter.name != asks.name
+                && parameter.default.as_ref() != Some(value)
+            {
+                query.append_pair(parameter.wire_name(), &text);
+            }
+        }
+        let next = next.as_str().map_or_else(|| next.to_string(), str::to_owned);
+        query.append_pair(asks.wire_name(), &next);
+        Some(format!("{path}?{}", query.finish()).into())
     }
 }
 

@@ -36,6 +36,9 @@ const PREVIOUS: [&str; 9] = [
     "prevpage",
 ];
 
+/// Where addresses of pages lie, as long as nobody says how the world is reached.
+pub const HOST: &str = "https://example.com";
+
 /// Items of a list in one reply, at most.
 pub(super) const MAX_ITEMS: usize = 1_000;
 
@@ -92,27 +95,27 @@ impl Window {
         self.offset = place + 1;
     }
 
-    /// The members of a page in replies of contracts, by plain names.
-    pub(super) fn told(
-        &self,
-        api: &Str,
-        path: &str,
-        total: usize,
-        keys: &[Json],
-        parameter: Option<&str>,
-    ) -> HashMap<String, Json> {
-        let more = self.end() < total;
-        let next = match self.style {
-            _ if !more => Json::Null,
+    /// What asks for the next page: a number, an offset or a cursor; null behind the last.
+    pub(super) fn next(&self, api: &Str, total: usize) -> Json {
+        match self.style {
+            _ if self.end() >= total => Json::Null,
             Some(PageStyle::Cursor) => Json::from(cursor(api, self.end())),
             Some(PageStyle::Page) => Json::from(self.number.saturating_add(1)),
             Some(PageStyle::Offset) | None => Json::from(self.end()),
-        };
-        let spelt = next.as_str().map_or_else(|| next.to_string(), str::to_owned);
-        let address = match parameter {
-            Some(parameter) if more => Json::from(format!("https://example.com{path}?{parameter}={spelt}")),
-            _ => Json::Null,
-        };
+        }
+    }
+
+    /// The members of a page in replies of contracts, by plain names. `address` is that of the next page.
+    pub(super) fn told(
+        &self,
+        api: &Str,
+        total: usize,
+        keys: &[Json],
+        address: Option<&str>,
+    ) -> HashMap<String, Json> {
+        let more = self.end() < total;
+        let next = self.next(api, total);
+        let address = address.map_or(Json::Null, |address| Json::from(format!("{HOST}{address}")));
         let places = total.div_ceil(self.size.max(1));
         let last = i64::try_from(places).unwrap_or(i64::MAX).saturating_add(self.first).saturating_sub(1);
         let said: [(&[&str], Json); 13] = [

@@ -13,6 +13,8 @@ pub struct Reply {
     pub status: u16,
     /// The body.
     pub body: Body,
+    /// The path and query of the list's next page, where there is one.
+    pub next: Option<Str>,
 }
 
 /// A body as a tree. Lists and objects of records are taken apart down to their leaves.
@@ -49,6 +51,13 @@ impl Reply {
     #[must_use]
     pub const fn is_success(&self) -> bool {
         self.status >= 200 && self.status < 300
+    }
+
+    /// The address of the list's next page, where the list's own is `here`.
+    #[must_use]
+    pub fn next_at(&self, here: &str) -> Option<String> {
+        let (_, query) = self.next.as_ref()?.split_once('?')?;
+        Some(format!("{here}?{query}"))
     }
 
     /// The body as JSON text, in the values' one spelling.

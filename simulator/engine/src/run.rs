@@ -26,8 +26,12 @@ pub(super) struct Run<'a> {
     /// The signed-in user's key.
     pub(super) me: Option<Value>,
     pub(super) draft: Draft<'a>,
+    /// The steps of a body that is a JSON Patch.
+    pub(super) steps: Vec<serde_json::Value>,
     /// An upsert has made a record.
     pub(super) made: bool,
+    /// The path and query of the next page of the list that it shows.
+    pub(super) next: Option<Str>,
     bound: Vec<Bound>,
     /// The resource of the record that is bound as `record`.
     acted_on: Option<ResourceId>,
@@ -51,6 +55,8 @@ impl<'a> Run<'a> {
             me: None,
             draft: Draft::new(base, state),
             made: false,
+            next: None,
+            steps: Vec::new(),
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
             budget: Budget::new(base.budget()),

@@ -102,7 +102,12 @@ impl Range {
 
 /// Returns true if a media type that a document declares is JSON.
 pub(super) fn is_json(kind: &str) -> bool {
-    kind.contains("json") || kind == "*/*"
+    (kind.contains("json") && !is_lines(kind)) || kind == "*/*"
+}
+
+/// Returns true for lines of JSON, each of them a value.
+pub(super) fn is_lines(kind: &str) -> bool {
+    ["jsonl", "ndjson"].iter().any(|lines| kind.contains(lines))
 }
 
 /// The format of a document that a request prefers: the path's, or YAML where `Accept` rates YAML above JSON.

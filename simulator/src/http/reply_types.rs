@@ -64,7 +64,7 @@ pub(super) struct ResourceSummary {
 pub(super) struct ApiSummary {
     pub(super) name: String,
     pub(super) domain: Option<String>,
-    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE"]))]
+    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY"]))]
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) description: String,

@@ -32,7 +32,7 @@ pub(super) struct SearchRequest {
     /// Only APIs of the domain of this name.
     pub(super) domain: Option<String>,
     /// Only APIs of this method.
-    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE", null]))]
+    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY", null]))]
     pub(super) method: Option<String>,
     /// Which parts count: words, meaning, both, or both and what the hits need; the last when left out.
     #[schemars(extend("enum" = or_null(&SearchBy::ALL.map(SearchBy::name))))]

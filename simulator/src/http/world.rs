@@ -12,8 +12,9 @@ mod routes;
 use std::sync::{Arc, MutexGuard};
 
 use axum::extract::Request;
+use axum::http::header::LINK;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, World};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Method as ApiMethod, World};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use diorama_sessions::{Kind, Live, Problem, Ready, Slot};
@@ -256,12 +257,18 @@ fn call_by_route(
     }
     let own = auth::without_keys(world, api, query);
     let query = own.as_deref().unwrap_or(query);
-    let arguments = arguments(api, Parts { path, query, headers, body: request.body })?;
+    // A read that is called by POST has its arguments in a form.
+    let posted = *request.method == Method::POST && api.method == ApiMethod::Get;
+    let form = if posted { Some(request::as_query(query, headers, request.body)?) } else { None };
+    let body = if posted { &[] } else { request.body };
+    let query = form.as_deref().unwrap_or(query);
+    let arguments = arguments(api, Parts { path, query, headers, body })?;
     format::check(api, &arguments)?;
     let (entry, steps) = app.sessions.step(&mut live, &Call { api: api.name.to_string(), arguments })?;
     drop(live);
-    let mut response = make_response(api, &entry.reply, kind, &world.zone);
-    response.headers_mut().extend(make_declared_headers(api, request.uri.path(), &entry, &world.zone));
+    let here = format!("{}{}", app.settings.public_url, request.uri.path());
+    let mut response = make_response(api, &entry.reply, kind, &world.zone, &here);
+    response.headers_mut().extend(make_declared_headers(api, &here, request.uri.path(), &entry, &world.zone));
     Ok(after(steps, response))
 }
 
@@ -286,9 +293,11 @@ fn issue_token(
     Some(auth::issue(&auth::holder(live), domain, scheme, &asked))
 }
 
-/// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key.
+/// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key. `Link` is
+/// the address of the next page (RFC 8288) of the list at the address `here`.
 fn make_declared_headers(
     api: &Api,
+    here: &str,
     path: &str,
     entry: &LogEntry,
     zone: &Zone,
@@ -301,6 +310,10 @@ fn make_declared_headers(
         made.map(|key| format!("{}/{}", path.trim_end_matches('/'), utf8_percent_encode(&key, &SEGMENT)));
     let shown = entry.reply.json_tree(zone);
     let all = contract.headers_of(&shown, 0, entry.clock.0).filter_map(|(name, value)| {
+        if name.eq_ignore_ascii_case("link") {
+            let link = format!("<{}>; rel=\"next\"", entry.reply.next_at(here)?);
+            return Some((LINK, HeaderValue::from_str(&link).ok()?));
+        }
         let is_location = name.eq_ignore_ascii_case("location");
         let value = location.clone().filter(|_| is_location).unwrap_or(value);
         Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))

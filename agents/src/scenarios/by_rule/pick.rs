@@ -214,7 +214,11 @@ impl<'a> Author<'a> {
         let goal = ScenarioGoalDoc {
             user: both_hands(&SPOKEN.count, &[("noun", noun)]),
             does: sketch.steps.clone(),
-            only_if: if total.is_some() { Vec::new() } else { vec![whole.clone(), format!("{items}|length > 2")] },
+            only_if: if total.is_some() {
+                Vec::new()
+            } else {
+                vec![whole.clone(), format!("{items}|length > 2")]
+            },
             end: SPOKEN.in_all_end.iter().map(fill_in).collect(),
             facts: vec![total.clone().unwrap_or_else(|| format!("count({items})"))],
             ..ScenarioGoalDoc::default()

@@ -1,9 +1,12 @@
 //! The parameters of an operation.
 
+use diorama_seeds::contract::plain;
+use diorama_seeds::doc::{KeyPlace, SecurityDoc};
 use diorama_seeds::world::api_path::{Piece, segments};
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::{Parameter, Place};
+use super::{Operation, Parameter, Place};
 use crate::Severity;
 use crate::shape::{Kind, Shape, Unfolder};
 use crate::words::{is_identifier, sentence, snake};
@@ -66,6 +69,32 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
         free: None,
         constant: false,
     })
+}
+
+/// A key that a security scheme asks for is no argument of the operation.
+pub(super) fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, SecurityDoc>) {
+    let used: Vec<&SecurityDoc> =
+        operation.security.iter().flat_map(IndexMap::keys).filter_map(|name| schemes.get(name)).collect();
+    operation.parameters.retain(|parameter| {
+        !used.iter().any(|scheme| match (scheme, parameter.place) {
+            (SecurityDoc::ApiKey { place, name }, Place::Query) => {
+                *place == KeyPlace::Query && *name == parameter.name
+            }
+            (SecurityDoc::ApiKey { place, name }, Place::Header) => {
+                *place == KeyPlace::Header && name.eq_ignore_ascii_case(&parameter.name)
+            }
+            (SecurityDoc::ApiKey { place, name }, Place::Cookie) => {
+                *place == KeyPlace::Cookie && *name == parameter.name
+            }
+            _ => false,
+        })
+    });
+    // A token that is a parameter, too, may come as the scheme says.
+    let takes_tokens =
+        used.iter().any(|scheme| matches!(scheme, SecurityDoc::Oauth2 { .. } | SecurityDoc::Bearer {}));
+    for parameter in operation.parameters.iter_mut().filter(|_| takes_tokens) {
+        parameter.required &= !["token", "accesstoken"].contains(&plain(&parameter.name).as_str());
+    }
 }
 
 /// The name of a parameter that stands in brackets: `filter[status]` is `status`, and `page[number]` is `page`.

@@ -8,14 +8,13 @@ use crate::examples;
 use crate::shape::{self, Kind, Shape, Unfolder};
 
 /// Headers that the server sends where they apply.
-const SERVED: [&str; 9] = [
+const SERVED: [&str; 8] = [
     "date",
     "connection",
     "transfer-encoding",
     "set-cookie",
     "www-authenticate",
     "etag",
-    "link",
     "retry-after",
     "server",
 ];
@@ -80,7 +79,7 @@ pub(super) fn json_content(node: &Json) -> Option<&Json> {
 /// The content of a response that is JSON, or of any kind.
 pub(super) fn true_json(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object)?;
-    let json = content.iter().find(|(kind, _)| kind.contains("json"));
+    let json = content.iter().find(|(kind, _)| kind.contains("json") && !is_lines(kind));
     json.or_else(|| content.iter().find(|(kind, _)| *kind == "*/*")).map(|(_, media)| media)
 }
 
@@ -94,7 +93,7 @@ pub(super) fn reply_content(node: &Json) -> Option<&Json> {
 /// The media types of a response that can be served, where there are others than JSON.
 pub(super) fn kinds(node: &Json) -> Vec<String> {
     let content = node.get("content").and_then(Json::as_object).into_iter().flatten();
-    let is_json = |kind: &str| kind.contains("json") || kind == "*/*";
+    let is_json = |kind: &str| (kind.contains("json") && !is_lines(kind)) || kind == "*/*";
     let (json, others): (Vec<_>, Vec<_>) = content
         .filter(|(kind, media)| is_json(kind) || is_written(kind, media))
         .map(|(kind, _)| kind.clone())
@@ -105,11 +104,16 @@ pub(super) fn kinds(node: &Json) -> Vec<String> {
     if others.is_empty() { Vec::new() } else { json.chain(others).collect() }
 }
 
+/// Whether a media type is lines of JSON, each an item.
+fn is_lines(kind: &str) -> bool {
+    ["jsonl", "ndjson"].iter().any(|lines| kind.contains(lines))
+}
+
 /// Whether a value can be written as a media type: as XML, in lines, or as text.
 fn is_written(kind: &str, media: &Json) -> bool {
     let text =
         || media.get("schema").and_then(|schema| schema.get("type")).is_none_or(|kind| kind == "string");
-    kind.contains("xml") || kind.contains("csv") || (kind.starts_with("text/") && text())
+    is_lines(kind) || kind.contains("xml") || kind.contains("csv") || (kind.starts_with("text/") && text())
 }
 
 /// The content of a request or a response, its examples taken in.

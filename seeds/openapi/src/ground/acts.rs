@@ -79,6 +79,7 @@ impl<'a> Act<'a> {
         self.require_given();
         self.require_permission();
         self.relate();
+        self.require_related();
         self.agree();
         self.refer();
         self.take_over();

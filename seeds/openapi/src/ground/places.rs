@@ -133,6 +133,8 @@ pub(super) struct Places {
     joins: HashMap<String, Join>,
     /// The path that shows whoever asks, and the path of the collection that they are in.
     me: Option<(String, String)>,
+    /// The forms of the paths of collections whose records have full names.
+    pub(super) full: HashSet<String>,
     kinds: kinds::Kinds,
     pub(super) guesses: Guesses,
 }
@@ -142,6 +144,7 @@ impl Places {
     pub(super) fn of(operations: &[Operation], choices: &Choices) -> Self {
         let mut places = Self { guesses: Guesses::new(choices), ..Self::default() };
         places.read_forms(operations);
+        places.find_full_names(operations);
         for operation in operations.iter().filter(|operation| operation.method != "POST") {
             places.see(operation);
         }
@@ -181,6 +184,14 @@ impl Places {
         places.find_owners(operations);
         joins::find(&mut places, operations);
         places
+    }
+
+    fn find_full_names(&mut self, operations: &[Operation]) {
+        for operation in operations.iter().filter(|operation| operation.resource_name.is_some()) {
+            let parts = self.parts(operation);
+            let keys = parts.iter().enumerate().filter(|(_, part)| part.key().is_some());
+            self.full.extend(keys.map(|(at, _)| form(parts.get(..at).unwrap_or_default())));
+        }
     }
 
     /// Whoever asks is one of the records that have the same schema (`/me` beside `/users/{id}`).

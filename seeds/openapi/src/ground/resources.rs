@@ -247,6 +247,8 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let is_me = matches!(found.parts.last(), Some(Part::Text(text)) if ME.contains(&text.as_str()));
     let says_nothing = found.single && (found.label.ends_with("count") || is_me);
     let is_person = provider_of_name(&found.noun_words()) == "person_name";
+    let above = found.above.iter().filter_map(|above| Some(places.all.get_index(above.of?)?.1.noun.clone()));
+    let above: Vec<String> = above.collect();
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =
@@ -260,7 +262,12 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             || key_name(name).is_some_and(|(_, ending)| ending == "sid")
             || places.keyed.contains(&plain(name));
         // Small objects of values, such as an address, are a part of the record.
-        let scalar = (member.shape.is_scalar() || is_plain_object(&member.shape))
+        // Lists of texts are kept where a filter asks for one of them.
+        let own_noun = noun(name);
+        let is_asked =
+            [own_noun.clone(), format!("{own_noun}name")].iter().any(|name| places.asked.contains(name));
+        let texts = is_asked && matches!(&member.shape.kind, Kind::Array(item) if item.kind == Kind::String);
+        let scalar = (texts || member.shape.is_scalar() || is_plain_object(&member.shape))
             && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
         let touched = says(name, &CREATED) || says(name, &UPDATED);
         // Moments as numbers are kept as moments, and shown as numbers.
@@ -299,6 +306,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let from = if dated { SINCE } else { Span::USUAL.from };
         let to = if done.is_some() { -1 } else { Span::USUAL.to };
         let mut made = fakes::field(name, &shape, Span { from, to }, 0);
+        // A text that has only the noun of what the record stands below holds the key of that.
+        if fakes::is_anything(&made) && above.contains(&noun(name)) {
+            continue;
+        }
         (made.pattern, made.unique) = (None, false);
         made.default = made
             .default

@@ -8,6 +8,7 @@ use super::places::{Part, form, list, parts};
 use crate::document::Operation;
 use crate::examples;
 use crate::shape::{Kind, Member, Shape};
+use crate::words::is_id;
 
 /// A record as those who write it send it: its schema and shape.
 struct Written {
@@ -157,7 +158,13 @@ fn last(form: &str) -> String {
 /// A record: what is written, with its key.
 fn record((name, key): &(String, Shape), written: Option<&Written>) -> Written {
     let kind = if key.kind == Kind::Integer { "integer" } else { "string" };
-    let own = json!({"type": "object", "required": [name], "properties": {name: {"type": kind}}});
+    let mut own = json!({"type": "object", "required": [name], "properties": {name: {"type": kind}}});
+    // Clients look for the id of what they made under the name that most records have for it.
+    let has_id =
+        written.and_then(|written| written.shape.members()).is_some_and(|all| all.contains_key("id"));
+    if is_id(name) && name != "id" && !has_id {
+        own = json!({"type": "object", "required": [name, "id"], "properties": {name: {"type": kind}, "id": {"type": kind}}});
+    }
     let mut members = IndexMap::new();
     let shape = Shape::of(if key.kind == Kind::Integer { Kind::Integer } else { Kind::String });
     members.insert(name.clone(), Member { shape, required: true });

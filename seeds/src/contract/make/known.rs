@@ -5,7 +5,25 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use crate::contract::names::{KEYS, key_name};
+use crate::contract::names::{KEYS, key_name, plain};
+
+/// Names under which replies put what they show.
+pub(super) const WRAPPERS: [&str; 14] = [
+    "data",
+    "item",
+    "result",
+    "results",
+    "content",
+    "record",
+    "object",
+    "payload",
+    "response",
+    "value",
+    "body",
+    "entity",
+    "resource",
+    "attributes",
+];
 
 /// Known values of a record, for the members of a reply.
 #[derive(Clone, Debug, Default)]
@@ -135,6 +153,17 @@ impl Known {
         }
         let stem = if stem.is_empty() { inside } else { &stem };
         self.meant(stem)
+    }
+
+    /// The key of a record whose members were sent in an envelope, which lacks the key.
+    pub(super) fn enveloped_key(&self, name: &str, inside: &str, depth: u32) -> Option<&Json> {
+        let is_key = !self.key_name.is_empty() && plain(&self.key_name) == name;
+        (is_key && depth <= 2 && WRAPPERS.contains(&inside)).then_some(&self.key)
+    }
+
+    /// The record above that a member has for its name: `room` of what stands below a room.
+    pub(super) fn above(&self, name: &str) -> Option<&Named> {
+        self.meant(name).filter(|named| named.of != self.of && key_name(name).is_none())
     }
 
     /// The reference that a noun means: by its role, else by the kind of the record.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::known::Known;
+use super::known::WRAPPERS;
 use super::state::{FULL_DEPTH, Holds, MAX_STEPS, Maker, Place, Scope};
 use super::values::{alike, kind_of, one_of};
 use crate::contract::check::{Side, list, number, word};
@@ -16,23 +16,6 @@ use crate::contract::sample;
 const MAX_REPAIRS: u32 = 8;
 /// Names of made-up entries of maps.
 const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
-/// Names under which replies put what they show.
-const WRAPPERS: [&str; 14] = [
-    "data",
-    "item",
-    "result",
-    "results",
-    "content",
-    "record",
-    "object",
-    "payload",
-    "response",
-    "value",
-    "body",
-    "entity",
-    "resource",
-    "attributes",
-];
 
 impl Maker<'_> {
     pub(super) fn plain(
@@ -262,10 +245,14 @@ impl Maker<'_> {
             Scope::Found(members, _) => members
                 .get(here.name)
                 .or_else(|| members.iter().find(|(known, _)| plain(known) == name).map(|(_, value)| value))
-                .or_else(|| enveloped_key(known, &name, here))
+                .or_else(|| known.enveloped_key(&name, here.inside, here.depth))
                 .cloned(),
             Scope::Made(_) => None,
         };
+        // A count tells nothing of an object.
+        let told = told.filter(|told| holds == Holds::NoObject || !(told.is_number() || told.is_boolean()));
+        let is_free = told.is_none() && holds == Holds::NoObject && matches!(scope, Scope::Record(_));
+        let named = named.or_else(|| known.above(&name).filter(|_| is_free));
         if told.is_none()
             && let Some(whole) = self.whole(part, &name, scope)
         {
@@ -377,16 +364,16 @@ impl Maker<'_> {
             return Scope::Record(Rc::new(record));
         }
         if matches!(scope, Scope::Record(_)) {
-            let around = self.facts.list.is_some() && !self.listed;
+            // What stands beside a list tells of the list, unless it is a record.
+            let is_record = || self.listed && self.facts.lookup.record(&meant, known.seed).is_some();
+            let around = self.facts.list.is_some() && Rc::ptr_eq(known, &self.facts.known) && !is_record();
             if holds == Holds::OnlyObject || around || meant == known.noun || WRAPPERS.contains(&name) {
                 return scope.clone();
             }
         }
         if let Some(named) = named {
-            // The record above is shown as itself.
-            let record = self.facts.lookup.at(named.of, &named.noun, &named.key);
-            return record
-                .map_or_else(|| Scope::Made(known.clone()), |record| Scope::Record(Rc::new(record)));
+            let above = self.facts.lookup.at(named.of, &named.noun, &named.key);
+            return above.map_or_else(|| Scope::Made(known.clone()), |above| Scope::Record(Rc::new(above)));
         }
         let seed = sample::mix(known.seed, &meant);
         let like =
@@ -409,10 +396,4 @@ impl Maker<'_> {
             _ => None,
         }
     }
-}
-
-/// The key of a record whose members were sent in an envelope, which lacks the key.
-fn enveloped_key<'k>(known: &'k Known, name: &str, here: &Place<'_>) -> Option<&'k Json> {
-    let is_key = !known.key_name.is_empty() && plain(&known.key_name) == name;
-    (is_key && here.depth <= 2 && WRAPPERS.contains(&here.inside)).then_some(&known.key)
 }

@@ -217,7 +217,7 @@ fn place(
     let named = in_path.contains(&name);
     let by_default = if named {
         Place::Path
-    } else if matches!(method, Method::Post | Method::Put | Method::Patch) {
+    } else if matches!(method, Method::Post | Method::Put | Method::Patch | Method::Query) {
         Place::Body
     } else {
         Place::Query

@@ -43,7 +43,7 @@ fn a_word_that_is_none_of_a_set_is_refused_where_it_stands() {
         "found `body`, expected one of header, query, cookie",
     );
     let api = |member: &str| format!("apis:\n  - {{name: A, path: /a, {member}}}");
-    check(&api("method: get"), "found `get`, expected one of GET, POST, PUT, PATCH, DELETE");
+    check(&api("method: get"), "found `get`, expected one of GET, POST, PUT, PATCH, DELETE, QUERY");
     check(
         &api("method: GET, behaviour: {list: a, page: {style: token}}"),
         "found `token`, expected one of page, offset, cursor",

@@ -218,7 +218,7 @@ impl Shown<'_> {
                     let path = token_path(self.domain, scheme);
                     missing(&format!("`Authorization: Bearer` with a token of POST {path}"), "Authorization")
                 })?;
-                token::check(self.holder, self.domain, scheme, given, &need.scopes)
+                token::check(self.holder, self.domain, scheme, self.mode, given, &need.scopes)
             }
         }
     }

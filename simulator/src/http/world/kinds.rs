@@ -8,7 +8,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesStart, BytesText, Event};
 use serde_json::{Map, Value as Json};
 
-use crate::http::negotiate::{Accept, is_json};
+use crate::http::negotiate::{Accept, is_json, is_lines};
 use crate::http::text::JSON;
 
 /// Elements inside each other that are written.
@@ -46,6 +46,10 @@ pub(super) fn write_body(kind: &str, contract: &Contract, body: &Json) -> Option
             Json::String(text) => Some(text.clone()),
             body => write_csv(&list_rows(body)?),
         };
+    }
+    if is_lines(kind) {
+        let lines = |items: &[Json]| items.iter().map(|item| format!("{item}\n")).collect();
+        return Some(body.as_array().map_or_else(|| format!("{body}\n"), |items| lines(items)));
     }
     body.as_str().map(str::to_owned)
 }

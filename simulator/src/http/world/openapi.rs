@@ -13,7 +13,7 @@ pub use reply::schema as reply_schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, Place, World};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Method, Place, World};
 use serde_json::{Map, Value as Json, json};
 
 use super::auth::{self, Auth, requirements};
@@ -45,7 +45,8 @@ pub(in crate::http) fn described(
 ) -> Json {
     let mut paths = Map::new();
     for (position, api) in world.apis.iter().enumerate() {
-        if !sees(ApiId(position as u16)) {
+        // OpenAPI 3.1 has no QUERY.
+        if !sees(ApiId(position as u16)) || api.method == Method::Query {
             continue;
         }
         let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);

@@ -13,10 +13,11 @@ use super::kinds::write_body;
 use super::openapi::{declared, shaped};
 use crate::http::answer::{PROBLEM_JSON, Refused, json_text, respond, text};
 use crate::http::negotiate::is_json;
-use diorama_engine::Reply;
+use diorama_engine::{HOST, Reply};
 
-/// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document.
-pub(super) fn make_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone) -> Response<Body> {
+/// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document. The address
+/// of a list's next page follows from `here`, the request's own.
+pub(super) fn make_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone, here: &str) -> Response<Body> {
     if reply.is_success() && api.shows_nothing() {
         let status = if api.contract.is_some() { reply.status } else { 204 };
         return json_text(status, String::new());
@@ -30,7 +31,10 @@ pub(super) fn make_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone) -
         }
         return response;
     }
-    let body = reply.to_json(zone);
+    let mut body = reply.to_json(zone);
+    if let (Some(next), Some(address)) = (&reply.next, reply.next_at(here)) {
+        body = body.replacen(&format!("\"{HOST}{next}\""), &Json::from(address).to_string(), 1);
+    }
     if reply.is_success() {
         return json_text(reply.status, body);
     }

@@ -62,6 +62,27 @@ pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Jso
     Ok(arguments)
 }
 
+/// The query string of a read that is called by POST: its own, and the members of its form or of its JSON object.
+///
+/// # Errors
+/// A body that is neither.
+pub(super) fn as_query(query: &str, headers: &HeaderMap, body: &[u8]) -> Result<String, Problem> {
+    let mut whole = form_urlencoded::Serializer::new(query.to_owned());
+    let kind = media_type(headers).unwrap_or_default();
+    if is_json(&kind) {
+        let members: Map<String, Json> = serde_json::from_slice(body).map_err(|error| {
+            Problem::new(Kind::Malformed, format!("the body: expected a JSON object, found {error}"))
+        })?;
+        for (name, value) in &members {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            whole.append_pair(name, &text);
+        }
+    } else {
+        whole.extend_pairs(form_pairs(body)?);
+    }
+    Ok(whole.finish())
+}
+
 fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json>) -> Result<(), Problem> {
     for (given, text) in query {
         let sent_as = api.parameters.iter().find(|known| known.sent_as.as_deref() == Some(&*given));
@@ -198,6 +219,7 @@ fn argument(schema: &Schema, text: &str) -> Json {
         }
         Type::String | Type::Enum(_) => Json::from(text),
         _ if schema.nullable && text == "null" => Json::Null,
+        Type::Boolean => Json::from(text.to_ascii_lowercase()),
         Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => {
             text.parse::<i64>().map_or_else(|_| Json::from(text), Json::from)
         }

@@ -17,7 +17,12 @@ pub(super) struct Routes {
     routes: Vec<Route>,
     /// Routes by how many segments they have: only those can fit.
     by_length: Vec<Vec<usize>>,
+    /// Its paths are names of methods: `users.info`, `users.list`, `chat.delete`.
+    calls_by_name: bool,
 }
+
+/// Endings of paths with dots that show that these are names of methods and no kinds of files, at least.
+const LEAST_METHODS: usize = 4;
 
 #[derive(Debug)]
 struct Route {
@@ -78,7 +83,9 @@ impl Routes {
                 same.push(position);
             }
         }
-        Self { routes, by_length }
+        let called: BTreeSet<&str> = routes.iter().filter_map(Route::called).collect();
+        let calls_by_name = called.len() >= LEAST_METHODS;
+        Self { routes, by_length, calls_by_name }
     }
 
     /// Finds the API of a request, among those that its session sees. The path is as it stands in the request, still encoded; `has` says
@@ -99,8 +106,15 @@ impl Routes {
         if fitting.is_empty() {
             return Found::Nothing(self.near(path, sees));
         }
-        // HEAD is GET without the body.
-        let wanted = if method == "HEAD" { "GET" } else { method };
+        let is_read = fitting.iter().any(|route| route.method.as_str() == "GET" && route.is_called());
+        let is_written = fitting.iter().any(|route| route.method.as_str() == "POST");
+        let wanted = match method {
+            // HEAD is GET without the body.
+            "HEAD" => "GET",
+            // Callers of methods by name post their arguments, whatever they ask for.
+            "POST" if is_read && !is_written && self.calls_by_name => "GET",
+            method => method,
+        };
         let best = fitting.iter().filter(|route| route.method.as_str() == wanted);
         match best.min_by_key(|route| (route.rank(), Reverse(route.chosen_by.len()))) {
             Some(route) => Found::Api(route.api, route.values(given)),
@@ -161,6 +175,19 @@ impl Route {
                 Segment::Parameter(_) => !given.is_empty(),
                 Segment::Mixed(pieces) => values(pieces, given).is_some(),
             })
+    }
+
+    /// What follows the last dot of a path without parameters: `list` of `/users.list`.
+    fn called(&self) -> Option<&str> {
+        let Some(Segment::Literal(last)) = self.segments.last().filter(|_| self.is_literal()) else {
+            return None;
+        };
+        let (noun, verb) = last.rsplit_once('.')?;
+        (!noun.is_empty() && !verb.is_empty()).then_some(verb)
+    }
+
+    fn is_called(&self) -> bool {
+        self.called().is_some()
     }
 
     fn is_literal(&self) -> bool {

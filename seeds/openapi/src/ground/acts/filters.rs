@@ -1,17 +1,19 @@
 //! Filters and orders of lists: which records a parameter lets through, by its name, its type and the fields there are.
 
-use diorama_seeds::contract::{noun, plain};
+use diorama_seeds::contract::{key_name, noun, plain};
 use diorama_seeds::doc::{
     CompareDoc, Comparison, EachDoc, FieldDoc, FilterDoc, Place, RecordsDoc, ResourceDoc, SortDoc, TextDoc,
     TypeName,
 };
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
+use serde_json::json;
 
 use super::Act;
 use crate::Severity;
 use crate::bounds::{bound, is_order, ordered_by, stems};
-use crate::fakes;
+use crate::constants::quote;
+use crate::fakes::{self, is_every};
 use crate::ground::places::Collection;
 use crate::operations::argument;
 use crate::phrases;
@@ -64,7 +66,9 @@ impl Act<'_> {
                 let joined = words(&name).join("_");
                 self.compares(&resource, &name, &joined)
                     .or_else(|| self.equals(&resource, &name, &doc))
+                    .or_else(|| self.alike(&found.name, &resource, &name, &doc))
                     .or_else(|| self.any_of(&resource, &name, &doc))
+                    .or_else(|| self.one_of(&resource, &name, &doc))
                     .or_else(|| self.on_day(&resource, &name, &doc))
                     .or_else(|| self.in_year(&resource, &name, &joined))
                     .or_else(|| self.refers_to(&found.name, &resource, &name, &joined))
@@ -191,6 +195,29 @@ impl Act<'_> {
         })
     }
 
+    /// A text of the same name of which the document names other values: what `all` asks for is all.
+    fn alike(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+        let is_text = |doc: &FieldDoc| {
+            (doc.kind == Some(TypeName::String) || !doc.values.is_empty()) && doc.reference.is_none()
+        };
+        let named = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
+        let (field, known) = named.filter(|(field, known)| {
+            **field != resource.key && is_text(known) && is_text(doc) && !doc.values.is_empty()
+        })?;
+        let (every, own): (Vec<&String>, Vec<&String>) = doc.values.iter().partition(|value| is_every(value));
+        if let Some(own_field) = self.resources.get_mut(of).and_then(|known| known.fields.get_mut(field)) {
+            if own_field.values.is_empty() && fakes::is_anything(own_field) && !own.is_empty() {
+                own_field.fake = Some(json!({"provider": "pick", "of": own}));
+            }
+        }
+        let given = argument(name);
+        let all: Vec<String> = every.iter().map(|value| format!("{given} == {}", quote(value))).collect();
+        let whole = if known.optional { format!("item.{field} != null && ") } else { String::new() };
+        let all: String = all.iter().map(|test| format!("{test} || ")).collect();
+        self.demand(name, &format!("({all}({whole}string(item.{field}) == string({given})))"));
+        Some(format!("with {} {{}}", label(name)))
+    }
+
     /// A list of values, one of which a record has: `status=open,closed`.
     fn any_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let item = doc.items.as_ref().filter(|_| doc.kind == Some(TypeName::List))?;
@@ -204,6 +231,23 @@ impl Act<'_> {
         }
         self.compare(name, field, Comparison::In);
         Some(format!("whose {} is {{}}", label(field)))
+    }
+
+    /// One of the texts that a record lists: `tag` or `tag_name` of its `tags`.
+    fn one_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+        let stem = key_name(name).filter(|(_, ending)| *ending == "name").map(|(stem, _)| stem);
+        let wanted = stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| noun(name));
+        let texts = |known: &FieldDoc| {
+            let item = known.items.as_ref().filter(|_| known.kind == Some(TypeName::List));
+            item.is_some_and(|item| item.kind == Some(TypeName::String) && item.reference.is_none())
+        };
+        let is_text = doc.kind == Some(TypeName::String) && doc.values.is_empty();
+        let found = resource.fields.iter().find(|(field, known)| noun(field) == wanted && texts(known));
+        let (field, known) = found.filter(|_| is_text)?;
+        let given = argument(name);
+        let whole = if known.optional { format!("item.{field} != null && ") } else { String::new() };
+        self.demand(name, &format!("({whole}{given} in item.{field})"));
+        Some(format!("with the {} {{}}", label(&wanted)))
     }
 
     /// A day by a name that only says so: `on`, `date`, `day`.

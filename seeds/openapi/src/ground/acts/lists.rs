@@ -9,12 +9,22 @@ use crate::Severity;
 use crate::ground::places::{Collection, Part, list};
 use crate::ground::resources::CREATED;
 use crate::phrases;
+use crate::shape::Shape;
 use crate::words::{is_plural, label, plural, words};
 
 const PAGES: [&str; 2] = ["page", "pagenumber"];
 const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startindex"];
-const CURSORS: [&str; 8] =
-    ["cursor", "after", "startingafter", "pagetoken", "nexttoken", "marker", "continuationtoken", "before"];
+const CURSORS: [&str; 9] = [
+    "cursor",
+    "after",
+    "startingafter",
+    "pagetoken",
+    "nextpagetoken",
+    "nexttoken",
+    "marker",
+    "continuationtoken",
+    "before",
+];
 const LIMITS: [&str; 10] =
     ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
 
@@ -89,8 +99,15 @@ impl Act<'_> {
             (PageStyle::Offset, &OFFSETS[..], TypeName::Integer),
             (PageStyle::Cursor, &CURSORS[..], TypeName::String),
         ];
-        let found =
-            styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)));
+        // A cursor that replies show under the parameter's own name goes before the number of a page.
+        let reply = self.operation.reply.as_ref().map(Shape::first_object).and_then(Shape::members);
+        let is_shown =
+            |name: &String| reply.is_some_and(|all| all.keys().any(|shown| plain(shown) == plain(name)));
+        let cursor = of(&CURSORS, &self.api).filter(is_shown);
+        let cursor = cursor.map(|name| (PageStyle::Cursor, name, TypeName::String));
+        let found = cursor.or_else(|| {
+            styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)))
+        });
         let (style, parameter, kind) = match (found, &limit) {
             (Some(found), _) => found,
             (None, Some(_)) => {

@@ -2,7 +2,7 @@
 //! what plays, and what is sent beside goes to the fields of its name.
 
 use diorama_seeds::contract::{is_passing, plain};
-use diorama_seeds::doc::{FieldDoc, Place, TypeName};
+use diorama_seeds::doc::{FieldDoc, Place, RefusalDoc, RequireDoc, TypeName};
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 
@@ -13,7 +13,7 @@ use crate::fakes;
 use crate::ground::places::{Above, Part, form, keys};
 use crate::operations::argument;
 use crate::phrases;
-use crate::words::{is_identifier, words};
+use crate::words::{is_id, is_identifier, words};
 
 impl Act<'_> {
     /// The record that a path is about which ends with a word: of the key before it, the only one of its kind there, or
@@ -201,6 +201,39 @@ impl Act<'_> {
             set.insert(name.clone(), value);
         }
         self.api.behaviour.set.extend(set);
+    }
+
+    /// What a body names by the very name of a key in paths must be there.
+    pub(super) fn require_related(&mut self) {
+        let behaviour = &self.api.behaviour;
+        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
+        let resource = changed.and_then(|name| self.resources.get(name)).filter(|_| behaviour.each.is_none());
+        let mut required = Vec::new();
+        for field in resource.into_iter().flat_map(|known| known.fields.values()) {
+            let Some(target) = &field.reference else { continue };
+            let Some(other) = self.places.all.values().find(|found| found.name == *target) else { continue };
+            let Some(item) = other.item.as_deref().filter(|item| is_id(item) && plain(item) != plain("id"))
+            else {
+                continue;
+            };
+            let given = self.api.parameters.iter().find(|(name, doc)| {
+                plain(name) == plain(item)
+                    && doc.place == Some(Place::Body)
+                    && doc.optional
+                    && is_identifier(name)
+            });
+            let Some((name, _)) = given else { continue };
+            let given = argument(name);
+            required.push(RequireDoc {
+                that: format!("!given({given}) || {target}.exists({given})"),
+                otherwise: RefusalDoc {
+                    status: self.operation.refusal,
+                    reason: Vec::new(),
+                    message: format!("there is no such {}", other.label),
+                },
+            });
+        }
+        self.api.behaviour.require.extend(required);
     }
 }
 

@@ -33,6 +33,13 @@ impl Places {
         })
     }
 
+    /// The keys in a collection's path that are the first part of a key of two, and no record's own.
+    fn firsts<'c>(&self, found: &'c Collection) -> Vec<&'c str> {
+        let whole = [found.parts.as_slice(), &[Part::Key(String::new())]].concat();
+        let is_first = |at: &usize| self.is_first_part(&whole, *at);
+        (0..found.parts.len()).filter(is_first).filter_map(|at| found.parts.get(at)?.key()).collect()
+    }
+
     /// Whether what a place shows may be the records of another: they have the same schema, or share half of its members.
     pub(super) fn is_alike(&self, own: Option<usize>, other: &Collection) -> bool {
         let Some(own) = own.and_then(|own| self.all[own].record.as_ref()) else { return true };
@@ -87,16 +94,16 @@ impl Places {
             let index =
                 self.kind(item, noun).filter(|_| own.is_none_or(|own| own.item.is_none() && !own.made))?;
             let other = &self.all[index];
-            // The first part of a key of two is no record of its own.
-            let whole = [other.parts.as_slice(), &[Part::Key(String::new())]].concat();
-            let firsts: Vec<&str> = (0..other.parts.len())
-                .filter(|at| self.is_first_part(&whole, *at))
-                .filter_map(|at| other.parts.get(at)?.key())
-                .collect();
+            let firsts = self.firsts(other);
             let is_known = |key: &&str| known.contains(key) || self.is_constant(key) || firsts.contains(key);
             keys(&other.parts).iter().all(is_known).then_some(index)
         };
         let found = self.same_elsewhere(parts).or_else(same).or_else(said).or_else(alike)?;
+        // What is made elsewhere names what it is listed below.
+        let names = |key: &str| self.all[found].sent.as_ref().is_some_and(|sent| sent.member(key).is_some());
+        if keys(parts).last().is_some_and(|key| is_id(key) && names(key)) {
+            return Some(found);
+        }
         let is_own = self.guesses.guess("list", &form(parts), Strength::Likeness, 2) == 1;
         (!is_own).then_some(found)
     }

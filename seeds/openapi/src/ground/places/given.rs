@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
+use diorama_seeds::contract::{ANY_KEY, is_gone, key_name, noun, plain};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -74,7 +74,17 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         let Some(at) = reach.unknown(parts) else { break };
         let Part::Key(name) = &parts[at] else { break };
         reach.given.insert(plain(name));
-        found.extend(reach.value(operation, parts, at).map(|given| (name.clone(), given)));
+        let given = reach.value(operation, parts, at);
+        found.extend(given.clone().map(|given| (name.clone(), given)));
+        // One place of a path has one key, whatever its paths call it.
+        let whole = form(parts.get(..=at).unwrap_or_default());
+        let same = paths.iter().filter(|other| form(other.get(..=at).unwrap_or_default()) == whole);
+        let others: BTreeSet<&str> = same.filter_map(|other| other.get(at)?.key()).collect();
+        for other in others.into_iter().filter(|other| plain(other) != plain(name)) {
+            if reach.given.insert(plain(other)) && !ANY_KEY.contains(&&*plain(other)) {
+                found.extend(given.clone().map(|given| (other.to_owned(), given)));
+            }
+        }
     }
     let listed = reach.listed(&paths);
     for (name, given) in found {
@@ -199,6 +209,10 @@ impl Reach<'_> {
     /// An operation can be called: what it replies is known.
     fn see(&mut self, operation: &Operation, parts: &[Part]) {
         let Some(reply) = operation.reply.as_ref().filter(|reply| !reply.is_scalar()) else { return };
+        // Keys of what is gone open nothing.
+        if matches!(parts.last(), Some(Part::Text(text)) if is_gone(text)) {
+            return;
+        }
         names(reply, "", &mut self.told, 0);
         let here = self.places.all.get_index_of(&form(parts));
         match list(operation, parts).filter(|_| operation.method == "GET") {

@@ -8,7 +8,7 @@ use super::{Collection, Places, form};
 use crate::document::Operation;
 use crate::hypotheses::Strength;
 use crate::shape::{Kind, Shape};
-use crate::words::identifier;
+use crate::words::{identifier, is_id, words};
 
 impl Places {
     /// Finds the members that show the keys.
@@ -36,8 +36,17 @@ impl Places {
             // A list may show the id of what its own path shows without one.
             members.sort_by_key(|(rank, (name, _))| (*rank > 0, !is_sure_key(name, &param, &found.noun)));
             let mut seen = HashSet::new();
-            members.retain(|(_, (name, _))| seen.insert(name.clone()));
-            let take = guesses.guess("key", &form(&found.parts), Strength::Member, members.len());
+            // A full name is no key by itself.
+            let is_full = self.full.contains(&form(&found.parts));
+            members.retain(|(_, (name, _))| seen.insert(name.clone()) && !(is_full && plain(name) == "name"));
+            // An id of the very name is sure, and so is what the name ends with: `gid` of `task_gid`.
+            let said = words(&param);
+            let is_sure = members.first().is_some_and(|(_, (name, _))| {
+                let ends = said.len() > 1 && said.last() == Some(name) && name != "name" && !is_id(name);
+                ends || (is_id(&param) && plain(name) == plain(&param))
+            });
+            let ways = if is_sure { 1 } else { members.len() };
+            let take = guesses.guess("key", &form(&found.parts), Strength::Member, ways);
             let member = members.into_iter().nth(take).map(|(_, member)| member);
             if let Some((name, shape)) = member {
                 found.key = identifier(&name);
@@ -157,7 +166,9 @@ fn key_members(record: &Shape, param: &str, given: &Shape, noun: &str) -> Vec<(S
     let exact = member(&plain(param), &scalar);
     // A user name is a login, and not what somebody is called.
     let login = (plain(param) == "username").then(|| "login".to_owned());
-    let mut names: Vec<String> = login.into_iter().chain([ending.to_owned()]).collect();
+    // The last word of a name may be what the document calls keys: `gid` of `task_gid`.
+    let last = words(param).pop().filter(|last| words(param).len() > 1 && *last != noun && *last != stem);
+    let mut names: Vec<String> = login.into_iter().chain(last).chain([ending.to_owned()]).collect();
     for noun in [stem.as_str(), noun] {
         names.push(format!("{noun}{ending}"));
     }

@@ -17,7 +17,7 @@ pub(in crate::ground) enum Part {
 
 impl Part {
     /// The name of a key.
-    pub(super) fn key(&self) -> Option<&str> {
+    pub(in crate::ground) fn key(&self) -> Option<&str> {
         match self {
             Self::Key(name) => Some(name),
             Self::Text(_) => None,

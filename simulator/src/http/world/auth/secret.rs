@@ -8,7 +8,8 @@ use diorama_seeds::value::Instant;
 /// How much of a world's security is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auth {
-    /// The credentials that an API needs must be there and well formed; any key will do, and tokens must be issued and still hold.
+    /// The credentials that an API needs must be there and well formed; any key or token will do,
+    /// but a token of the form that sessions issue must be issued and still hold.
     #[default]
     Shown,
     /// Keys and secrets must be those of the session, too.

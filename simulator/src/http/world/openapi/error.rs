@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use diorama_seeds::contract::tells_error;
 use diorama_seeds::model::Api;
 use serde_json::{Map, Value as Json, json};
 
@@ -69,9 +70,9 @@ impl Maker<'_> {
         };
         let properties = schema.get("properties").and_then(Json::as_object);
         for (name, part) in properties.into_iter().flatten() {
-            // Deep things that need not be there say nothing new.
+            // Deep things that need not be there say nothing new, unless they are called errors.
             let plain = !matches!(kind(part), "object" | "array");
-            if required(name) || (plain && depth < 2) {
+            if required(name) || (plain && depth < 3) || (depth < 2 && tells_error(name)) {
                 body.insert(name.clone(), self.make(part, name, depth + 1));
             }
         }
@@ -148,6 +149,7 @@ impl Maker<'_> {
                 "status" | "statuscode" => self.status().to_string(),
                 "field" | "parameter" | "param" | "path" | "property" | "pointer" => of("parameter"),
                 "expected" => of("expected"),
+                url if url.ends_with("url") => "about:blank".to_owned(),
                 _ => of("detail"),
             },
         };
@@ -227,6 +229,11 @@ mod tests {
             json!({"allOf": [{"type": "object", "properties": {"ok": {"type": "boolean"}}}, {"required": ["ok"],
                 "additionalProperties": false}]}),
             json!({"ok": false}),
+        );
+        check(
+            json!({"type": "object", "additionalProperties": false, "properties": {"errors": {"type": "array", "items": {
+                "type": "object", "properties": {"field": {"type": "string"}, "message": {"type": "string"}}}}}}),
+            json!({"errors": [{"field": "film_id", "message": "no film has the id 7"}]}),
         );
         check(json!({"type": ["null", "string"]}), json!("no film has the id 7"));
         check(

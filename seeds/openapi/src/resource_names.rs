@@ -1,0 +1,144 @@
+//! Paths whose parameters take whole names of resources: `/v1/{parent}/instances` where `parent` is
+//! `projects/{project}/locations/{location}`.
+//!
+//! Such a path is read as the one that has a parameter for each part of the name. The dotted id of its operation tells the
+//! parts (`redis.projects.locations.instances.list`).
+
+use std::cell::LazyCell;
+use std::collections::HashSet;
+
+use serde_json::Value as Json;
+
+use super::document::{Operation, Parameter, Place, path_parameters};
+use super::shape::{Kind, Shape};
+use super::words::words;
+
+/// Collections in one name, at most.
+const MAX_PARTS: usize = 8;
+
+/// Rewrites them. Returns true if there are some.
+pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
+    let service = service(root);
+    let mut taken: HashSet<(String, String)> =
+        operations.iter().map(|operation| (operation.method.clone(), shape(&operation.path))).collect();
+    // The form of names is told somewhere: `projects/{project_id}/locations/{location_id}`.
+    let text = LazyCell::new(|| root.to_string());
+    let is_told = |first: &str| {
+        ["{", "*", "example", "my"].iter().any(|next| text.contains(&format!("{first}/{next}")))
+    };
+    let mut found = false;
+    for operation in operations {
+        let Some((path, sent, chain)) = expanded(operation, &service) else { continue };
+        if !chain.first().is_some_and(|first| is_told(first))
+            || !taken.insert((operation.method.clone(), shape(&path)))
+        {
+            continue;
+        }
+        let description = operation
+            .parameters
+            .iter()
+            .find(|parameter| parameter.name == sent)
+            .map(|parameter| parameter.description.clone())
+            .unwrap_or_default();
+        operation.parameters.retain(|parameter| parameter.name != sent);
+        let parts = chain.iter().map(|collection| Parameter {
+            name: key(collection),
+            sent_as: None,
+            place: Place::Path,
+            required: true,
+            description: description.clone(),
+            shape: Shape::of(Kind::String),
+            free: None,
+            constant: false,
+        });
+        let parts: Vec<Parameter> = parts.collect();
+        drop(operation.parameters.splice(0..0, parts));
+        operation.resource_name = Some((sent, chain));
+        operation.path = path;
+        found = true;
+    }
+    found
+}
+
+/// The name of the service that ids of operations may begin with: the first label of its host.
+fn service(root: &Json) -> String {
+    let said = root.pointer("/info/x-serviceName").and_then(Json::as_str).map(str::to_owned);
+    let host = root.pointer("/servers/0/url").and_then(Json::as_str).and_then(|url| url.split_once("://"));
+    let label = host.and_then(|(_, rest)| rest.split(['.', '/']).next()).map(str::to_owned);
+    said.or(label).unwrap_or_default()
+}
+
+/// The parameter of a part: `instancesId`.
+pub(super) fn key(collection: &str) -> String {
+    format!("{collection}Id")
+}
+
+fn shape(path: &str) -> String {
+    path_parameters(path)
+        .iter()
+        .fold(path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), "{}"))
+}
+
+/// The path with a parameter for each part, the parameter that it had for all of them, and the collections of that.
+fn expanded(operation: &Operation, service: &str) -> Option<(String, String, Vec<String>)> {
+    let [sent]: [String; 1] = path_parameters(&operation.path).try_into().ok()?;
+    let mut chain: Vec<&str> = operation.id.as_deref()?.split('.').collect();
+    chain.pop()?;
+    if chain.first() == Some(&service) {
+        chain.remove(0);
+    }
+    let is_word = |word: &&str| words(word).len() == 1 || word.chars().all(|c| c.is_ascii_alphanumeric());
+    if chain.is_empty() || chain.len() > MAX_PARTS || !chain.iter().all(is_word) {
+        return None;
+    }
+    let braced = format!("{{{sent}}}");
+    let (before, after) = operation.path.split_once(&braced)?;
+    if !before.ends_with('/') || before.trim_matches('/').contains('/') {
+        return None;
+    }
+    let next = after.strip_prefix('/').and_then(|rest| rest.split(['/', ':']).next()).unwrap_or_default();
+    // What is below the name may be the last collection itself.
+    let below = chain.last() == Some(&next);
+    let named: Vec<String> =
+        chain.iter().take(chain.len() - usize::from(below)).map(|part| (*part).to_owned()).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let whole: Vec<String> = named.iter().map(|part| format!("{part}/{{{}}}", key(part))).collect();
+    Some((format!("{before}{}{after}", whole.join("/")), sent, named))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn names_of_resources_are_read_as_their_parts() {
+        let name = |form: &str| {
+            json!([{"name": "name", "in": "path", "required": true, "schema": {"type": "string"},
+            "description": format!("The name, in the form `{form}`.")}])
+        };
+        let operation = |id: &str, form: &str| json!({"operationId": id, "parameters": name(form), "responses": {"200": {"description": ""}}});
+        let text = json!({"openapi": "3.0.0", "info": {"title": "Cache", "version": "1"},
+        "servers": [{"url": "https://cache.example/"}],
+        "paths": {
+            "/v1/{name}": {"get": operation("cache.projects.shelves.get", "projects/{project}/shelves/{shelf}")},
+            "/v1/{name}:open": {"post": operation("cache.projects.shelves.open", "projects/{project}/shelves/{shelf}")},
+            "/v1/{name}/shelves": {"get": operation("cache.projects.shelves.list", "projects/{project}")},
+            "/v2/{name}": {"get": operation("other", "any")},
+        }});
+        let imported =
+            crate::import("cache.json", text.to_string().as_bytes(), &crate::ImportOptions::default())
+                .unwrap();
+        let paths: Vec<&str> = imported.doc.apis.iter().map(|api| api.path.as_str()).collect();
+        assert_eq!(
+            paths,
+            [
+                "/v1/projects/{projectsId}/shelves/{shelvesId}",
+                "/v1/projects/{projectsId}/shelves/{shelvesId}:open",
+                "/v1/projects/{projectsId}/shelves",
+                "/v2/{name}",
+            ]
+        );
+    }
+}
