@@ -20,4 +20,4 @@ pub mod verify;
 pub mod worlds;
 
 /// Version of the pipeline: the same seed and version give the same rows.
-pub const GENERATOR_VERSION: &str = "generate/3";
+pub const GENERATOR_VERSION: &str = "generate/4";

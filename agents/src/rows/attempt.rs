@@ -45,8 +45,7 @@ const JOINED_ATTEMPTS: u32 = 24;
 const DETOUR_ATTEMPTS: u32 = 12;
 /// Attempts with the domain whose turn it is before any domain will do.
 const DOMAIN_ATTEMPTS: u32 = 48;
-/// Shares of the conversations that join a matter of another domain, and another one of the same domain, of those whose ability
-/// allows for it.
+/// Shares of the conversations that join a matter of another domain, and another one of the same domain.
 const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 60), (Joins::OneDomain, 10), (Joins::Nothing, 30)];
 /// Minutes after the world's start in which sessions begin.
 const START_SPAN_MINUTES: i64 = 45;
@@ -168,7 +167,7 @@ impl<'a> RowMaker<'a> {
             place: turn.map_or_else(|| stream.random(), |turn| turn.place),
             scenario: scenarios.first().copied(),
         };
-        let joins = joins(ability, self.joined, &mut stream);
+        let joins = joins(self.joined, &mut stream);
         let mut detour = scenario_set.draw_detour(&mut stream);
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
@@ -232,13 +231,10 @@ impl<'a> RowMaker<'a> {
     }
 }
 
-/// Draws the domains that a conversation of an ability joins: none for one that retrieves a single API.
-fn joins(ability: Ability, joined: &[(Joins, u32)], rng: &mut ChaCha8Rng) -> Joins {
+/// Draws the domains that a conversation joins.
+fn joins(joined: &[(Joins, u32)], rng: &mut ChaCha8Rng) -> Joins {
     let number = rng.random_range(0..weights::sum(joined, |(_, share)| *share).max(1));
-    match (ability, weights::pick(joined, |(_, share)| *share, number)) {
-        (Ability::Call | Ability::PlanRetrieveCall, Some((joins, _))) => joins,
-        _ => Joins::Nothing,
-    }
+    weights::pick(joined, |(_, share)| *share, number).map_or(Joins::Nothing, |(joins, _)| joins)
 }
 
 /// Draws one of the abilities asked for.
@@ -262,33 +258,63 @@ pub(crate) fn count_mutants(funnel: &mut Funnel, report: &GateReport) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use diorama_engine::tools::TOOL_SEARCHER;
     use diorama_output::plan::Batch;
+    use diorama_proof::candidate::CandidateGoal;
 
     use super::*;
+    use crate::scenarios::Shares;
     use crate::worlds::recipe::Ingredients;
 
-    #[test]
-    fn a_share_of_detours_is_one_of_conversations_and_not_of_tries() {
-        const ROWS: u64 = 60;
-        let worlds =
-            crate::catalog::worlds().unwrap().into_iter().filter(|world| world.name == "city_library");
-        let recipe = Recipe::new(Ingredients {
+    const ROWS: u64 = 60;
+
+    /// A recipe of rows over one domain of the catalog.
+    fn recipe(domain: &str, ability: Ability, shares: Shares) -> Recipe {
+        let worlds = crate::catalog::worlds().unwrap().into_iter().filter(|world| world.name == domain);
+        Recipe::new(Ingredients {
             seed: 1,
-            abilities: vec![Ability::Call],
+            abilities: vec![ability],
             domains: Vec::new(),
             worlds: worlds.collect(),
             test_split: Default::default(),
             domains_per_world: 1,
             dialogues: ROWS,
-            shares: [("slip".to_owned(), 0.5)].into(),
+            shares,
             model: None,
-        });
-        let recipe = recipe.unwrap();
+        })
+        .unwrap()
+    }
+
+    /// Makes the conversations of a recipe's only batch.
+    fn prove_all(recipe: &Recipe) -> Vec<Proven> {
         let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..ROWS };
-        let world = make_batch_world(&recipe, &batch).unwrap();
+        let world = make_batch_world(recipe, &batch).unwrap();
         let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);
-        let rows: Vec<Dialogue> = batch.row_indexes.filter_map(|row| maker.row(row, None)).collect();
-        let slips = rows.iter().filter(|row| row.tags.iter().any(|tag| tag == "slip")).count() as f64;
+        let prove = |row| maker.prove(row, recipe.streams().stream("row", row), None);
+        batch.row_indexes.filter_map(prove).collect()
+    }
+
+    #[test]
+    fn each_request_of_a_conversation_that_retrieves_one_api_needs_one_alone() {
+        let apis_of = |goals: &[CandidateGoal]| -> BTreeSet<String> {
+            let turns = goals.iter().flat_map(|goal| &goal.turns);
+            let calls = turns.flat_map(|turn| &turn.calls).map(|call| call.api.clone());
+            calls.filter(|api| api != TOOL_SEARCHER).collect()
+        };
+        let all = prove_all(&recipe("city_library", Ability::RetrieveCall, Shares::new()));
+        let several = all.iter().filter(|one| apis_of(&one.grounded.candidate.goals).len() > 1).count();
+        assert!(several > 5, "{several} of {} need several", all.len());
+        for goals in all.iter().map(|one| &one.grounded.candidate.goals) {
+            assert!(goals.iter().all(|goal| apis_of(std::slice::from_ref(goal)).len() <= 1), "{goals:#?}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_detours_is_one_of_conversations_and_not_of_tries() {
+        let rows = prove_all(&recipe("city_library", Ability::Call, [("slip".to_owned(), 0.5)].into()));
+        let slips = rows.iter().filter(|row| row.tags.contains(&"slip")).count() as f64;
         let share = slips / rows.len() as f64;
         assert!(rows.len() as u64 >= ROWS - 2 && (0.35..0.65).contains(&share), "{slips} of {}", rows.len());
     }

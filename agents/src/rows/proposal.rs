@@ -80,7 +80,7 @@ pub(crate) fn propose(
     };
     let mut later: Vec<Vec<&Scenario>> = Vec::new();
     for _ in 0..count {
-        let mut alternatives = scenario_set.other_matters(scenario, spec.joins, rng);
+        let mut alternatives = scenario_set.other_matters(scenario, (spec.ability, spec.joins), rng);
         alternatives.retain(|next| !later.iter().flatten().any(|other| scenario_set.repeats(other, next)));
         if !alternatives.is_empty() {
             later.push(alternatives);

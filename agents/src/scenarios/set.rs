@@ -177,8 +177,14 @@ impl ScenarioSet {
         if is_authored { self.authored() } else { written }
     }
 
-    /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are.
-    pub fn other_matters(&self, first: &Scenario, joins: Joins, rng: &mut ChaCha8Rng) -> Vec<&Scenario> {
+    /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are. Where
+    /// each request is to need one API alone, so do these.
+    pub fn other_matters(
+        &self,
+        first: &Scenario,
+        (ability, joins): (Ability, Joins),
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<&Scenario> {
         let several = joins == Joins::Domains;
         // An API of another domain may do what the scenario says that none does; and nobody works for several services.
         let stays = |scenario: &Scenario| {
@@ -193,6 +199,7 @@ impl ScenarioSet {
             (next.domain != first.domain) == several
                 && !next.doc.later.is_empty()
                 && next.doc.policy.is_empty()
+                && (ability != Ability::RetrieveCall || exercises(next, ability))
                 && !(several && stays(next))
                 && next.doc.speaker == first.doc.speaker
                 // Two people of a service whose names are no users' cannot be told to be one.

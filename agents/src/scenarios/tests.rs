@@ -243,7 +243,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
 
 fn provenance() -> Provenance {
     serde_json::from_value(serde_json::json!({
-        "backend": "scenarios", "model": null, "prompt_hash": null, "seed": 1, "row": 0, "attempt": 0, "version": "generate/3",
+        "backend": "scenarios", "model": null, "prompt_hash": null, "seed": 1, "row": 0, "attempt": 0, "version": "generate/4",
     }))
     .unwrap()
 }
@@ -286,7 +286,7 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
         for (number, first) in set.scenarios().iter().enumerate() {
             let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
             for joins in [Joins::OneDomain, Joins::Domains] {
-                let later = set.other_matters(first, joins, &mut rng);
+                let later = set.other_matters(first, (Ability::Call, joins), &mut rng);
                 let fits = |next: &&Scenario| (next.domain != first.domain) == (joins == Joins::Domains);
                 assert!(later.iter().all(fits), "{}", first.doc.name);
                 assert!(later.iter().all(|next| next.doc.speaker == first.doc.speaker));
