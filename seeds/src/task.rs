@@ -12,10 +12,12 @@ use serde_json::Value as Json;
 use crate::ask::Ask;
 
 mod calls;
+mod nested;
 mod older;
 pub(crate) mod refusal;
 
 pub use calls::{ArgumentSource, Call, Derivation, GoldCall};
+pub use nested::{NestedCall, nested_calls, places};
 pub use refusal::RefusalClass;
 
 /// Version of the checks' format. Versions 1 and 2 are still read, and translated as they are.
@@ -397,10 +399,13 @@ pub enum Evidence {
         /// The record's key as text.
         key: String,
     },
-    /// A search for tools that shows one of these: it would have shown what does not exist, too.
+    /// A search for tools that shows one of these, or a tool of these domains: it would have shown what does not exist, too.
     Searched {
         /// The names of the tools that the reference's search shows.
         tools: Vec<String>,
+        /// The domains of these tools; none in checks that were made before `generate/4`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        domains: Vec<String>,
     },
     /// All of these together.
     All {

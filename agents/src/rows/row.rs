@@ -4,13 +4,12 @@ use diorama_engine::Base;
 use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
 use diorama_output::row::parts::{Episode, Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
-use diorama_proof::ground::places;
 use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::model::{DomainId, World};
-use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
+use diorama_seeds::task::{Ability, GoldCall, Outcome, nested_calls, places};
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 /// The world that a row runs in, and what a row says of it.
 #[derive(Clone, Copy)]
@@ -208,73 +207,9 @@ pub fn depth(gold: &[GoldCall]) -> u32 {
     depths.into_iter().max().unwrap_or(0)
 }
 
-/// The reference calls as Reverse Chain's nested label: each call whose reply no other call takes, with its
-/// arguments, in which other calls stand where their replies are taken. Several labels are separated by `; `.
+/// The reference calls as Reverse Chain's nested labels, separated by `; `: each call whose reply no other call takes.
 #[must_use]
 pub fn nested(gold: &[GoldCall]) -> String {
-    let taken: Vec<u32> =
-        gold.iter().flat_map(|call| call.sources.values()).flat_map(places).map(|(call, _)| call).collect();
-    let roots =
-        (0..gold.len()).filter(|index| is_of_solution(&gold[*index]) && !taken.contains(&(*index as u32)));
-    // A reply is only taken by later calls, so each label is made of earlier ones.
-    let mut labels: Vec<String> = Vec::with_capacity(gold.len());
-    for index in 0..gold.len() {
-        labels.push(label(gold, index, &labels));
-    }
-    roots.map(|index| labels[index].clone()).collect::<Vec<_>>().join("; ")
-}
-
-/// The label of a call, in which the labels of earlier ones stand. Those that would make it too long are left out: replies that
-/// are taken several times, over and over, double a label with each call.
-fn label(gold: &[GoldCall], index: usize, earlier: &[String]) -> String {
-    const MAX_LABEL_BYTES: usize = 1 << 14;
-    let inner = |call: u32| match earlier.get(call as usize) {
-        Some(label) if label.len() <= MAX_LABEL_BYTES => label.clone(),
-        Some(_) => format!("{}(...)", gold[call as usize].api),
-        None => "?".to_owned(),
-    };
-    let call = &gold[index];
-    let arguments: Vec<String> = call
-        .arguments
-        .iter()
-        .map(|(name, value)| {
-            let shown = match call.sources.get(name) {
-                Some(ArgumentSource::Reply { call, .. }) => inner(*call),
-                Some(ArgumentSource::Replies { places }) => {
-                    let labels: Vec<String> = places.iter().map(|(call, _)| inner(*call)).collect();
-                    format!("[{}]", labels.join(", "))
-                }
-                _ => match value {
-                    Json::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
-                    other => other.to_string(),
-                },
-            };
-            format!("{name}={shown}")
-        })
-        .collect();
-    format!("{}({})", call.api, arguments.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reply_that_is_taken_again_and_again_makes_no_endless_label() {
-        let call = |number: u32| -> GoldCall {
-            let source = |number: u32| json!({"from": "reply", "call": number, "path": "id"});
-            let (arguments, sources) = match number.checked_sub(1) {
-                Some(before) => {
-                    (json!({"a": "x", "b": "x"}), json!({"a": source(before), "b": source(before)}))
-                }
-                None => (json!({"q": "it's"}), json!({})),
-            };
-            let call = json!({"api": "Step", "arguments": arguments, "sources": sources});
-            serde_json::from_value(call).unwrap()
-        };
-        let gold: Vec<GoldCall> = (0..30).map(call).collect();
-        let first = r"Step(q='it\'s')";
-        assert_eq!(nested(&gold[..2]), format!("Step(a={first}, b={first})"));
-        assert!(nested(&gold).len() < 1 << 17);
-    }
+    let calls = nested_calls(gold, 0..gold.len(), is_of_solution);
+    calls.into_iter().map(|call| call.label).collect::<Vec<_>>().join("; ")
 }

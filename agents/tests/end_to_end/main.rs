@@ -8,6 +8,7 @@
     reason = "a test may end this way"
 )]
 
+mod exports;
 mod folders;
 mod model_pipeline;
 mod readme;

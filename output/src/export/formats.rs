@@ -26,7 +26,7 @@ pub(super) fn lines(
     }
     let mut conversation = Conversation::of(row)?;
     if shape.format == Format::ReverseChain {
-        return Ok(benchmarks::reverse_chain(row, number, conversation).into_iter().collect());
+        return benchmarks::reverse_chain(row, number, conversation);
     }
     if shape.answers == Answers::Structured {
         if shape.format.is_reward() {

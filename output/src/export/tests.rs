@@ -107,6 +107,15 @@ fn searched_row() -> Dialogue {
         gold_answer:
             json!({"claims": [{"ends": {"outcome": "done", "facts": [fact]}}, {"ends": {"outcome": "refused"}}]})
                 .to_string(),
+        gold_calls: json!([
+            {"api": "ToolSearcher", "arguments": {"keywords": "book a room"}, "sources": {}},
+            {"api": "BookRoom", "arguments": {"room": 7}, "sources": {}},
+            {"api": "FindRoom", "arguments": {"room": 7}, "sources": {}},
+            {"api": "ToolSearcher", "arguments": {"keywords": "cancel a booking"}, "sources": {}},
+            {"api": "CancelBooking", "arguments": {"booking_id": "B-1"},
+             "sources": {"booking_id": {"from": "reply", "call": 1, "path": "booking_id"}}}
+        ])
+        .to_string(),
         gold_plan: Some("CancelBooking(booking_id=BookRoom(room=7)); FindRoom(room=7)".into()),
         ..sample(1, Split::Test)
     }

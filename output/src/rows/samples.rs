@@ -31,7 +31,7 @@ pub(crate) fn sample(row_index: u64, split: Split) -> Dialogue {
             Message::new(Role::Assistant, format!("It is {row_index}.")),
         ],
         episode: r#"{"clock":"2026-03-02T09:00:00Z"}"#.into(),
-        gold_calls: format!(r#"[{{"api":"FindDentist","arguments":{{"name":"Ann {row_index}"}}}}]"#),
+        gold_calls: format!(r#"[{{"api":"FindDentist","arguments":{{"name":"Ann {row_index}"}},"sources":{{}}}}]"#),
         gold_plan: row_index.is_multiple_of(2).then(|| "FindDentist(name)".to_owned()),
         gold_answer: "{}".into(),
         // Every eighth row has no structured form, as it has no goals.

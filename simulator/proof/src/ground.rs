@@ -352,6 +352,6 @@ pub(crate) fn turns_before<'a>(turns: &'a [Prose], gold: &GoldCall) -> &'a [Pros
 pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
 
 pub(crate) use self::argument::folded;
-pub use self::argument::places;
 pub(crate) use self::order::{Sought, extremes};
 pub(crate) use self::text::{count_stated, days_of, hours_of, readings};
+pub use diorama_seeds::task::places;

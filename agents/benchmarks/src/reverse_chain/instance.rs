@@ -8,10 +8,10 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::material::{BenchmarkError, files_of, json_of};
+use crate::material::{BenchmarkError, files_of, json_of, lines_of, text_of};
 
 /// Form of a file of instances.
-pub const INSTANCES: &str = "a JSON list of {APIs, Query, Label, Index}";
+pub const INSTANCES: &str = "a JSON list of {APIs, Query, Label, Index}, or one of them on each line";
 
 /// An API as the benchmark describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -92,17 +92,28 @@ pub struct Material {
 }
 
 impl Material {
-    /// Reads a file, or all `.json` files of a folder: JSON lists of `{APIs, Query, Label, Index}`.
+    /// Reads a file, or all `.json` and `.jsonl` files of a folder: JSON lists of `{APIs, Query, Label, Index}`, or one of them on
+    /// each line.
     ///
     /// # Errors
     /// When a file cannot be read or is of another form.
     pub fn read(path: &Path) -> Result<Self, BenchmarkError> {
         let mut instances: Vec<Instance> = Vec::new();
-        for file in files_of(path, ".json")? {
-            instances.extend(json_of::<Vec<Instance>>(&file, INSTANCES)?);
+        let mut files = files_of(path, ".json")?;
+        files.extend(files_of(path, ".jsonl")?);
+        files.sort();
+        // A path that is a file stands for itself.
+        files.dedup();
+        for file in files {
+            let is_list = text_of(&file)?.trim_start().starts_with('[');
+            instances.extend(match is_list {
+                true => json_of::<Vec<Instance>>(&file, INSTANCES)?,
+                false => lines_of::<Instance>(&file, INSTANCES)?,
+            });
         }
         if instances.is_empty() {
-            return Err(BenchmarkError::form(path, "found no instances, expected a .json file with some"));
+            let what = "found no instances, expected a .json or .jsonl file with some";
+            return Err(BenchmarkError::form(path, what));
         }
         Ok(Self::new(instances))
     }

@@ -20,7 +20,7 @@ use crate::cli::{Done, Streams};
 // The temperature of the paper's experiments.
 #[command(mut_arg("temperature", |temperature| temperature.default_value("0.1")))]
 pub struct ReverseChainCommand {
-    /// JSON list of {APIs, Query, Label, Index}, or a folder of such files.
+    /// JSON list of {APIs, Query, Label, Index}, or one of them on each line; or a folder of such files.
     #[arg(value_name = "FILE|DIR", required_unless_present = "pairs", requires = "agent")]
     pub data: Option<PathBuf>,
     /// Agents to run. Repeatable.

@@ -1,12 +1,20 @@
 //! The shapes of two public datasets: xLAM and Reverse Chain.
 
+use std::ops::Range;
+
+use diorama_seeds::task::{ArgumentSource, GoldCall, NestedCall, nested_calls};
 use serde_json::{Map, Value as Json, json};
 
 use super::{arguments, with_id};
-use crate::export::conversation::{Conversation, TOOL_SEARCHER, parameters, tool_name, unwrap_function};
+use crate::export::conversation::{
+    Conversation, TOOL_SEARCHER, fault, parameters, tool_name, unwrap_function,
+};
 use crate::export::options::{Searched, Shape};
 use crate::export::searched;
-use crate::row::{Dialogue, Role};
+use crate::row::{Dialogue, Role, RowFault};
+
+/// Bytes of a label, at most: longer ones name calls without their arguments.
+const MAX_LABEL_BYTES: usize = 1 << 14;
 
 /// All that the user says is the query; the answers are all calls in order.
 pub(super) fn xlam(shape: &Shape, conversation: &Conversation) -> Json {
@@ -51,33 +59,94 @@ fn xlam_parameter(schema: &Json, required: bool) -> Json {
     parameter
 }
 
-/// A request with its nested label; none for a row that calls nothing.
-pub(super) fn reverse_chain(row: &Dialogue, number: u64, mut conversation: Conversation) -> Option<String> {
-    let label = row.gold_plan.as_deref().filter(|label| !label.is_empty())?;
+/// An instance for each goal that one plan carries out; none for a row without such a goal.
+pub(super) fn reverse_chain(
+    row: &Dialogue,
+    number: u64,
+    mut conversation: Conversation,
+) -> Result<Vec<String>, RowFault> {
+    if row.gold_plan.as_deref().is_none_or(str::is_empty) {
+        return Ok(Vec::new());
+    }
+    let gold: Vec<GoldCall> = serde_json::from_str(&row.gold_calls)
+        .map_err(|error| fault(row, "gold_calls", format!("is no list of calls: {error}")))?;
+    let said: Vec<String> = conversation.said(Role::User).map(str::to_owned).collect();
+    let goals = goals(row, said.len(), gold.len())?;
     searched::render(&mut conversation, Searched::Deferred);
+    let instance = |(turns, calls): (Range<usize>, Range<usize>)| {
+        let plan = only_plan(&gold, calls, turns.start)?;
+        let query = said.get(turns)?.join("\n");
+        let apis: Vec<Json> = chain_apis(&conversation, &gold, &plan);
+        let members = json!({"APIs": apis, "Query": query, "Label": plan.label, "Index": number});
+        Some(with_id(row, members))
+    };
+    Ok(goals.into_iter().filter_map(instance).collect())
+}
+
+/// The user's turns and the calls of each goal. A row without events is one goal.
+fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<(Range<usize>, Range<usize>)>, RowFault> {
+    let episode: Json = serde_json::from_str(&row.episode)
+        .map_err(|error| fault(row, "episode", format!("is not JSON: {error}")))?;
+    let Some(events) = episode.get("events").and_then(Json::as_array) else {
+        return Ok(vec![(0..turns, 0..calls)]);
+    };
+    let (mut found, mut from, mut to) = (Vec::new(), (0, 0), (0, 0));
+    for event in events {
+        to.0 += usize::from(event.get("user").is_some());
+        to.1 += usize::from(event.get("call").is_some());
+        if event.get("end").is_some() {
+            found.push((from.0..to.0, from.1..to.1));
+            from = to;
+        }
+    }
+    Ok(found)
+}
+
+/// The plan of a goal: none where it has several or none, where an argument is a list of what several calls give, which labels
+/// have no form for, and where a value was said before the goal's first turn or stands in the system message, which are no part of the query.
+fn only_plan(gold: &[GoldCall], calls: Range<usize>, first_turn: usize) -> Option<NestedCall> {
+    let mut plans = nested_calls(gold, calls, |call| call.api != TOOL_SEARCHER && !call.mistake);
+    // A call that is made again after an outage is the same plan.
+    plans.dedup_by(|one, other| one.label == other.label);
+    let [plan] = plans.as_slice() else { return None };
+    let needed = || plan.calls.iter().filter_map(|index| gold.get(*index));
+    let is_told = |source: &ArgumentSource| match source {
+        ArgumentSource::Replies { .. } | ArgumentSource::System { .. } => false,
+        ArgumentSource::User { turn, .. } => *turn as usize >= first_turn,
+        ArgumentSource::Dictated { turns, .. } => turns.iter().all(|turn| *turn as usize >= first_turn),
+        _ => true,
+    };
+    let is_whole = plan.label.len() <= MAX_LABEL_BYTES;
+    (is_whole && needed().flat_map(|call| call.sources.values()).all(is_told)).then(|| plan.clone())
+}
+
+/// The APIs as the benchmark describes them, with the parameters that are required or that the plan gives.
+fn chain_apis(conversation: &Conversation, gold: &[GoldCall], plan: &NestedCall) -> Vec<Json> {
+    let calls = || plan.calls.iter().filter_map(|index| gold.get(*index));
     let tools = conversation.tools.iter().filter(|tool| tool_name(tool) != TOOL_SEARCHER);
-    let apis = tools.map(|tool| {
-        let inputs = parameters(tool).into_iter().map(|(name, schema, _)| {
-            (name.to_owned(), json!({"description": text(schema, "description"), "type": chain_type(schema)}))
-        });
-        let inputs: Map<String, Json> = inputs.collect();
-        let outputs = outputs(
-            &conversation,
-            tool_name(tool),
-            |value| json!({"description": "", "type": chain_type_of(value)}),
-        );
+    let api = |tool: &Json| {
+        let api = tool_name(tool);
+        let is_given = |name: &str| calls().any(|call| call.api == api && call.arguments.contains_key(name));
+        let inputs = parameters(tool).into_iter().filter(|(name, _, required)| *required || is_given(name));
+        let inputs: Map<String, Json> = inputs
+            .map(|(name, schema, _)| {
+                let described =
+                    json!({"description": text(schema, "description"), "type": chain_type(schema)});
+                (name.to_owned(), described)
+            })
+            .collect();
+        let output = |value: &Json| json!({"description": "", "type": chain_type_of(value)});
+        let outputs = outputs(conversation, api, output);
         let names = |of: &Map<String, Json>| of.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-        let format = format!("{}({}) -> {}", tool_name(tool), names(&inputs), names(&outputs));
         json!({
-            "name": tool_name(tool),
+            "name": api,
             "Description": text(unwrap_function(tool), "description"),
             "input_params": inputs,
             "output_params": outputs,
-            "format": format,
+            "format": format!("{api}({}) -> {}", names(&inputs), names(&outputs)),
         })
-    });
-    let apis: Vec<Json> = apis.collect();
-    Some(with_id(row, json!({"APIs": apis, "Query": row.query, "Label": label, "Index": number})))
+    };
+    tools.map(api).collect()
 }
 
 /// Returns the top-level members of the replies of an API, as far as the row shows them. Error replies are skipped.

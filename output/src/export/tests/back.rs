@@ -131,12 +131,23 @@ fn answers_of_xlam_give_the_same_calls() {
 }
 
 #[test]
-fn labels_and_queries_are_those_of_the_row() {
-    for row in [row(), searched_row()] {
-        let line = one(Options::new(Format::ReverseChain), &row);
-        assert_eq!(line["Label"].as_str(), row.gold_plan.as_deref());
-        assert_eq!(line["Query"], row.query.as_str());
-    }
+fn labels_are_plans_of_one_goal_each() {
+    let check = |row: &Dialogue, expect: &[(&str, &str)]| {
+        let lines = read(Options::new(Format::ReverseChain), row);
+        let found =
+            lines.iter().map(|line| (line["Label"].as_str().unwrap(), line["Query"].as_str().unwrap()));
+        assert_eq!(found.collect::<Vec<_>>(), expect);
+    };
+    check(&row(), &[("FindDentist(name='Ann 0')", "Where are Ann and Tom?")]);
+    // The first goal of the other row has two plans.
+    let cancelled = "CancelBooking(booking_id=BookRoom(room=7))";
+    let mut row = searched_row();
+    check(&row, &[(cancelled, "Cancel it again.")]);
+    // A value that was said before is in no query.
+    let mut gold: Json = serde_json::from_str(&row.gold_calls).unwrap();
+    gold[1]["sources"] = json!({"room": {"from": "user", "turn": 0, "start": 0, "end": 1}});
+    row.gold_calls = gold.to_string();
+    check(&row, &[]);
 }
 
 #[test]

@@ -127,16 +127,6 @@ fn turns_of(source: &ArgumentSource) -> Vec<u32> {
     }
 }
 
-/// The places in replies that a source names.
-pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
-    match source {
-        ArgumentSource::Reply { call, path } => vec![(*call, path)],
-        ArgumentSource::Replies { places } => places.iter().map(|(call, path)| (*call, &**path)).collect(),
-        ArgumentSource::Arithmetic { of, .. } => of.iter().flat_map(places).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// Keywords of a search for tools: one of the words was visible. Who searches puts what was said into other words.
 fn keywords(index: usize, call: &CandidateCall, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Sources {
     let text = call.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();

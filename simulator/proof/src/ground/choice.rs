@@ -6,9 +6,9 @@ use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::{Body, Origin, State};
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::GoldCall;
+use diorama_seeds::task::{GoldCall, places};
 
-use super::argument::{Unsourced, places};
+use super::argument::Unsourced;
 use super::{GroundedGoal, Seen};
 use crate::answer::Asked;
 

@@ -1,0 +1,128 @@
+//! Reference calls as Reverse Chain's nested labels: `BookRoom(guest_id=FindGuest(name='Ana'), nights=2)`.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use serde_json::Value as Json;
+
+use super::{ArgumentSource, GoldCall};
+
+/// Bytes of a label, above which it is left out of others: replies that are taken several times, over and over, double a label
+/// with each call.
+const MAX_LABEL_BYTES: usize = 1 << 14;
+
+/// The places in replies that a source names: call and path.
+#[must_use]
+pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
+    match source {
+        ArgumentSource::Reply { call, path } => vec![(*call, path)],
+        ArgumentSource::Replies { places } => places.iter().map(|(call, path)| (*call, &**path)).collect(),
+        ArgumentSource::Arithmetic { of, .. } => of.iter().flat_map(places).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A call of some whose reply no other of them takes, with the calls that it takes replies of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedCall {
+    /// Its arguments, in which other calls stand where their replies are taken.
+    pub label: String,
+    /// It, and the calls inside of it, by their places among all reference calls.
+    pub calls: BTreeSet<usize>,
+}
+
+/// Nests the calls of a range that are of the solution. They may take replies of calls before the range.
+#[must_use]
+pub fn nested_calls(
+    gold: &[GoldCall],
+    range: Range<usize>,
+    is_of_solution: impl Fn(&GoldCall) -> bool,
+) -> Vec<NestedCall> {
+    let own = gold.get(range.clone()).unwrap_or_default();
+    let taken: BTreeSet<u32> =
+        own.iter().flat_map(|call| call.sources.values()).flat_map(places).map(|(call, _)| call).collect();
+    // A reply is only taken by later calls, so each label is made of earlier ones.
+    let mut labels: Vec<String> = Vec::with_capacity(range.end);
+    for call in gold.iter().take(range.end) {
+        labels.push(label(call, gold, &labels));
+    }
+    let is_root =
+        |index: &usize| gold.get(*index).is_some_and(&is_of_solution) && !taken.contains(&(*index as u32));
+    let roots = range.filter(is_root);
+    roots
+        .filter_map(|index| {
+            Some(NestedCall { label: labels.get(index)?.clone(), calls: needed(gold, index) })
+        })
+        .collect()
+}
+
+/// A call and all calls that its arguments rest on.
+fn needed(gold: &[GoldCall], root: usize) -> BTreeSet<usize> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![root]);
+    while let Some(index) = open.pop() {
+        if found.insert(index) {
+            let sources = gold.get(index).into_iter().flat_map(|call| call.sources.values());
+            open.extend(sources.flat_map(places).map(|(call, _)| call as usize));
+        }
+    }
+    found
+}
+
+/// The label of a call, in which the labels of earlier ones stand; the name alone of those that would make it too long.
+fn label(call: &GoldCall, gold: &[GoldCall], earlier: &[String]) -> String {
+    let inner = |index: u32| match (earlier.get(index as usize), gold.get(index as usize)) {
+        (Some(label), _) if label.len() <= MAX_LABEL_BYTES => label.clone(),
+        (Some(_), Some(call)) => format!("{}(...)", call.api),
+        _ => "?".to_owned(),
+    };
+    let arguments = call.arguments.iter().map(|(name, value)| {
+        let shown = match call.sources.get(name) {
+            Some(ArgumentSource::Reply { call, .. }) => inner(*call),
+            Some(ArgumentSource::Replies { places }) => {
+                let labels: Vec<String> = places.iter().map(|(call, _)| inner(*call)).collect();
+                format!("[{}]", labels.join(", "))
+            }
+            _ => match value {
+                Json::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+                other => other.to_string(),
+            },
+        };
+        format!("{name}={shown}")
+    });
+    format!("{}({})", call.api, arguments.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn nested(gold: &[GoldCall], range: Range<usize>) -> Vec<String> {
+        nested_calls(gold, range, |_| true).into_iter().map(|call| call.label).collect()
+    }
+
+    #[test]
+    fn a_reply_that_is_taken_again_and_again_makes_no_endless_label() {
+        let call = |number: u32| -> GoldCall {
+            let source = |number: u32| json!({"from": "reply", "call": number, "path": "id"});
+            let (arguments, sources) = match number.checked_sub(1) {
+                Some(before) => {
+                    (json!({"a": "x", "b": "x"}), json!({"a": source(before), "b": source(before)}))
+                }
+                None => (json!({"q": "it's"}), json!({})),
+            };
+            let call = json!({"api": "Step", "arguments": arguments, "sources": sources});
+            serde_json::from_value(call).unwrap()
+        };
+        let gold: Vec<GoldCall> = (0..30).map(call).collect();
+        let first = r"Step(q='it\'s')";
+        assert_eq!(nested(&gold[..2], 0..2), [format!("Step(a={first}, b={first})")]);
+        assert!(nested(&gold, 0..30)[0].len() < 1 << 17);
+        // A range nests what it takes from before it.
+        assert_eq!(nested(&gold, 1..2), [format!("Step(a={first}, b={first})")]);
+        assert_eq!(nested(&gold, 0..1), [first]);
+        let calls: Vec<usize> = nested_calls(&gold, 2..3, |_| true)[0].calls.iter().copied().collect();
+        assert_eq!(calls, [0, 1, 2]);
+    }
+}
