@@ -2,8 +2,8 @@
 
 use diorama_baselines::trace::{Note, Step};
 use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
-use diorama_grade::{ErrorClass, NeededCall, exclusion};
-use diorama_seeds::task::{Call, GoldCall, Outcome};
+use diorama_grade::{ErrorClass, NeededCall, Verdict, exclusion};
+use diorama_seeds::task::{Call, Evidence, GoalCheck, GoldCall, Outcome};
 use diorama_user::tells_nothing;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use diorama_baselines::environment::EnvironmentError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribution {
-    /// The agent searched, and no search showed an API of the reference calls.
+    /// The agent searched, and no search showed an API of the reference calls, or what a refusal rests on.
     RetrieverMissed,
     /// It gave up, or its replies could not be read.
     GaveUp,
@@ -83,11 +83,24 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
             .any(|call| call.api != TOOL_SEARCHER && !wanted.iter().any(|gold| gold.api == call.api));
         return Some(if stray { Attribution::WrongApi } else { Attribution::WrongArgument });
     }
+    // That no tool does something rests on a search.
+    let unfounded = task.checks.goals.iter().zip(&judged.grade.goals);
+    let unfounded = unfounded.filter(|(_, grade)| grade.evidence == Verdict::Failed);
+    if has(ErrorClass::NoEvidence) && unfounded.map(|(goal, _)| goal).all(rests_on_search) {
+        let has_searched = made.iter().any(|call| call.api == TOOL_SEARCHER);
+        return Some(if has_searched { Attribution::RetrieverMissed } else { Attribution::WrongApi });
+    }
     let argument = [ErrorClass::MissingChange, ErrorClass::WrongValue, ErrorClass::NoEvidence];
     if argument.into_iter().any(has) {
         return Some(Attribution::WrongArgument);
     }
     Some(Attribution::MisreadReply)
+}
+
+/// Returns true where a goal rests on what a search shows, and on nothing else.
+fn rests_on_search(goal: &GoalCheck) -> bool {
+    let is_search = |evidence: &Evidence| matches!(evidence, Evidence::Searched { .. });
+    goal.answer.is_empty() && !goal.evidence.is_empty() && goal.evidence.iter().all(is_search)
 }
 
 /// The APIs of the wanted calls that no call is left for: one that is wanted twice has to be called twice.
@@ -145,6 +158,20 @@ mod tests {
         check(&[called(TOOL_SEARCHER, &["GetRoom", "ListRooms"])], true);
         check(&[called(TOOL_SEARCHER, &["GetRoom"]), called(TOOL_SEARCHER, &["BookRoom"])], false);
         assert!(!has_missed_search(&[], &[called(TOOL_SEARCHER, &[])]));
+    }
+
+    #[test]
+    fn a_refusal_for_want_of_a_tool_rests_on_a_search() {
+        let goal = |evidence: serde_json::Value| -> GoalCheck {
+            serde_json::from_value(
+                json!({"outcome": "refused", "refusal": ["no_tool"], "evidence": evidence}),
+            )
+            .unwrap()
+        };
+        let search = json!({"kind": "searched", "tools": ["GetRoom"]});
+        assert!(rests_on_search(&goal(json!([search]))));
+        assert!(!rests_on_search(&goal(json!([search, {"kind": "empty", "api": "GetRoom"}]))));
+        assert!(!rests_on_search(&goal(json!([]))));
     }
 
     #[test]

@@ -215,7 +215,11 @@ impl<'a, 'r> Player<'a, 'r> {
             Some(goal) => _ = self.find(goal, &mut told.turns),
             None if self.manner.retrieves && doc.refused.contains(&RefusalClass::NoTool) => {
                 // That there is no tool is only known after a search.
-                let keywords = search::make_vain_keywords(self.world, self.scenario.domain, user);
+                let goals = &self.scenario.doc.goals;
+                let is_first = goals.first().is_some_and(|first| std::ptr::eq(first, doc));
+                let later = if is_first { self.scenario.doc.later.as_slice() } else { &[] };
+                let wordings = doc.user.iter().chain(later).chain(&doc.end);
+                let keywords = search::make_vain_keywords(self.world, self.scenario.domain, wordings, user);
                 let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
                 self.search(keywords, &mut told.turns);
             }

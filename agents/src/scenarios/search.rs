@@ -17,7 +17,7 @@ use crate::worlds::world::BatchWorld;
 
 /// Searches for one API; who has found nothing by then gives up.
 const MOST_TRIES: usize = 4;
-/// Words after the verb of a request and its article, at most.
+/// Words after the verb of a request and its article, and words of a search for what no API does, at most.
 const MOST_NOUNS: usize = 3;
 /// APIs of a domain whose names share a word, at most, for the word to tell them apart.
 const MANY: usize = 4;
@@ -27,6 +27,8 @@ const OWN: usize = 2;
 const NAMED_FIRST: f64 = 0.4;
 /// What words that nobody said may weigh in a name that counts as said: a preposition or an article.
 const HARDLY: f64 = 0.3;
+/// A word counts as one that many wordings have with this part of the count of the most frequent one.
+const MANY_OF: usize = 3;
 /// What stands between a verb and the thing that it is asked for.
 const DETERMINERS: [&str; 12] =
     ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this", "these", "another"];
@@ -43,17 +45,107 @@ pub(crate) struct Known<'a> {
     pub(crate) system: &'a str,
 }
 
-/// Makes keywords to search by for what no API does: what the user said of it, in the words of the domain.
-pub(crate) fn make_vain_keywords(world: &BatchWorld, domain: DomainId, opening: &str) -> Option<String> {
-    let words = &world.world_template.names().uses[domain.index()];
-    let of_domain = requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 });
-    let plain =
-        |word: &&str| !word.starts_with(char::is_uppercase) && word.len() > 3 && content(word).is_some();
-    // The first words that mean something, where nothing is put as a request.
-    let words: Vec<&str> =
-        opening.split([' ', '.', ',', '!', '?', ':', ';', '\n']).filter(plain).take(2).collect();
-    let named = (!words.is_empty()).then(|| words.join(" "));
-    of_domain.into_iter().chain(requests(&[opening], |_| OWN)).chain(named).next()
+/// Makes keywords to search by for what no API does: the words of what is said that most wordings of the request share, sooner those that
+/// show an API of the domain. `wordings` are all in which the scenario asks for it, and in which the assistant declines.
+pub(crate) fn make_vain_keywords<'w>(
+    world: &BatchWorld,
+    domain: DomainId,
+    wordings: impl Iterator<Item = &'w String>,
+    said: &str,
+) -> Option<String> {
+    let model = world.base.world();
+    let shared = SharedWords::count(wordings.map(String::as_str));
+    let own = shared.among(said);
+    let name = model.domains[domain.index()].name.replace('_', " ");
+    let tries = [own.clone(), with_words(&own, &shared.most()), with_words(&own, &name)];
+    let shown = |words: &String| tool_search(&world.base, SearchVersion::default(), words);
+    let is_of_domain = |words: &&String| shown(words).iter().any(|hit| model.api(hit.api).domain == domain);
+    let words = tries.iter().find(is_of_domain).unwrap_or(&own).trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+/// Keywords, and those of others that they lack.
+fn with_words(keywords: &str, others: &str) -> String {
+    let mut words: Vec<&str> = keywords.split_whitespace().collect();
+    for word in others.split_whitespace() {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(" ")
+}
+
+/// The words that wordings of one request have in common: by stem, the word and the count of the wordings that have it. Those
+/// that most have tell what is asked for: `open`, `savings`, `account`.
+struct SharedWords(Vec<(u64, String, usize)>);
+
+impl SharedWords {
+    /// Counts words. What stands in braces is filled in with values, which say nothing of the request.
+    fn count<'w>(wordings: impl Iterator<Item = &'w str>) -> Self {
+        let mut found: Vec<(u64, String, usize)> = Vec::new();
+        for wording in wordings {
+            let mut depth = 0_usize;
+            let outside = |sign: char| {
+                match sign {
+                    '{' => depth += 1,
+                    '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if depth > 0 || sign == '}' { ',' } else { sign }
+            };
+            let fixed: String = wording.chars().map(outside).collect();
+            for (stem, word) in telling_words(&fixed) {
+                match found.iter_mut().find(|(known, ..)| *known == stem) {
+                    Some((.., count)) => *count += 1,
+                    None => found.push((stem, word, 1)),
+                }
+            }
+        }
+        found.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
+        Self(found)
+    }
+
+    /// The words of a text that many wordings have, in the order of the text; with what most wordings have where it is one word.
+    fn among(&self, text: &str) -> String {
+        let most = self.0.first().map_or(0, |(.., count)| *count);
+        let count =
+            |stem: u64| self.0.iter().find(|(known, ..)| *known == stem).map_or(0, |(.., count)| *count);
+        let mut said = telling_words(text);
+        let mut counts: Vec<usize> = said.iter().map(|(stem, _)| count(*stem)).collect();
+        counts.sort_by_key(|count| std::cmp::Reverse(*count));
+        let least = counts.get(MOST_NOUNS - 1).map_or(1, |least| (*least).max(1));
+        said.retain(|(stem, _)| count(*stem) >= least && count(*stem) * MANY_OF >= most);
+        said.truncate(MOST_NOUNS);
+        let said: Vec<String> = said.into_iter().map(|(_, word)| word).collect();
+        match said.as_slice() {
+            [] => self.most(),
+            [word] => format!(
+                "{word} {}",
+                self.0
+                    .iter()
+                    .map(|(_, other, _)| other)
+                    .find(|other| *other != word)
+                    .map_or("", String::as_str)
+            ),
+            _ => said.join(" "),
+        }
+    }
+
+    /// The two words that most wordings have.
+    fn most(&self) -> String {
+        self.0.iter().take(2).map(|(_, word, _)| word.as_str()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The words of a text that mean something, each once, with their stems.
+fn telling_words(text: &str) -> Vec<(u64, String)> {
+    let mut found: Vec<(u64, String)> = Vec::new();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '\''))) {
+        if let Some(stem) = content(word).filter(|stem| found.iter().all(|(known, _)| known != stem)) {
+            found.push((stem, word.to_lowercase()));
+        }
+    }
+    found
 }
 
 /// Keywords to search by, in the order in which they are tried.
@@ -168,4 +260,29 @@ fn content(word: &str) -> Option<u64> {
     let plain = word.chars().all(|c| c.is_alphabetic() || c == '-');
     let stems = Prose::stems_of(word);
     stems.first().copied().filter(|_| plain && stems.len() == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SharedWords;
+
+    #[test]
+    fn what_wordings_share_tells_what_is_asked_for() {
+        let wordings = [
+            "Can you open another savings account for me? It's for a sailing boat.",
+            "open a new savings pot for {me.name} pls",
+            "My grandson is getting married, so I'd like a separate savings account opened.",
+            "I have no way to open an account.",
+        ];
+        let shared = SharedWords::count(wordings.into_iter());
+        let check = |said: &str, expect: &str| assert_eq!(shared.among(said), expect, "{said}");
+        check(
+            "My grandson is getting married, so I'd like a savings account opened.",
+            "savings account opened",
+        );
+        check("i want a savings pot", "savings open");
+        check("Could you open one?", "open savings");
+        check("", "open savings");
+        assert_eq!(SharedWords::count(std::iter::empty()).among("ring"), "");
+    }
 }

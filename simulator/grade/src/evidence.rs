@@ -5,7 +5,7 @@ mod history;
 mod question;
 mod search;
 
-use diorama_seeds::model::{FieldId, ResourceId, World};
+use diorama_seeds::model::{DomainId, FieldId, ResourceId, World};
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::Value;
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ pub(crate) enum Ready {
     /// A field, by name, of a new record, by number.
     New(u32, String, Option<serde_json::Value>),
     Answer(Question),
-    /// Tools, one of which a search shows.
-    Searched(Vec<String>),
+    /// Tools, and domains of tools, one of which a search shows.
+    Searched(Vec<String>, Vec<DomainId>),
     All(Vec<Ready>),
 }
 
@@ -98,6 +98,9 @@ pub enum EvidenceError {
     /// An API that is not there.
     #[error("the world has no API `{0}`")]
     Api(String),
+    /// A domain that is not there.
+    #[error("the world has no domain `{0}`")]
+    Domain(String),
 }
 
 impl Ready {
@@ -135,8 +138,16 @@ impl Ready {
                 let (array, by, greatest) = (array.clone(), by.clone(), *greatest);
                 answer(api, arguments, Answer::First { array, by, greatest, resource, key })
             }
-            Evidence::Searched { tools } if tools.is_empty() => Err(EvidenceError::Nothing),
-            Evidence::Searched { tools } => Ok(Self::Searched(tools.clone())),
+            Evidence::Searched { tools, domains } if tools.is_empty() && domains.is_empty() => {
+                Err(EvidenceError::Nothing)
+            }
+            Evidence::Searched { tools, domains } => {
+                let domain = |name: &String| {
+                    let position = world.domains.iter().position(|domain| *domain.name == **name);
+                    position.map(|at| DomainId(at as u16)).ok_or_else(|| EvidenceError::Domain(name.clone()))
+                };
+                Ok(Self::Searched(tools.clone(), domains.iter().map(domain).collect::<Result<_, _>>()?))
+            }
             Evidence::All { of } if of.is_empty() => Err(EvidenceError::Nothing),
             Evidence::All { of } => {
                 let parts = of.iter().map(|part| Self::new(part, world, wanted));
@@ -169,9 +180,13 @@ impl Ready {
                     same && value.as_ref().is_none_or(|value| leaf.to_json(&world.zone) == *value)
                 })
             }),
-            Self::Searched(tools) => log.iter().flat_map(|entry| entry.tools_found()).any(|name| {
-                tools.iter().any(|tool| tool == name)
-            }),
+            Self::Searched(tools, domains) => {
+                let domain = |name: &str| Some(world.api(world.api_named(name)?).domain);
+                log.iter().flat_map(|entry| entry.tools_found()).any(|name| {
+                    tools.iter().any(|tool| tool == name)
+                        || domain(name).is_some_and(|domain| domains.contains(&domain))
+                })
+            }
             Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new, history, standard)),
         }
     }

@@ -84,4 +84,15 @@ fn that_no_tool_exists_is_known_from_a_search_where_tools_are_searched_for() {
     let search = r#"ToolSearcher {"keywords": "list dentists"}"#;
     assert_eq!(verdict(&variants, refused(&[search], RefusalClass::NoTool)), "ok");
     assert_eq!(verdict(&variants, refused(&[], RefusalClass::NoTool)), "no_evidence no_api_call");
+    // Other words for the same thing may show other tools of the service. Checks that name no domain take none of them.
+    let other = r#"ToolSearcher {"keywords": "book appointment"}"#;
+    let checks = |domains: Json| {
+        json!([{"outcome": "refused", "refusal": ["no_tool"],
+            "evidence": [{"kind": "searched", "tools": ["NoLonger"], "domains": domains}]}])
+    };
+    assert_eq!(
+        verdict(&checks(json!([])), refused(&[other], RefusalClass::NoTool)),
+        "no_evidence"
+    );
+    assert_eq!(verdict(&checks(json!(["clinic"])), refused(&[other], RefusalClass::NoTool)), "ok");
 }
