@@ -27,8 +27,10 @@ use crate::task::Benchmark;
 pub struct Asked {
     index: usize,
     query: Query,
-    /// Calls of the gold path, filled; none where it does not run through.
+    /// Calls of the gold path, filled; none where it does not run through, or takes one of several ids.
     walked: Option<Vec<String>>,
+    /// True where the gold path takes one of several ids.
+    has_chosen_ids: bool,
     /// Facts that an answer must state; none where the gold path does not give them.
     facts: Option<Vec<TypedFact>>,
 }
@@ -48,6 +50,7 @@ impl Benchmark for Pool {
     const MEASURES: &'static [Measure] = &[
         ("correct_path", "correct path"),
         ("correct_path_with_ids", "correct path, ids checked"),
+        ("several_ids", "left out: one of several ids"),
         ("success", "success"),
         ("delta_length", "Δ solution length"),
         ("delta_length_of_correct_paths", "Δ solution length of correct paths"),
@@ -75,7 +78,7 @@ impl Benchmark for Pool {
     }
 
     fn measure(&self, asked: &Asked, done: &BenchmarkEnvironment<Live>) -> Outcome {
-        let Asked { index, query, walked, facts } = asked;
+        let Asked { index, query, walked, has_chosen_ids, facts } = asked;
         let Live { made, answer, .. } = &done.counterpart;
         let mut outcome = Outcome::new(index.to_string());
         outcome.groups.push(("path", query.solution.len().to_string()));
@@ -87,6 +90,7 @@ impl Benchmark for Pool {
         // A step that the document does not have can be on no path.
         let correct = gold.len() == query.solution.len() && is_subsequence(&wanted, &names);
         outcome.share("correct_path", correct);
+        outcome.share("several_ids", *has_chosen_ids);
         if let Some(walked) = walked {
             let walked: Vec<&str> = walked.iter().map(String::as_str).collect();
             let own: Vec<&str> = calls.iter().map(String::as_str).collect();
@@ -121,8 +125,10 @@ impl Asked {
     pub fn new(field: &Field, index: usize, query: Query, jq: &dyn JqRunner) -> Result<Self, ServiceError> {
         let replayer = Replayer::new(&field.operations, field.service(), &query, Paths::Completed);
         let replayed = replayer.run()?;
-        let (walked, facts) = (replayed.filled(&query), replayed.facts(&query, jq));
-        Ok(Self { index, query, walked, facts })
+        let has_chosen_ids = replayed.has_chosen_ids();
+        let walked = replayed.filled(&query).filter(|_| !has_chosen_ids);
+        let facts = replayed.facts(&query, jq);
+        Ok(Self { index, query, walked, has_chosen_ids, facts })
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Made {
     pub(super) reply: Json,
     /// True where the path leaves it out.
     pub(super) is_inserted: bool,
+    /// True where an id of it is that of one of several records, which nothing in the query tells apart.
+    pub(super) is_chosen: bool,
 }
 
 impl Replayed {
@@ -60,6 +62,11 @@ impl Replayed {
         runs_through.then(|| self.calls.iter().filter(|made| !made.is_inserted))
     }
 
+    /// Returns true where an id is that of the first of several records: whether an agent takes the right one cannot be told from it.
+    pub(super) fn has_chosen_ids(&self) -> bool {
+        self.calls.iter().any(|made| made.is_chosen)
+    }
+
     /// Returns the filled paths of the gold path's own calls; none where it does not run through.
     pub(super) fn filled(&self, query: &Query) -> Option<Vec<String>> {
         let path = |made: &Made| made.call.split('?').next().unwrap_or_default().to_owned();
@@ -68,7 +75,12 @@ impl Replayed {
 
     /// Returns the facts that an answer must state; none where the path does not run through, or its replies do not have them.
     pub(super) fn facts(&self, query: &Query, jq: &dyn JqRunner) -> Option<Vec<TypedFact>> {
-        let replies: Vec<&Json> = self.own(query)?.map(|made| &made.reply).collect();
+        if self.own(query).is_none() {
+            return None;
+        }
+        // What follows an id that is one of several may be of another record than the query means.
+        let told = self.calls.iter().take_while(|made| !made.is_chosen);
+        let replies: Vec<&Json> = told.filter(|made| !made.is_inserted).map(|made| &made.reply).collect();
         let facts: Option<Vec<Vec<TypedFact>>> =
             query.answer.iter().map(|fact| fact.read(&replies, jq)).collect();
         facts.map(|facts| facts.concat()).filter(|facts| !facts.is_empty())
@@ -138,7 +150,7 @@ struct Seen {
 
 /// Arguments of a call, or what is missing for it.
 enum Filled {
-    Arguments { arguments: Map<String, Json>, searched: Option<String> },
+    Arguments { arguments: Map<String, Json>, searched: Option<String>, is_chosen: bool },
     Missing { resource: String },
 }
 
@@ -196,8 +208,8 @@ impl<'a, S: Service> Replayer<'a, S> {
             }
             filled = self.fill_arguments(operation);
         }
-        let (arguments, searched) = match filled {
-            Filled::Arguments { arguments, searched } => (arguments, searched),
+        let (arguments, searched, is_chosen) = match filled {
+            Filled::Arguments { arguments, searched, is_chosen } => (arguments, searched, is_chosen),
             Filled::Missing { resource } => {
                 self.fault(format!("no key: no earlier reply shows a {resource} for {}", operation.path));
                 return Ok(false);
@@ -210,6 +222,7 @@ impl<'a, S: Service> Replayer<'a, S> {
         if !self.call(operation, &arguments, searched.clone(), false)? {
             return Ok(false);
         }
+        self.mark_chosen(is_chosen);
         let records = self.seen.last().map_or(&[][..], |seen| &seen.records);
         if let Some(name) = searched.filter(|name| !records.iter().any(|record| record.is_called(name))) {
             self.fault(format!("search: {} does not find `{name}`", written(operation, &arguments)));
@@ -227,13 +240,17 @@ impl<'a, S: Service> Replayer<'a, S> {
         for row in rows {
             for operation in row {
                 // A call is left out where an inserted one before it did not show what it needs.
-                let Filled::Arguments { arguments, searched } = self.fill_arguments(operation) else { break };
+                let Filled::Arguments { arguments, searched, is_chosen } = self.fill_arguments(operation)
+                else {
+                    break;
+                };
                 let named: Vec<&Named> = self.named.iter().collect();
                 let searched =
                     searched.or_else(|| looked_up(operation, &named).map(|named| named.name.clone()));
                 if !self.call(operation, &arguments, searched, true)? {
                     return Ok(false);
                 }
+                self.mark_chosen(is_chosen);
             }
             if self.find_followed(resource).is_some() {
                 break;
@@ -244,11 +261,14 @@ impl<'a, S: Service> Replayer<'a, S> {
 
     /// Returns the arguments of a call, with the name that it searches for.
     fn fill_arguments(&self, operation: &Operation) -> Filled {
-        let (mut arguments, mut searched) = (Map::new(), None);
+        let (mut arguments, mut searched, mut is_chosen) = (Map::new(), None, false);
         for parameter in &operation.parameters {
             let value = match &parameter.takes {
                 Takes::Key(resource) => match self.find_followed(resource) {
-                    Some(record) => Some(record.key.clone()),
+                    Some((record, is_one_of_several)) => {
+                        is_chosen |= is_one_of_several;
+                        Some(record.key.clone())
+                    }
                     None => return Filled::Missing { resource: resource.clone() },
                 },
                 Takes::Name(resource) => {
@@ -261,7 +281,7 @@ impl<'a, S: Service> Replayer<'a, S> {
             };
             arguments.extend(value.map(|value| (parameter.name.clone(), value)));
         }
-        Filled::Arguments { arguments, searched: searched.map(|named| named.name.clone()) }
+        Filled::Arguments { arguments, searched: searched.map(|named| named.name.clone()), is_chosen }
     }
 
     /// Makes a call and reads its reply; returns whether it succeeded. `searched` is the name that it looks for.
@@ -274,7 +294,7 @@ impl<'a, S: Service> Replayer<'a, S> {
     ) -> Result<bool, ServiceError> {
         let (status, reply) = self.service.call(&operation.method, &operation.path, arguments)?;
         let call = written(operation, arguments);
-        let made = Made { call, status, reply: reply.clone(), is_inserted };
+        let made = Made { call, status, reply: reply.clone(), is_inserted, is_chosen: false };
         let (call, succeeded) = (made.call.clone(), made.succeeded());
         self.replayed.calls.push(made);
         if !succeeded {
@@ -291,19 +311,32 @@ impl<'a, S: Service> Replayer<'a, S> {
         Ok(true)
     }
 
-    /// Returns the record to follow: of the last reply that shows its resource, what was searched for, or else what the query says
-    /// most of.
-    fn find_followed(&self, resource: &str) -> Option<&Sighting> {
+    /// Marks the last call as one whose id is that of one of several records.
+    fn mark_chosen(&mut self, is_chosen: bool) {
+        if let Some(made) = self.replayed.calls.last_mut() {
+            made.is_chosen = is_chosen;
+        }
+    }
+
+    /// Returns the record to follow, and true where others would do as well: of the last reply that shows its resource, what was
+    /// searched for, or else what the query says most of.
+    fn find_followed(&self, resource: &str) -> Option<(&Sighting, bool)> {
         self.seen.iter().rev().find_map(|seen| {
-            let mut records = seen.records.iter().filter(|record| record.resource == resource);
-            match &seen.searched {
-                Some(name) => records.find(|record| record.is_called(name)),
-                None => records.rev().max_by_key(|record| {
-                    let is_said =
-                        |role: &&Vec<String>| role.iter().all(|word| self.words.contains(&stem(word)));
-                    record.roles.iter().filter(is_said).count()
-                }),
-            }
+            let records = seen.records.iter().filter(|record| record.resource == resource);
+            let best: Vec<&Sighting> = match &seen.searched {
+                Some(name) => records.filter(|record| record.is_called(name)).collect(),
+                None => {
+                    let said = |record: &Sighting| {
+                        let is_said =
+                            |role: &&Vec<String>| role.iter().all(|word| self.words.contains(&stem(word)));
+                        record.roles.iter().filter(is_said).count()
+                    };
+                    let most = records.clone().map(said).max()?;
+                    records.filter(|record| said(record) == most).collect()
+                }
+            };
+            let first = best.first()?;
+            Some((*first, best.iter().any(|other| other.key != first.key)))
         })
     }
 

@@ -78,6 +78,21 @@ fn a_path_follows_what_was_searched_and_whom_the_query_asks_about() {
 }
 
 #[test]
+fn one_of_several_records_is_no_only_candidate() {
+    assert!(!outcome(|_| ()).has_chosen_ids(), "the name and the job tell which is meant");
+    let check = |team: Json| {
+        let outcome = outcome(|script| {
+            script.insert("/film/7/credits", json!({"id": 7, "team": team}));
+        });
+        assert_eq!(outcome.faults, Vec::<String>::new());
+        outcome.has_chosen_ids()
+    };
+    let (ada, bo) = (json!({"id": 31, "name": "Ada Byrne"}), json!({"id": 32, "name": "Bo Quinn"}));
+    assert!(check(json!([ada, bo])));
+    assert!(!check(json!([ada])) && !check(json!([ada, ada])));
+}
+
+#[test]
 fn what_does_not_agree_is_a_fault() {
     let check = |path: &'static str, body: Json, expect: &str| {
         let outcome = outcome(|script| {
