@@ -90,6 +90,8 @@ impl Method {
 
     /// Works on the open goal; returns the answer in words.
     async fn answer(self, episode: &mut Episode<'_>) -> Result<String, Stop> {
+        // A step of these two may be a search.
+        episode.searches_by_itself = !matches!(self, Self::Deps(_) | Self::Reflexion(_));
         if let Self::RestGpt(planning, parsing, form) = self {
             return restgpt::answer(episode, planning, parsing, form).await;
         }

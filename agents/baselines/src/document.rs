@@ -25,22 +25,14 @@ impl Document {
         properties.into_iter().flatten().map(move |(name, schema)| (&**name, schema, must(name)))
     }
 
-    /// The same API with its required parameters alone.
-    pub(crate) fn required_only(&self) -> Self {
-        let required: Map<String, Json> = self
-            .parameters()
-            .filter(|(.., must)| *must)
-            .map(|(name, schema, _)| (name.to_owned(), schema.clone()))
-            .collect();
-        let names: Vec<&String> = required.keys().collect();
-        let parameters = json!({"type": "object", "properties": required, "required": names});
-        Self { parameters, ..self.clone() }
-    }
-
-    /// The same API with one of its required parameters alone.
-    pub(crate) fn with_only(&self, name: &str, schema: &Json) -> Self {
-        let properties = Map::from_iter([(name.to_owned(), schema.clone())]);
-        let parameters = json!({"type": "object", "properties": properties, "required": [name]});
+    /// The same API with some of its parameters alone, as its required ones: those of which a name, and whether it is required,
+    /// are kept.
+    pub(crate) fn keeping(&self, is_kept: impl Fn(&str, bool) -> bool) -> Self {
+        let kept = self.parameters().filter(|(name, _, is_required)| is_kept(name, *is_required));
+        let kept: Map<String, Json> =
+            kept.map(|(name, schema, _)| (name.to_owned(), schema.clone())).collect();
+        let names: Vec<&String> = kept.keys().collect();
+        let parameters = json!({"type": "object", "properties": kept, "required": names});
         Self { parameters, ..self.clone() }
     }
 

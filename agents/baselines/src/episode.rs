@@ -27,6 +27,8 @@ pub(crate) struct Role {
 
 /// The role that reads an answer in words into `finish`.
 const REPORT: Role = Role { name: "ending", prompt: "ending/report" };
+/// Follows the system message where no role can search.
+const SEARCHED: &str = " Searches with ToolSearcher are made without you.";
 /// Characters of the findings that this role is shown.
 const MAX_FINDINGS_CHARS: usize = 12_000;
 /// Characters of the reply in one finding.
@@ -50,6 +52,8 @@ pub(crate) struct Episode<'a> {
     pub background: String,
     /// The reflection on a trial of the open goal that failed; empty in a first trial.
     pub reflection: String,
+    /// True where the method searches for tools, and no role can.
+    pub searches_by_itself: bool,
 }
 
 impl<'a> Episode<'a> {
@@ -70,6 +74,7 @@ impl<'a> Episode<'a> {
             results,
             background,
             reflection,
+            searches_by_itself: false,
         }
     }
 
@@ -95,6 +100,11 @@ impl<'a> Episode<'a> {
     /// The user's last turn.
     pub(crate) fn last_request(&self) -> String {
         self.view().user_turns().last().unwrap_or_default().to_owned()
+    }
+
+    /// What the user wants: the words of a conversation that has only begun, otherwise all of it.
+    pub(crate) fn query(&self) -> String {
+        if self.view().conversation.len() == 1 { self.last_request() } else { self.transcript() }
     }
 
     /// All findings of the episode, a line each.
@@ -156,8 +166,13 @@ impl<'a> Episode<'a> {
     /// Fills in the prompt of a role. Beside its `input`, every prompt may show the system message, the conversation (`request`)
     /// and the reflection on the trial before.
     pub(crate) fn prompt(&self, role: Role, input: Value) -> Result<Vec<Message>, PromptError> {
-        let (system, request) = (&self.view().system, self.transcript());
+        let (mut system, request) = (self.view().system.clone(), self.transcript());
+        // The message may ask for a search, which these roles have no action for.
+        if self.searches_by_itself && self.tool_searcher().is_some() {
+            system.push_str(SEARCHED);
+        }
         let shared = context! { system, request, reflection => self.reflection };
+        let shared = context! { query => self.query(), ..shared };
         render(role.prompt, &context! { ..input, ..shared })
     }
 

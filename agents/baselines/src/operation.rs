@@ -52,10 +52,20 @@ impl Operation {
         if let Json::Object(members) = &mut document {
             members.retain(|name, _| !matches!(&**name, "responses" | "operationId" | "tags" | "security"));
         }
+        // A summary that the description begins with says nothing more.
+        if let Json::Object(members) = &mut document
+            && let (Some(summary), Some(description)) = (members.get("summary"), members.get("description"))
+            && let (Some(summary), Some(description)) = (summary.as_str(), description.as_str())
+            && description.starts_with(summary.trim_end_matches('.'))
+        {
+            members.remove("summary");
+        }
         take_schemas(openapi, &mut document);
+        tidy(&mut document);
         let mut reply = success_schema(operation).cloned();
         if let Some(reply) = &mut reply {
             take_schemas(openapi, reply);
+            tidy(reply);
         }
         let base_url = openapi.pointer("/servers/0/url").and_then(Json::as_str).unwrap_or_default();
         Some(Self {
@@ -151,6 +161,23 @@ impl Operation {
             template == segment || path_value(template, segment).is_some()
         };
         pairs.iter().all(fits).then_some(pairs)
+    }
+}
+
+/// Drops what tells a reader nothing: bounds that every whole number of 64 bits keeps, and members of the simulator's own (`x-resource`).
+fn tidy(value: &mut Json) {
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(tidy),
+        Json::Object(members) => {
+            let is_idle = |name: &str, value: &Json| match name {
+                "minimum" => value.as_i64() == Some(i64::MIN),
+                "maximum" => value.as_i64() == Some(i64::MAX),
+                _ => name.starts_with("x-") && value.is_string(),
+            };
+            members.retain(|name, value| !is_idle(name, value));
+            members.values_mut().for_each(tidy);
+        }
+        _ => {}
     }
 }
 

@@ -10,6 +10,7 @@ use diorama_engine::tools::TOOL_SEARCHER;
 use minijinja::{Value, context};
 
 use crate::episode::{Episode, Role, parse_words};
+use crate::labels::{final_answer, split_at};
 use crate::restgpt::apis::{CallerForm, NamedApis};
 use crate::restgpt::executor::{Executor, PlannedCall};
 use crate::restgpt::parser::Parsing;
@@ -163,12 +164,10 @@ fn parse_steps(reply: &str, apis: &NamedApis) -> Result<Vec<PlannedStep>, ParseE
 
 /// Parses a reply of DEPS after a step: a plan or an answer.
 fn parse_replan(reply: &str, apis: &NamedApis) -> Result<Replan, ParseError> {
-    if let Some((_, answer)) =
-        reply.split_once("Final Answer:").filter(|(_, answer)| !answer.trim().is_empty())
-    {
-        return Ok(Replan::End(answer.trim().to_owned()));
+    if let Some(answer) = final_answer(reply).filter(|answer| !answer.is_empty()) {
+        return Ok(Replan::End(answer.to_owned()));
     }
-    let plan = reply.split_once("Plan:").map_or(reply, |(_, plan)| plan);
+    let plan = split_at(reply, "Plan").map_or(reply, |(_, plan)| plan);
     parse_steps(plan, apis).map(Replan::Steps)
 }
 

@@ -12,13 +12,14 @@ use serde_json::{Map, Value as Json};
 
 use crate::environment::{Finish, View};
 use crate::episode::{Episode, Role};
+use crate::labels::{before, final_answer, split_at, unmarked};
 use crate::prompts::PromptError;
 use crate::role_model::{ParseError, Stop};
 use crate::toolbox::shorten;
 
 const ROLE: Role = Role { name: "react", prompt: "react/agent" };
 const MAX_OBSERVATION_CHARS: usize = 6_000;
-/// Refusals of `finish` in a row after which the agent has given up.
+/// Refusals of `finish`, without a call that succeeds between them, after which the agent has given up.
 const MAX_REFUSALS: usize = 2;
 
 /// A turn of the model.
@@ -33,11 +34,12 @@ enum Turn {
 
 /// Parses a turn up to an observation that the model makes up. `structured`: answers are.
 fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
-    let reply = reply.split("\nObservation:").next().unwrap_or_default();
-    let action = reply.split_once("Action:").map(|(_, action)| action.trim());
-    if let Some((name, input)) = action.and_then(|action| action.split_once("Action Input:")) {
-        let name = name.trim().lines().next().unwrap_or_default();
-        return parse_action(name, input.trim(), structured);
+    let reply = before(reply, "Observation");
+    let action = split_at(reply, "Action").map(|(_, action)| action);
+    let with_input = action
+        .and_then(|action| split_at(action, "Action Input").or_else(|| action.split_once("Action Input:")));
+    if let Some((name, input)) = with_input {
+        return parse_action(name.trim().lines().next().unwrap_or_default(), input.trim(), structured);
     }
     // The paper's own form has the input in brackets, and no line of it.
     let in_brackets =
@@ -45,7 +47,7 @@ fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
     if let Some((_, input)) = in_brackets.filter(|(name, _)| ends_goal(name)) {
         return parse_ending(input, structured);
     }
-    match reply.split_once("Final Answer:").map(|(_, answer)| answer.trim()) {
+    match final_answer(reply) {
         Some(answer) if !answer.is_empty() => parse_ending(answer, structured),
         _ if structured => Err(ParseError::expected("`Action:` and `Action Input:`", reply)),
         _ => Err(ParseError::expected("`Action:` and `Action Input:`, or `Final Answer:`", reply)),
@@ -53,7 +55,10 @@ fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
 }
 
 fn parse_action(action: &str, input: &str, structured: bool) -> Result<Turn, ParseError> {
-    let name = action.trim().trim_matches(['`', '"', '*', '[', ']']).trim_end_matches("()");
+    // `ToolSearcher("rooms")`: what stands in brackets is no part of the name.
+    let (name, in_brackets) = action.split_once('(').unwrap_or((action, ""));
+    let name = unmarked(name).trim_matches(['[', ']']);
+    let input = if input.is_empty() { in_brackets.trim_end_matches([')', '*', '`']) } else { input };
     if ends_goal(name) {
         return parse_ending(input, structured);
     }
@@ -112,10 +117,13 @@ pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
         let structured = finish_tool(episode.view()).is_some();
         let read = |reply: &str| parse(reply, structured).map(|turn| (turn, reply.to_owned()));
         let (turn, reply) = episode.ask_with(ROLE, messages.clone(), read).await?;
-        messages.push(Message::assistant(reply.split("\nObservation:").next().unwrap_or_default()));
+        messages.push(Message::assistant(before(&reply, "Observation")));
         let observation = match turn {
             Turn::Call(call) => {
                 let reply = episode.call(&call).await?;
+                if (200..300).contains(&reply.status) {
+                    refusals = 0;
+                }
                 format!("{} {}", reply.status, shorten(&reply.body, MAX_OBSERVATION_CHARS))
             }
             Turn::Ask(words) | Turn::Answer(words) => {
@@ -148,9 +156,7 @@ fn make_opening(episode: &Episode<'_>) -> Result<Vec<Message>, PromptError> {
     let functions = episode.view().tools.iter().filter_map(|tool| tool.get("function"));
     let tools: Vec<String> = functions.map(Json::to_string).collect();
     let structured = finish_tool(episode.view()).is_some();
-    // A conversation that began without the agent is the request as a whole.
-    let is_new = episode.view().conversation.len() == 1;
-    let request = if is_new { episode.last_request() } else { episode.transcript() };
+    let request = episode.query();
     episode.prompt(ROLE, context! { tools, structured, request })
 }
 

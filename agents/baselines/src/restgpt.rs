@@ -41,7 +41,7 @@ pub(crate) async fn answer(
     parsing: Parsing,
     form: CallerForm,
 ) -> Result<String, Stop> {
-    let mut selector = Selector::new(Executor { form, parsing });
+    let mut selector = Selector::new(Executor { form, parsing }, planning == Planning::None);
     match planning {
         Planning::Planner => plan(episode, &mut selector).await,
         Planning::None => select_only(episode, &mut selector).await,
@@ -61,7 +61,8 @@ async fn plan(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<Stri
                     return Ok(question);
                 }
                 let words = answer.words.unwrap_or_default();
-                (format!("Ask: {question}"), format!("The user says: {words}"))
+                let response = format!("Asked \"{question}\", the user says: {words}");
+                (format!("Ask: {question}"), response)
             }
             Plan::Step(step) => {
                 let background = join_results(&episode.background, &history);
@@ -69,7 +70,7 @@ async fn plan(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<Stri
                 (step, result.text)
             }
             Plan::Continue(instruction) => {
-                let result = selector.resume(episode, &instruction).await?;
+                let result = selector.resume(episode, Some(&instruction)).await?;
                 (format!("Continue. {instruction}"), result.text)
             }
         };
@@ -80,14 +81,14 @@ async fn plan(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<Stri
 
 /// Has the selector work on the request itself.
 async fn select_only(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<String, Stop> {
-    let request = episode.transcript();
+    let request = episode.query();
     let background = episode.background.clone();
     let mut result = selector.start(episode, background, &request).await?;
     for _ in 0..MAX_STEPS {
         if result.is_answer {
             break;
         }
-        result = selector.resume(episode, "").await?;
+        result = selector.resume(episode, None).await?;
     }
     Ok(result.text)
 }

@@ -12,8 +12,9 @@ use std::pin::Pin;
 use minijinja::context;
 use serde_json::Value as Json;
 
-use self::replies::{Candidates, Source, Sources, parse_choice, parse_completion, parse_extracted};
+use self::replies::{Candidates, Choice, Source, Sources, parse_choice, parse_completion, parse_extracted};
 use crate::episode::{Episode, Role};
+use crate::form::ShownApi;
 use crate::plan::{Execution, Plan, PlanArgument, conclude};
 use crate::role_model::Stop;
 use crate::toolbox::Document;
@@ -56,10 +57,12 @@ pub(crate) async fn answer(
 ) -> Result<String, Stop> {
     let (candidates, request) = (episode.documents(), episode.transcript());
     let mut chain = Chain { episode, completion, calls: 0 };
-    let Some(document) = chain.select(&candidates, &request, true).await? else {
-        return Ok("There is no function that does this.".to_owned());
+    let api = match chain.select(&candidates, &request, true).await? {
+        Choice::Api(api) => api,
+        Choice::Answer(words) => return Ok(words),
+        Choice::None => return Ok("There is no function that does this.".to_owned()),
     };
-    let plan = chain.fulfil(&document.name, None, 0).await?;
+    let plan = chain.fulfil(&api, None, 0).await?;
     conclude(episode, &plan, execution).await
 }
 
@@ -70,10 +73,16 @@ impl Chain<'_, '_> {
         candidates: &[Document],
         task: &str,
         is_request: bool,
-    ) -> Result<Option<Document>, Stop> {
-        let input = context! { candidates, task, is_request };
-        let name = self.episode.ask(SELECT, input, |reply| parse_choice(reply, candidates)).await?;
-        Ok(name.and_then(|name| candidates.iter().find(|document| document.name == name).cloned()))
+    ) -> Result<Choice, Stop> {
+        let shown = self.shown(candidates);
+        let known = self.episode.findings();
+        let input = context! { candidates => shown, task, is_request, known };
+        self.episode.ask(SELECT, input, |reply| parse_choice(reply, candidates, is_request)).await
+    }
+
+    /// APIs as prompts show them.
+    fn shown(&self, documents: &[Document]) -> Vec<ShownApi> {
+        documents.iter().map(|document| ShownApi::of(self.episode, document)).collect()
     }
 
     /// Plans the call of an API, with its required arguments completed. `purpose` names the argument that its reply is for.
@@ -84,25 +93,36 @@ impl Chain<'_, '_> {
                 return Err(Stop::Ended("the chain of calls does not end".to_owned()));
             }
             let all = self.episode.documents();
-            let document = all.iter().find(|document| document.name == api).map(Document::required_only);
+            let document = all
+                .iter()
+                .find(|document| document.name == api)
+                .map(|document| document.keeping(|_, is_required| is_required));
             let mut plan = Plan { api: api.to_owned(), arguments: Vec::new() };
             let Some(document) = document.filter(|document| document.parameters().next().is_some()) else {
                 return Ok(plan);
             };
             let mut sources = self.complete(&document, purpose).await?;
             for (name, schema, _) in document.parameters() {
-                let filled = match sources.remove(name) {
-                    Some(Source::Value(value)) => Some(PlanArgument::Value(value)),
-                    Some(Source::Api(api)) => {
-                        Some(self.look_up(&api, (&document, name, schema), depth).await?)
-                    }
-                    Some(Source::Ask(question)) => self.ask(&document, name, &question).await?,
-                    None => {
-                        let question = format!("Could you tell me the {}?", name.replace('_', " "));
-                        self.ask(&document, name, &question).await?
-                    }
+                let question = match sources.get(name) {
+                    Some(Source::Value(_) | Source::Api(_)) => None,
+                    Some(Source::Ask(question)) => Some(question.clone()),
+                    None => Some(format!("Could you tell me the {}?", name.replace('_', " "))),
                 };
-                plan.arguments.extend(filled.map(|filled| (Some(name.to_owned()), filled)));
+                // The answer is in the conversation now: the same rule completes what is open from it, by that or by other APIs.
+                if let Some(question) = question
+                    && self.ask(&question).await?
+                {
+                    let is_filled =
+                        |other: &str| plan.arguments.iter().any(|(own, _)| own.as_deref() == Some(other));
+                    let open = document.keeping(|other, _| !is_filled(other));
+                    sources = self.complete(&open, purpose).await?;
+                }
+                let filled = match sources.remove(name) {
+                    Some(Source::Value(value)) => PlanArgument::Value(value),
+                    Some(Source::Api(api)) => self.look_up(&api, (&document, name, schema), depth).await?,
+                    Some(Source::Ask(_)) | None => continue,
+                };
+                plan.arguments.push((Some(name.to_owned()), filled));
             }
             Ok(plan)
         })
@@ -114,8 +134,8 @@ impl Chain<'_, '_> {
             Completion::AllAtOnce => self.complete_all(document, purpose).await,
             Completion::OneByOne => {
                 let mut sources = Sources::new();
-                for (name, schema, _) in document.parameters() {
-                    let one = document.with_only(name, schema);
+                for (name, ..) in document.parameters() {
+                    let one = document.keeping(|own, _| own == name);
                     sources.extend(self.complete_all(&one, purpose).await?);
                 }
                 Ok(sources)
@@ -128,11 +148,15 @@ impl Chain<'_, '_> {
         let others = self.others(document);
         let candidates_of = |(name, schema, _): (&str, &Json, bool)| Candidates {
             name: name.to_owned(),
-            apis: candidates(&others, (name, schema)).cloned().collect(),
+            apis: candidates(&others, (name, schema)).map(|api| api.name.clone()).collect(),
         };
         let candidates: Vec<Candidates> = document.parameters().map(candidates_of).collect();
-        let known = self.episode.findings();
-        let input = context! { document, candidates, purpose, known };
+        let is_candidate =
+            |api: &Document| candidates.iter().any(|argument| argument.apis.contains(&api.name));
+        let apis: Vec<Document> =
+            others.iter().map(|(api, _)| api).filter(|api| is_candidate(api)).cloned().collect();
+        let (apis, known) = (self.shown(&apis), self.episode.findings());
+        let input = context! { document, apis, candidates, purpose, known };
         let parse = |reply: &str| parse_completion(reply, document, &candidates);
         self.episode.ask(COMPLETE, input, parse).await
     }
@@ -155,9 +179,9 @@ impl Chain<'_, '_> {
             let task = describe_argument(document, name, schema);
             // Without candidates, the user is asked: an argument that is missing is asked for.
             if !candidates.is_empty()
-                && let Some(api) = self.select(&candidates, &task, false).await?
+                && let Choice::Api(api) = self.select(&candidates, &task, false).await?
             {
-                sources.insert(name.to_owned(), Source::Api(api.name));
+                sources.insert(name.to_owned(), Source::Api(api));
             }
         }
         Ok(sources)
@@ -174,32 +198,15 @@ impl Chain<'_, '_> {
         self.fulfil(api, Some(&wanted), depth + 1).await.map(PlanArgument::Call)
     }
 
-    /// An argument from the user's answer.
-    async fn ask(
-        &mut self,
-        document: &Document,
-        name: &str,
-        question: &str,
-    ) -> Result<Option<PlanArgument>, Stop> {
+    /// Puts a question to the user; returns whether they answered.
+    async fn ask(&mut self, question: &str) -> Result<bool, Stop> {
         let answer = self.episode.say(question).await?;
-        let Some(words) = answer.words.filter(|_| !answer.over) else {
+        let has_answered = answer.words.is_some() && !answer.over;
+        if !has_answered {
             let because = "the user has nothing to say".to_owned();
             self.episode.fall_back(COMPLETE.name, "leaving the argument out", because)?;
-            return Ok(None);
-        };
-        // The answer is in the conversation now: the same rule completes the argument from it, by that or by another API.
-        let purpose = format!("(the user was asked for {name} and said: {words})");
-        let mut sources = self.complete(document, Some(&purpose)).await?;
-        match sources.remove(name) {
-            Some(Source::Value(value)) => Ok(Some(PlanArgument::Value(value))),
-            Some(Source::Api(api)) => {
-                let parameter = document.parameters().find(|(own, ..)| *own == name);
-                let schema = parameter.map(|(_, schema, _)| schema.clone()).unwrap_or_default();
-                // A chain that starts from an answer starts anew; the bound on its calls still holds.
-                Box::pin(self.look_up(&api, (document, name, &schema), 1)).await.map(Some)
-            }
-            _ => Ok(None),
         }
+        Ok(has_answered)
     }
 
     /// The other APIs, with the schemas of their replies.

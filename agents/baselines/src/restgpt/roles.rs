@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::apis::{NamedApi, NamedApis};
 use crate::episode::Role;
+use crate::labels::{before, final_answer, split_at, unmarked, without_lines};
 use crate::operation::RequestPlan;
 use crate::role_model::ParseError;
 
@@ -18,6 +19,10 @@ pub(crate) const SELECTOR: Role = Role { name: "selector", prompt: "restgpt/sele
 pub(crate) const CALLER: Role = Role { name: "caller", prompt: "restgpt/caller_request" };
 /// Writes a planned call as the name of a tool and its arguments.
 pub(crate) const TOOL_CALLER: Role = Role { name: "caller", prompt: "restgpt/caller" };
+
+/// The label of a step, before its number.
+const STEP: &str = "Plan step";
+const CONTINUE: &str = "continue";
 
 /// A step of a plan, and its result.
 #[derive(Serialize)]
@@ -54,39 +59,44 @@ pub(crate) enum CallerTurn {
     Result(String),
 }
 
-/// Parses a reply of the planner up to a response that the model makes up.
+/// Parses a reply of the planner up to a response that the model makes up. Lines of thought are no step.
 pub(crate) fn parse_plan(reply: &str) -> Result<Plan, ParseError> {
-    let reply = reply.split("API response:").next().unwrap_or_default();
-    if let Some((_, answer)) = reply.split_once("Final Answer:") {
-        return match answer.trim() {
+    let reply = before(reply, "API response");
+    if let Some(answer) = final_answer(reply) {
+        return match answer {
             "" => Err(ParseError::expected("words after `Final Answer:`", reply)),
             answer => Ok(Plan::End(answer.to_owned())),
         };
     }
-    let text = without_label(reply, "Plan step");
-    let after = |word: &str| {
-        let start = text.get(..word.len()).filter(|start| start.eq_ignore_ascii_case(word));
-        start.and(text.get(word.len()..)).map(|end| end.trim_start_matches(['.', ':', ',', ' ']).to_owned())
-    };
-    if let Some(instruction) = after("Continue") {
-        return Ok(Plan::Continue(instruction));
+    let text = without_lines(reply, "Thought");
+    let text = split_at(&text, STEP).map_or(text.trim(), |(_, step)| before(step, STEP));
+    if let Some(instruction) = continued(text) {
+        return Ok(Plan::Continue(instruction.to_owned()));
     }
-    if let Some(question) = after("Ask:").filter(|question| !question.is_empty()) {
-        return Ok(Plan::Ask(question));
+    match (split_at(text, "Ask"), text) {
+        (Some(("", question)), _) if !question.is_empty() => Ok(Plan::Ask(question.to_owned())),
+        (_, "") => Err(ParseError::expected("a plan step, `Continue`, `Ask:` or `Final Answer:`", reply)),
+        (_, step) => Ok(Plan::Step(step.to_owned())),
     }
-    match text {
-        "" => Err(ParseError::expected("a plan step, `Continue`, `Ask:` or `Final Answer:`", reply)),
-        step => Ok(Plan::Step(step.to_owned())),
-    }
+}
+
+/// The instruction after `Continue.` or `Continue:`. A step may begin with the word as well.
+fn continued(text: &str) -> Option<&str> {
+    let words = text.trim_start_matches(['*', '`', '"', ' ']);
+    let start = words.get(..CONTINUE.len()).filter(|start| start.eq_ignore_ascii_case(CONTINUE))?;
+    let rest = words.get(start.len()..)?.trim_start_matches(['*', '`', '"']);
+    (rest.trim().is_empty() || rest.starts_with(['.', ':', '\n']))
+        .then(|| rest.trim_start_matches(['.', ':', '*', '`', '"', ' ', '\n']))
 }
 
 /// Parses a reply of the selector, which has to name a visible API or to say that none is needed.
 pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection, ParseError> {
-    let reply = reply.split("API response:").next().unwrap_or_default();
-    let text = without_label(reply, "API calling");
-    if let Some(end) = text.strip_prefix("No API call needed") {
-        let answer = end.rsplit("Final Answer:").next().unwrap_or_default();
-        return Ok(Selection::Answer(answer.trim_start_matches(['.', ' ', '\n']).trim().to_owned()));
+    let reply = before(reply, "API response");
+    let text = without_lines(reply, "Thought");
+    let text = split_at(&text, "API calling").map_or(text.trim(), |(_, calling)| calling);
+    if let Some(end) = unmarked(text).strip_prefix("No API call needed") {
+        let answer = final_answer(end).unwrap_or(end);
+        return Ok(Selection::Answer(answer.trim_start_matches(['.', '*', ' ', '\n']).trim().to_owned()));
     }
     let apis = apis.named_in(text, ", or `No API call needed.`")?;
     Ok(Selection::Call { calling: text.to_owned(), apis })
@@ -94,25 +104,22 @@ pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection
 
 /// Parses a reply of the caller up to a response that the model makes up.
 pub(crate) fn parse_caller_turn(reply: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
-    let reply = reply.split("\nResponse:").next().unwrap_or_default();
-    let operation = reply.find("Operation:");
-    let result = reply.find("Execution Result:");
+    let reply = before(reply, "Response");
+    let (operation, result) = (split_at(reply, "Operation"), split_at(reply, "Execution Result"));
     match (operation, result) {
-        (Some(at), result) if result.is_none_or(|result| at < result) => {
-            parse_operation(&reply[at + "Operation:".len()..], planned)
+        (Some((start, text)), result) if result.is_none_or(|(other, _)| start.len() < other.len()) => {
+            parse_operation(text, planned)
         }
-        (_, Some(at)) => match reply[at + "Execution Result:".len()..].trim() {
-            "" => Err(ParseError::expected("words after `Execution Result:`", reply)),
-            result => Ok(CallerTurn::Result(result.to_owned())),
-        },
+        (_, Some((_, ""))) => Err(ParseError::expected("words after `Execution Result:`", reply)),
+        (_, Some((_, result))) => Ok(CallerTurn::Result(result.to_owned())),
         _ => Err(ParseError::expected("`Operation:` and `Input:`, or `Execution Result:`", reply)),
     }
 }
 
 fn parse_operation(text: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
     let missing = || ParseError::expected("`Input:` with one JSON object after the operation", text);
-    let (name, input) = text.split_once("Input:").ok_or_else(missing)?;
-    let name = name.trim().trim_matches(['`', '"', '*']);
+    let (name, input) = split_at(text, "Input").or_else(|| text.split_once("Input:")).ok_or_else(missing)?;
+    let name = unmarked(name);
     let Ok(Json::Object(input)) = json_in(input) else { return Err(missing()) };
     let call = match planned.iter().any(|api| api.operation.is_some()) {
         true => parse_request(name, &input, planned)?,
@@ -167,14 +174,6 @@ fn object_in(input: &Map<String, Json>, name: &str) -> Result<Map<String, Json>,
             Err(ParseError::expected(&format!("`{name}` that is a JSON object"), &other.to_string()))
         }
     }
-}
-
-/// A text without a label and its number, such as `Plan step 2:`.
-fn without_label<'a>(text: &'a str, label: &str) -> &'a str {
-    let text = text.trim();
-    let Some(end) = text.strip_prefix(label) else { return text };
-    let end = end.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
-    end.strip_prefix(':').map_or(text, str::trim)
 }
 
 /// The background of the next step: results of earlier goals, and of the steps so far.

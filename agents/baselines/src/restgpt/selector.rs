@@ -12,6 +12,8 @@ use crate::role_model::Stop;
 /// Carries out the steps of the planner for one goal.
 pub(super) struct Selector {
     executor: Executor,
+    /// True where no planner stands before it: the step is the user's request.
+    is_alone: bool,
     background: String,
     plan: String,
     history: Vec<SelectedCall>,
@@ -34,8 +36,8 @@ pub(super) struct StepResult {
 }
 
 impl Selector {
-    pub(super) const fn new(executor: Executor) -> Self {
-        Self { executor, background: String::new(), plan: String::new(), history: Vec::new() }
+    pub(super) const fn new(executor: Executor, is_alone: bool) -> Self {
+        Self { executor, is_alone, background: String::new(), plan: String::new(), history: Vec::new() }
     }
 
     /// Carries out a new step.
@@ -55,12 +57,12 @@ impl Selector {
     pub(super) async fn resume(
         &mut self,
         episode: &mut Episode<'_>,
-        instruction: &str,
+        instruction: Option<&str>,
     ) -> Result<StepResult, Stop> {
-        if !instruction.is_empty() {
+        if let Some(instruction) = instruction.filter(|instruction| !instruction.is_empty()) {
             episode.search(instruction).await?;
         }
-        self.execute(episode, Some(instruction)).await
+        self.execute(episode, instruction).await
     }
 
     async fn execute(
@@ -69,16 +71,18 @@ impl Selector {
         instruction: Option<&str>,
     ) -> Result<StepResult, Stop> {
         let apis = NamedApis::collect(episode, self.executor.form);
-        let Self { background, plan, history, .. } = &*self;
+        let Self { background, plan, history, is_alone, .. } = &*self;
         let by_request = apis.by_request();
-        let input = context! { apis => apis.all, by_request, background, plan, history, instruction };
+        let input =
+            context! { apis => apis.all, by_request, background, plan, history, instruction, is_alone };
         let parse = |reply: &str| parse_selection(reply, &apis);
         let (calling, planned) = match episode.ask(SELECTOR, input, parse).await? {
             Selection::Answer(text) => return Ok(StepResult { text, is_answer: true }),
             Selection::Call { calling, apis } => (calling, apis),
         };
         let responses = self.history.iter().map(|call| &*call.response);
-        let background: Vec<&str> = std::iter::once(&*self.background).chain(responses).collect();
+        let known = std::iter::once(&*self.background).chain(responses).filter(|text| !text.is_empty());
+        let background: Vec<&str> = known.collect();
         let background = background.join("\n");
         let call = PlannedCall { calling: &calling, apis: &planned, background: &background };
         let text = self.executor.execute(episode, call).await?;

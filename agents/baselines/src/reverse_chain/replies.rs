@@ -14,7 +14,18 @@ use crate::toolbox::Document;
 pub(super) struct Candidates {
     /// The argument.
     pub name: String,
-    pub apis: Vec<Document>,
+    /// Their names.
+    pub apis: Vec<String>,
+}
+
+/// What a task comes down to.
+pub(super) enum Choice {
+    /// The call of an API, by name.
+    Api(String),
+    /// Words: no call is needed.
+    Answer(String),
+    /// Nothing: no API does it.
+    None,
 }
 
 /// The source of an argument's value.
@@ -30,11 +41,20 @@ pub(super) enum Source {
 /// Sources by argument.
 pub(super) type Sources = BTreeMap<String, Source>;
 
-/// Parses a choice among candidates; `None` where none of them does it.
-pub(super) fn parse_choice(reply: &str, candidates: &[Document]) -> Result<Option<String>, ParseError> {
-    match parse_json(reply)?.get("api") {
-        Some(Json::Null) => Ok(None),
-        Some(Json::String(name)) if candidates.iter().any(|api| api.name == *name) => Ok(Some(name.clone())),
+/// Parses a choice among candidates. Only a request can be met by an answer alone.
+pub(super) fn parse_choice(
+    reply: &str,
+    candidates: &[Document],
+    is_request: bool,
+) -> Result<Choice, ParseError> {
+    let json = parse_json(reply)?;
+    let words = json.get("answer").and_then(Json::as_str).map(str::trim).filter(|words| !words.is_empty());
+    match (json.get("api"), words.filter(|_| is_request)) {
+        (Some(Json::String(name)), _) if candidates.iter().any(|api| api.name == *name) => {
+            Ok(Choice::Api(name.clone()))
+        }
+        (None | Some(Json::Null), Some(words)) => Ok(Choice::Answer(words.to_owned())),
+        (Some(Json::Null), None) => Ok(Choice::None),
         _ => {
             let names: Vec<&str> = candidates.iter().map(|api| &*api.name).collect();
             Err(ParseError::expected(&format!("{{\"api\": ..}} with one of {}", names.join(", ")), reply))
@@ -93,8 +113,7 @@ fn parse_source(name: &str, source: &Json, candidates: &[Candidates]) -> Result<
     }
     if let Some(api) = source.get("api").and_then(Json::as_str) {
         let known = candidates.iter().find(|candidates| candidates.name == name);
-        let names: Vec<&str> =
-            known.into_iter().flat_map(|known| &known.apis).map(|api| &*api.name).collect();
+        let names: Vec<&str> = known.into_iter().flat_map(|known| &known.apis).map(String::as_str).collect();
         if names.contains(&api) {
             return Ok(Some(Source::Api(api.to_owned())));
         }

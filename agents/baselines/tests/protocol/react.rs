@@ -50,3 +50,31 @@ async fn react_ends_a_goal_under_every_name_of_its_prompt_and_never_calls_it() {
         assert!(ran.clinic.calls().is_empty() && ran.sent.len() == 1, "{turn}");
     }
 }
+
+#[tokio::test]
+async fn react_reads_actions_at_the_start_of_a_line_and_without_marks() {
+    let input = r#"{"name": "Ana Reis"}"#;
+    for turn in [
+        format!("**Thought:** the id\n**Action:** FindPatient\n**Action Input:** {input}"),
+        format!("Action: `FindPatient`\nAction Input: {input}"),
+        format!("Thought: The Action: I need is a search.\nAction: FindPatient\nAction Input: {input}"),
+        format!("Action: FindPatient(\"Ana Reis\")\nAction Input: {input}"),
+        format!("Action: FindPatient({input})\nAction Input:"),
+    ] {
+        let done = format!("Action: finish\nAction Input: {DONE}");
+        let ran = run(Clinic::new(), texts(&[&turn, &done]), Method::ReAct).await;
+        assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"], "{turn}");
+        assert!(ran.ending().is_some() && ran.notes().is_empty(), "{turn}: {:?}", ran.notes());
+    }
+}
+
+#[tokio::test]
+async fn react_gives_up_after_refusals_of_finish_without_a_call_between() {
+    let wrong = "Action: finish\nAction Input: {\"outcome\": \"done\", \"facts\": {\"fee\": 1}}";
+    let call = "Action: FindPatient\nAction Input: {\"name\": \"Ana Reis\"}";
+    let done = format!("Action: finish\nAction Input: {DONE}");
+    let ran = run(Clinic::new(), texts(&[wrong, call, wrong, call, &done]), Method::ReAct).await;
+    assert!(ran.ending().is_some() && ran.clinic.view.over, "{:?}", ran.notes());
+    let ran = run(Clinic::new(), texts(&[wrong, wrong, &done]), Method::ReAct).await;
+    assert!(!ran.clinic.view.over && ran.notes().iter().any(|note| note.starts_with("gave up")));
+}

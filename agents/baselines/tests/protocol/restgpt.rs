@@ -126,3 +126,54 @@ async fn a_selector_that_names_no_api_twice_has_given_up() {
     assert!(notes[0].contains("expected the name of one of the APIs (FindPatient, GetBalance)"), "{notes:?}");
     assert!(notes[2].starts_with("gave up: selector"), "{notes:?}");
 }
+
+#[tokio::test]
+async fn the_usual_chat_forms_are_read() {
+    let script = texts(&[
+        "**Thought:** I need the id.\n**Plan step 1:** find the id of the patient Ana Reis",
+        "**API calling 1:** FindPatient to get the id",
+        "**Thought:** by name\n**Operation:** FindPatient\n**Input:** {\"arguments\": {\"name\": \"Ana Reis\"}}",
+        ".patients[0].patient_id",
+        "**Execution Result:** Ana Reis has the id 7.",
+        "Thought: now the balance\nContinue. Get what Ana Reis (7) owes",
+        "API calling 2: GetBalance of 7",
+        "Operation: `GetBalance`\nInput: {\"arguments\": {\"patient_id\": 7}}",
+        ".balance",
+        "Execution Result: she owes 12.5",
+        "**Ask:** Is that all?",
+        "Continue the treatment of Ana Reis (7)",
+        "**No API call needed.** Nothing to do.",
+        "**Final Answer:** Ana Reis owes 12.50.",
+        DONE,
+    ]);
+    let ran = run(Clinic::new(), script, by_tools(Planning::Planner, Parsing::Program)).await;
+    assert_eq!(ran.acted, Ok(()));
+    assert_eq!(ran.notes(), Vec::<String>::new());
+    assert_eq!(ran.clinic.calls().len(), 2);
+    assert!(ran.text(1).contains("User query: find the id of the patient Ana Reis"), "{}", ran.text(1));
+    assert!(ran.text(6).contains("Instruction: Continue. Get what Ana Reis (7) owes"));
+    assert!(
+        ran.text(12).contains("User query: Continue the treatment") && ran.text(12).contains("Is that all?")
+    );
+    assert!(
+        ran.text(14).contains("\nAna Reis owes 12.50.") || ran.text(14).contains("\\nAna Reis owes 12.50.")
+    );
+}
+
+#[tokio::test]
+async fn without_a_planner_the_selector_is_shown_the_request_and_no_instruction() {
+    let script = texts(&[
+        "API calling 1: FindPatient to get the id",
+        "Operation: FindPatient\nInput: {\"arguments\": {\"name\": \"Ana Reis\"}}",
+        "[.patients[] | select(.name == \"Bo\")]",
+        "Execution Result: there is no Bo",
+        "No API call needed. There is no Bo.",
+        DONE,
+    ]);
+    let ran = run(Clinic::new(), script, by_tools(Planning::None, Parsing::Program)).await;
+    assert_eq!(ran.notes(), Vec::<String>::new());
+    assert!(ran.text(0).contains("It is 2026-03-02") && ran.text(0).contains("What does Ana Reis owe"));
+    assert!(!ran.text(4).contains("Instruction") && !ran.text(0).contains("step of a plan"));
+    // A program that selects nothing has found nothing.
+    assert!(ran.text(3).contains("Response: nothing found"));
+}

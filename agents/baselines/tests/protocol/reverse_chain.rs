@@ -25,8 +25,11 @@ async fn reverse_chain_goes_from_the_last_call_backwards() {
     });
     assert_eq!(planned.as_deref(), Some("GetBalance(patient_id=FindPatient(name='Ana Reis'))"));
     // A patient's id is a whole number, which the reply of FindPatient holds; a name is none that GetBalance gives.
-    assert!(ran.text(1).contains("- FindPatient: Finds"));
-    assert!(!ran.text(2).contains("- GetBalance: Gets"));
+    assert!(ran.text(0).contains("- FindPatient(name) -> patient_id, name: Finds"), "{}", ran.text(0));
+    assert!(
+        ran.text(1).contains("- FindPatient(name) -> ") && ran.text(1).contains("- patient_id: FindPatient")
+    );
+    assert!(!ran.text(2).contains("- GetBalance("));
     assert!(ran.text(3).contains("balance"));
 }
 
@@ -48,7 +51,7 @@ async fn the_variants_of_reverse_chain_complete_in_their_own_ways() {
     assert_eq!(ran.acted, Ok(()));
     assert_eq!(ran.roles(), ["select", "complete", "complete", "complete", "ending"]);
     assert!(ran.text(1).contains("patient_id") && !ran.text(1).contains("year"));
-    assert!(ran.text(2).contains("year") && !ran.text(2).contains("patient_id"));
+    assert!(ran.text(2).contains("- year: ") && !ran.text(2).contains("- patient_id: "));
     let calls = ["FindPatient({\"name\":\"Ana Reis\"}) 200", "GetBalance({\"patient_id\":7}) 200"];
     assert_eq!(ran.clinic.calls(), [calls[0], "GetBalance({\"patient_id\":7,\"year\":\"2026\"}) 200"]);
 
@@ -112,6 +115,46 @@ async fn reverse_chain_asks_the_user_for_what_nothing_gives() {
     let ran = run(clinic, script, Method::ReverseChain(Completion::AllAtOnce, PICKS)).await;
     assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"]);
     assert!(ran.text(2).contains("Under which name?") && ran.text(2).contains("Ana Reis."));
+}
+
+#[tokio::test]
+async fn an_answer_completes_all_arguments_that_are_open() {
+    let mut clinic = Clinic::new();
+    clinic.view.tools[1] = json!({"type": "function", "function": {"name": "GetBalance", "description": "Gets what a patient owes.",
+        "parameters": {"type": "object", "properties": {"code": {"type": "string"}, "email": {"type": "string"}, "patient_id": {"type": "integer"}},
+        "required": ["code", "email", "patient_id"]}}});
+    clinic.answers.push_back(Answer { words: Some("ana@example.org, and 1234.".to_owned()), over: false });
+    let script = texts(&[
+        r#"{"api": "GetBalance"}"#,
+        r#"{"code": {"ask": "Code and address?"}, "email": {"ask": "Which address?"}, "patient_id": {"value": 7}}"#,
+        r#"{"code": {"value": "1234"}, "email": {"value": "ana@example.org"}, "patient_id": {"value": 7}}"#,
+        DONE,
+    ]);
+    let ran = run(clinic, script, Method::ReverseChain(Completion::AllAtOnce, PICKS)).await;
+    let call = "GetBalance({\"code\":\"1234\",\"email\":\"ana@example.org\",\"patient_id\":7}) 200";
+    assert_eq!(ran.clinic.calls(), [call]);
+    assert!(ran.text(2).contains("ana@example.org, and 1234."));
+    assert_eq!(ran.roles(), ["select", "complete", "complete", "ending"]);
+}
+
+#[tokio::test]
+async fn a_remark_is_answered_without_a_call() {
+    let script = texts(&[r#"{"answer": "You are welcome."}"#, DONE]);
+    let ran = run(Clinic::new(), script, Method::ReverseChain(Completion::AllAtOnce, PICKS)).await;
+    assert_eq!(ran.roles(), ["select", "ending"]);
+    assert!(ran.clinic.calls().is_empty() && ran.text(1).contains("You are welcome."));
+}
+
+#[tokio::test]
+async fn a_method_without_a_search_is_told_that_it_is_over() {
+    let searched = json!([{"type": "function", "function": {"name": "ToolSearcher", "description": "Finds APIs.",
+        "parameters": {"type": "object", "properties": {"keywords": {"type": "string"}}, "required": ["keywords"]}}}, finish_tool()]);
+    let mut clinic = Clinic::new();
+    clinic.view.tools = searched.as_array().unwrap().clone();
+    let script = texts(&[r#"{"api": "FindPatient"}"#, r#"{"name": {"value": "Ana Reis"}}"#, DONE]);
+    let ran = run(clinic, script, Method::ReverseChain(Completion::AllAtOnce, PICKS)).await;
+    assert_eq!(ran.clinic.calls().len(), 2, "{:?}", ran.clinic.calls());
+    assert!(ran.text(0).contains("are made without you") && ran.text(1).contains("are made without you"));
 }
 
 #[tokio::test]
