@@ -91,7 +91,7 @@ impl Kind {
         let form = match self {
             Self::Date => Some("YYYY-MM-DD".to_owned()),
             Self::Time => Some("HH:MM".to_owned()),
-            Self::DateTime => Some("YYYY-MM-DDTHH:MM, in the world's time zone".to_owned()),
+            Self::DateTime => Some("YYYY-MM-DDTHH:MM, local time".to_owned()),
             Self::List(_) => Some(
                 "one for each that is asked about, in any order, repeated where the replies repeat it"
                     .to_owned(),
@@ -101,6 +101,8 @@ impl Kind {
             }
             _ => measure.map(|measure| format!("in {measure}")),
         };
+        // A description may say it already.
+        let form = form.filter(|form| about.is_none_or(|about| !about.contains(form.as_str())));
         let parts: Vec<&str> = about.into_iter().chain(form.as_deref()).collect();
         if !parts.is_empty() {
             schema["description"] = json!(parts.join(", "));

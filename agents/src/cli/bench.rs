@@ -68,6 +68,9 @@ pub struct AgentArgs {
     /// Maximum cases, from the first on [default: all].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Maximum seconds per case [default: 600].
+    #[arg(long, value_name = "S", requires = "agent")]
+    pub max_seconds: Option<u64>,
     /// Folder for the outcome of each case, one JSON object per line.
     #[arg(long, value_name = "DIR", requires = "agent")]
     pub out: Option<PathBuf>,
@@ -116,13 +119,16 @@ impl AgentArgs {
     {
         let connected = self.model.connect()?;
         let agent = name.contender(&connected, self.variant);
+        let usual = Budget::WITH_MODEL;
+        let time_ms = self.max_seconds.map_or(usual.time_ms, |seconds| seconds.saturating_mul(1000));
+        let budget = Budget { time_ms, ..usual };
         let bar = terminal::bar(cases.len() as u64, "cases");
         let (agent, benchmark, moved) = (Arc::new(agent), Arc::clone(benchmark), bar.clone());
         let outcomes = at_once(cases.to_vec(), self.model.concurrency, move |number, case| {
             let origin = RequestOrigin { step: String::new(), row: number as u64, attempt: 0 };
             let (agent, benchmark, bar) = (agent.agent(origin), Arc::clone(&benchmark), moved.clone());
             async move {
-                let outcome = attempt(&*benchmark, &case, agent.as_ref(), Budget::WITH_MODEL).await;
+                let outcome = attempt(&*benchmark, &case, agent.as_ref(), budget).await;
                 bar.inc(1);
                 Ok(outcome)
             }

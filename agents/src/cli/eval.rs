@@ -202,7 +202,7 @@ impl RunArgs {
         let options = self.options(agent, &folder)?;
         let plan = self.plan(agent, connected.as_ref(), transcriber, &options)?;
         if let Some(url) = self.model.connection.base_url.as_deref().filter(|_| agent.asks_model()) {
-            note_if_silent(url, streams);
+            note_if_silent(url, self.model.connection.retries, streams);
         }
         let held = plan.folder.as_ref().map_or(0, RunFolder::len);
         if held > 0 {
@@ -345,12 +345,13 @@ fn hash_dataset(dataset: &Folder) -> Result<String, CliError> {
     Ok(blake3::hash(&files).to_hex().to_string())
 }
 
-/// Notes that nothing listens at a URL. Requests are tried again for a while, so that the run goes on.
-fn note_if_silent(url: &str, streams: &mut Streams<'_>) {
+/// Notes that nothing listens at a URL. Requests are tried again for a while, unless there are no retries, so that the run goes on.
+fn note_if_silent(url: &str, retries: u32, streams: &mut Streams<'_>) {
     let found =
         reqwest::Url::parse(url).ok().and_then(|url| url.socket_addrs(|| None).ok()).unwrap_or_default();
     if !found.iter().any(|address| TcpStream::connect_timeout(address, CONNECT_TIMEOUT).is_ok()) {
-        super::terminal::note(streams, &format!("nothing listens at {url} yet; requests are tried again"));
+        let then = if retries > 0 { " yet; requests are tried again" } else { "" };
+        super::terminal::note(streams, &format!("nothing listens at {url}{then}"));
     }
 }
 

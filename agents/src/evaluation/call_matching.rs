@@ -28,7 +28,13 @@ pub(super) fn count_matched_calls(
     let mut reader = ReplyReader { world, new_keys, renames: Renames::default() };
     let mut matched = 0;
     for (number, reference) in gold.iter().enumerate() {
-        let same = |entry: &&Arc<LogEntry>| reader.renames.is_same_call(reference, &entry.call);
+        let api = world.api_named(&reference.api).map(|id| world.api(id));
+        let default = |name: &str| {
+            let api = api?;
+            let parameter = &api.parameters[api.parameter_named(name)?.index()];
+            parameter.default.as_ref().map(|value| value.to_json(&world.zone))
+        };
+        let same = |entry: &&Arc<LogEntry>| reader.renames.is_same_call(reference, &entry.call, default);
         let made: Vec<&Arc<LogEntry>> = log.iter().filter(same).collect();
         matched += u64::from(!made.is_empty() && is_of_solution(reference));
         let recorded = replies.get(number).and_then(|reply| serde_json::from_str(reply).ok());
@@ -117,14 +123,23 @@ impl Renames {
         }
     }
 
-    fn is_same_call(&self, reference: &GoldCall, call: &Call) -> bool {
-        reference.api == call.api
-            && reference.arguments.len() == call.arguments.len()
-            && reference.arguments.iter().all(|(name, value)| {
-                let is_from_reply = reference.sources.get(name).is_some_and(comes_from_reply);
-                let own = call.arguments.get(name);
-                own.is_some_and(|own| if is_from_reply { self.is_same(value, own) } else { value == own })
-            })
+    /// An argument that is left out is the same as its default.
+    fn is_same_call(
+        &self,
+        reference: &GoldCall,
+        call: &Call,
+        default: impl Fn(&str) -> Option<Json>,
+    ) -> bool {
+        let is_same = |name: &String| {
+            let is_from_reply = reference.sources.get(name).is_some_and(comes_from_reply);
+            match (reference.arguments.get(name), call.arguments.get(name)) {
+                (Some(value), Some(own)) if is_from_reply => self.is_same(value, own),
+                (Some(value), Some(own)) => value == own,
+                (Some(one), None) | (None, Some(one)) => default(name).as_ref() == Some(one),
+                (None, None) => true,
+            }
+        };
+        reference.api == call.api && reference.arguments.keys().chain(call.arguments.keys()).all(is_same)
     }
 
     fn is_same(&self, recorded: &Json, own: &Json) -> bool {
@@ -196,8 +211,20 @@ mod tests {
         let sources =
             BTreeMap::from([("id".to_owned(), reply()), ("amount".to_owned(), ArgumentSource::Default)]);
         let reference = GoldCall { api, source_api: None, arguments, sources, turn: 0, mistake: false };
-        assert!(renames.is_same_call(&reference, &call(7809, 4302)));
-        assert!(!renames.is_same_call(&reference, &call(4302, 4302)));
-        assert!(!renames.is_same_call(&reference, &call(7809, 7809)));
+        let check = |call: &Call, expect: bool| {
+            let default = |name: &str| (name == "page").then(|| json!(1));
+            assert_eq!(renames.is_same_call(&reference, call, default), expect, "{call:?}");
+        };
+        check(&call(7809, 4302), true);
+        check(&call(4302, 4302), false);
+        check(&call(7809, 7809), false);
+        // A default makes no difference.
+        let mut paged = call(7809, 4302);
+        paged.arguments.insert("page".to_owned(), json!(1));
+        check(&paged, true);
+        paged.arguments.insert("page".to_owned(), json!(2));
+        check(&paged, false);
+        paged.arguments.remove("amount");
+        check(&paged, false);
     }
 }

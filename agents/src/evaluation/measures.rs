@@ -1,7 +1,7 @@
 //! The measures of one graded episode, as plain values that `results` groups and averages.
 //!
 //! Success and errors come from the grader. The rest follows the papers: correct-path rate and Δ solution length
-//! (RestGPT, section 4.2), call accuracy and ROUGE-L (API-Bank, section 4).
+//! (RestGPT, section 4.3), call accuracy and ROUGE-L (API-Bank, section 4).
 
 use std::collections::BTreeSet;
 
@@ -52,9 +52,9 @@ pub struct EpisodeMeasures {
     pub is_refused: bool,
     /// For tasks that are answered and change nothing: how likely it is that values picked from the replies are the facts.
     pub chance: Option<f64>,
-    /// The calls hold the reference APIs in order (RestGPT's correct path).
+    /// The calls hold the reference APIs in order, those of one message in any (RestGPT's correct path).
     pub correct_path: bool,
-    /// Calls beyond the reference calls.
+    /// Calls beyond the reference calls, without searches (RestGPT's Δ solution length).
     pub extra_calls: i64,
     /// Reference calls without searches.
     pub reference_calls: u64,
@@ -90,7 +90,7 @@ impl EpisodeMeasures {
     pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &Judged) -> Self {
         let task = judge.task();
         let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| is_of_solution(gold)).collect();
-        let mut later_calls = judged.log.iter().map(|entry| &entry.call);
+        let made: Vec<&str> = judged.log.iter().map(|entry| &*entry.call.api).collect();
         let reference: Vec<&str> = task.goals.iter().map(|goal| &*goal.answer).collect();
         let refused = |outcome: Outcome| outcome == Outcome::Refused;
         let notes = |name: fn(&Note) -> Option<String>| {
@@ -114,9 +114,8 @@ impl EpisodeMeasures {
             has_refusal: task.goals.iter().any(|goal| refused(goal.outcome)),
             is_refused: task.goals.iter().all(|goal| refused(goal.outcome)),
             chance: task.is_answer_only().then(|| task.chance()),
-            correct_path: wanted.iter().all(|gold| later_calls.any(|call| call.api == gold.api)),
-            extra_calls: judged.log.len() as i64
-                - task.gold.iter().filter(|gold| !gold.mistake).count() as i64,
+            correct_path: holds_path(&messages_of(row, &task.gold), &made),
+            extra_calls: extra_calls(&made, wanted.len()),
             reference_calls: wanted.len() as u64,
             matched_calls: count_matched_calls(judge.world(), &task.gold, &task.replies, &judged.log),
             rouge_l: rouge_l(&judged.answers.join(" "), &reference.join(" ")),
@@ -138,6 +137,47 @@ impl EpisodeMeasures {
     pub const fn counts(&self) -> bool {
         !self.unfinished && !self.excluded
     }
+}
+
+/// Counts the calls beyond those of the reference, which has so many without searches.
+fn extra_calls(made: &[&str], wanted: usize) -> i64 {
+    made.iter().filter(|api| **api != TOOL_SEARCHER).count() as i64 - wanted as i64
+}
+
+/// The APIs of the reference's calls without searches, message by message.
+fn messages_of<'a>(row: &Dialogue, gold: &'a [GoldCall]) -> Vec<Vec<&'a str>> {
+    let mut calls = gold.iter();
+    let counts = row.messages.iter().map(|message| message.tool_calls.len()).filter(|count| *count > 0);
+    let mut messages: Vec<Vec<&GoldCall>> =
+        counts.map(|count| calls.by_ref().take(count).collect()).collect();
+    messages.extend(calls.map(|call| vec![call]));
+    let apis = |calls: Vec<&'a GoldCall>| {
+        calls.into_iter().filter(|call| is_of_solution(call)).map(|call| &*call.api).collect()
+    };
+    messages.into_iter().map(apis).collect()
+}
+
+/// Returns true where the calls made hold those of all messages, one message after the other. Calls of one message are independent of
+/// each other: they come in any order.
+fn holds_path(messages: &[Vec<&str>], made: &[&str]) -> bool {
+    let mut from = 0;
+    for message in messages {
+        let mut open = message.clone();
+        let mut end = from;
+        for (at, api) in made.iter().enumerate().skip(from) {
+            let Some(found) = open.iter().position(|wanted| wanted == api) else { continue };
+            open.swap_remove(found);
+            end = at + 1;
+            if open.is_empty() {
+                break;
+            }
+        }
+        if !open.is_empty() {
+            return false;
+        }
+        from = end;
+    }
+    true
 }
 
 /// The groups that a row's episodes count in.
@@ -208,7 +248,24 @@ pub fn class_name(class: ErrorClass) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::pool_range;
+    use super::{extra_calls, holds_path, pool_range};
+
+    #[test]
+    fn searches_make_no_solution_longer() {
+        assert_eq!(extra_calls(&["ToolSearcher", "Get", "ToolSearcher", "Book"], 1), 1);
+        assert_eq!(extra_calls(&["ToolSearcher"], 0), 0);
+    }
+
+    #[test]
+    fn calls_of_one_message_come_in_any_order_on_a_correct_path() {
+        let path = [vec!["Get", "List"], vec![], vec!["Book", "Book"]];
+        let check = |made: &[&str], expect: bool| assert_eq!(holds_path(&path, made), expect, "{made:?}");
+        check(&["Get", "List", "Book", "Book"], true);
+        check(&["List", "Pay", "Get", "Book", "Get", "Book"], true);
+        check(&["List", "Book", "Get", "Book"], false);
+        check(&["List", "Get", "Book"], false);
+        assert!(holds_path(&[], &[]));
+    }
 
     #[test]
     fn pools_are_told_apart_by_ranges_without_gaps() {

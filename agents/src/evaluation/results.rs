@@ -9,7 +9,8 @@ use super::attribution::Attribution;
 use super::measures::{EpisodeMeasures, RECALL_CUTOFFS};
 use super::shares::{Rate, Share, ratio};
 
-/// Results of an agent over a set of tasks. Shares are from 0 to 1; unfinished and excluded episodes are in none.
+/// Results of an agent over a set of tasks. Shares are from 0 to 1; unfinished and excluded episodes are in none. What no episode
+/// measures is none.
 #[derive(Clone, Debug, Serialize)]
 pub struct Results {
     /// Tasks.
@@ -21,9 +22,9 @@ pub struct Results {
     /// Share whose calls hold the reference APIs in order (RestGPT's correct-path rate).
     pub correct_path: f64,
     /// Mean of calls made beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
-    pub delta_solution_length: f64,
+    pub delta_solution_length: Option<f64>,
     /// Share of reference calls that were made with the same arguments, up to renaming of tokens and keys of new records.
-    pub call_accuracy: f64,
+    pub call_accuracy: Option<f64>,
     /// Mean ROUGE-L (F1) of the final answer against the reference answer.
     pub rouge_l: f64,
     /// Errors by class, counted once per episode.
@@ -37,14 +38,14 @@ pub struct Results {
     /// Success by ability.
     pub success_by_ability: BTreeMap<String, f64>,
     /// Success of tasks whose reference outcome is not a refusal.
-    pub success_without_refusals: f64,
+    pub success_without_refusals: Option<f64>,
     /// Success of tasks that are answered and change nothing.
-    pub success_answer_only: f64,
+    pub success_answer_only: Option<f64>,
     /// Success of tasks whose goals are all refused.
-    pub success_refused: f64,
+    pub success_refused: Option<f64>,
     /// How likely it is that values picked from the replies to the right calls, each of its fact's kind, are the facts:
     /// the mean over the tasks that are answered and change nothing.
-    pub chance_answer_only: f64,
+    pub chance_answer_only: Option<f64>,
     /// Success by `ability`, `depth`, `tag`, `pool` (APIs to tell apart), and `ability_and_tag`.
     pub cells: BTreeMap<&'static str, BTreeMap<String, CellRate>>,
     /// Failed episodes by cause, excluded ones too.
@@ -153,20 +154,19 @@ impl Results {
             took_ms.get(at.saturating_sub(1)).map(|ms| *ms as f64 / 1000.0)
         };
         let searching = only(|episode| episode.searched.is_some_and(|_| episode.reference_calls > 0));
-        let success = |episodes: &Episodes<'_>| mean(episodes, |episode| f64::from(episode.success));
+        let success = |episodes: &Episodes<'_>| measured(episodes, |episode| f64::from(episode.success));
         let by_ability = cells.get("ability").into_iter().flatten();
         Self {
             tasks: counted.chunk_by(|a, b| a.task == b.task).count() as u64,
             success: cell.rate.share,
             success_rate: cell.rate,
             correct_path: mean(&counted, |episode| f64::from(episode.correct_path)),
-            delta_solution_length: mean(&only(|episode| episode.success), |episode| {
+            delta_solution_length: measured(&only(|episode| episode.success), |episode| {
                 episode.extra_calls as f64
             }),
-            call_accuracy: ratio(
-                sum(&counted, |episode| episode.matched_calls as f64),
-                sum(&counted, |episode| episode.reference_calls as f64),
-            ),
+            call_accuracy: Some(sum(&counted, |episode| episode.reference_calls as f64))
+                .filter(|calls| *calls > 0.0)
+                .map(|calls| sum(&counted, |episode| episode.matched_calls as f64) / calls),
             rouge_l: mean(&counted, |episode| episode.rouge_l),
             errors: counts(counted.iter().flat_map(|episode| episode.errors.iter().cloned())),
             pass_k: pass_k(&counted),
@@ -179,7 +179,7 @@ impl Results {
             success_without_refusals: success(&only(|episode| !episode.has_refusal)),
             success_answer_only: success(&answer_only),
             success_refused: success(&only(|episode| episode.is_refused)),
-            chance_answer_only: mean(&answer_only, |episode| episode.chance.unwrap_or(0.0)),
+            chance_answer_only: measured(&answer_only, |episode| episode.chance.unwrap_or(0.0)),
             cells,
             attribution: counts(
                 all.iter().filter(|episode| !episode.unfinished).filter_map(|episode| episode.attribution),
@@ -232,6 +232,11 @@ fn sum(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64 
 
 fn mean(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64 {
     ratio(sum(episodes, value), episodes.len() as f64)
+}
+
+/// The mean over episodes; none without any.
+fn measured(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> Option<f64> {
+    (!episodes.is_empty()).then(|| mean(episodes, value))
 }
 
 fn counts<K: Ord>(names: impl Iterator<Item = K>) -> BTreeMap<K, u64> {

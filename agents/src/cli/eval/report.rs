@@ -132,6 +132,9 @@ impl Report {
         let effort = &results.effort;
         let mut lines: Vec<(String, String)> = Vec::new();
         let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
+        let measured = |value: Option<f64>, digits: usize| {
+            value.map_or_else(|| "not measured".to_owned(), |value| format!("{value:.digits$}"))
+        };
         line("success", rate(&results.success_rate));
         if let Some(faults) = &self.faults {
             line("without faults", rate(&faults.without));
@@ -142,8 +145,8 @@ impl Report {
         }
         line("partial credit", format!("{:.4}", results.partial_credit));
         line("correct path", format!("{:.4}", results.correct_path));
-        line("Δ solution length", format!("{:.3}", results.delta_solution_length));
-        line("call accuracy", format!("{:.4}", results.call_accuracy));
+        line("Δ solution length", measured(results.delta_solution_length, 3));
+        line("call accuracy", measured(results.call_accuracy, 4));
         line("ROUGE-L", format!("{:.4}", results.rouge_l));
         if let Some(found) = &results.retrieval {
             let by_k = |shares: &BTreeMap<usize, f64>| {
@@ -155,7 +158,7 @@ impl Report {
         for (k, PassRate { share, tasks }) in &results.pass_k {
             line(&format!("pass^{k}"), format!("{share:.4} over {tasks} tasks of {k} trials and more"));
         }
-        line("without refusals", format!("{:.4}", results.success_without_refusals));
+        line("without refusals", measured(results.success_without_refusals, 4));
         line("calls", format!("{:.2} an episode", effort.calls));
         if let (Some(p50), Some(p95)) = (effort.seconds_p50, effort.seconds_p95) {
             line("seconds", format!("{p50:.2} (median), {p95:.2} (95 of 100)"));

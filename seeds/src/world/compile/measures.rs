@@ -74,8 +74,9 @@ impl Measured<'_> {
         };
         let Some(unit) = measure(&field.schema) else { return };
         let words = split_identifier(name);
-        // `distance_km` says it by itself.
-        if words.iter().any(|word| word.eq_ignore_ascii_case(unit)) {
+        // `distance_km` and `area_m2` say it by themselves.
+        let plain = unit.replace('²', "2").replace('³', "3");
+        if words.iter().any(|word| word.eq_ignore_ascii_case(&plain)) {
             return;
         }
         let words = words.join(" ");
