@@ -270,16 +270,17 @@ mod tests {
 
     const ROWS: u64 = 60;
 
-    /// A recipe of rows over one domain of the catalog.
-    fn recipe(domain: &str, ability: Ability, shares: Shares) -> Recipe {
-        let worlds = crate::catalog::worlds().unwrap().into_iter().filter(|world| world.name == domain);
+    /// A recipe of rows over one domain of the catalog, or over worlds of three.
+    fn recipe(only: Option<&str>, ability: Ability, shares: Shares) -> Recipe {
+        let worlds = crate::catalog::worlds().unwrap().into_iter().filter(|world| only == Some(&*world.name));
+        let domains = if only.is_none() { crate::catalog::domains() } else { Vec::new() };
         Recipe::new(Ingredients {
             seed: 1,
             abilities: vec![ability],
-            domains: Vec::new(),
+            domains,
             worlds: worlds.collect(),
             test_split: Default::default(),
-            domains_per_world: 1,
+            domains_per_world: if only.is_none() { 3 } else { 1 },
             dialogues: ROWS,
             shares,
             model: None,
@@ -303,7 +304,7 @@ mod tests {
             let calls = turns.flat_map(|turn| &turn.calls).map(|call| call.api.clone());
             calls.filter(|api| api != TOOL_SEARCHER).collect()
         };
-        let all = prove_all(&recipe("city_library", Ability::RetrieveCall, Shares::new()));
+        let all = prove_all(&recipe(None, Ability::RetrieveCall, Shares::new()));
         let several = all.iter().filter(|one| apis_of(&one.grounded.candidate.goals).len() > 1).count();
         assert!(several > 5, "{several} of {} need several", all.len());
         for goals in all.iter().map(|one| &one.grounded.candidate.goals) {
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_share_of_detours_is_one_of_conversations_and_not_of_tries() {
-        let rows = prove_all(&recipe("city_library", Ability::Call, [("slip".to_owned(), 0.5)].into()));
+        let rows = prove_all(&recipe(Some("city_library"), Ability::Call, [("slip".to_owned(), 0.5)].into()));
         let slips = rows.iter().filter(|row| row.tags.contains(&"slip")).count() as f64;
         let share = slips / rows.len() as f64;
         assert!(rows.len() as u64 >= ROWS - 2 && (0.35..0.65).contains(&share), "{slips} of {}", rows.len());
