@@ -70,7 +70,7 @@ pub(super) fn reverse_chain(
     }
     let gold: Vec<GoldCall> = serde_json::from_str(&row.gold_calls)
         .map_err(|error| fault(row, "gold_calls", format!("is no list of calls: {error}")))?;
-    let said: Vec<String> = conversation.said(Role::User).map(str::to_owned).collect();
+    let said: Vec<String> = conversation.texts(Role::User).map(str::to_owned).collect();
     let goals = goals(row, said.len(), gold.len())?;
     searched::render(&mut conversation, Searched::Deferred);
     let instance = |(turns, calls): (Range<usize>, Range<usize>)| {
