@@ -198,6 +198,13 @@ def main():
         return any(domain_of(key) in arguments.hold for key in pair["gold"])
 
     validation = {kind: sampled(filter(is_held, by_kind[kind]), random_)[:VALIDATION_REQUESTS] for kind in ("request", "search")}
+    for kind, found in validation.items():
+        if not found:
+            held = " ".join(arguments.hold)
+            parser.error(
+                f"--hold {held}: found no {kind} for an API of these domains, expected at least one to validate on;"
+                " name a domain that has some"
+            )
     sources = [
         sampled([pair for kind in kinds for pair in by_kind[kind] if not is_held(pair)], random_)
         for kinds in (("turn", "request"), ("search",), ("operation",))

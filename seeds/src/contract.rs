@@ -10,6 +10,7 @@ mod conditions;
 mod form;
 mod format;
 mod headers;
+mod kinds;
 mod make;
 mod merge;
 mod names;
@@ -19,6 +20,7 @@ mod schemas;
 pub use body::Contract;
 pub use check::{Side, Wrong};
 pub use format::fits as fits_format;
+pub use kinds::{is_json_kind, is_lines_kind};
 pub use make::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
 pub use names::{
     ANY_KEY, AS, KEYS, ME, RESOURCE, first_state, is_gone, is_over, is_passing, key_name, noun, plain,

@@ -403,7 +403,7 @@ pub enum Evidence {
     Searched {
         /// The names of the tools that the reference's search shows.
         tools: Vec<String>,
-        /// The domains of these tools; none in checks that were made before `generate/4`.
+        /// The domain of the first of these tools; none in checks that were made before `generate/4`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         domains: Vec<String>,
     },

@@ -10,5 +10,6 @@ mod names;
 mod reading;
 mod requests;
 mod roles;
+mod served;
 mod tmdb;
 mod unsaid;

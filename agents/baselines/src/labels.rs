@@ -1,9 +1,9 @@
 //! Labelled lines in the reply of a model: `Action: FindRoom`, and as models write them, `**Action:** FindRoom`.
 
 /// Marks of emphasis and of lists, which models put around labels and names.
-const MARKS: [char; 8] = ['*', '#', '`', '_', '>', '"', ' ', '\t'];
+const MARKS: [char; 7] = ['*', '#', '`', '>', '"', ' ', '\t'];
 
-/// Those that stand before and after what they mark.
+/// Marks that stand before and after what they mark. Names may begin and end with `_`, so that is no mark of a name.
 const EMPHASIS: [char; 3] = ['*', '_', '`'];
 
 /// Splits a reply at its first line that begins with a label, with or without a number: what stands before and behind it.
@@ -42,7 +42,8 @@ pub(crate) fn unmarked(text: &str) -> &str {
 
 /// What stands behind the label that a line begins with. The marks that close those before the label go with it.
 fn behind<'a>(line: &'a str, label: &str) -> Option<&'a str> {
-    let words = line.trim_start_matches(MARKS).trim_start_matches("- ").trim_start_matches(MARKS);
+    let is_mark = |c: char| c == '_' || MARKS.contains(&c);
+    let words = line.trim_start_matches(is_mark).trim_start_matches("- ").trim_start_matches(is_mark);
     let is_marked = line.get(..line.len() - words.len())?.contains(EMPHASIS);
     let start = words.get(..label.len())?;
     let rest = words.get(label.len()..).filter(|_| start.eq_ignore_ascii_case(label))?;
@@ -64,6 +65,7 @@ mod tests {
         check("Thought: a\nAction 2: Find\nAction Input: {}", Some(("Thought: a", "Find\nAction Input: {}")));
         check("**Action:** Find", Some(("", "Find")));
         check("**Action**: Find", Some(("", "Find")));
+        check("_Action:_ _find", Some(("", "_find")));
         check("- **Action:** Find", Some(("", "Find")));
         check("- action: **Find**", Some(("", "**Find**")));
         check("The Action: I need is a search.", None);
@@ -74,5 +76,6 @@ mod tests {
         assert_eq!(final_answer("**Final Answer:** 12 €"), Some("12 €"));
         assert_eq!(without_lines("Thought: a\n**Thought:** b\nfind it", "Thought"), "find it");
         assert_eq!(unmarked(" **`Find`** "), "Find");
+        assert_eq!(unmarked("`_find_`"), "_find_");
     }
 }

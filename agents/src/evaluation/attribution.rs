@@ -86,7 +86,11 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     // That no tool does something rests on a search.
     let unfounded = task.checks.goals.iter().zip(&judged.grade.goals);
     let unfounded = unfounded.filter(|(_, grade)| grade.evidence == Verdict::Failed);
-    if has(ErrorClass::NoEvidence) && unfounded.map(|(goal, _)| goal).all(rests_on_search) {
+    let only_unfounded = has(ErrorClass::NoEvidence)
+        && !has(ErrorClass::MissingChange)
+        && !has(ErrorClass::WrongValue)
+        && unfounded.map(|(goal, _)| goal).all(rests_on_search);
+    if only_unfounded {
         let has_searched = made.iter().any(|call| call.api == TOOL_SEARCHER);
         return Some(if has_searched { Attribution::RetrieverMissed } else { Attribution::WrongApi });
     }

@@ -20,13 +20,13 @@ pub struct Results {
     /// Success with its interval.
     pub success_rate: Rate,
     /// Share whose calls hold the reference APIs in order (RestGPT's correct-path rate).
-    pub correct_path: f64,
+    pub correct_path: Option<f64>,
     /// Mean of calls made beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
     pub delta_solution_length: Option<f64>,
     /// Share of reference calls that were made with the same arguments, up to renaming of tokens and keys of new records.
     pub call_accuracy: Option<f64>,
     /// Mean ROUGE-L (F1) of the final answer against the reference answer.
-    pub rouge_l: f64,
+    pub rouge_l: Option<f64>,
     /// Errors by class, counted once per episode.
     pub errors: BTreeMap<String, u64>,
     /// pass^k: how likely k trials of a task are all solved, estimated without bias from all trials in shares, as in τ-bench:
@@ -55,7 +55,7 @@ pub struct Results {
     /// Failed episodes that say nothing of the agent: a fault of the simulator, or of the user.
     pub excluded: u64,
     /// Partial credit: the share of the goals of an episode whose verdicts all hold, the mean over episodes.
-    pub partial_credit: f64,
+    pub partial_credit: Option<f64>,
     /// The results of searches, where APIs have to be searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrieval: Option<RetrievalMeasures>,
@@ -160,14 +160,14 @@ impl Results {
             tasks: counted.chunk_by(|a, b| a.task == b.task).count() as u64,
             success: cell.rate.share,
             success_rate: cell.rate,
-            correct_path: mean(&counted, |episode| f64::from(episode.correct_path)),
+            correct_path: measured(&counted, |episode| f64::from(episode.correct_path)),
             delta_solution_length: measured(&only(|episode| episode.success), |episode| {
                 episode.extra_calls as f64
             }),
             call_accuracy: Some(sum(&counted, |episode| episode.reference_calls as f64))
                 .filter(|calls| *calls > 0.0)
                 .map(|calls| sum(&counted, |episode| episode.matched_calls as f64) / calls),
-            rouge_l: mean(&counted, |episode| episode.rouge_l),
+            rouge_l: measured(&counted, |episode| episode.rouge_l),
             errors: counts(counted.iter().flat_map(|episode| episode.errors.iter().cloned())),
             pass_k: pass_k(&counted),
             shown_calls: (!searching.is_empty()).then(|| {
@@ -186,7 +186,7 @@ impl Results {
             ),
             unfinished: all.iter().filter(|episode| episode.unfinished).count() as u64,
             excluded: all.iter().filter(|episode| !episode.unfinished && episode.excluded).count() as u64,
-            partial_credit: mean(&counted, |episode| episode.credit),
+            partial_credit: measured(&counted, |episode| episode.credit),
             retrieval: retrieval_measures(&searching),
             tokens: usage.total(),
             effort: Effort {

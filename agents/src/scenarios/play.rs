@@ -134,7 +134,11 @@ impl<'a> Prepared<'a> {
         let outages: Vec<Outage> = outage.transpose()?.into_iter().collect();
         let mut taken_back = Vec::new();
         if options.detour == Some(Detour::ChangedMind) {
-            taken_back = world.world_template.scenario_set.other_matters(first, (Ability::Call, Joins::OneDomain), rng);
+            taken_back = world.world_template.scenario_set.other_matters(
+                first,
+                (Ability::Call, Joins::OneDomain),
+                rng,
+            );
             taken_back.retain(|scenario| aside::changes_at_once(model, scenario));
             if taken_back.is_empty() {
                 return Err(Unplayed::NoDetour);

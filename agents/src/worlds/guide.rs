@@ -57,7 +57,9 @@ impl Guide {
                 for (field_name, field) in &resource.fields {
                     let Some(field_id) = world.resources[index].field_named(field_name) else { continue };
                     let place = (ResourceId(index as u16), field_id);
-                    guide.asks.insert(place, field.ask.clone());
+                    if !field.ask.is_empty() {
+                        guide.asks.insert(place, field.ask.clone());
+                    }
                     guide.says.insert(place, field.say.clone());
                 }
             }

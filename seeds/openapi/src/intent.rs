@@ -109,7 +109,8 @@ pub(super) fn read(operations: &mut [Operation]) {
                 std::mem::replace(&mut operation.method, written.0),
                 std::mem::replace(&mut operation.path, written.1),
             );
-            operation.written = Some(written);
+            // A method that was read as another before is the one that callers send.
+            operation.written.get_or_insert(written);
             operation.makes |= makes;
             // What the body says, too, is said once.
             let body = operation.body.as_ref().and_then(|body| body.first_object().members());

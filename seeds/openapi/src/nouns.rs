@@ -12,6 +12,8 @@ use serde_json::Value as Json;
 const WORDS: &str = include_str!("data/nouns.txt");
 /// Nesting of a document that is read for its prose.
 const MAX_DEPTH: u32 = 64;
+/// Words of a document's prose, below which it tells nothing of what is a word.
+const MIN_WORDS: usize = 100;
 /// Words that a document's prose is known by, at most.
 const MAX_WORDS: usize = 50_000;
 
@@ -106,7 +108,8 @@ impl Prose {
         let said: Vec<String> = label.split(' ').map(str::to_lowercase).collect();
         let (first, last) = (said.first()?, said.last()?);
         let is_participle = |word: &str| word.ends_with("ed") && stem(word) != word;
-        let unknown = said.iter().find(|word| !self.0.contains(&noun(word)));
+        let has_prose = self.0.len() >= MIN_WORDS;
+        let unknown = said.iter().find(|word| has_prose && !self.0.contains(&noun(word)));
         let why = if let Some(word) = said.iter().find(|word| word.contains(|c: char| c.is_ascii_digit())) {
             format!("a version or a number: `{word}`")
         } else if is("containers", last) {
@@ -176,9 +179,16 @@ mod tests {
 
     #[test]
     fn nouns_are_words_of_the_texts() {
-        let root = json!({"info": {"title": "Homes"}, "paths": {"/x": {"get": {
-            "summary": "Gethomedata", "description": "Lists the homes, their rooms and injured players of v1beta1."}}}});
-        let prose = Prose::of(&root);
+        let summary = "Lists the homes, their rooms and injured players of v1beta1.";
+        let letters: Vec<char> = ('a'..='z').collect();
+        let more: Vec<String> =
+            letters.iter().flat_map(|a| letters.iter().map(move |b| format!("{a}{b}q"))).collect();
+        let root = |more: &str| {
+            json!({"info": {"title": "Homes"}, "paths": {"/x": {"get": {
+                "summary": "Gethomedata", "description": format!("{summary} {more}")}}}})
+        };
+        assert_eq!(Prose::of(&root("")).fault("gethomedata"), None, "it has too few words to tell");
+        let prose = Prose::of(&root(&more.join(" ")));
         let check = |label: &str, expect: &str| {
             let fault = prose.fault(label).unwrap_or_default();
             assert!(fault.starts_with(expect) && fault.is_empty() == expect.is_empty(), "{label}: {fault}");

@@ -4,34 +4,26 @@
 //! Such a path is read as the one that has a parameter for each part of the name. The dotted id of its operation tells the
 //! parts (`redis.projects.locations.instances.list`).
 
-use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use serde_json::Value as Json;
 
 use super::document::{Operation, Parameter, Place, path_parameters};
 use super::shape::{Kind, Shape};
-use super::words::words;
+use super::words::{is_version, words};
 
 /// Collections in one name, at most.
 const MAX_PARTS: usize = 8;
 
-/// Rewrites them. Returns true if there are some.
+/// Rewrites such paths. Returns true if the document has some.
 pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
     let service = service(root);
     let mut taken: HashSet<(String, String)> =
         operations.iter().map(|operation| (operation.method.clone(), shape(&operation.path))).collect();
-    // The form of names is told somewhere: `projects/{project_id}/locations/{location_id}`.
-    let text = LazyCell::new(|| root.to_string());
-    let is_told = |first: &str| {
-        ["{", "*", "example", "my"].iter().any(|next| text.contains(&format!("{first}/{next}")))
-    };
     let mut found = false;
     for operation in operations {
         let Some((path, sent, chain)) = expanded(operation, &service) else { continue };
-        if !chain.first().is_some_and(|first| is_told(first))
-            || !taken.insert((operation.method.clone(), shape(&path)))
-        {
+        if !tells_form(operation, &sent, &chain) || !taken.insert((operation.method.clone(), shape(&path))) {
             continue;
         }
         let description = operation
@@ -58,6 +50,17 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
         found = true;
     }
     found
+}
+
+/// Returns true if a parameter's description or pattern tells that its values are names of several parts:
+/// `projects/{project_id}/locations/{location_id}`, `^projects/[^/]+$`.
+fn tells_form(operation: &Operation, sent: &str, chain: &[String]) -> bool {
+    let Some(first) = chain.first().map(|first| format!("{first}/")) else { return false };
+    let named = operation.parameters.iter().find(|parameter| parameter.name == sent);
+    named.is_some_and(|parameter| {
+        let pattern = parameter.shape.pattern.as_deref().unwrap_or_default();
+        parameter.description.contains(&first) || pattern.contains(&first)
+    })
 }
 
 /// The name of the service that ids of operations may begin with: the first label of its host.
@@ -93,7 +96,8 @@ fn expanded(operation: &Operation, service: &str) -> Option<(String, String, Vec
     }
     let braced = format!("{{{sent}}}");
     let (before, after) = operation.path.split_once(&braced)?;
-    if !before.ends_with('/') || before.trim_matches('/').contains('/') {
+    let version = before.trim_matches('/');
+    if !before.ends_with('/') || !(version.is_empty() || is_version(version)) {
         return None;
     }
     let next = after.strip_prefix('/').and_then(|rest| rest.split(['/', ':']).next()).unwrap_or_default();
@@ -126,6 +130,7 @@ mod tests {
             "/v1/{name}:open": {"post": operation("cache.projects.shelves.open", "projects/{project}/shelves/{shelf}")},
             "/v1/{name}/shelves": {"get": operation("cache.projects.shelves.list", "projects/{project}")},
             "/v2/{name}": {"get": operation("other", "any")},
+            "/users/{name}": {"get": operation("users.get", "users/{user}")},
         }});
         let imported =
             crate::import("cache.json", text.to_string().as_bytes(), &crate::ImportOptions::default())
@@ -138,6 +143,7 @@ mod tests {
                 "/v1/projects/{projectsId}/shelves/{shelvesId}:open",
                 "/v1/projects/{projectsId}/shelves",
                 "/v2/{name}",
+                "/users/{name}",
             ]
         );
     }

@@ -11,8 +11,10 @@ const MAX_DEPTH: u32 = 24;
 /// Names nameless members of a document's media types.
 pub(super) fn mend(root: &mut Json) {
     let whole = root.clone();
-    if let Some(paths) = root.get_mut("paths") {
-        walk(&whole, paths, 0);
+    for place in ["/paths", "/components/responses", "/components/requestBodies"] {
+        if let Some(found) = root.pointer_mut(place) {
+            walk(&whole, found, 0);
+        }
     }
 }
 

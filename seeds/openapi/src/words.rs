@@ -16,6 +16,14 @@ pub(super) fn is_id(name: &str) -> bool {
     is_prefixed || words.last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str()))
 }
 
+/// Whether a segment is a version: `v2`, `v1beta1`, `2020-01-31`.
+pub(super) fn is_version(segment: &str) -> bool {
+    let number = segment.strip_prefix(['v', 'V']).unwrap_or(segment);
+    let plain = number.replace("alpha", "").replace("beta", "");
+    number.starts_with(|first: char| first.is_ascii_digit())
+        && plain.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_' | 'p'))
+}
+
 /// A name as people read it: words with spaces, some abbreviations spelt out.
 pub(super) fn label(name: &str) -> String {
     match name {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use super::{ArgumentSource, GoldCall};
+use super::calls::{ArgumentSource, GoldCall};
 
 /// Bytes of a label, above which it is left out of others: replies that are taken several times, over and over, double a label
 /// with each call.

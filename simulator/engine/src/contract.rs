@@ -398,7 +398,11 @@ impl Run<'_> {
     /// The path and query of the next page: those of this one, with what asks for the next.
     fn next_page(&self, next: &Json) -> Option<Str> {
         let page = self.api.query()?.page.as_ref()?.parameter;
-        let asks = self.api.parameters.get(page.index()).filter(|_| !next.is_null())?;
+        let asks = self
+            .api
+            .parameters
+            .get(page.index())
+            .filter(|asks| asks.place == Place::Query && !next.is_null())?;
         let mut path = self.api.path.to_string();
         let mut query = form_urlencoded::Serializer::new(String::new());
         for (parameter, value) in self.api.parameters.iter().zip(&self.arguments) {
@@ -418,6 +422,9 @@ impl Run<'_> {
             {
                 query.append_pair(parameter.wire_name(), &text);
             }
+        }
+        for (name, value) in &self.api.chosen_by {
+            query.append_pair(name, value);
         }
         let next = next.as_str().map_or_else(|| next.to_string(), str::to_owned);
         query.append_pair(asks.wire_name(), &next);

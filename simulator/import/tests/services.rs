@@ -91,6 +91,7 @@ fn what_nothing_describes_shows_its_id_and_names_what_is_there() {
     let records = desk.state.iter(&desk.base, diorama_seeds::model::ResourceId(id as u16));
     let texts: Vec<String> =
         records.filter_map(|record| record[closed].as_str().map(str::to_owned)).collect();
+    assert!(!texts.is_empty());
     assert!(texts.iter().all(|text| ["true", "false"].contains(&text.as_str())), "{texts:?}");
 }
 
@@ -173,6 +174,7 @@ fn changes_merge_forms_follow_json_patches_and_people_are_me() {
     assert_eq!(desk.call("PatchUser", json!({"id": id, "body": wrong})).0, 400);
     let (status, me) = desk.call("GetUser", json!({"id": "me"}));
     assert_eq!(status, 200, "{me}");
+    assert_eq!(me["id"], desk.call("ListUsers", json!({})).1[0]["id"]);
     assert_eq!(desk.call("GetUser", json!({"id": me["id"]})).1, me);
 }
 

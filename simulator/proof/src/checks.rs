@@ -3,7 +3,7 @@
 //!
 //! Built from engine facts (the state difference and the provenance of reply leaves), never from the words.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use diorama_answers::prose::Prose;
@@ -11,7 +11,7 @@ use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::{Body, Origin};
 use diorama_seeds::ending::{Ask, Kind};
 use diorama_seeds::english::WEEKDAYS;
-use diorama_seeds::model::{DomainId, FieldId, ResourceId, World};
+use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
     AnswerCheck, ArgumentSource, CHECKS_VERSION, Checks, Evidence, Fact, GoalCheck, GoldCall, Outcome,
@@ -87,10 +87,12 @@ impl FactBuilder<'_> {
             let own = entries.get(goal.calls.clone()).unwrap_or_default();
             let tools: Vec<String> =
                 own.iter().flat_map(|entry| entry.tools_found()).map(str::to_owned).collect();
-            // Another search for the same thing shows other tools of the same services.
-            let domain = |name: &String| Some(self.world.api(self.world.api_named(name)?).domain);
-            let domains: BTreeSet<DomainId> = tools.iter().filter_map(domain).collect();
-            let domains = domains.iter().map(|id| self.world.domains[id.index()].name.to_string()).collect();
+            // Another search for the same thing shows other tools of the same service: of the one that is shown first.
+            let domain = |name: &String| {
+                let id = self.world.api(self.world.api_named(name)?).domain;
+                Some(self.world.domains[id.index()].name.to_string())
+            };
+            let domains = tools.first().and_then(domain).into_iter().collect();
             evidence.extend((!tools.is_empty()).then_some(Evidence::Searched { tools, domains }));
         }
         // A refusal that was learned by a read rests on the facts that it states.

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::header::{ACCEPT, HeaderValue, LINK};
 use axum::http::{HeaderMap, Response};
 
+use diorama_seeds::contract::is_json_kind;
 use diorama_sessions::{Kind, Problem};
 
 use super::extract::Page;
@@ -96,18 +97,8 @@ impl Range {
         self.kind == "*/*"
             || fits(plain)
             || (plain == YAML[0] && YAML.into_iter().any(fits))
-            || (is_json(plain) && (self.kind == JSON || self.kind.ends_with("+json")))
+            || (is_json_kind(plain) && (self.kind == JSON || self.kind.ends_with("+json")))
     }
-}
-
-/// Returns true if a media type that a document declares is JSON.
-pub(super) fn is_json(kind: &str) -> bool {
-    (kind.contains("json") && !is_lines(kind)) || kind == "*/*"
-}
-
-/// Returns true for lines of JSON, each of them a value.
-pub(super) fn is_lines(kind: &str) -> bool {
-    ["jsonl", "ndjson"].iter().any(|lines| kind.contains(lines))
 }
 
 /// The format of a document that a request prefers: the path's, or YAML where `Accept` rates YAML above JSON.

@@ -72,8 +72,8 @@ fn parse_program(reply: &str) -> Result<Program, ParseError> {
     Program::read(text).map_err(|error| ParseError::expected(&format!("a jq program ({error})"), text))
 }
 
-/// Runs a program; returns its outputs, a line each. One that selects no item has found nothing. The error says why outputs cannot be
-/// used.
+/// Runs a program; returns its outputs, a line each. One that runs and selects no item has found nothing: it has no output, or empty
+/// lists alone. The error says why outputs cannot be used.
 fn run(jq: Option<&dyn JqRunner>, program: &Program, body: &Json) -> Result<String, String> {
     let jq = jq.ok_or("no program can be run here")?;
     let values = jq.run(program, body).map_err(|error| error.to_string())?;
@@ -84,8 +84,9 @@ fn run(jq: Option<&dyn JqRunner>, program: &Program, body: &Json) -> Result<Stri
         Json::Object(members) => members.is_empty(),
         _ => false,
     };
-    let is_list = |value: &Json| value.as_array().is_some_and(Vec::is_empty);
-    if values.iter().all(is_list) {
+    // No output at all is no item either: `.rooms[] | select(.free)`.
+    let is_empty_list = |value: &Json| value.as_array().is_some_and(Vec::is_empty);
+    if values.iter().all(is_empty_list) {
         return Ok("nothing found".to_owned());
     }
     if values.iter().all(empty) {

@@ -162,18 +162,20 @@ async fn the_usual_chat_forms_are_read() {
 
 #[tokio::test]
 async fn without_a_planner_the_selector_is_shown_the_request_and_no_instruction() {
-    let script = texts(&[
-        "API calling 1: FindPatient to get the id",
-        "Operation: FindPatient\nInput: {\"arguments\": {\"name\": \"Ana Reis\"}}",
-        "[.patients[] | select(.name == \"Bo\")]",
-        "Execution Result: there is no Bo",
-        "No API call needed. There is no Bo.",
-        DONE,
-    ]);
-    let ran = run(Clinic::new(), script, by_tools(Planning::None, Parsing::Program)).await;
-    assert_eq!(ran.notes(), Vec::<String>::new());
-    assert!(ran.text(0).contains("It is 2026-03-02") && ran.text(0).contains("What does Ana Reis owe"));
-    assert!(!ran.text(4).contains("Instruction") && !ran.text(0).contains("step of a plan"));
-    // A program that selects nothing has found nothing.
-    assert!(ran.text(3).contains("Response: nothing found"));
+    // A program that selects nothing has found nothing, in a list or without one.
+    for program in ["[.patients[] | select(.name == \"Bo\")]", ".patients[] | select(.name == \"Bo\")"] {
+        let script = texts(&[
+            "API calling 1: FindPatient to get the id",
+            "Operation: FindPatient\nInput: {\"arguments\": {\"name\": \"Ana Reis\"}}",
+            program,
+            "Execution Result: there is no Bo",
+            "No API call needed. There is no Bo.",
+            DONE,
+        ]);
+        let ran = run(Clinic::new(), script, by_tools(Planning::None, Parsing::Program)).await;
+        assert_eq!(ran.notes(), Vec::<String>::new());
+        assert!(ran.text(0).contains("It is 2026-03-02") && ran.text(0).contains("What does Ana Reis owe"));
+        assert!(!ran.text(4).contains("Instruction") && !ran.text(0).contains("step of a plan"));
+        assert!(ran.text(3).contains("Response: nothing found"), "{program}");
+    }
 }

@@ -143,11 +143,11 @@ impl Report {
                 line("change by faults", difference(drop));
             }
         }
-        line("partial credit", format!("{:.4}", results.partial_credit));
-        line("correct path", format!("{:.4}", results.correct_path));
+        line("partial credit", measured(results.partial_credit, 4));
+        line("correct path", measured(results.correct_path, 4));
         line("Δ solution length", measured(results.delta_solution_length, 3));
         line("call accuracy", measured(results.call_accuracy, 4));
-        line("ROUGE-L", format!("{:.4}", results.rouge_l));
+        line("ROUGE-L", measured(results.rouge_l, 4));
         if let Some(found) = &results.retrieval {
             let by_k = |shares: &BTreeMap<usize, f64>| {
                 shares.iter().map(|(k, share)| format!("@{k} {share:.4}")).collect::<Vec<_>>().join("  ")

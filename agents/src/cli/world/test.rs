@@ -108,7 +108,8 @@ impl Test {
             let set = &world.world_template.scenario_set;
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let joins = if world.base.world().domains.len() > 1 { Joins::Domains } else { Joins::OneDomain };
-            let Some(before) = set.other_matters(scenario, (ability, joins), &mut rng).first().copied() else {
+            let Some(before) = set.other_matters(scenario, (ability, joins), &mut rng).first().copied()
+            else {
                 return fared.lose("scenario", "no other matter of the same user".to_owned());
             };
             later.push(vec![scenario]);

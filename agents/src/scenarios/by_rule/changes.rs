@@ -114,7 +114,7 @@ impl<'a> Author<'a> {
         };
         let change = ScenarioGoalDoc {
             user: both_hands(&SPOKEN.change_to, &[("value", &value)]),
-            does: vec![last.clone()],
+            does: sketch.consent(self.id).into_iter().chain([last.clone()]).collect(),
             end: goal.end.clone(),
             ..ScenarioGoalDoc::default()
         };

@@ -100,10 +100,13 @@ impl<'a> Sketch<'a> {
             let value = Some(format!("{place}.{field}"));
             self.doc.bind.insert(name.clone(), PlaceDoc { value, ..PlaceDoc::default() });
             for words in end.iter_mut() {
-                *words = words
-                    .replace(&format!("{{{place}.{field}"), &format!("{{{name}"))
-                    .replace(&format!("{{{place}}}"), &format!("{{{name}}}"))
-                    .replace(&format!("{{{place}|"), &format!("{{{name}|"));
+                for next in ['}', '|', '.'] {
+                    let own = format!("{{{place}.{field}{next}");
+                    *words = words.replace(&own, &format!("{{{name}{next}"));
+                }
+                for next in ['}', '|'] {
+                    *words = words.replace(&format!("{{{place}{next}"), &format!("{{{name}{next}"));
+                }
             }
         }
         Some(())
@@ -123,18 +126,19 @@ fn removed(api: &Api) -> Option<ResourceId> {
     }
 }
 
-/// Returns true if an API moves money: its name says so, or it is sent an amount of a currency.
+/// Returns true if an API moves money: it creates or acts, and its name says so.
 fn is_payment(api: &Api) -> bool {
-    let is_money = |kind: &Type| matches!(kind, Type::Decimal { currency: Some(_), .. });
-    let says = || split_identifier(&api.name).iter().any(|word| SPOKEN.payments.contains(word));
-    api.writes() && (api.parameters.iter().any(|parameter| is_money(&parameter.schema.kind)) || says())
+    matches!(api.behaviour.kind, BehaviourKind::Create { .. } | BehaviourKind::Action { .. })
+        && split_identifier(&api.name).iter().any(|word| SPOKEN.payments.contains(word))
 }
 
 /// A question with a pronoun, without its mark: `What is the type of {it}?` is `what is its type`. None where a person
 /// would need another pronoun.
 fn with_pronoun(ask: &str, is_person: bool) -> Option<String> {
     let ask = ask.trim_end_matches('?');
-    if let Some((verb, noun)) = ask.strip_suffix(" of {it}").and_then(|ask| ask.split_once(" the ")) {
+    let split = ask.strip_suffix(" of {it}").and_then(|ask| ask.split_once(" the "));
+    // `What is the colour of the cover of {it}?` is not `what is its colour of the cover`.
+    if let Some((verb, noun)) = split.filter(|(_, noun)| !noun.contains(" of ")) {
         return Some(format!("{} {} {noun}", lowered(verb), if is_person { "their" } else { "its" }));
     }
     (!is_person).then(|| lowered(&ask.replace("{it}", "it")))
@@ -143,7 +147,9 @@ fn with_pronoun(ask: &str, is_person: bool) -> Option<String> {
 /// A clause with `it` for the record of a place, where it says nothing else: `delete {the_item|called("item")} of {the_vault}` is
 /// `delete it`.
 fn with_it(clause: &str, place: &str) -> Option<String> {
-    let at = clause.find(&format!("{{{place}"))?;
+    let begin = format!("{{{place}");
+    let is_whole = |(at, _): &(usize, &str)| clause[at + begin.len()..].starts_with(['}', '|', '.']);
+    let (at, _) = clause.match_indices(&begin).find(is_whole)?;
     let (verb, rest) = clause.split_at(at);
     let (_, mut rest) = rest.split_once('}')?;
     while let Some((joint, other)) = rest.split_once('{') {
@@ -219,6 +225,8 @@ mod tests {
         check("delete {the_item}", Some("delete it"));
         check("change the name of {the_item} to {the_new_item.name}", None);
         check("delete {the_vault}", None);
+        check("delete {the_item.id}", Some("delete it"));
+        check("delete {the_item_2}", None);
     }
 
     #[test]
@@ -229,6 +237,8 @@ mod tests {
         check("What is the type of {it}?", false, Some("what is its type"));
         check("What are the headquarters of {it}?", false, Some("what are its headquarters"));
         check("What is the email of {it}?", true, Some("what is their email"));
+        check("What is the date of issue of {it}?", false, Some("what is the date of issue of it"));
+        check("What is the date of birth of {it}?", true, None);
         check("When was {it} created?", false, Some("when was it created"));
         check("When was {it} born?", true, None);
     }

@@ -98,9 +98,10 @@ impl Sketch<'_> {
                 PlaceDoc { pick, ..PlaceDoc::default() }
             }
             Type::Integer | Type::Number | Type::Decimal { .. } => {
-                let from = number(&schema.limits.min).unwrap_or(LEAST as f64).max(LEAST as f64);
-                let to = number(&schema.limits.max).unwrap_or(f64::MAX).min(from + SPAN as f64);
-                PlaceDoc { from: Some(from), to: Some(to.max(from)), ..PlaceDoc::default() }
+                let max = number(&schema.limits.max).unwrap_or(f64::MAX);
+                let from = number(&schema.limits.min).unwrap_or(LEAST as f64).max(LEAST as f64).min(max);
+                let to = max.min(from + SPAN as f64);
+                PlaceDoc { from: Some(from), to: Some(to), ..PlaceDoc::default() }
             }
             Type::String => PlaceDoc { like: Some(self.field_like(name)?), ..PlaceDoc::default() },
             _ => return None,

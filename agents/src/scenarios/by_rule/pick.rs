@@ -33,12 +33,12 @@ impl<'a> Author<'a> {
             false => format!("the {noun}"),
         };
         let told = self.told_in_items(listed);
-        if !self.writer.guide().has_asks() {
-            self.count(listed, &noun);
-        }
         let is_named = self.find_display(listed.last, listed.resource).is_some();
         if !is_named {
             return self.latest(listed, &noun, &told);
+        }
+        if !self.writer.guide().has_asks() {
+            self.count(listed, &noun);
         }
         let before = self.written.len();
         for field in &told {

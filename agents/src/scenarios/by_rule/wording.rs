@@ -129,8 +129,10 @@ pub(crate) fn further(questions: &[String]) -> Vec<String> {
         true => format!("{}{question}", ["Another question. ", "I have one more question. "][number % 2]),
         false => format!("{}{}", ["Next, ", "After that, "][number % 2], lowered(question)),
     });
-    let hasty = hasty.into_iter().filter(|question| !SPOKEN.is_reasoned(question));
-    let hasty = hasty.enumerate();
+    let is_plain = |question: &&String| {
+        !SPOKEN.is_reasoned(question) && [". ", ": "].iter().all(|stop| !question.contains(stop))
+    };
+    let hasty = hasty.into_iter().filter(is_plain).enumerate();
     let hasty =
         hasty.map(|(number, question)| format!("{}{question}", ["and ", "another thing, "][number % 2]));
     both(careful.collect(), hasty.collect(), 2)

@@ -102,22 +102,30 @@ fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<(Range<usize>
     Ok(found)
 }
 
-/// The plan of a goal: none where it has several or none, where an argument is a list of what several calls give, which labels
-/// have no form for, and where a value was said before the goal's first turn or stands in the system message, which are no part of the query.
+/// The plan of a goal: none where it has several or none, where an argument is a list of what several calls give or is calculated from a
+/// reply, which labels have no form for, and where a value was said before the goal's first turn or stands in the system message, which are no part of the query.
 fn only_plan(gold: &[GoldCall], calls: Range<usize>, first_turn: usize) -> Option<NestedCall> {
     let mut plans = nested_calls(gold, calls, |call| call.api != TOOL_SEARCHER && !call.mistake);
     // A call that is made again after an outage is the same plan.
     plans.dedup_by(|one, other| one.label == other.label);
     let [plan] = plans.as_slice() else { return None };
     let needed = || plan.calls.iter().filter_map(|index| gold.get(*index));
-    let is_told = |source: &ArgumentSource| match source {
+    let mut sources = needed().flat_map(|call| call.sources.values());
+    let is_whole = plan.label.len() <= MAX_LABEL_BYTES;
+    (is_whole && sources.all(|source| is_told(source, first_turn))).then(|| plan.clone())
+}
+
+/// Returns true if a label and the query of a goal tell where an argument comes from.
+fn is_told(source: &ArgumentSource, first_turn: usize) -> bool {
+    match source {
         ArgumentSource::Replies { .. } | ArgumentSource::System { .. } => false,
         ArgumentSource::User { turn, .. } => *turn as usize >= first_turn,
         ArgumentSource::Dictated { turns, .. } => turns.iter().all(|turn| *turn as usize >= first_turn),
+        ArgumentSource::Arithmetic { of, .. } => {
+            of.iter().all(|one| !matches!(one, ArgumentSource::Reply { .. }) && is_told(one, first_turn))
+        }
         _ => true,
-    };
-    let is_whole = plan.label.len() <= MAX_LABEL_BYTES;
-    (is_whole && needed().flat_map(|call| call.sources.values()).all(is_told)).then(|| plan.clone())
+    }
 }
 
 /// The APIs as the benchmark describes them, with the parameters that are required or that the plan gives.

@@ -143,11 +143,15 @@ fn labels_are_plans_of_one_goal_each() {
     let cancelled = "CancelBooking(booking_id=BookRoom(room=7))";
     let mut row = searched_row();
     check(&row, &[(cancelled, "Cancel it again.")]);
-    // A value that was said before is in no query.
+    // A value that was said before is in no query, and what is calculated from it is not, either.
     let mut gold: Json = serde_json::from_str(&row.gold_calls).unwrap();
-    gold[1]["sources"] = json!({"room": {"from": "user", "turn": 0, "start": 0, "end": 1}});
-    row.gold_calls = gold.to_string();
-    check(&row, &[]);
+    let said = json!({"from": "user", "turn": 0, "start": 0, "end": 1});
+    let sum = json!({"from": "arithmetic", "operation": "add", "of": [said, {"from": "default"}]});
+    for source in [said, sum] {
+        gold[1]["sources"] = json!({"room": source});
+        row.gold_calls = gold.to_string();
+        check(&row, &[]);
+    }
 }
 
 #[test]

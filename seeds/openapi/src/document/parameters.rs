@@ -93,7 +93,9 @@ pub(super) fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<Str
     let takes_tokens =
         used.iter().any(|scheme| matches!(scheme, SecurityDoc::Oauth2 { .. } | SecurityDoc::Bearer {}));
     for parameter in operation.parameters.iter_mut().filter(|_| takes_tokens) {
-        parameter.required &= !["token", "accesstoken"].contains(&plain(&parameter.name).as_str());
+        let is_token = matches!(parameter.place, Place::Query | Place::Header)
+            && ["token", "accesstoken"].contains(&plain(&parameter.name).as_str());
+        parameter.required &= !is_token;
     }
 }
 

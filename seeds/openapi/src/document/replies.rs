@@ -1,5 +1,6 @@
 //! The reply of an operation that succeeds, and the content of replies and requests.
 
+use diorama_seeds::contract::{is_json_kind, is_lines_kind};
 use serde_json::Value as Json;
 
 use super::parameters::parameter_schema;
@@ -79,7 +80,7 @@ pub(super) fn json_content(node: &Json) -> Option<&Json> {
 /// The content of a response that is JSON, or of any kind.
 pub(super) fn true_json(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object)?;
-    let json = content.iter().find(|(kind, _)| kind.contains("json") && !is_lines(kind));
+    let json = content.iter().find(|(kind, _)| kind.contains("json") && !is_lines_kind(kind));
     json.or_else(|| content.iter().find(|(kind, _)| *kind == "*/*")).map(|(_, media)| media)
 }
 
@@ -93,27 +94,24 @@ pub(super) fn reply_content(node: &Json) -> Option<&Json> {
 /// The media types of a response that can be served, where there are others than JSON.
 pub(super) fn kinds(node: &Json) -> Vec<String> {
     let content = node.get("content").and_then(Json::as_object).into_iter().flatten();
-    let is_json = |kind: &str| (kind.contains("json") && !is_lines(kind)) || kind == "*/*";
     let (json, others): (Vec<_>, Vec<_>) = content
-        .filter(|(kind, media)| is_json(kind) || is_written(kind, media))
+        .filter(|(kind, media)| is_json_kind(kind) || is_written(kind, media))
         .map(|(kind, _)| kind.clone())
-        .partition(|kind| is_json(kind));
+        .partition(|kind| is_json_kind(kind));
     // JSON is what is sent where a request prefers nothing.
     let json =
         json.into_iter().take(1).map(|kind| if kind == "*/*" { "application/json".to_owned() } else { kind });
     if others.is_empty() { Vec::new() } else { json.chain(others).collect() }
 }
 
-/// Whether a media type is lines of JSON, each an item.
-fn is_lines(kind: &str) -> bool {
-    ["jsonl", "ndjson"].iter().any(|lines| kind.contains(lines))
-}
-
 /// Whether a value can be written as a media type: as XML, in lines, or as text.
 fn is_written(kind: &str, media: &Json) -> bool {
     let text =
         || media.get("schema").and_then(|schema| schema.get("type")).is_none_or(|kind| kind == "string");
-    is_lines(kind) || kind.contains("xml") || kind.contains("csv") || (kind.starts_with("text/") && text())
+    is_lines_kind(kind)
+        || kind.contains("xml")
+        || kind.contains("csv")
+        || (kind.starts_with("text/") && text())
 }
 
 /// The content of a request or a response, its examples taken in.

@@ -1,13 +1,18 @@
 //! Texts whose values only their descriptions tell: `The phone number of the sender.`
 
+use std::sync::LazyLock;
+
 use serde_json::{Value as Json, json};
 
 use crate::shape::Shape;
 
 /// Phrases of descriptions, with the values that they tell, one kind a line.
-const TEXTS: &str = include_str!("../data/texts.txt");
+static TEXTS: LazyLock<Vec<(Vec<String>, Json)>> = LazyLock::new(|| {
+    let kinds = lines(include_str!("../data/texts.txt")).filter_map(|line| line.split_once('|'));
+    kinds.map(|(phrases, values)| (read_phrases(phrases), read_values(values))).collect()
+});
 /// Values of filters that let every record through, one a line.
-const EVERY: &str = include_str!("../data/every.txt");
+static EVERY: LazyLock<Vec<&str>> = LazyLock::new(|| lines(include_str!("../data/every.txt")).collect());
 /// Characters of a description that are read.
 const MAX_DESCRIPTION: usize = 240;
 
@@ -17,20 +22,36 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 
 /// Whether a value of a filter lets every record through.
 pub(crate) fn is_every(value: &str) -> bool {
-    lines(EVERY).any(|every| every.eq_ignore_ascii_case(value))
+    EVERY.iter().any(|every| every.eq_ignore_ascii_case(value))
 }
 
 /// What makes the values of a text, as its description says.
 pub(super) fn described(shape: &Shape) -> Option<Json> {
-    let said: String = shape.description.as_deref()?.to_lowercase().chars().take(MAX_DESCRIPTION).collect();
-    let found = lines(TEXTS)
-        .filter_map(|line| line.split_once('|'))
-        .find(|(phrases, _)| phrases.split('"').skip(1).step_by(2).any(|phrase| said.contains(phrase)));
-    let (_, values) = found?;
-    Some(match values.trim().strip_prefix('=') {
+    let text: String = shape.description.as_deref()?.chars().take(MAX_DESCRIPTION).collect();
+    let words = words_between_spaces(&text);
+    let found = TEXTS.iter().find(|(phrases, _)| phrases.iter().any(|phrase| words.contains(phrase)));
+    found.map(|(_, values)| values.clone())
+}
+
+/// The phrases in quotes.
+fn read_phrases(line: &str) -> Vec<String> {
+    line.split('"').skip(1).step_by(2).map(words_between_spaces).collect()
+}
+
+fn read_values(line: &str) -> Json {
+    match line.trim().strip_prefix('=') {
         Some(provider) => json!(provider.trim()),
-        None => json!({"provider": "pick", "of": values.split(';').map(str::trim).collect::<Vec<_>>()}),
-    })
+        None => json!({"provider": "pick", "of": line.split(';').map(str::trim).collect::<Vec<_>>()}),
+    }
+}
+
+/// The words of a text in lower case, with a space before and after each. `E.164` and `date-time` are words.
+fn words_between_spaces(text: &str) -> String {
+    let text = text.to_lowercase();
+    let pieces = text.split(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '.' | '-'));
+    let words: Vec<&str> =
+        pieces.map(|piece| piece.trim_matches(['.', '-'])).filter(|word| !word.is_empty()).collect();
+    format!(" {} ", words.join(" "))
 }
 
 #[cfg(test)]
@@ -46,7 +67,9 @@ mod tests {
         };
         check("true or false", Some(json!({"provider": "pick", "of": ["true", "false"]})));
         check("The sender's phone number in E.164 format", Some(json!("phone")));
+        check("A number in (E.164).", Some(json!("phone")));
         check("What it says", None);
+        check("A datum of the dateline, and the serial number of it", None);
         assert!(is_every("All") && !is_every("open"));
     }
 }

@@ -45,9 +45,9 @@ pub(super) fn add(
             });
             if let Some((asked, doc)) = asked {
                 doc.ignored = false;
+                // A key that is not given is drawn as that of any record.
                 let given = argument(asked);
-                let made = format!("concat('{}-', string(1000 + {}.count(x, true)))", found.noun, found.name);
-                api.behaviour.set.insert(key.clone(), format!("coalesce({given}, {made})"));
+                api.behaviour.set.insert(key.clone(), given);
             }
             api.behaviour.also.push(EffectDoc {
                 update: Some(found.name.clone()),

@@ -74,9 +74,8 @@ impl Measured<'_> {
         };
         let Some(unit) = measure(&field.schema) else { return };
         let words = split_identifier(name);
-        // `distance_km` and `area_m2` say it by themselves.
-        let plain = unit.replace('²', "2").replace('³', "3");
-        if words.iter().any(|word| word.eq_ignore_ascii_case(&plain)) {
+        // `distance_km` says it by itself.
+        if words.iter().any(|word| word.eq_ignore_ascii_case(unit)) {
             return;
         }
         let words = words.join(" ");

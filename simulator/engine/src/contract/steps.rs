@@ -5,8 +5,14 @@ use diorama_seeds::model::{Api, Method, Record, ResourceId};
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
+use super::MAX_PATCH_DEPTH;
 use crate::refusal::{Outcome, Refusal};
 use crate::run::Run;
+
+/// Steps of one patch, at most.
+const MAX_STEPS: usize = 1_000;
+/// Values that the steps of one patch add, copy and move, at most: copies of copies double a record with each step.
+const MAX_PATCHED_VALUES: usize = 100_000;
 
 /// The steps of a call's body; none where it is no JSON Patch.
 pub(in crate::contract) fn of_body(api: &Api, body: &Json) -> Vec<Json> {
@@ -28,9 +34,17 @@ impl Run<'_> {
         let names: Vec<&String> = before.keys().collect();
         let steps: Vec<Json> = self.steps.iter().map(|step| named_as(step, &names)).collect();
         let status = self.api.contract.as_ref().map_or(400, |contract| contract.refusal);
+        if steps.len() > MAX_STEPS {
+            let found = steps.len();
+            return Err(Refusal::new(
+                status,
+                format!("the patch: expected at most {MAX_STEPS} steps, found {found}"),
+            ));
+        }
         let mut whole = Json::Object(before.clone());
+        let mut budget = Budget(MAX_PATCHED_VALUES);
         for (at, step) in steps.iter().enumerate() {
-            apply(&mut whole, step).map_err(|wrong| {
+            apply(&mut whole, step, &mut budget).map_err(|wrong| {
                 let (status, why) = match wrong {
                     Wrong::Test => (409, "the value is another".to_owned()),
                     Wrong::Step(why) => (status, why),
@@ -45,8 +59,28 @@ impl Run<'_> {
         let removed = before.keys().filter(|name| !after.contains_key(*name));
         let mut sent: Map<String, Json> = removed.map(|name| (name.clone(), Json::Null)).collect();
         sent.extend(after.into_iter().filter(|(name, value)| before.get(name) != Some(value)));
+        for (name, value) in &sent {
+            self.check_patched(id, name, value)
+                .map_err(|why| Refusal::new(status, format!("`{name}`: {why}")))?;
+        }
         self.sent = sent;
         Ok(())
+    }
+
+    /// Checks what a patch makes of a member against the field of its name.
+    fn check_patched(&self, id: ResourceId, name: &str, value: &Json) -> Result<(), &'static str> {
+        let Some((field, declared)) = self.field_of(id, name) else { return Ok(()) };
+        let resource = self.resource(id);
+        if field == resource.key {
+            return Err("a key cannot be changed");
+        }
+        if value.is_null() {
+            let may_lack = declared.nullable || resource.field(field).optional;
+            return if may_lack { Ok(()) } else { Err("the member is required") };
+        }
+        let parsed = declared.parse_json(value, self.zone()).ok();
+        let fits = parsed.is_some_and(|value| declared.allows(&value));
+        if fits { Ok(()) } else { Err("the value does not fit the member's schema") }
     }
 
     /// A record as an object: its fields by their names, and what was sent of it.
@@ -99,7 +133,28 @@ enum Wrong {
     Step(String),
 }
 
-fn apply(whole: &mut Json, step: &Json) -> Result<(), Wrong> {
+/// How many values the rest of a patch may add.
+struct Budget(usize);
+
+impl Budget {
+    /// Takes the values of what is put at a path from the budget.
+    fn spend(&mut self, path: &str, value: &Json) -> Result<(), Wrong> {
+        let mut open = vec![(value, path.matches('/').count())];
+        while let Some((value, depth)) = open.pop() {
+            let left = self.0.checked_sub(1).filter(|_| depth <= MAX_PATCH_DEPTH as usize);
+            self.0 =
+                left.ok_or_else(|| Wrong::Step("what the patch adds is too large or too deep".to_owned()))?;
+            match value {
+                Json::Object(members) => open.extend(members.values().map(|inner| (inner, depth + 1))),
+                Json::Array(items) => open.extend(items.iter().map(|inner| (inner, depth + 1))),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn apply(whole: &mut Json, step: &Json, budget: &mut Budget) -> Result<(), Wrong> {
     let pointer = |name: &str| {
         let text = step[name].as_str().ok_or_else(|| Wrong::Step(format!("`{name}` is missing")))?;
         match text.is_empty() || text.starts_with('/') {
@@ -110,10 +165,16 @@ fn apply(whole: &mut Json, step: &Json) -> Result<(), Wrong> {
     let value = || step.get("value").cloned().ok_or_else(|| Wrong::Step("`value` is missing".to_owned()));
     let path = pointer("path")?;
     match step["op"].as_str().unwrap_or_default() {
-        "add" => add(whole, path, value()?),
+        "add" => {
+            let added = value()?;
+            budget.spend(path, &added)?;
+            add(whole, path, added)
+        }
         "remove" => remove(whole, path).map(|_| ()),
         "replace" => {
-            *found(whole, path)? = value()?;
+            let put = value()?;
+            budget.spend(path, &put)?;
+            *found(whole, path)? = put;
             Ok(())
         }
         "move" => {
@@ -122,15 +183,18 @@ fn apply(whole: &mut Json, step: &Json) -> Result<(), Wrong> {
                 return Err(Wrong::Step("nothing can be moved into itself".to_owned()));
             }
             let moved = remove(whole, from)?;
+            budget.spend(path, &moved)?;
             add(whole, path, moved)
         }
         "copy" => {
-            let copied = found(whole, pointer("from")?)?.clone();
+            let copied = found(whole, pointer("from")?)?;
+            budget.spend(path, copied)?;
+            let copied = copied.clone();
             add(whole, path, copied)
         }
         "test" => {
             let expected = value()?;
-            if *found(whole, path)? == expected { Ok(()) } else { Err(Wrong::Test) }
+            if is_same(found(whole, path)?, &expected) { Ok(()) } else { Err(Wrong::Test) }
         }
         _ => Err(Wrong::Step("expected add, remove, replace, move, copy or test".to_owned())),
     }
@@ -138,6 +202,20 @@ fn apply(whole: &mut Json, step: &Json) -> Result<(), Wrong> {
 
 fn found<'w>(whole: &'w mut Json, path: &str) -> Result<&'w mut Json, Wrong> {
     whole.pointer_mut(path).ok_or_else(nothing)
+}
+
+/// Returns true if two values are the same as RFC 6902 compares them (section 4.6): 1 is 1.0.
+fn is_same(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Number(a), Json::Number(b)) => {
+            a == b || (a.is_f64() != b.is_f64() && a.as_f64() == b.as_f64())
+        }
+        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Json::Object(a), Json::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| is_same(a, b)))
+        }
+        _ => one == other,
+    }
 }
 
 fn nothing() -> Wrong {
@@ -205,7 +283,8 @@ mod tests {
     fn steps_do_what_rfc_6902_says() {
         let check = |step: Json, expect: Result<Json, Wrong>| {
             let mut whole = json!({"name": "Blue", "tags": ["a", "b"], "size": {"width": 2}, "a/b": 1});
-            assert_eq!(apply(&mut whole, &step).map(|()| whole), expect, "{step}");
+            let mut budget = Budget(MAX_PATCHED_VALUES);
+            assert_eq!(apply(&mut whole, &step, &mut budget).map(|()| whole), expect, "{step}");
         };
         let base = json!({"name": "Blue", "tags": ["a", "b"], "size": {"width": 2}, "a/b": 1});
         let with = |name: &str, value: Json| {
@@ -224,6 +303,7 @@ mod tests {
         check(json!({"op": "replace", "path": "/a~1b", "value": 2}), with("a/b", json!(2)));
         check(json!({"op": "test", "path": "/name", "value": "Blue"}), Ok(base.clone()));
         check(json!({"op": "test", "path": "/name", "value": "Red"}), Err(Wrong::Test));
+        check(json!({"op": "test", "path": "/size/width", "value": 2.0}), Ok(base.clone()));
         check(json!({"op": "replace", "path": "/colour", "value": 1}), Err(nothing()));
         check(json!({"op": "remove", "path": "/tags/2"}), Err(nothing()));
         check(json!({"op": "remove", "path": "/tags/01"}), Err(nothing()));
@@ -231,5 +311,18 @@ mod tests {
         check(json!({"op": "move", "from": "/size", "path": "/size/width"}), Err(into));
         let unknown = Wrong::Step("expected add, remove, replace, move, copy or test".to_owned());
         check(json!({"op": "swap", "path": "/name"}), Err(unknown));
+    }
+
+    #[test]
+    fn copies_of_copies_end_a_patch_before_they_fill_the_memory() {
+        let doubled = |path: String| json!({"op": "copy", "from": "", "path": path});
+        let apply_all = |steps: Vec<Json>| {
+            let (mut whole, mut budget) = (json!({"name": "Blue"}), Budget(MAX_PATCHED_VALUES));
+            steps.iter().try_for_each(|step| apply(&mut whole, step, &mut budget))
+        };
+        let too_large = Err(Wrong::Step("what the patch adds is too large or too deep".to_owned()));
+        assert_eq!(apply_all((0..40).map(|at| doubled(format!("/a{at}"))).collect()), too_large);
+        assert_eq!(apply_all((0..MAX_STEPS).map(|_| doubled("/a".to_owned())).collect()), too_large);
+        assert_eq!(apply_all((0..8).map(|at| doubled(format!("/a{at}"))).collect()), Ok(()));
     }
 }

@@ -52,8 +52,7 @@ pub(super) fn json_schema(schema: &Schema, zone: &Zone) -> Json {
 /// The description with what JSON Schema has no word for: units, currencies, limits of dates and times.
 fn described(description: &Str, schema: &Schema, zone: &Zone) -> String {
     let mut notes = Vec::new();
-    // A description may say it already.
-    if let Some(unit) = schema.unit.as_ref().filter(|unit| !description.contains(&format!("in {unit}"))) {
+    if let Some(unit) = &schema.unit {
         notes.push(format!("in {unit}"));
     }
     if let Type::Decimal { scale, currency } = &schema.kind {

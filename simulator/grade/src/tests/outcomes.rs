@@ -90,9 +90,6 @@ fn that_no_tool_exists_is_known_from_a_search_where_tools_are_searched_for() {
         json!([{"outcome": "refused", "refusal": ["no_tool"],
             "evidence": [{"kind": "searched", "tools": ["NoLonger"], "domains": domains}]}])
     };
-    assert_eq!(
-        verdict(&checks(json!([])), refused(&[other], RefusalClass::NoTool)),
-        "no_evidence"
-    );
+    assert_eq!(verdict(&checks(json!([])), refused(&[other], RefusalClass::NoTool)), "no_evidence");
     assert_eq!(verdict(&checks(json!(["clinic"])), refused(&[other], RefusalClass::NoTool)), "ok");
 }

@@ -2,13 +2,13 @@
 //! (OpenAPI 3.0, section 4.7.26).
 
 use axum::http::HeaderMap;
-use diorama_seeds::contract::Contract;
+use diorama_seeds::contract::{Contract, is_json_kind, is_lines_kind};
 use diorama_sessions::Problem;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesStart, BytesText, Event};
 use serde_json::{Map, Value as Json};
 
-use crate::http::negotiate::{Accept, is_json, is_lines};
+use crate::http::negotiate::Accept;
 use crate::http::text::JSON;
 
 /// Elements inside each other that are written.
@@ -28,7 +28,7 @@ pub(super) fn choose_kind<'c>(
         all.push(JSON);
     }
     let accept = Accept::read(headers);
-    if !all.iter().any(|kind| is_json(kind)) && accept.names(JSON) {
+    if !all.iter().any(|kind| is_json_kind(kind)) && accept.names(JSON) {
         all.push(JSON);
     }
     accept.check(&all)?;
@@ -47,7 +47,7 @@ pub(super) fn write_body(kind: &str, contract: &Contract, body: &Json) -> Option
             body => write_csv(&list_rows(body)?),
         };
     }
-    if is_lines(kind) {
+    if is_lines_kind(kind) {
         let lines = |items: &[Json]| items.iter().map(|item| format!("{item}\n")).collect();
         return Some(body.as_array().map_or_else(|| format!("{body}\n"), |items| lines(items)));
     }

@@ -14,7 +14,10 @@ use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
 use super::auth::{authorization, cookie};
-use crate::http::text::{is_json, media_type, pairs};
+use crate::http::text::{JSON, is_json, media_type, pairs};
+
+/// The media type of a form.
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The parts of a request beside its route.
 pub(super) struct Parts<'a> {
@@ -62,24 +65,32 @@ pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Jso
     Ok(arguments)
 }
 
-/// The query string of a read that is called by POST: its own, and the members of its form or of its JSON object.
+/// The query string of a read that is called by POST: its own, and the members of its form or of its JSON object. Members that are null,
+/// or that the query string has with the same value, are left out.
 ///
 /// # Errors
 /// A body that is neither.
 pub(super) fn as_query(query: &str, headers: &HeaderMap, body: &[u8]) -> Result<String, Problem> {
-    let mut whole = form_urlencoded::Serializer::new(query.to_owned());
-    let kind = media_type(headers).unwrap_or_default();
-    if is_json(&kind) {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(query.to_owned());
+    }
+    let kind = media_type(headers).unwrap_or_else(|| JSON.to_owned());
+    let members: Vec<(String, String)> = if is_json(&kind) {
         let members: Map<String, Json> = serde_json::from_slice(body).map_err(|error| {
             Problem::new(Kind::Malformed, format!("the body: expected a JSON object, found {error}"))
         })?;
-        for (name, value) in &members {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            whole.append_pair(name, &text);
-        }
+        let text = |value: Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let given = members.into_iter().filter(|(_, value)| !value.is_null());
+        given.map(|(name, value)| (name, text(value))).collect()
+    } else if kind == FORM {
+        form_pairs(body)?.into_owned().collect()
     } else {
-        whole.extend_pairs(form_pairs(body)?);
-    }
+        return Err(unsupported(&kind));
+    };
+    let in_query: Vec<(String, String)> =
+        pairs(query).map(|pairs| pairs.into_owned().collect()).unwrap_or_default();
+    let mut whole = form_urlencoded::Serializer::new(query.to_owned());
+    whole.extend_pairs(members.iter().filter(|member| !in_query.contains(member)));
     Ok(whole.finish())
 }
 
@@ -144,7 +155,7 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
         let form = api.contract.as_ref().filter(|contract| contract.form && contract.whole.is_none());
         return Ok(form.map(|contract| contract.form(IndexMap::new())).unwrap_or_default());
     }
-    let kind = media_type(headers).unwrap_or_else(|| "application/json".to_owned());
+    let kind = media_type(headers).unwrap_or_else(|| JSON.to_owned());
     if let Some(contract) = &api.contract {
         return content::members(api, contract, &kind, headers, body);
     }
@@ -160,15 +171,20 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
             }
         };
     }
-    if kind == "application/x-www-form-urlencoded" {
+    if kind == FORM {
         let value = |name: &str, text: &str| match parameter(api, name) {
             Some(parameter) => argument(&parameter.schema, text),
             None => Json::from(text),
         };
         return Ok(form_pairs(body)?.map(|(name, text)| (name.to_string(), value(&name, &text))).collect());
     }
+    Err(unsupported(&kind))
+}
+
+/// The problem of a body that is neither JSON nor a form.
+fn unsupported(kind: &str) -> Problem {
     let detail = format!("the body: expected application/json, found {kind}");
-    Err(Problem::new(Kind::UnsupportedMediaType, detail).with("expected", "application/json"))
+    Problem::new(Kind::UnsupportedMediaType, detail).with("expected", JSON)
 }
 
 /// The names and texts of a form.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use diorama_seeds::model::{ApiId, Method, World};
+use diorama_seeds::model::{ApiId, DomainId, Method, World};
 use diorama_seeds::value::Str;
 use diorama_seeds::world::api_path;
 
@@ -17,16 +17,17 @@ pub(super) struct Routes {
     routes: Vec<Route>,
     /// Routes by how many segments they have: only those can fit.
     by_length: Vec<Vec<usize>>,
-    /// Its paths are names of methods: `users.info`, `users.list`, `chat.delete`.
-    calls_by_name: bool,
+    /// Domains whose paths are names of methods: `users.info`, `users.list`, `chat.delete`.
+    rpc_domains: BTreeSet<DomainId>,
 }
 
-/// Endings of paths with dots that show that these are names of methods and no kinds of files, at least.
-const LEAST_METHODS: usize = 4;
+/// Different method names after dots (`info`, `list`, `delete`) that a domain with names of methods has.
+const MIN_METHOD_ENDINGS: usize = 4;
 
 #[derive(Debug)]
 struct Route {
     api: ApiId,
+    domain: DomainId,
     method: Method,
     /// As the served document writes it.
     template: String,
@@ -70,7 +71,8 @@ impl Routes {
             let base = split(base).map(|text| Segment::of(&[api_path::Piece::Literal(text)]));
             let segments = base.chain(below.iter().map(|pieces| Segment::of(pieces))).collect();
             let chosen_by = api.chosen_by.clone();
-            Route { api: ApiId(position as u16), method: api.method, template, chosen_by, segments }
+            let (id, domain, method) = (ApiId(position as u16), api.domain, api.method);
+            Route { api: id, domain, method, template, chosen_by, segments }
         });
         let routes: Vec<Route> = routes.collect();
         let mut by_length: Vec<Vec<usize>> = Vec::new();
@@ -83,9 +85,8 @@ impl Routes {
                 same.push(position);
             }
         }
-        let called: BTreeSet<&str> = routes.iter().filter_map(Route::called).collect();
-        let calls_by_name = called.len() >= LEAST_METHODS;
-        Self { routes, by_length, calls_by_name }
+        let rpc_domains = rpc_domains(&routes);
+        Self { routes, by_length, rpc_domains }
     }
 
     /// Finds the API of a request, among those that its session sees. The path is as it stands in the request, still encoded; `has` says
@@ -106,13 +107,17 @@ impl Routes {
         if fitting.is_empty() {
             return Found::Nothing(self.near(path, sees));
         }
-        let is_read = fitting.iter().any(|route| route.method.as_str() == "GET" && route.is_called());
+        let is_rpc_read = |route: &&Route| {
+            let is_rpc = route.method_ending().is_some() && self.rpc_domains.contains(&route.domain);
+            is_rpc && route.method.as_str() == "GET"
+        };
         let is_written = fitting.iter().any(|route| route.method.as_str() == "POST");
+        let takes_posts = !is_written && fitting.iter().any(is_rpc_read);
         let wanted = match method {
             // HEAD is GET without the body.
             "HEAD" => "GET",
             // Callers of methods by name post their arguments, whatever they ask for.
-            "POST" if is_read && !is_written && self.calls_by_name => "GET",
+            "POST" if takes_posts => "GET",
             method => method,
         };
         let best = fitting.iter().filter(|route| route.method.as_str() == wanted);
@@ -123,6 +128,9 @@ impl Routes {
                     fitting.iter().map(|route| route.method.as_str()).collect();
                 if methods.contains("GET") {
                     methods.insert("HEAD");
+                }
+                if takes_posts {
+                    methods.insert("POST");
                 }
                 methods.insert("OPTIONS");
                 Found::Methods(methods)
@@ -177,17 +185,15 @@ impl Route {
             })
     }
 
-    /// What follows the last dot of a path without parameters: `list` of `/users.list`.
-    fn called(&self) -> Option<&str> {
+    /// The method name after the last dot of a path without parameters: `list` of `/users.list`, nothing of `/v1.0`.
+    fn method_ending(&self) -> Option<&str> {
         let Some(Segment::Literal(last)) = self.segments.last().filter(|_| self.is_literal()) else {
             return None;
         };
-        let (noun, verb) = last.rsplit_once('.')?;
-        (!noun.is_empty() && !verb.is_empty()).then_some(verb)
-    }
-
-    fn is_called(&self) -> bool {
-        self.called().is_some()
+        let (noun, ending) = last.rsplit_once('.')?;
+        let is_name = ending.starts_with(|first: char| first.is_ascii_lowercase())
+            && ending.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        (is_name && !noun.is_empty()).then_some(ending)
     }
 
     fn is_literal(&self) -> bool {
@@ -247,6 +253,20 @@ impl Piece {
             Self::Parameter(_) => 0,
         }
     }
+}
+
+/// The domains whose paths are names of methods. They have several endings, one of which `POST` calls: types of files (`all.json`,
+/// `all.csv`) are only read.
+fn rpc_domains(routes: &[Route]) -> BTreeSet<DomainId> {
+    let mut found: BTreeMap<DomainId, (BTreeSet<&str>, bool)> = BTreeMap::new();
+    for route in routes {
+        let Some(ending) = route.method_ending() else { continue };
+        let (endings, is_posted) = found.entry(route.domain).or_default();
+        endings.insert(ending);
+        *is_posted |= route.method.as_str() == "POST";
+    }
+    found.retain(|_, (endings, is_posted)| *is_posted && endings.len() >= MIN_METHOD_ENDINGS);
+    found.into_keys().collect()
 }
 
 /// The values of a segment's parameters, each at least a character and, but for the last, as short as can be.
@@ -356,6 +376,31 @@ apis:
             "/inn/rooms//",
             "Nothing([\"GET /inn/rooms\", \"GET /inn/rooms/first\", \"GET /inn/rooms/{room_id}\", \"DELETE /inn/rooms/{room_id}\"])",
         );
+    }
+
+    #[test]
+    fn posts_reach_reads_where_paths_are_names_of_methods() {
+        let check = |endings: [&str; 4], write: &str, expect: &str| {
+            let read = |(name, ending): (char, &str)| {
+                format!(
+                    "  - {{name: Read{name}, method: GET, path: /rooms.{ending}, behaviour: {{list: room}}}}\n"
+                )
+            };
+            let reads: String = ('A'..='D').zip(endings).map(read).collect();
+            let base = base(&format!("{WORLD}{reads}{write}"));
+            let routes = Routes::new(base.world());
+            let path = format!("/inn/rooms.{}", endings[0]);
+            let found = |method: &str| match routes.find(method, &path, |_| true, |_, _| false) {
+                Found::Api(api, _) => base.world().api(api).name.to_string(),
+                Found::Methods(methods) => methods.into_iter().collect::<Vec<_>>().join(" "),
+                Found::Nothing(_) => "nothing".to_owned(),
+            };
+            assert_eq!(format!("{}, {}", found("POST"), found("PUT")), expect, "{endings:?}");
+        };
+        let write = "  - {name: AddRoom, method: POST, path: /rooms.add, parameters: {name: {like: room.name}}, behaviour: {create: room}}\n";
+        check(["list", "info", "find", "count"], write, "ReadA, GET HEAD OPTIONS POST");
+        check(["list", "info", "find", "count"], "", "GET HEAD OPTIONS, GET HEAD OPTIONS");
+        check(["json", "csv", "v1", "v2"], write, "GET HEAD OPTIONS, GET HEAD OPTIONS");
     }
 
     #[test]

@@ -174,11 +174,3 @@ pub(super) fn spelt(part: &str) -> String {
     let kept: Vec<&str> = kept.map(String::as_str).collect();
     if kept.is_empty() { identifier(part) } else { kept.join("_") }
 }
-
-/// Whether a segment is a version: `v2`, `v1beta1`, `2020-01-31`.
-pub(super) fn is_version(segment: &str) -> bool {
-    let number = segment.strip_prefix(['v', 'V']).unwrap_or(segment);
-    let plain = number.replace("alpha", "").replace("beta", "");
-    number.starts_with(|first: char| first.is_ascii_digit())
-        && plain.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_' | 'p'))
-}

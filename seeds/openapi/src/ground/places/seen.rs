@@ -3,12 +3,12 @@
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::english::stem;
 
-use super::paths::{described, find_shown, is_version, parts, spelt, take_out_attributes};
+use super::paths::{described, find_shown, parts, spelt, take_out_attributes};
 use super::{Collection, Part, Places, form, list};
 use crate::document::{Operation, Place};
 use crate::shape::{Kind, Shape};
 use crate::views;
-use crate::words::{label, singular, words};
+use crate::words::{is_version, label, singular, words};
 
 impl Places {
     /// What of paths is told by more than one of them: which keys show a record, and which a list.

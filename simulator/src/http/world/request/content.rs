@@ -23,7 +23,7 @@ pub(super) fn members(
         serde_json::from_slice::<Json>(body).map_err(|error| {
             Problem::new(Kind::Malformed, format!("the body: expected JSON, found {error}"))
         })?
-    } else if kind == "application/x-www-form-urlencoded" {
+    } else if kind == super::FORM {
         form(contract, super::form_pairs(body)?.into_owned())
     } else if kind == "multipart/form-data" {
         let boundary = headers
