@@ -13,7 +13,7 @@ const WORDS: &str = include_str!("data/nouns.txt");
 /// Nesting of a document that is read for its prose.
 const MAX_DEPTH: u32 = 64;
 /// Words of a document's prose, below which it tells nothing of what is a word.
-const MIN_WORDS: usize = 100;
+const MIN_WORDS: usize = 20;
 /// Words that a document's prose is known by, at most.
 const MAX_WORDS: usize = 50_000;
 

@@ -149,7 +149,8 @@ pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
 }
 
 impl Run<'_> {
-    /// Takes whoever asks for the person that a path calls `me`: the caller where one is known, else the first of those people.
+    /// Takes the first record of its resource for the person that a path calls `me`; where the world has a caller of that resource, this is
+    /// the caller.
     pub(super) fn name_caller(&mut self) {
         let api = self.api;
         for (at, parameter) in api.parameters.iter().enumerate() {
