@@ -79,7 +79,7 @@ fn people_ask_in_words_for_what_there_is_to_tell() {
     }
     // What is made has a name, and its key is told; an operation's own verb is said; owners follow what they own.
     for part in
-        ["board called ", "The ID of the new board is ", "rchive the card ", " of the board ", "created on "]
+        ["board called ", "Its ID is ", "rchive the card ", " of the board ", "created on "]
     {
         assert!(some(part), "nobody says {part:?}");
     }
