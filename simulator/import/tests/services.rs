@@ -1,5 +1,7 @@
 //! What clients of services do, on small documents that say it as those of the services do.
 
+#![allow(clippy::expect_used, reason = "a test may end this way")]
+
 use std::sync::Arc;
 
 use diorama_engine::{Base, Reply, State, apply};
@@ -21,17 +23,19 @@ impl Session {
         let text = format!(
             "openapi: 3.2.0\ninfo: {{title: Desk, version: '1'}}\nservers: [{{url: 'https://desk.example'}}]\npaths:\n{paths}\ncomponents: {{schemas: {{{schemas}}}}}\n"
         );
-        let draft = Draft::read("desk.yaml", text.as_bytes(), &ImportOptions::default(), &NoFiles).unwrap();
-        let imported = choose_guesses(&draft).unwrap();
-        let given = serde_json::to_value(&imported.doc.domain.as_ref().unwrap().given).unwrap();
-        let made = Source::new(imported.doc).unwrap().materialise(0).unwrap();
-        let base = Base::new(made.world).unwrap();
+        let draft = Draft::read("desk.yaml", text.as_bytes(), &ImportOptions::default(), &NoFiles)
+            .expect("a document");
+        let imported = choose_guesses(&draft).expect("a world");
+        let given =
+            serde_json::to_value(&imported.doc.domain.as_ref().expect("a domain").given).expect("JSON");
+        let made = Source::new(imported.doc).expect("a source").materialise(0).expect("a world");
+        let base = Base::new(made.world).expect("a base");
         let state = State::initial(&base, 7);
         Self { base, state, given }
     }
 
     fn reply(&mut self, api: &str, arguments: Json) -> Reply {
-        let Json::Object(arguments) = arguments else { panic!("{arguments}") };
+        let arguments = arguments.as_object().cloned().expect("an object");
         let applied = apply(&self.base, &self.state, &Call { api: api.to_owned(), arguments });
         self.state = applied.state;
         applied.reply

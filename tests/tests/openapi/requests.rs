@@ -78,9 +78,7 @@ fn people_ask_in_words_for_what_there_is_to_tell() {
         assert!(!some(part), "{part}: {:?}", said.iter().find(|(_, text)| text.contains(part)));
     }
     // What is made has a name, and its key is told; an operation's own verb is said; owners follow what they own.
-    for part in
-        ["board called ", "Its ID is ", "rchive the card ", " of the board ", "created on "]
-    {
+    for part in ["board called ", "Its ID is ", "rchive the card ", " of the board ", "created on "] {
         assert!(some(part), "nobody says {part:?}");
     }
     // Cards are found by their boards, which the request names, also where a list of cards needs a card.

@@ -75,9 +75,7 @@ impl Replayed {
 
     /// Returns the facts that an answer must state; none where the path does not run through, or its replies do not have them.
     pub(super) fn facts(&self, query: &Query, jq: &dyn JqRunner) -> Option<Vec<TypedFact>> {
-        if self.own(query).is_none() {
-            return None;
-        }
+        let _runs_through = self.own(query)?;
         // What follows an id that is one of several may be of another record than the query means.
         let told = self.calls.iter().take_while(|made| !made.is_chosen);
         let replies: Vec<&Json> = told.filter(|made| !made.is_inserted).map(|made| &made.reply).collect();

@@ -83,8 +83,11 @@ pub(super) fn reverse_chain(
     Ok(goals.into_iter().filter_map(instance).collect())
 }
 
-/// The user's turns and the calls of each goal. A row without events is one goal.
-fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<(Range<usize>, Range<usize>)>, RowFault> {
+/// The user's turns and the calls of a goal.
+type GoalRanges = (Range<usize>, Range<usize>);
+
+/// Lists the user's turns and the calls of each goal. A row without events is one goal.
+fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<GoalRanges>, RowFault> {
     let episode: Json = serde_json::from_str(&row.episode)
         .map_err(|error| fault(row, "episode", format!("is not JSON: {error}")))?;
     let Some(events) = episode.get("events").and_then(Json::as_array) else {

@@ -205,10 +205,12 @@ impl Act<'_> {
             **field != resource.key && is_text(known) && is_text(doc) && !doc.values.is_empty()
         })?;
         let (every, own): (Vec<&String>, Vec<&String>) = doc.values.iter().partition(|value| is_every(value));
-        if let Some(own_field) = self.resources.get_mut(of).and_then(|known| known.fields.get_mut(field)) {
-            if own_field.values.is_empty() && fakes::is_anything(own_field) && !own.is_empty() {
-                own_field.fake = Some(json!({"provider": "pick", "of": own}));
-            }
+        if let Some(own_field) = self.resources.get_mut(of).and_then(|known| known.fields.get_mut(field))
+            && own_field.values.is_empty()
+            && fakes::is_anything(own_field)
+            && !own.is_empty()
+        {
+            own_field.fake = Some(json!({"provider": "pick", "of": own}));
         }
         let given = argument(name);
         let all: Vec<String> = every.iter().map(|value| format!("{given} == {}", quote(value))).collect();
