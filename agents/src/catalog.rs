@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use diorama_seeds::doc::WorldDoc;
-use diorama_seeds::world::{self, Report};
+use diorama_seeds::world::{self, Files, Report};
 
 /// The world of the catalog that has a name, with its scenarios; nothing where none has it.
 ///
@@ -21,6 +21,18 @@ pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
     }
     doc.source = Some(format!("Diorama catalog: {name}"));
     Ok(Some(doc))
+}
+
+/// The texts of the world of the catalog that has a name, for the lines of findings.
+#[must_use]
+pub fn texts_of(name: &str) -> Option<Files> {
+    let named =
+        |kind: &str, text: &str| (format!("catalog/domains/{name}{kind}.yaml"), text.as_bytes().to_vec());
+    Some(Files {
+        world: named("", diorama_catalog::source(name)?),
+        scenarios: diorama_catalog::scenarios(name).map(|text| named(".scenarios", text)),
+        words: diorama_catalog::words(name).map(|text| named(".words", text)),
+    })
 }
 
 /// All of them, in the catalog's order.

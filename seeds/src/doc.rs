@@ -7,9 +7,11 @@ mod api;
 mod fake;
 mod field;
 mod forms;
+mod private;
 mod scenario;
 mod security;
 mod wire;
+mod wordings;
 mod words;
 mod world;
 
@@ -18,5 +20,6 @@ pub(crate) use fake::FakeDoc;
 pub use field::FieldDoc;
 pub use scenario::*;
 pub use security::*;
+pub use wordings::*;
 pub use words::*;
 pub use world::*;

@@ -21,7 +21,7 @@ mod scope;
 pub mod units;
 
 pub use check::compile;
-pub(crate) use check::{compile_condition, compile_value};
+pub(crate) use check::{check_syntax, compile_condition, compile_value};
 pub use error::ExprError;
 pub use functions::Function;
 pub use index::index_of;

@@ -14,6 +14,7 @@ mod more;
 mod plan;
 mod provider;
 mod records;
+mod rows;
 mod tables;
 mod text;
 mod value;
@@ -29,7 +30,7 @@ use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
 use crate::value::{Instant, Str};
 use crate::world::canonical::{self, Form};
-use crate::world::compile::compile;
+use crate::world::compile::{compile, compile_whole};
 use crate::world::report::{Finding, Report};
 
 /// The provider of made-up values that the name of a field stands for, whole or by its last words.
@@ -112,9 +113,11 @@ pub struct Source {
     world: World,
     /// The model in the order of the document as it was written, in which fields may build on earlier ones.
     written: World,
+    /// As `written`, with private fields and without APIs; none where no field is private.
+    making: Option<World>,
     /// None for a document that is materialised already.
     plan: Option<plan::Plan>,
-    /// For each resource of `world`, its place in `written` and the places of its fields there.
+    /// For each resource of `world`, its place among those that are made and the places of its fields there.
     places: Vec<(usize, Vec<usize>)>,
 }
 
@@ -133,10 +136,11 @@ impl Source {
     /// # Errors
     /// Faults of the providers and given records, with places.
     pub fn compiled(doc: WorldDoc, written: World) -> Result<Self, Report> {
-        let plan = match doc.materialised {
-            Some(_) => None,
-            None => Some(plan::Plan::new(&doc, &written)?),
-        };
+        let (mut making, mut plan) = (None, None);
+        if doc.materialised.is_none() {
+            making = checkable(&doc).for_making().map(|whole| compile_whole(&whole)).transpose()?;
+            plan = Some(plan::Plan::new(&doc, making.as_ref().unwrap_or(&written))?);
+        }
         let form = Form::new(&doc, &written);
         let ordered = form.doc().map_err(|error| {
             let finding =
@@ -144,7 +148,8 @@ impl Source {
             Report::one(&doc.name, finding)
         })?;
         let world = compile(&ordered)?;
-        Ok(Self { places: places(&world, &written), doc, form, world, written, plan })
+        let places = places(&world, making.as_ref().unwrap_or(&written));
+        Ok(Self { places, doc, form, world, written, making, plan })
     }
 
     /// The source document, with its phrases.
@@ -180,11 +185,11 @@ impl Source {
             return self.materialise(seed);
         }
         let at = |world: &World| World { clock, ..world.clone() };
-        let (world, written) = (at(&self.world), at(&self.written));
+        let (world, written, making) = (at(&self.world), at(&self.written), self.making.as_ref().map(at));
         let form = Form::new(&self.doc, &written);
-        let plan = Some(plan::Plan::new(&self.doc, &written)?);
+        let plan = Some(plan::Plan::new(&self.doc, making.as_ref().unwrap_or(&written))?);
         let places = self.places.clone();
-        Self { doc: self.doc.clone(), form, world, written, plan, places }.materialise(seed)
+        Self { doc: self.doc.clone(), form, world, written, making, plan, places }.materialise(seed)
     }
 
     /// As [`Source::materialise`], without the canonical form and so without a hash: for those who only look at records.
@@ -225,7 +230,8 @@ impl Source {
     /// The records of one seed. Where a few draws leave no room (pairs that must differ), another start often succeeds.
     fn made(&self, plan: &plan::Plan, seed: u64) -> Result<Vec<Vec<Record>>, Report> {
         let starts = (1..REDRAWS).map(|start| seed ^ start.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let make = |start| records::Run::make(&self.written, plan, start);
+        let world = self.making.as_ref().unwrap_or(&self.written);
+        let make = |start| records::Run::make(world, plan, start);
         starts
             .fold(make(seed), |made, start| made.or_else(|first| make(start).map_err(|_| first)))
             .map_err(|finding| Report::one(&self.doc.name, finding))

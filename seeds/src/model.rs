@@ -139,8 +139,21 @@ pub struct Resource {
     pub unique_together: Vec<Vec<FieldId>>,
     /// Fields in order.
     pub fields: Vec<Field>,
+    /// Names for expressions over one of its records.
+    pub defines: Vec<Define>,
     /// The records of a materialised world, sorted by key. Empty in a source world.
     pub records: Vec<Record>,
+}
+
+/// A name for an expression over a record: `seat.free`, or with parameters `table.free_at(args.starts_at)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Define {
+    /// The name.
+    pub name: Str,
+    /// Names that the expression takes arguments by.
+    pub parameters: Vec<Str>,
+    /// The expression; `item` is the record.
+    pub source: Str,
 }
 
 /// How the keys of new records are made: pseudo-random and sparse, a function of the session seed, the resource

@@ -6,6 +6,7 @@
 #[macro_use]
 pub(crate) mod findings;
 
+mod beside;
 pub(crate) mod canonical;
 pub(crate) mod compile;
 mod fidelity;
@@ -16,13 +17,14 @@ mod read;
 pub(crate) mod report;
 mod show;
 
+pub use beside::{Files, add_scenarios, add_words};
 pub use canonical::{canonical_json, hash};
 pub use compile::compile;
 pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path};
 pub use fidelity::{fidelity, fidelity_counts};
 pub use read::options as yaml_options;
-pub use read::{add_scenarios, add_words, read, read_words};
+pub use read::{read, read_words};
 pub use report::{Finding, Report, Severity};
 pub use show::show;
 

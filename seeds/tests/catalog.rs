@@ -138,6 +138,9 @@ fn with_scenarios(name: &str) -> WorldDoc {
     let mut doc = world::read(name, text(name)).unwrap();
     let scenarios = catalog::scenarios(name).unwrap_or_else(|| panic!("{name} has no scenarios"));
     world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+    if let Some(words) = catalog::words(name) {
+        world::add_words(&mut doc, name, words.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+    }
     doc
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diorama_llm::{ChatModel, Sampling};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_seeds::doc::{ScenarioDoc, WordsDoc, WorldDoc};
+use diorama_seeds::doc::{Line, ScenarioDoc, Wordings, WordsDoc, WorldDoc};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
@@ -27,7 +27,7 @@ const LONGEST: usize = 600;
 struct WriteWordings<'a> {
     doc: &'a WorldDoc,
     scenario: &'a ScenarioDoc,
-    /// By path, the wordings that each line has.
+    /// By name, the wordings that each line has.
     lines: &'a IndexMap<String, Vec<String>>,
     /// Wordings to ask for of each line.
     count: usize,
@@ -124,12 +124,16 @@ pub async fn paraphrase(
         };
         all.stopped = kept.1;
         let of_scenarios = kept.0.into_iter().filter(|(_, lines)| !lines.is_empty());
-        words
-            .words
-            .extend(of_scenarios.map(|(slot, lines)| (doc.scenarios[slot as usize].name.clone(), lines)));
+        words.words.extend(
+            of_scenarios.map(|(slot, lines)| (doc.scenarios[slot as usize].name.clone(), to_doc(lines))),
+        );
         from = until;
     }
     Paraphrased { words, steps: all.steps, funnel: all.funnel, stopped: all.stopped }
+}
+
+fn to_doc(lines: IndexMap<String, Vec<String>>) -> IndexMap<String, Wordings> {
+    lines.into_iter().map(|(name, wordings)| (name, Wordings(wordings))).collect()
 }
 
 /// Asks for wordings of a scenario, and returns those that are kept, by line.
@@ -140,7 +144,7 @@ async fn paraphrase_scenario(
     count: usize,
 ) -> Result<IndexMap<String, Vec<String>>, Stop> {
     let lines: IndexMap<String, Vec<String>> =
-        scenario.clone().lines_mut().map(|(path, wordings)| (path, wordings.clone())).collect();
+        worded(&mut scenario.clone()).map(|line| (line.name, line.wordings.clone())).collect();
     let step = WriteWordings { doc, scenario, lines: &lines, count };
     let written = asker.ask(0, &step).await?.unwrap_or_default();
     let (mut kept, mut dropped) = (IndexMap::<String, Vec<String>>::new(), Vec::new());
@@ -170,11 +174,16 @@ async fn paraphrase_scenario(
     Ok(kept)
 }
 
+/// The lines of a scenario that have wordings.
+fn worded(scenario: &mut ScenarioDoc) -> impl Iterator<Item = Line<'_>> {
+    scenario.lines_mut().filter(|line| !line.wordings.is_empty())
+}
+
 /// The reason why a wording is dropped: its class, and in full.
 fn fault(
     doc: &WorldDoc,
     scenario: &ScenarioDoc,
-    (path, wording): (&str, &str),
+    (name, wording): (&str, &str),
     known: &[String],
 ) -> Option<(&'static str, String)> {
     let own = shingles(&words(wording));
@@ -183,7 +192,7 @@ fn fault(
     {
         return Some(("repeats another", near.clone()));
     }
-    match try_alone(doc, scenario, (path, wording)) {
+    match try_alone(doc, scenario, (name, wording)) {
         Ok(rehearsal) if rehearsal.passed >= ENOUGH => None,
         Ok(Rehearsal { lost, .. }) => {
             let first = lost.into_iter().next().map(|loss| loss.what);
@@ -197,13 +206,13 @@ fn fault(
 fn try_alone(
     doc: &WorldDoc,
     scenario: &ScenarioDoc,
-    (path, wording): (&str, &str),
+    (name, wording): (&str, &str),
 ) -> Result<Rehearsal, PipelineError> {
     let mut scenario = scenario.clone();
     // Words that open a later matter are tried as the opening.
-    let path = if path == "later" { "goals[0].user" } else { path };
-    for (_, wordings) in scenario.lines_mut().filter(|(own, _)| own == path) {
-        *wordings = vec![wording.to_owned()];
+    let name = if name == "later" { "user" } else { name };
+    for line in worded(&mut scenario).filter(|line| line.name == name) {
+        *line.wordings = vec![wording.to_owned()];
     }
     rehearsal(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES)
 }

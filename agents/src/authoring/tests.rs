@@ -294,27 +294,27 @@ async fn wordings_are_kept_that_are_new_and_become_rows() {
         doc
     };
     let reply = json!({
-        "goals[0].user": [
+        "user": [
             "get {who.name} for a transit pls, put it in the plan",
             "get {who.name} for a transit pls, put it in the plan!",
             "Could somebody plan a transit?",
             "Plan one with {whom.name}",
         ],
         "later": ["there's a ship too that {who.name} could take through, plan that"],
-        "goals[0].end": ["It's planned, and costs {made.price} euros."],
-        "goals[1].end": ["No such line."],
+        "end": ["It's planned, and costs {made.price} euros."],
+        "end 2": ["No such line."],
     });
     let model = Arc::new(ScriptedModel::new(move |_, _| Ok(said(&reply))));
     let made = paraphrase::paraphrase(model.clone(), Sampling::up_to(600), Arc::new(of_world()), 4).await;
     let lines = &made.words.words["plan"];
     let kept: Vec<(&str, &str)> = lines
         .iter()
-        .flat_map(|(line, kept)| kept.iter().map(move |one| (line.as_str(), one.as_str())))
+        .flat_map(|(line, kept)| kept.0.iter().map(move |one| (line.as_str(), one.as_str())))
         .collect();
     assert_eq!(
         kept,
         [
-            ("goals[0].user", "get {who.name} for a transit pls, put it in the plan"),
+            ("user", "get {who.name} for a transit pls, put it in the plan"),
             ("later", "there's a ship too that {who.name} could take through, plan that"),
         ],
         "{:#?}",
@@ -326,8 +326,7 @@ async fn wordings_are_kept_that_are_new_and_become_rows() {
         (6, 2, dropped)
     );
     assert!(
-        heard(&model, "query_paraphrase")[1]
-            .contains("found `goals[1].end`, expected the name of a line: `later`")
+        heard(&model, "query_paraphrase")[1].contains("found `end 2`, expected the name of a line: `later`")
     );
 
     // The file is read beside the world.
@@ -338,7 +337,7 @@ async fn wordings_are_kept_that_are_new_and_become_rows() {
     let wrong = text.replace("later", "earlier");
     let report = diorama_seeds::world::add_words(&mut doc, "w.words.yaml", wrong.as_bytes()).unwrap_err();
     assert!(
-        report.to_string().contains("words.plan.earlier") && report.to_string().contains("later, "),
+        report.to_string().contains("words.plan[\"earlier\"]") && report.to_string().contains("later, "),
         "{report}"
     );
 }

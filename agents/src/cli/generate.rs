@@ -151,7 +151,8 @@ impl Generate {
             return folder::run(&self, &inputs, started, streams);
         }
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-        let Named { docs: named, refused } = inputs.read(streams)?;
+        let Named { docs: named, refused, files } = inputs.read(streams)?;
+        let names: Vec<String> = named.iter().map(|doc| doc.name.clone()).collect();
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
         if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
             return Err(CliError::Benchmark(name.clone()));
@@ -177,7 +178,9 @@ impl Generate {
             model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-        let recipe = pool.install(|| Recipe::new(ingredients))?;
+        let recipe = pool
+            .install(|| Recipe::new(ingredients))
+            .map_err(|report| Named::located(&names, &files, report))?;
         let sizes = PlanSizes::new(self.dialogues);
         let plan = Plan::new(sizes, |batch| recipe.split_of(batch))?;
         let batches = plan.files_of(shard).flat_map(|file| file.batches.iter().map(|batch| batch.index));

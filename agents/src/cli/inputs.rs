@@ -7,7 +7,7 @@ use clap::Args;
 use diorama_benchmarks::entities::{Entities, Unplaced};
 use diorama_openapi as openapi;
 use diorama_seeds::doc::WorldDoc;
-use diorama_seeds::world::{self, Report};
+use diorama_seeds::world::{self, Files, Report};
 
 use super::documents::find::{self, is_several};
 use super::documents::several;
@@ -94,6 +94,19 @@ pub struct Named {
     pub docs: Vec<WorldDoc>,
     /// The documents that give none.
     pub refused: Vec<Refused>,
+    /// The files of the first of them.
+    pub files: Vec<PathBuf>,
+}
+
+impl Named {
+    /// An error in one of the worlds, with the file and the line that each finding is about.
+    #[must_use]
+    pub fn located(docs: &[String], files: &[PathBuf], report: Report) -> Report {
+        match docs.iter().zip(files).find(|(name, _)| **name == report.name) {
+            Some((_, file)) => located(file, report),
+            None => report,
+        }
+    }
 }
 
 impl Inputs {
@@ -109,13 +122,14 @@ impl Inputs {
     /// The first file that cannot be read, the first world file that is wrong, or documents of which none can be imported.
     pub fn read(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
         let mut docs = Vec::new();
-        for file in self.world_files()? {
-            docs.push(read_world(&file)?);
+        let files = self.world_files()?;
+        for file in &files {
+            docs.push(read_world(file)?);
         }
         let (imported, refused) = self.documents(streams)?;
         docs.extend(imported.into_iter().map(|(_, doc)| doc));
         self.name(&mut docs, streams)?;
-        Ok(Named { docs, refused })
+        Ok(Named { docs, refused, files })
     }
 
     /// As [`Inputs::read`]; the catalog where nothing was named.
@@ -124,7 +138,7 @@ impl Inputs {
     /// As [`Inputs::read`].
     pub fn read_or_catalog(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
         if self.is_empty() {
-            return Ok(Named { docs: catalog::worlds()?, refused: Vec::new() });
+            return Ok(Named { docs: catalog::worlds()?, ..Named::default() });
         }
         self.read(streams)
     }
@@ -219,12 +233,8 @@ impl Inputs {
 /// Bytes at the start of a file that tell a world file from a document.
 const MAX_START_BYTES: u64 = 16 << 10;
 
-/// Adds a file that stands beside a world.
-type AddBeside = fn(&mut WorldDoc, &str, &[u8]) -> Result<(), Report>;
-
-/// The suffixes of files that stand beside a world, in the order in which they are added: `harbour.scenarios.yaml` beside `harbour.yaml`.
-const BESIDE: [(&str, AddBeside); 2] =
-    [(".scenarios.yaml", world::add_scenarios), (".words.yaml", world::add_words)];
+/// The suffixes of files that stand beside a world: `harbour.scenarios.yaml` beside `harbour.yaml`.
+const BESIDE: [&str; 2] = [".scenarios.yaml", ".words.yaml"];
 
 /// Reads one world file, and the scenarios and words that stand beside it; or a world of the catalog, by its name.
 ///
@@ -241,16 +251,41 @@ pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
             ))
         });
     }
-    let text = read_file(path)?;
-    let mut doc = world::read(&path.display().to_string(), &text)?;
-    for (suffix, add) in BESIDE {
-        let stem = path.file_stem().unwrap_or_default();
-        let beside = path.with_file_name(format!("{}{suffix}", stem.display()));
-        if beside.is_file() {
-            add(&mut doc, &beside.display().to_string(), &read_file(&beside)?)?;
-        }
+    let files = texts_of(path)?;
+    let (name, text) = &files.world;
+    let mut doc = world::read(name, text)?;
+    if let Some((name, text)) = &files.scenarios {
+        world::add_scenarios(&mut doc, name, text)?;
+    }
+    if let Some((name, text)) = &files.words {
+        world::add_words(&mut doc, name, text)?;
     }
     Ok(doc)
+}
+
+/// The texts of a world file and of the files beside it.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn texts_of(path: &Path) -> Result<Files, CliError> {
+    let beside = |suffix: &str| {
+        let stem = path.file_stem().unwrap_or_default();
+        let beside = path.with_file_name(format!("{}{suffix}", stem.display()));
+        let text = beside.is_file().then(|| read_file(&beside)).transpose()?;
+        Ok::<_, CliError>(text.map(|text| (beside.display().to_string(), text)))
+    };
+    let [scenarios, words] = BESIDE.map(beside);
+    Ok(Files { world: (path.display().to_string(), read_file(path)?), scenarios: scenarios?, words: words? })
+}
+
+/// An error in a world that was read with [`read_world`], with the file and the line that each finding is about.
+#[must_use]
+pub fn located(path: &Path, report: Report) -> Report {
+    let named = || path.to_str().and_then(catalog::texts_of);
+    match if path.exists() { texts_of(path).ok() } else { named() } {
+        Some(files) => files.locate(report),
+        None => report,
+    }
 }
 
 /// A file itself, or the world files of a folder by name.
@@ -305,7 +340,7 @@ fn files_directly_in(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     for entry in std::fs::read_dir(path).map_err(fail)? {
         let file = entry.map_err(fail)?.path();
         let known = find::has_ending(&file);
-        let beside = BESIDE.iter().any(|(suffix, _)| file.to_string_lossy().ends_with(suffix));
+        let beside = BESIDE.iter().any(|suffix| file.to_string_lossy().ends_with(suffix));
         if known && !beside && file.is_file() {
             found.push(file);
         }

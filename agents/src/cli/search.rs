@@ -81,7 +81,7 @@ impl Search {
     /// # Errors
     /// When worlds cannot be read.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let Named { docs, refused } = self.inputs.read_or_catalog(streams)?;
+        let Named { docs, refused, .. } = self.inputs.read_or_catalog(streams)?;
         let mut apis = Vec::new();
         for doc in docs {
             let name = doc.name.clone();

@@ -22,7 +22,7 @@ use self::scaffold::Scaffold;
 use self::test::Test;
 use super::error::CliError;
 use super::files::read_file;
-use super::inputs::read_world;
+use super::inputs::{located, read_world, texts_of};
 use super::{Done, Streams};
 use crate::catalog;
 use crate::worlds::inspect::deepened;
@@ -83,13 +83,14 @@ impl WorldCommand {
             Action::Check { files } => check(&files, streams),
             Action::Show { world } => {
                 let doc = read_world(&world)?;
-                let compiled = world::compile(&doc)?;
+                let compiled = world::compile(&doc).map_err(|report| located(&world, report))?;
                 let text = world::show(&compiled);
                 streams.print(&doc, || text)?;
                 Ok(Done::Met)
             }
             Action::Build { world, seed } => {
-                let made = Source::new(read_world(&world)?)?.materialise(seed)?;
+                let made = Source::new(read_world(&world)?).and_then(|source| source.materialise(seed));
+                let made = made.map_err(|report| located(&world, report))?;
                 writeln!(streams.out, "{}", made.canonical)?;
                 Ok(Done::Met)
             }
@@ -138,12 +139,12 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
             if compiled.apis.iter().any(|api| api.contract.is_some()) {
                 text.push_str(&world::fidelity(&compiled));
             }
-            report = deepened(report, &source, &doc)?;
+            report = deepened(report, &texts_of(file)?, &doc)?;
         }
         errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         for finding in &report.findings {
             all.push(json!({
-                "file": report.name, "line": finding.line, "column": finding.column, "path": finding.path,
+                "file": finding.file.as_deref().unwrap_or(&report.name), "line": finding.line, "column": finding.column, "path": finding.path,
                 "severity": finding.severity, "message": finding.message, "fix": finding.fix,
             }));
         }

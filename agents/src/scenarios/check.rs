@@ -9,25 +9,20 @@ use super::templates::{find_expression_fault, find_template_fault};
 /// Finds what is wrong with the words of a scenario as templates.
 pub(crate) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
     let mut wrong: Vec<(String, String)> = Vec::new();
-    let mut check = |path: String, wording: &str| {
-        if let Some(fault) = find_template_fault(wording) {
-            wrong.push((path, format!("`{wording}` is no template: {fault}")));
-        }
-    };
     let path = format!("scenarios[{position}]");
-    doc.later.iter().for_each(|wording| check(format!("{path}.later"), wording));
-    doc.policy.iter().for_each(|wording| check(format!("{path}.policy"), wording));
-    for (name, wordings) in &doc.withheld {
-        wordings.iter().for_each(|wording| check(format!("{path}.withheld.{name}"), wording));
-    }
-    for (number, goal) in doc.goals.iter().enumerate() {
-        let path = format!("{path}.goals[{number}]");
-        goal.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
-        goal.end.iter().for_each(|wording| check(format!("{path}.end"), wording));
-        for (number, step) in goal.does.iter().enumerate() {
-            let path = format!("{path}.does[{number}]");
-            step.say.iter().for_each(|wording| check(format!("{path}.say"), wording));
-            step.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
+    let places =
+        (0..).zip(&doc.policy).map(|(number, wording)| (format!("{path}.policy[{number}]"), wording.clone()));
+    let mut lines = doc.clone();
+    let of_lines = lines.lines_mut().flat_map(|line| {
+        let path = format!("{path}.{}", line.path);
+        line.wordings
+            .iter()
+            .enumerate()
+            .map(move |(number, wording)| (format!("{path}[{number}]"), wording.clone()))
+    });
+    for (place, wording) in places.chain(of_lines.collect::<Vec<_>>()) {
+        if let Some(fault) = find_template_fault(&wording) {
+            wrong.push((place, format!("`{wording}` is no template: {fault}")));
         }
     }
     for (number, goal) in doc.goals.iter().enumerate() {

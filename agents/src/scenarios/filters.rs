@@ -1,16 +1,20 @@
 //! The filters of words, and the environment that templates run in.
 
-use diorama_seeds::english::{capitalised, enumerate, plural};
+use std::collections::BTreeMap;
+
+use diorama_seeds::english::{capitalised, plural};
 use diorama_seeds::value::{Decimal, Value};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value as Shown, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 
 use super::leaf::Leaf;
 use super::render::{MONTHS, money, plain_number, twelve_hours, weekday};
 
 /// Instructions that one wording may take.
 const FUEL: u64 = 20_000;
+/// Items that are listed each in a wording of its own, at most.
+const MAX_LISTED: usize = 1_000;
 
 /// The environment: Jinja with one brace, bounded, without anything undefined.
 pub(crate) fn environment() -> Environment<'static> {
@@ -62,16 +66,59 @@ pub(crate) fn environment() -> Environment<'static> {
         let skipped = value.chars().count().saturating_sub(count);
         value.chars().skip(skipped).collect::<String>()
     });
-    environment.add_filter("list", |value: &Shown| {
-        if !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable) {
-            let what = "expected a list; one field of each of its items is `{found.books|map(attribute='title')|list}`";
-            return Err(Error::new(ErrorKind::InvalidOperation, what));
-        }
-        let items: Result<Vec<String>, Error> =
-            value.try_iter().map(|items| items.map(|item| item.to_string()).collect());
-        items.map(|items| enumerate(&items))
-    });
+    environment.add_filter("list", list);
     environment
+}
+
+/// Lists items, each told by a wording of its own: `A at €5, B at €7 and C at €9`. The wording names the members of its item, and what
+/// other words may name. `last` is what stands before the last item: `or`, `; and` (with a semicolon between the others), `;`.
+fn list(
+    state: &State<'_, '_>,
+    value: &Shown,
+    wording: Option<&str>,
+    last: Option<&str>,
+) -> Result<String, Error> {
+    if !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable) {
+        let what =
+            "expected a list; a wording for each of its items is `{found.books|list('{title} by {author}')}`";
+        return Err(Error::new(ErrorKind::InvalidOperation, what));
+    }
+    let items: Vec<String> = match wording {
+        None => value.try_iter()?.map(|item| item.to_string()).collect(),
+        Some(wording) => {
+            let fault = |what| Error::new(ErrorKind::InvalidOperation, what);
+            // Each wording has instructions of its own, so lists inside each other would multiply them.
+            if wording.contains("list(") {
+                return Err(fault("found a list in the wording of an item; list the items of one list"));
+            }
+            if value.len().is_none_or(|items| items > MAX_LISTED) {
+                return Err(fault("found more than 1,000 items; list fewer"));
+            }
+            let template = state.env().template_from_str(wording)?;
+            let names = template.undeclared_variables(false);
+            let told = value.try_iter()?.map(|item| {
+                let member = |name: &str| item.get_attr(name).ok().filter(|member| !member.is_undefined());
+                let named = names.iter().filter_map(|name| {
+                    let of_item = if name == "it" { Some(item.clone()) } else { member(name) };
+                    Some((name.clone(), of_item.or_else(|| state.lookup(name))?))
+                });
+                template.render(Shown::from(named.collect::<BTreeMap<String, Shown>>()))
+            });
+            told.collect::<Result<_, _>>()?
+        }
+    };
+    let last = last.unwrap_or("and");
+    let word = last.trim_start_matches([';', ',']).trim_start();
+    let mark = last.strip_suffix(word).unwrap_or_default().trim_end();
+    let between = if mark.is_empty() { "," } else { mark };
+    let space = if word.is_empty() { "" } else { " " };
+    Ok(match items.as_slice() {
+        [most @ .., end] if !most.is_empty() => {
+            format!("{}{mark}{space}{word} {end}", most.join(&format!("{between} ")))
+        }
+        [one] => one.clone(),
+        _ => String::new(),
+    })
 }
 
 fn leaf(value: &Shown) -> Result<&Leaf, Error> {
@@ -110,13 +157,21 @@ fn amount(value: &Shown) -> Result<String, Error> {
     }
 }
 
-/// Writes an amount of a currency: computed amounts know none of their own. A number that is no decimal is told to the cent.
-fn format_money(value: &Shown, code: &str) -> Result<String, Error> {
+/// Writes an amount with its currency: the one that is given, its own, or the one of the world, as computed amounts have none of their own.
+/// A number that is no decimal is told to the cent.
+fn format_money(state: &State<'_, '_>, value: &Shown, code: Option<&str>) -> Result<String, Error> {
+    let own = value.downcast_object_ref::<Leaf>().and_then(|leaf| leaf.currency());
+    let of_world = || state.lookup("currency").and_then(|code| code.as_str().map(str::to_owned));
+    let Some(code) = code.map(str::to_owned).or_else(|| own.map(str::to_owned)).or_else(of_world) else {
+        let what =
+            "found an amount without a currency in a world that has none or several; write `money('EUR')`";
+        return Err(Error::new(ErrorKind::InvalidOperation, what));
+    };
     let decimal = match value.downcast_object_ref::<Leaf>().map(|leaf| &leaf.value) {
         Some(Value::Decimal(decimal)) => *decimal,
         _ => Decimal { minor: (number(value)? * 100.0).round() as i64, scale: 2 },
     };
-    Ok(money(decimal, code))
+    Ok(money(decimal, &code))
 }
 
 /// A number to compare and reckon with.
@@ -124,5 +179,57 @@ fn number(value: &Shown) -> Result<f64, Error> {
     match value.downcast_object_ref::<Leaf>().and_then(|leaf| leaf.value.as_f64()) {
         Some(number) => Ok(number),
         None => f64::try_from(value.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fill(wording: &str) -> Result<String, String> {
+        let values = Shown::from_serialize(json!({
+            "limit": 8, "currency": "EUR", "none": [], "words": ["red", "blue", "green"],
+            "cars": [{"name": "Otto", "km": 5}, {"name": "Poppy", "km": 9}, {"name": "Ziggy", "km": 12}],
+        }));
+        environment().render_str(wording, values).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn items_are_listed_each_in_a_wording_of_its_own() {
+        let check =
+            |wording: &str, expect: &str| assert_eq!(fill(wording).as_deref(), Ok(expect), "{wording}");
+        check("{words|list}", "red, blue and green");
+        check("{cars|list('{name} ({km} km)')}", "Otto (5 km), Poppy (9 km) and Ziggy (12 km)");
+        check("{cars[:2]|list('{name}', 'or')}", "Otto or Poppy");
+        check("{cars|list('{name}', '; and')}", "Otto; Poppy; and Ziggy");
+        check("{cars|list('{name}', ';')}", "Otto; Poppy; Ziggy");
+        check("{cars|list('{name}', ', and')}", "Otto, Poppy, and Ziggy");
+        check("{words|list('a {it} one')}", "a red one, a blue one and a green one");
+        check("{words|list(none, 'or')}", "red, blue or green");
+        check(
+            "{cars|list('{name}{% if km > limit %} (far){% endif %}')}",
+            "Otto, Poppy (far) and Ziggy (far)",
+        );
+        check("{none|list('{name}')}", "");
+        check("{cars[:1]|list('{name}')}", "Otto");
+        for (wording, expect) in [
+            ("{cars|list('{nme}')}", "undefined"),
+            ("{limit|list('{name}')}", "expected a list"),
+            ("{cars|list(\"{words|list('{it}')}\")}", "found a list in the wording of an item"),
+            ("{range(5000)|list('{it}')}", "found more than 1,000 items"),
+        ] {
+            let found = fill(wording).unwrap_err();
+            assert!(found.contains(expect), "{wording}: {found}");
+        }
+    }
+
+    #[test]
+    fn computed_amounts_have_the_currency_of_the_world() {
+        assert_eq!(
+            fill("{limit|money}, {limit * 1.5|money}, {limit|money('USD')}").as_deref(),
+            Ok("€8, €12, $8")
+        );
     }
 }

@@ -59,6 +59,14 @@ impl Object for Leaf {
 }
 
 impl Leaf {
+    /// The currency of an amount that has one.
+    pub(crate) fn currency(&self) -> Option<&str> {
+        match &self.schema.kind {
+            Type::Decimal { currency, .. } => currency.as_deref(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn date(&self) -> Result<Date, Error> {
         match self.value {
             Value::Date(date) => Ok(date),

@@ -13,7 +13,7 @@ use super::templates::TEMPLATES;
 use diorama_engine::{Body, State};
 use diorama_proof::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
-use diorama_seeds::model::{Record, ResourceId};
+use diorama_seeds::model::{Record, ResourceId, World};
 use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
@@ -194,6 +194,9 @@ impl Object for Scene {
             }
             _ => {}
         }
+        if name == "currency" && self.held(name).is_none() {
+            return only_currency(self.setting.base.world()).map(Shown::from);
+        }
         Some(match self.held(name)? {
             BoundValue::Record(resource, key) => self.record(*resource, key),
             BoundValue::Records(resource, keys) => {
@@ -209,6 +212,17 @@ impl Object for Scene {
             BoundValue::Value(value, schema) => show(&self.setting, value, schema),
         })
     }
+}
+
+/// The currency of a world whose amounts all have the same one.
+fn only_currency(world: &World) -> Option<&str> {
+    let fields = world.resources.iter().flat_map(|resource| &resource.fields);
+    let mut codes = fields.filter_map(|field| match &field.schema.kind {
+        Type::Decimal { currency, .. } => currency.as_deref(),
+        _ => None,
+    });
+    let first = codes.next()?;
+    codes.all(|code| code == first).then_some(first)
 }
 
 /// A record: its members are its fields, references lead on, and by itself it is what people call it.

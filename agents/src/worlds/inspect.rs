@@ -8,7 +8,7 @@ use diorama_seeds::check;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::ApiId;
-use diorama_seeds::world::{self, Finding, Report};
+use diorama_seeds::world::{self, Files, Finding, Report};
 
 use super::error::PipelineError;
 use crate::scenarios::ScenarioSet;
@@ -21,21 +21,21 @@ const SEEDS: u64 = 3;
 /// # Errors
 /// When a document without errors cannot be run.
 pub fn inspect(name: &str, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
-    deepened(check::examine(name, text), text, doc)
+    let files = Files { world: (name.to_owned(), text.to_vec()), ..Files::default() };
+    deepened(check::examine(name, text), &files, doc)
 }
 
 /// A report on a document without errors, with what only the engine and the scenarios show added.
 ///
 /// # Errors
 /// When the document cannot be run.
-pub fn deepened(mut report: Report, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
+pub fn deepened(mut report: Report, files: &Files, doc: &WorldDoc) -> Result<Report, PipelineError> {
     if report.errors() > 0 {
         return Ok(report);
     }
-    let name = report.name.clone();
     report.findings.extend(impossible(doc)?);
     report.findings.extend(ScenarioSet::new(doc, &world::compile(doc)?).1);
-    Ok(report.located(&name, text))
+    Ok(files.locate(report))
 }
 
 /// APIs of which no call succeeds on the initial records, whatever the seed.

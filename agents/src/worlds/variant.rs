@@ -79,7 +79,8 @@ pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
 fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
     let service = domain.domain.name.split('_').next_back().unwrap_or_default().to_owned();
     let prefix: Vec<String> = domain.domain.name.split('_').map(str::to_owned).collect();
-    let fields = domain.resources.values().flat_map(|resource| resource.fields.keys());
+    let fields = domain.resources.values().flat_map(|resource| &resource.fields);
+    let fields = fields.filter(|(_, field)| !field.private).map(|(name, _)| name);
     let things: HashSet<String> =
         domain.resources.keys().chain(fields).flat_map(|name| name.split('_')).map(stem).collect();
     for api in &mut domain.apis {

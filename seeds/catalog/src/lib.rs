@@ -1,7 +1,7 @@
 //! The catalog: hand-written source worlds of one domain each, embedded in the binary.
 //!
-//! Every file `domains/NAME.yaml` is a domain, found when this package is built; `NAME.scenarios.yaml` beside it holds its
-//! scenarios, `NAME.words.yaml` more wordings for them. A package of its own, so that a word changed in a world compiles nothing but this and the command again.
+//! Every file `domains/NAME.yaml` is a domain, found when this package is built; `NAME.scenarios.yaml` beside it holds the
+//! plots of its scenarios, `NAME.words.yaml` their words. A package of its own, so that a word changed in a world compiles nothing but this and the command again.
 //!
 //! Owns the documents' names and texts. It must not read, check or materialise them; `seeds/tests/catalog.rs`
 //! holds every one to that.
@@ -39,7 +39,7 @@ pub fn scenarios(name: &str) -> Option<&'static str> {
     entry(name).and_then(|entry| entry.scenarios)
 }
 
-/// The text of more wordings for a catalog world's scenarios, as written.
+/// The text of the words of a catalog world's scenarios, as written.
 #[must_use]
 pub fn words(name: &str) -> Option<&'static str> {
     entry(name).and_then(|entry| entry.words)

@@ -175,6 +175,10 @@ pub struct BehaviourDoc {
     /// create, replace, patch: field to expression.
     #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub set: IndexMap<String, String>,
+    /// patch, action: the state that the record comes to, of the `states` of its resource. A record in another state than the move
+    /// starts from is refused, before the checks of `require`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<String>,
     /// add_members, remove_members: the parameter with the member's key, or a list of keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,

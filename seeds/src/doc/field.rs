@@ -84,6 +84,9 @@ pub struct FieldDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<FakeForm>")]
     pub fake: Option<Json>,
+    /// Fields of source worlds only: other values are made from it, and the world that runs does not have it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub private: bool,
     /// Parameters only: `path`, `query`, `body` or `header`; default by method and path.
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,

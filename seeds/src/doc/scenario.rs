@@ -155,14 +155,16 @@ pub struct PlaceDoc {
     pub like: Option<String>,
 }
 
-/// One thing that the user wants, and how it goes.
+/// One thing that the user wants, and how it goes. Its words may stand in a file of words instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["user", "end"]))]
 pub struct ScenarioGoalDoc {
     /// When it opens; always, once the goal before it has ended, when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<ScenarioWhenDoc>,
     /// Words: what the user says to open it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub user: Vec<String>,
     /// The steps, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -172,6 +174,7 @@ pub struct ScenarioGoalDoc {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_if: Vec<String>,
     /// Words: the assistant's last message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end: Vec<String>,
     /// The facts that the last message states because the user asked for them: `found.available` for a place of a named
     /// reply, `found.books[*].title` for one member of all items, `count(found.books)` for how many, `magnitude(spent.amount)`
@@ -236,6 +239,9 @@ pub struct ScenarioStepDoc {
     /// Words: what the user says after `say` of their own accord: a choice, a consent, a correction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub user: Vec<String>,
+    /// A name for such a step, by which a file of words has its `say` and `user`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub talk: Option<String>,
 }
 
 /// A file of scenarios that stands beside a world.
@@ -248,7 +254,7 @@ pub struct ScenariosDoc {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub search: IndexMap<String, Vec<String>>,
     /// Texts by which operators tell their assistants who they are: `You are the night porter of a small hotel.`
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "wire::wordings")]
     pub system: Vec<String>,
     /// What users say when a matter of the domain is settled and they come to something else.
     #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
@@ -258,25 +264,15 @@ pub struct ScenariosDoc {
     pub sign_in: SignInDoc,
 }
 
-/// More wordings for the scenarios of a world: a file that stands beside it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WordsDoc {
-    /// By scenario and line, what is added to the line's wordings. Lines: `later`, `withheld.NAME`, `goals[0].user`, `goals[0].end`,
-    /// `goals[0].does[0].user`, `goals[0].does[0].say`.
-    #[serde(deserialize_with = "wire::unique")]
-    pub words: IndexMap<String, IndexMap<String, Vec<String>>>,
-}
-
 /// Words for signing in, where a call needs a signed-in user, in several wordings each; the user is the place `me`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SignInDoc {
     /// The assistant asks for what signs users in: `I'd need your card number and PIN for that.`
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "wire::wordings")]
     pub ask: Vec<String>,
     /// The user tells it: `{me.card_number}, pin {me.pin}`
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "wire::wordings")]
     pub tell: Vec<String>,
 }
 
@@ -293,10 +289,10 @@ impl SignInDoc {
 #[serde(deny_unknown_fields, default)]
 pub struct ReactionsDoc {
     /// It was done or answered: `Good, that's the hotel seen to.`
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "wire::wordings")]
     pub done: Vec<String>,
     /// It could not be done: `Pity. I'll ask the hotel another time.`
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "wire::wordings")]
     pub refused: Vec<String>,
 }
 
@@ -313,25 +309,6 @@ impl ScenarioDoc {
     pub fn calls(&self) -> impl Iterator<Item = &ScenarioStepDoc> {
         let steps = self.goals.iter().flat_map(|goal| &goal.does);
         steps.flat_map(|step| std::iter::once(step).chain(&step.together)).filter(|step| step.call.is_some())
-    }
-
-    /// The lines that people say, by their paths as in [`WordsDoc::words`], with the wordings of each.
-    pub fn lines_mut(&mut self) -> impl Iterator<Item = (String, &mut Vec<String>)> {
-        let goals = self.goals.iter_mut().enumerate().flat_map(|(goal, doc)| {
-            let steps = doc.does.iter_mut().enumerate().flat_map(move |(step, doc)| {
-                let path = format!("goals[{goal}].does[{step}]");
-                [(format!("{path}.say"), &mut doc.say), (format!("{path}.user"), &mut doc.user)]
-            });
-            let ends = [
-                (format!("goals[{goal}].user"), &mut doc.user),
-                (format!("goals[{goal}].end"), &mut doc.end),
-            ];
-            ends.into_iter().chain(steps)
-        });
-        let withheld =
-            self.withheld.iter_mut().map(|(name, wordings)| (format!("withheld.{name}"), wordings));
-        let lines = std::iter::once(("later".to_owned(), &mut self.later)).chain(withheld).chain(goals);
-        lines.filter(|(_, wordings)| !wordings.is_empty())
     }
 
     /// The wordings of each thing that the user says.

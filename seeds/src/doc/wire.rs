@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use indexmap::IndexMap;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Json;
 
 /// Reads any value, null too, as one that is there: a constant null is not the lack of a constant.
@@ -44,6 +44,34 @@ where
     }
 
     deserializer.deserialize_map(Unique(PhantomData))
+}
+
+/// Reads wordings: a list of texts, or a text with one wording on each line, in which `-` alone says nothing.
+pub(super) fn wordings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Wordings;
+
+    impl<'de> Visitor<'de> for Wordings {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of wordings, or a text with one wording on each line")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Vec<String>, E> {
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            Ok(lines.map(|line| if line == "-" { "" } else { line }.to_owned()).collect())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Vec<String>, A::Error> {
+            let mut wordings = Vec::new();
+            while let Some(wording) = access.next_element()? {
+                wordings.push(wording);
+            }
+            Ok(wordings)
+        }
+    }
+
+    deserializer.deserialize_any(Wordings)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's skip_serializing_if passes a reference")]

@@ -211,6 +211,16 @@ pub struct ResourceDoc {
     /// The fields, in the order in which replies show them.
     #[serde(deserialize_with = "wire::unique")]
     pub fields: IndexMap<String, FieldDoc>,
+    /// Names for expressions over a record of the resource, which is `item`: `free: "item.copies > 0"` is written `book.free` wherever
+    /// `book` is one of its records. A name may have parameters: `free_at(at): "..."` is written `table.free_at(args.starts_at)`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub define: IndexMap<String, String>,
+    /// The states of a record: which may follow which. Behaviours move records with `moves`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<StatesDoc>,
+    /// Source worlds: tables, from one row of which several fields of a record are taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<RowsDoc>,
     /// Source worlds: how many records to make, or records given in full or in part. Materialised: all of them.
     #[serde(default)]
     pub records: RecordsDoc,
@@ -221,6 +231,40 @@ pub struct ResourceDoc {
     /// each show, the cast of each film.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub each: Vec<EachDoc>,
+}
+
+/// The states of a record: `{field: status, to: {refunded: {from: [valid], else: the ticket has been refunded already}}}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatesDoc {
+    /// The enum that holds the state.
+    pub field: String,
+    /// By the state that a record comes to: where it may come from.
+    #[serde(deserialize_with = "wire::unique")]
+    pub to: IndexMap<String, MoveDoc>,
+}
+
+/// A move to a state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveDoc {
+    /// The states that it starts from.
+    pub from: Vec<String>,
+    /// The message with which a call is refused (409) for a record in another state; default: made from the states.
+    #[serde(rename = "else", default, skip_serializing_if = "Option::is_none")]
+    pub otherwise: Option<String>,
+}
+
+/// A table of values that go together: `{fields: [name, fuel, months], of: [[Everyday Power, electricity, 0], ...]}`.
+///
+/// The first field chooses the row. Made in another way, it is looked up; a text without a `fake` is drawn from the table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RowsDoc {
+    /// The fields, in the order of the values.
+    pub fields: Vec<String>,
+    /// The rows: a value for each field, null for none.
+    pub of: Vec<Vec<Json>>,
 }
 
 /// Records made for each record of a parent: `{of: season, by: season_id, min: 6, max: 10}`.
@@ -338,6 +382,13 @@ impl WorldDoc {
             );
         }
         (self, domains)
+    }
+}
+
+impl ResourceDoc {
+    /// True for a field that a table gives.
+    pub(crate) fn has_rows_of(&self, field: &str) -> bool {
+        self.rows.iter().any(|rows| rows.fields.iter().any(|name| name == field))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::model::ParameterId;
 use crate::schema::{Schema, Type};
 use crate::value::Value;
 
+mod defines;
 mod fit;
 mod functions;
 mod kinds;
@@ -18,6 +19,7 @@ mod near;
 mod operators;
 mod records;
 
+use defines::Frame;
 use near::suggest;
 
 /// Deepest tree, also of operator chains: what keeps the evaluator's recursion small.
@@ -29,6 +31,14 @@ const MAX_DEPTH: usize = 64;
 /// [`ExprError`] says where the text is wrong and what to write instead.
 pub fn compile(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
     with_checker(source, scope, |_, typed| Ok(typed))
+}
+
+/// Parses an expression whose names have no types yet.
+///
+/// # Errors
+/// When the text is no expression.
+pub(crate) fn check_syntax(source: &str) -> Result<(), ExprError> {
+    parse(source).map(drop)
 }
 
 /// [`compile`], for a condition: the expression must be a boolean.
@@ -58,7 +68,7 @@ fn with_checker<'a>(
 ) -> Result<Expr, ExprError> {
     let root = parse(source)?;
     let before = scope.mark();
-    let mut checker = Checker { scope, depth: 0 };
+    let mut checker = Checker { scope, depth: 0, deepest: 0, frames: Vec::new() };
     let checked = checker.check(&root).and_then(|typed| finish(&checker, typed));
     if checked.is_err() {
         // Fold variables that an error left open must not be seen by the next expression.
@@ -84,6 +94,10 @@ struct Typed<'a> {
 struct Checker<'s, 'a> {
     scope: &'s mut Scope<'a>,
     depth: usize,
+    /// The greatest depth that was reached in the operand under consideration.
+    deepest: usize,
+    /// The definitions that are being written out, the innermost last.
+    frames: Vec<Frame<'a>>,
 }
 
 fn error<T>(offset: usize, message: impl Into<String>) -> Result<T, ExprError> {
@@ -121,6 +135,7 @@ impl<'a> Checker<'_, 'a> {
             );
         }
         self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
         let checked = match &expr.kind {
             AstKind::Literal(value) => Ok(literal(value, offset)),
             AstKind::Name(name) => self.name(name, offset),
@@ -138,7 +153,13 @@ impl<'a> Checker<'_, 'a> {
         checked
     }
 
-    fn name(&self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+    fn name(&mut self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+        if let Some(operand) = self.frames.last().and_then(|frame| frame.operand(name)).cloned() {
+            return self.stand_in(operand, offset);
+        }
+        if !self.frames.is_empty() && ["args", "record", "item", "me"].contains(&name) {
+            return error(offset, format!("`{name}` has no meaning in a definition; the record is `item`"));
+        }
         if let Some((slot, kind)) = self.scope.variable(name) {
             return Ok(Typed::new(Node::Variable(slot), kind, offset));
         }
@@ -182,11 +203,17 @@ impl<'a> Checker<'_, 'a> {
                 format!("`{name}` is a resource, not a record; expected `{name}.get(key).{member}`");
             return error(operand.offset, message);
         }
-        let inner = self.check(operand)?;
-        self.member(inner, member, dot)
+        let inner = self.operand(operand)?;
+        if let Some(found) = self.define(&inner.typed.kind, member) {
+            return self.write_out(self.follow(inner), found, &[], dot);
+        }
+        self.member(self.follow(inner).typed, member, dot)
     }
 
     fn argument(&self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+        if !self.frames.is_empty() {
+            return error(offset, "`args` has no meaning in a definition; give it a parameter");
+        }
         let parameters = self.scope.parameters;
         let Some(position) = parameters.iter().position(|parameter| &*parameter.name == name) else {
             let known = parameters.iter().map(|parameter| &*parameter.name).collect();
@@ -202,7 +229,8 @@ impl<'a> Checker<'_, 'a> {
             ExprType::Record(id) => {
                 let Some(resource) = self.scope.resource(*id) else { return error(dot, "unknown resource") };
                 let Some(field) = resource.field_named(name) else {
-                    let known = resource.fields.iter().map(|field| &*field.name).collect();
+                    let mut known: Vec<&str> = resource.fields.iter().map(|field| &*field.name).collect();
+                    known.extend(resource.defines.iter().map(|define| &*define.name));
                     let message =
                         format!("`{}` has no field `{name}`; {}", resource.name, suggest(name, known));
                     return error(dot, message);
@@ -230,14 +258,6 @@ impl<'a> Checker<'_, 'a> {
                 }
             }
             ExprType::Any => Ok(Typed::new(Node::Member(inner.boxed(), name.into()), ExprType::Any, offset)),
-            ExprType::Key(id) => {
-                let resource = self.scope.resource(*id).map_or("?", |resource| &*resource.name);
-                let message = format!(
-                    "found `.{name}` after the key of `{resource}`; to read the record behind it write \
-                     `{resource}.get(...).{name}`"
-                );
-                error(dot, message)
-            }
             other => error(
                 dot,
                 format!(

@@ -82,6 +82,7 @@ fn resource(name: &str, fields: Vec<Field>, records: &[&str], zone: &Zone) -> Re
         })
         .collect();
     Resource {
+        defines: Vec::new(),
         name: name.into(),
         qualified: name.into(),
         domain: DomainId(0),

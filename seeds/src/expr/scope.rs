@@ -37,6 +37,9 @@ pub struct Scope<'a> {
     kinds: Vec<ExprType>,
 }
 
+/// Names that are out of sight for a while.
+pub(super) struct HiddenNames(Vec<Name>);
+
 #[derive(Clone, Debug)]
 struct Name {
     name: Str,
@@ -184,6 +187,16 @@ impl<'a> Scope<'a> {
 
     pub(super) fn close(&mut self) {
         self.names.pop();
+    }
+
+    /// Hides all names that the scope's user gave, for an expression that sees its own only.
+    pub(super) fn hide_names(&mut self) -> HiddenNames {
+        HiddenNames(std::mem::take(&mut self.names))
+    }
+
+    /// Shows the names that were hidden, and no others.
+    pub(super) fn restore_names(&mut self, hidden: HiddenNames) {
+        self.names = hidden.0;
     }
 
     /// How many names are visible, for [`Scope::close_to`].

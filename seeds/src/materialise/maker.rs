@@ -2,6 +2,9 @@
 
 pub(super) mod options;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use super::moment::Span;
@@ -82,6 +85,11 @@ pub(super) enum Maker {
     Pattern(Generator),
     /// An expression over the fields made before.
     Expr(Box<Expr>),
+    /// The value in the row of a table that another field of the record chooses.
+    Row {
+        by: usize,
+        of: Arc<HashMap<Value, Value>>,
+    },
     /// The place among the records of one parent and entry.
     Position {
         start: i64,
@@ -146,6 +154,7 @@ impl Maker {
         match self {
             Self::FromName { field, .. } | Self::After { field, .. } => into.push(*field),
             Self::Review { rating, .. } => into.push(*rating),
+            Self::Row { by, .. } => into.push(*by),
             Self::Through { reference, .. } => into.push(*reference),
             Self::Template(pieces) => into.extend(pieces.iter().filter_map(|piece| match piece {
                 Piece::Field(field) => Some(*field),
@@ -161,7 +170,7 @@ impl Maker {
     /// True when the maker itself decides that there is no value.
     pub(super) fn decides_presence(&self) -> bool {
         match self {
-            Self::Chance { .. } | Self::Expr(_) | Self::Through { .. } => true,
+            Self::Chance { .. } | Self::Expr(_) | Self::Row { .. } | Self::Through { .. } => true,
             Self::Pick { of, .. } => of.contains(&Value::Null),
             _ => false,
         }

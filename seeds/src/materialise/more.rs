@@ -2,6 +2,8 @@
 //!
 //! Values for new records come from records of another seed. Where a document gives all its records, another seed gives the same ones.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::provider_of_field;
@@ -21,8 +23,10 @@ pub(super) fn with_more_records(doc: &WorldDoc) -> WorldDoc {
 
 fn extend(resource: &mut ResourceDoc) {
     let RecordsDoc::Given(given) = &mut resource.records else { return };
-    let texts =
-        resource.fields.iter_mut().filter(|(name, field)| **name != resource.key && is_any_text(name, field));
+    let in_rows: HashSet<String> = resource.rows.iter().flat_map(|rows| &rows.fields).cloned().collect();
+    let texts = resource.fields.iter_mut().filter(|(name, field)| {
+        **name != resource.key && is_any_text(name, field) && !in_rows.contains(*name)
+    });
     // A text of which nothing is known is drawn from the given ones, so that it is none that the world does not have.
     for (name, field) in texts {
         let known: Vec<_> =

@@ -11,6 +11,7 @@ use super::maker::options::of_field;
 use super::maker::{Fault, Maker, Place};
 use super::moment::{Clock, relative};
 use super::provider::Provider;
+use super::rows::Tables;
 use super::tables::{Country, countries, country_of_zone};
 use crate::doc::{DomainDoc, FieldDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::model::{Field, Resource, ResourceId, World};
@@ -162,17 +163,22 @@ impl ResourcePlan {
         };
         let count = if resource.singleton { 1 } else { count };
         let mut groups: Vec<String> = Vec::new();
+        let mut tables = Tables::read(doc, resource, &world.zone, &path, findings);
         let mut fields = Vec::with_capacity(resource.fields.len());
         for (index, field) in resource.fields.iter().enumerate() {
-            let field_doc = doc.fields.get(&*field.name);
             let place = Place { world, resource: id, name: &field.name };
             let unlike = if field.unique { count } else { 0 };
-            let maker = of_field(field_doc, &field.schema, &place, unlike).unwrap_or_else(
-                |Fault { message, fix }| {
-                    findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
-                    Maker::Constant(Value::Null)
-                },
-            );
+            let made = match tables.maker(index) {
+                Some(maker) => Ok(maker),
+                None => {
+                    let field_doc = tables.drawn(index).or_else(|| doc.fields.get(&*field.name));
+                    of_field(field_doc, &field.schema, &place, unlike)
+                }
+            };
+            let maker = made.unwrap_or_else(|Fault { message, fix }| {
+                findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
+                Maker::Constant(Value::Null)
+            });
             let group = group_of(&field.name);
             let group = groups.iter().position(|known| known == group).unwrap_or_else(|| {
                 groups.push(group.to_owned());
@@ -457,7 +463,8 @@ fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, Str
 /// absent and another takes its default.
 fn complete(values: &mut Vec<(usize, Given)>, resource: &Resource, doc: &ResourceDoc) {
     for (index, field) in resource.fields.iter().enumerate() {
-        let made = doc.fields.get(&*field.name).is_some_and(|doc| doc.fake.is_some());
+        let made = doc.fields.get(&*field.name).is_some_and(|doc| doc.fake.is_some())
+            || doc.has_rows_of(&field.name);
         if made || index == resource.key.index() || values.iter().any(|(given, _)| *given == index) {
             continue;
         }

@@ -371,3 +371,85 @@ fn references_by_key_and_name_are_found_among_many_records() {
         "{refused}"
     );
 }
+
+#[test]
+fn rows_give_values_that_go_together() {
+    let rows = "rows: [{fields: [name, fuel, base], of: [[Wind, power, 3], [Hearth, gas, 5], [Moor, gas, null]]}, {fields: [fuel, unit], of: [[power, kWh], [gas, m3]]}]";
+    let tariff = |rows: &str| {
+        of(&format!(
+            "tariff: {{key: id, fields: {{name: {{type: string, unique: true}}, fuel: {{enum: [power, gas]}}, unit: {{type: string}}, base: {{type: integer, optional: true}}}}, {rows}, records: 3}}"
+        ))
+    };
+    let with_rows = made(&tariff(rows), 4).unwrap();
+    holds(&with_rows);
+    let of_names = |made: &Materialised| -> BTreeSet<String> {
+        let cells = ["name", "fuel", "unit", "base"].map(|field| column(made, "tariff", field));
+        let row =
+            |at: usize| cells.iter().map(|column| format!("{:?}", column[at])).collect::<Vec<_>>().join(" ");
+        (0..3).map(row).collect()
+    };
+    let expect = [
+        "String(\"Hearth\") String(\"gas\") String(\"m3\") Integer(5)",
+        "String(\"Moor\") String(\"gas\") String(\"m3\") Absent",
+        "String(\"Wind\") String(\"power\") String(\"kWh\") Integer(3)",
+    ];
+    assert_eq!(of_names(&with_rows), expect.map(str::to_owned).into());
+    // The draws are those of the values themselves.
+    let picked = tariff("records: 3")
+        .replace("unique: true", "unique: true, fake: {provider: pick, of: [Wind, Hearth, Moor]}");
+    let picked = picked.replace("records: 3, records: 3", "records: 3");
+    assert_eq!(column(&made(&picked, 4).unwrap(), "tariff", "name"), column(&with_rows, "tariff", "name"));
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused() {
+    let check = |rows: &str, expect: &str| {
+        let found = refusal(&format!(
+            "plan: {{key: id, fields: {{name: {{type: string}}, size: {{type: integer}}, fee: {{type: integer, fake: {{provider: integer}}}}}}, rows: [{rows}], records: 2}}"
+        ));
+        assert!(found.contains(expect), "{found}");
+    };
+    check("{fields: [name, size], of: [[A, x]]}", "resources.plan.rows[0].of[0][1]: expected an integer");
+    check("{fields: [name, size], of: [[A]]}", "resources.plan.rows[0].of[0]: found 1 values for 2 fields");
+    check(
+        "{fields: [name, size], of: [[A, 1], [A, 2]]}",
+        "rows[0].of[1]: found the first value of row 0 a second time",
+    );
+    check(
+        "{fields: [name, colour], of: []}",
+        "rows[0].fields[1]: found `colour`, expected a field of `plan`",
+    );
+    check(
+        "{fields: [name, fee], of: []}",
+        "rows[0].fields[1]: found `fee`, which is made in another way already",
+    );
+    check("{fields: [fee, size], of: [[1000, 1]]}", "resources.plan.fields.size: found no row for ");
+}
+
+#[test]
+fn private_fields_serve_the_making_alone() {
+    let text = |private: &str| {
+        format!(
+            "{}apis: [{{name: List, method: GET, path: /a, behaviour: {{list: show}}}}]\n",
+            of(&format!(
+                "venue: {{key: id, fields: {{place: {{type: integer, fake: position{private}}}}}, records: 3}}, show: {{key: id, unique_together: [[venue, day]], fields: {{venue: {{ref: venue}}, day: {{type: date, fake: {{provider: date, from: +1d, to: +3d}}{private}}}, number: {{type: integer, fake: {{provider: expr, of: 'record.venue.place * 100 + day(record.day)'}}}}}}, records: 9}}"
+            ))
+        )
+    };
+    let (open, private) = (made(&text(""), 2).unwrap(), made(&text(", private: true"), 2).unwrap());
+    holds(&private);
+    // The other values are the same: each venue has one show a day.
+    let numbers = column(&private, "show", "number");
+    assert_eq!(numbers, column(&open, "show", "number"));
+    assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 9);
+    assert!(
+        !private.canonical.contains("place") && !private.canonical.contains("\"day\""),
+        "{}",
+        private.canonical
+    );
+    let show = private.world.resource(private.world.resource_named("show").unwrap());
+    assert_eq!((show.fields.len(), show.unique_together.len()), (3, 0));
+    let named = text(", private: true").replace("{list: show}", "{list: show, where: 'item.day > today'}");
+    let found = world::load("test.yaml", named.as_bytes()).map(|_| String::new()).unwrap_err().to_string();
+    assert!(found.contains("`show` has no field `day`"), "{found}");
+}

@@ -1,5 +1,7 @@
 //! The value of one field in one record.
 
+use std::collections::HashMap;
+
 use super::cast::Cast;
 use super::derive::{Done, evaluate};
 use super::maker::{Fault, Maker, Piece, fault};
@@ -145,6 +147,7 @@ impl Making<'_> {
                 generator.write(draw, &mut text);
                 Value::String(nfc(&text))
             }
+            Maker::Row { by, of } => self.row(*by, of)?,
             Maker::Expr(expr) => match evaluate(expr, &self.values, self.clock, self.done) {
                 Ok(value) => value,
                 Err(error) => {
@@ -206,6 +209,20 @@ impl Making<'_> {
                     _ => Value::DateTime(moment),
                 }
             }
+        }
+    }
+
+    /// The value in the row that a field chooses.
+    fn row(&self, by: usize, of: &HashMap<Value, Value>) -> Result<Value, Fault> {
+        match self.values.get(by) {
+            Some(key) if !key.is_missing() => match of.get(key) {
+                Some(value) => Ok(value.clone()),
+                None => fault(
+                    format!("found no row for {} in the table", key.to_text(self.clock.zone)),
+                    "add a row that begins with it",
+                ),
+            },
+            _ => Ok(Value::Null),
         }
     }
 

@@ -96,6 +96,9 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
         let message = format!("found `{caller}`, expected a place under `bind`: {}", known.join(", "));
         error(format!("{path}.caller"), &message, "name the place of the speaker's own record or name");
     }
+    for (name, _) in scenario.withheld.iter().filter(|(_, wordings)| wordings.is_empty()) {
+        error(format!("{path}.withheld.{name}"), "found no wording", "write what the user answers");
+    }
     for (number, goal) in scenario.goals.iter().enumerate() {
         let here = format!("{path}.goals[{number}]");
         for (name, words) in [("user", &goal.user), ("end", &goal.end)] {
@@ -112,16 +115,19 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
         }
         for (number, step) in goal.does.iter().enumerate() {
             let here = format!("{here}.does[{number}]");
-            let kinds =
-                [step.call.is_some(), !step.together.is_empty(), step.ask.is_some(), !step.user.is_empty()];
+            let talks = step.talk.is_some() || !step.user.is_empty();
+            let kinds = [step.call.is_some(), !step.together.is_empty(), step.ask.is_some(), talks];
             if kinds.into_iter().filter(|is| *is).count() != 1 {
                 error(
                     here.clone(),
-                    "expected exactly one of `call`, `together`, `ask` and `user`",
+                    "expected exactly one of `call`, `together`, `ask`, and `user` or `talk`",
                     "make a step of each; the words after which a goal ends stand in `end`",
                 );
             }
-            if (step.ask.is_some() || !step.user.is_empty()) && step.say.is_empty() {
+            if talks && step.user.is_empty() {
+                error(format!("{here}.user"), "found no words of the user", "say what the user answers");
+            }
+            if (step.ask.is_some() || talks) && step.say.is_empty() {
                 error(
                     format!("{here}.say"),
                     "found no words of the assistant",

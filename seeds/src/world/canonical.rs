@@ -37,7 +37,7 @@ pub(crate) struct Form {
 
 impl Form {
     pub(crate) fn new(doc: &WorldDoc, world: &World) -> Self {
-        let mut json = serde_json::to_value(bare(doc, world)).unwrap_or_default();
+        let mut json = serde_json::to_value(bare(&doc.without_private(), world)).unwrap_or_default();
         json.sort_all_objects();
         Self { json }
     }
@@ -176,9 +176,10 @@ fn resource(doc: &ResourceDoc, model: &Resource, zone: &Zone) -> ResourceDoc {
         singleton: doc.singleton,
         unique_together: doc.unique_together.clone(),
         fields: fields.collect(),
+        define: doc.define.clone(),
+        states: doc.states.clone(),
         records: RecordsDoc::default(),
-        examples: Vec::new(),
-        each: Vec::new(),
+        ..ResourceDoc::default()
     }
 }
 

@@ -7,6 +7,7 @@ mod api;
 mod behaviour;
 mod casing;
 mod contract;
+mod defines;
 mod effects;
 mod errors;
 mod field;
@@ -18,6 +19,7 @@ mod records;
 mod reply;
 mod resource;
 mod security;
+mod states;
 
 use std::collections::{HashMap, HashSet};
 
@@ -66,6 +68,14 @@ impl Names<'_> {
 /// # Errors
 /// A report with every error that was found, named after the world; [`Report::located`] adds lines.
 pub fn compile(doc: &WorldDoc) -> Result<World, Report> {
+    compile_whole(&doc.without_private())
+}
+
+/// As [`compile`], with private fields: for the making of records.
+///
+/// # Errors
+/// As [`compile`].
+pub(crate) fn compile_whole(doc: &WorldDoc) -> Result<World, Report> {
     let mut findings = Findings::default();
     let world = compile_into(doc, &mut findings);
     match world {
@@ -108,13 +118,15 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     let (mut domains, names) = declare(doc, &parts, findings);
     let mut resources = resource::compile(doc, &parts, &names, &zone, findings);
     let sound = findings.errors();
+    defines::check(&parts, &resources, &zone, findings);
+    states::check(&parts, &resources, findings);
     for (position, (part, domain)) in parts.iter().zip(&mut domains).enumerate() {
         let resolver = Resolver { part, names: &names, id: DomainId(position as u16), resources: &resources };
         resolver.resolve_auth(domain, findings);
         resolver.resolve_given(domain, findings);
     }
     if findings.errors() > sound {
-        // Findings about owners and APIs of signed-in users would repeat this one.
+        // Findings about owners, APIs of signed-in users and uses of a name would repeat this one.
         return None;
     }
     resource::check_owners(&parts, &domains, &resources, findings);

@@ -23,7 +23,7 @@ impl Report {
 
 /// Fills in the lines and columns that are not known yet. A path into an alias, or one that the text does not
 /// have (a default, a missing key), gets the place of its nearest ancestor.
-fn locate(findings: &mut [Finding], text: &[u8]) {
+pub(super) fn locate(findings: &mut [Finding], text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let mut wanted = Wanted::default();
     let mut ends = Vec::with_capacity(findings.len());
@@ -127,11 +127,16 @@ impl Wanted {
                         *key = Some((Step::Name(value.into_owned()), start(&span)));
                         continue;
                     }
-                    let (node, _) = self.enter(&mut open);
+                    let (node, key) = self.enter(&mut open);
                     if let Some(node) = node {
-                        let (line, column) = start(&span);
+                        // A text of several lines begins below its key.
+                        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                        let (line, column) = key.filter(|_| is_block).unwrap_or_else(|| start(&span));
                         let verbatim = verbatim(&value, style, &span);
                         self.nodes[node].place = Some(Place { line, column, verbatim });
+                        if style == ScalarStyle::Literal {
+                            self.place_lines(node, text, start(&span).0);
+                        }
                     }
                 }
                 Event::SequenceStart(..) | Event::MappingStart(..) => {
@@ -170,6 +175,38 @@ impl Wanted {
                 }
                 Event::DocumentEnd | Event::StreamEnd => return,
                 _ => {}
+            }
+        }
+    }
+
+    /// Gives the items of a text with one item on each line their lines. `from` is where the text begins, or its `|`.
+    fn place_lines(&mut self, node: usize, text: &str, from: u32) {
+        let wanted: Vec<(usize, usize)> = self.nodes[node]
+            .children
+            .iter()
+            .filter_map(|(step, child)| match step {
+                Step::Index(item) => Some((*item, *child)),
+                Step::Name(_) => None,
+            })
+            .collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let is_head = |line: &str| line.trim_end_matches(['-', '+']).ends_with('|');
+        let lines = (1..).zip(text.lines()).skip(from.saturating_sub(1) as usize);
+        let items: Vec<(u32, u32)> = lines
+            .enumerate()
+            .filter(|(position, (_, line))| {
+                !(line.trim().is_empty() || *position == 0 && is_head(line.trim_end()))
+            })
+            .map(|(_, (number, line))| {
+                (number, u32::try_from(line.len() - line.trim_start().len()).unwrap_or(0) + 1)
+            })
+            .take(wanted.iter().map(|(item, _)| item + 1).max().unwrap_or(0))
+            .collect();
+        for (item, child) in wanted {
+            if let Some((line, column)) = items.get(item) {
+                self.nodes[child].place = Some(Place { line: *line, column: *column, verbatim: None });
             }
         }
     }

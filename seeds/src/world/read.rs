@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAcces
 use serde_json::Value as Json;
 
 use super::report::{Finding, Report};
-use crate::doc::{ScenariosDoc, WORLD_VERSION, WordsDoc, WorldDoc};
+use crate::doc::{WORLD_VERSION, WorldDoc};
 
 /// Texts above this size are refused.
 const MAX_BYTES: usize = 64 << 20;
@@ -22,84 +22,6 @@ const MAX_DEPTH: usize = 64;
 /// a limit (size, depth, aliases).
 pub fn read(name: &str, text: &[u8]) -> Result<WorldDoc, Report> {
     parse(name, text).map_err(|finding| Report::one(name, *finding))
-}
-
-/// Adds the scenarios of a file that stands beside a world of one domain. `name` is the file's name, for messages.
-///
-/// # Errors
-/// A report with the place where reading stopped, or with the words for searches of an API that the world does not have.
-pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
-    let found: ScenariosDoc = beside(name, text)?;
-    for (api, words) in found.search {
-        let Some(known) = doc.apis.iter_mut().find(|known| known.name == api) else {
-            let names: Vec<&str> = doc.apis.iter().map(|known| &*known.name).collect();
-            return Err(Report::one(
-                name,
-                Finding::error(
-                    format!("search.{api}"),
-                    format!("found `{api}`, expected an API of the world: {}", names.join(", ")),
-                    "name one of them",
-                ),
-            ));
-        };
-        known.phrases.search.extend(words);
-    }
-    doc.scenarios.extend(found.scenarios);
-    doc.system.extend(found.system);
-    doc.reactions.done.extend(found.reactions.done);
-    doc.reactions.refused.extend(found.reactions.refused);
-    doc.sign_in.ask.extend(found.sign_in.ask);
-    doc.sign_in.tell.extend(found.sign_in.tell);
-    Ok(())
-}
-
-/// Adds the wordings of a file that stands beside a world of one domain, after its scenarios. `name` is the file's name, for messages.
-///
-/// # Errors
-/// A report with the place where reading stopped, or with the wordings of a scenario or line that the world does not have.
-pub fn add_words(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
-    let found: WordsDoc = beside(name, text)?;
-    let unknown = |path: String, known: Vec<String>| {
-        let what =
-            format!("found a place that the world does not have, expected one of: {}", known.join(", "));
-        Report::one(name, Finding::error(path, what, "name one of them"))
-    };
-    for (scenario, lines) in found.words {
-        let names = || doc.scenarios.iter().map(|one| one.name.clone()).collect();
-        let Some(position) = doc.scenarios.iter().position(|one| one.name == scenario) else {
-            return Err(unknown(format!("words.{scenario}"), names()));
-        };
-        for (line, more) in lines {
-            let mut known = Vec::new();
-            let of_line = doc.scenarios[position].lines_mut().find(|(path, _)| {
-                known.push(path.clone());
-                *path == line
-            });
-            match of_line {
-                Some((_, wordings)) => wordings.extend(more),
-                None => return Err(unknown(format!("words.{scenario}.{line}"), known)),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A file that stands beside a world.
-fn beside<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T, Report> {
-    let text = std::str::from_utf8(text).map_err(|_| {
-        Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8"))
-    })?;
-    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
-        let finding =
-            Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
-        Report::one(
-            name,
-            match error.location() {
-                Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
-                None => finding,
-            },
-        )
-    })
 }
 
 /// Reads a file of words that belongs to no domain, under the same limits as a world.
@@ -138,9 +60,9 @@ fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
     if text.trim_start().starts_with('{') {
         match from_json(text) {
             Err(problem) if problem.syntax && !name.ends_with(".json") => {
-                from_yaml(text).map_err(|_| Box::new(problem.finding))
+                from_yaml(text).map_err(|_| problem.finding)
             }
-            result => result.map_err(|problem| Box::new(problem.finding)),
+            result => result.map_err(|problem| problem.finding),
         }
     } else {
         from_yaml(text)
@@ -150,7 +72,7 @@ fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
 /// The fault that stopped a JSON text, and a sign that it may be another format.
 struct JsonProblem {
     syntax: bool,
-    finding: Finding,
+    finding: Box<Finding>,
 }
 
 fn from_json(text: &str) -> Result<WorldDoc, JsonProblem> {
@@ -158,13 +80,15 @@ fn from_json(text: &str) -> Result<WorldDoc, JsonProblem> {
     // Stops at the first entry with an error of its own; what counts is what it has seen.
     let _ = FirstEntry(&mut first).deserialize(&mut serde_json::Deserializer::from_str(text));
     check_version(first.as_ref())
-        .map_err(|finding| JsonProblem { syntax: false, finding: finding.at(1, 1) })?;
+        .map_err(|finding| JsonProblem { syntax: false, finding: Box::new(finding.at(1, 1)) })?;
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (to_u32(error.line()), to_u32(error.column()));
         JsonProblem {
             syntax: error.is_syntax() || error.is_eof(),
-            finding: Finding::error("", plain_message(&error.to_string()), fix(error.is_data()))
-                .at(line.max(1), column.max(1)),
+            finding: Box::new(
+                Finding::error("", plain_message(&error.to_string()), fix(error.is_data()))
+                    .at(line.max(1), column.max(1)),
+            ),
         }
     })
 }
@@ -209,7 +133,7 @@ pub fn options() -> serde_saphyr::Options {
     }
 }
 
-fn message_of(error: &serde_saphyr::Error) -> String {
+pub(super) fn message_of(error: &serde_saphyr::Error) -> String {
     let message = plain_message(&error.without_snippet().to_string());
     match message.as_str() {
         "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => {
@@ -297,6 +221,6 @@ impl<'de> Visitor<'de> for FirstEntry<'_> {
     }
 }
 
-fn to_u32(value: impl TryInto<u32>) -> u32 {
+pub(super) fn to_u32(value: impl TryInto<u32>) -> u32 {
     value.try_into().unwrap_or(u32::MAX)
 }

@@ -20,6 +20,9 @@ pub struct Finding {
     /// Place in the document: `apis[3].behaviour.require[0].that`. Names that are not identifiers stand in
     /// brackets and quotes: `apis[0].parameters["vote.gte"]`.
     pub path: String,
+    /// The file, where it is another one than the report's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<Box<str>>,
     /// Line in the text, from 1, where it is known.
     pub line: Option<u32>,
     /// Column in the text, in characters from 1, where it is known.
@@ -55,6 +58,7 @@ impl Finding {
         Self {
             severity,
             path: path.into(),
+            file: None,
             line: None,
             column: None,
             offset: None,
@@ -101,7 +105,7 @@ impl fmt::Display for Report {
             if i > 0 {
                 f.write_str("\n")?;
             }
-            f.write_str(&self.name)?;
+            f.write_str(finding.file.as_deref().unwrap_or(&self.name))?;
             if let Some(line) = finding.line {
                 write!(f, ":{line}:{}", finding.column.unwrap_or(1))?;
             }

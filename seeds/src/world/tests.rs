@@ -2,8 +2,10 @@
 
 use super::*;
 
+mod beside;
 mod canonical;
 mod faults;
+mod names;
 mod reading;
 
 const GUIDE: &str = include_str!("../../../docs/world-format.md");

@@ -8,7 +8,7 @@ use diorama_seeds::world;
 use serde_json::json;
 
 use crate::cli::error::CliError;
-use crate::cli::inputs::read_world;
+use crate::cli::inputs::{located, read_world};
 use crate::cli::{Done, Streams};
 use crate::scenarios::Shares;
 use crate::scenarios::by_rule;
@@ -31,7 +31,8 @@ impl Scaffold {
     /// When the world cannot be read, is wrong, or has several domains.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let doc = read_world(&self.world)?;
-        let template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &[])?;
+        let template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &[])
+            .map_err(|report| located(&self.world, report))?;
         let domains = template.world().domains.len();
         if domains != 1 {
             return Err(CliError::Usage(format!(

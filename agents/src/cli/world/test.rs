@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use crate::cli::error::CliError;
-use crate::cli::inputs::read_world;
+use crate::cli::inputs::{located, read_world};
 use crate::cli::{Done, Streams};
 use crate::scenarios::rehearse::{Lost, conversation, rehearse};
 use crate::scenarios::{Joins, Shares};
@@ -65,8 +65,9 @@ impl Test {
     /// # Errors
     /// When the world cannot be read or is wrong.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let world_template =
-            WorldTemplate::new(&read_world(&self.world)?, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)?;
+        let doc = read_world(&self.world)?;
+        let world_template = WorldTemplate::new(&doc, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)
+            .map_err(|report| located(&self.world, report))?;
         let wanted =
             |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
         let scenarios: Vec<_> = world_template

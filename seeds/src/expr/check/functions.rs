@@ -22,6 +22,7 @@ impl<'a> Checker<'_, 'a> {
     ) -> Result<Typed<'a>, ExprError> {
         if let AstKind::Name(resource) = &target.kind
             && self.scope.variable(resource).is_none()
+            && !self.is_stand_in(resource)
         {
             if let Some(id) = self.scope.resource_named(resource) {
                 return self.resource_call(id, resource, name, arguments, target.offset);
@@ -34,9 +35,13 @@ impl<'a> Checker<'_, 'a> {
             let message = format!("unknown name `{resource}`; {}", suggest(resource, known));
             return error(target.offset, message);
         }
-        let target = self.check(target)?;
-        let start = target.offset;
-        self.function(name, Some(target), arguments, start)
+        let target = self.operand(target)?;
+        let start = target.typed.offset;
+        if let Some(found) = self.define(&target.typed.kind, name) {
+            // `ticket.seat_id.free_at(..)`: a reference leads on.
+            return self.write_out(self.follow(target), found, arguments, start);
+        }
+        self.function(name, Some(target.typed), arguments, start)
     }
 
     pub(super) fn function(

@@ -12,7 +12,7 @@ use super::path::{self, Piece};
 use super::resource::default_label;
 use super::{Names, Part, is_member_name, listed};
 use crate::contract;
-use crate::doc::{ApiDoc, FieldDoc, FilterDoc};
+use crate::doc::{ApiDoc, FieldDoc, FilterDoc, StatesDoc};
 use crate::expr::{self, Expr, ExprType, Node, Scope};
 use crate::model::{
     Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource,
@@ -35,6 +35,8 @@ pub(super) fn compile(
     findings: &mut Findings,
 ) -> Vec<Api> {
     let keys: Vec<KeyKind> = resources.iter().map(key_kind).collect();
+    let docs = parts.iter().flat_map(|part| part.resources.values());
+    let states: Vec<Option<&StatesDoc>> = docs.map(|doc| doc.states.as_ref()).collect();
     let mut apis = Vec::new();
     let mut seen: HashMap<&str, String> = HashMap::new();
     let mut routes: HashMap<(Method, String, String), &str> = HashMap::new();
@@ -52,7 +54,15 @@ pub(super) fn compile(
                     "give every API of the world its own name");
             }
             let types = Types { names, domain: id, zone, keys: &keys, resources: Some(resources) };
-            let shared = Shared { names, resources, secrets, zone, domain: id, auth: domain.auth.as_ref() };
+            let shared = Shared {
+                names,
+                resources,
+                secrets,
+                zone,
+                domain: id,
+                auth: domain.auth.as_ref(),
+                states: &states,
+            };
             let mut api = api(doc, &path, &types, &shared, findings);
             api.security = super::security::needs(doc, domain, &path, findings);
             api.errors = super::errors::schemas(doc, &path, findings);
@@ -84,6 +94,8 @@ pub(super) struct Shared<'a> {
     pub(super) zone: &'a Zone,
     pub(super) domain: DomainId,
     pub(super) auth: Option<&'a Auth>,
+    /// The states of each resource.
+    pub(super) states: &'a [Option<&'a StatesDoc>],
 }
 
 /// One API while its behaviour and reply are made.
@@ -257,6 +269,7 @@ fn parameter(
         ("unique", doc.unique),
         ("generated", doc.generated),
         ("on_delete", doc.on_delete.is_some()),
+        ("private", doc.private),
         ("ask", !doc.ask.is_empty()),
         ("say", !doc.say.is_empty()),
     ];

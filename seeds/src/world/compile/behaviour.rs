@@ -77,7 +77,8 @@ impl Builder<'_> {
         };
         self.scope.set_record(acted_on);
         let bindings = self.bindings(&here);
-        let require = self.require(&here);
+        let moves = resource.and_then(|resource| self.moves(resource, &here));
+        let mut require = self.require(&here);
         let shown = match (kind, resource) {
             (Kind::List, Some(resource)) => Shown::Many(resource, None),
             (Kind::Create, Some(resource)) if doc.each.is_some() => Shown::Many(resource, None),
@@ -93,11 +94,16 @@ impl Builder<'_> {
             (Some(name), Some(resource)) => self.find_field(resource, name, &here.name("keep")),
             _ => None,
         };
-        let made = self.kind(kind, target, key, &here);
+        let acted_on_key = key.clone();
+        let mut made = self.kind(kind, target, key, &here);
         if kind == Kind::Create {
             self.scope.set_record(resource);
         }
-        let also = self.effects(&here);
+        let mut also = self.effects(&here);
+        if let (Some(moves), Some(resource)) = (moves, resource) {
+            let effect = moves.apply(made.as_mut(), resource, acted_on_key, &mut require);
+            effect.into_iter().for_each(|effect| also.insert(0, effect));
+        }
         let each = resource.and_then(|resource| self.each(resource, &here));
         let Some(kind) = made else { return (nothing(), Shown::Unknown) };
         (Behaviour { kind, bindings, require, also, keep, upsert: doc.upsert, each }, shown)

@@ -95,7 +95,7 @@ pub(super) fn kind_of<'d>(
 /// Reports options that the kind does not have.
 pub(super) fn check(doc: &BehaviourDoc, kind: Kind, path: &Path<'_>, findings: &mut Findings) {
     let one_record: &[Kind] = &[Get, Replace, Patch, Delete, Action, Members, AddMembers, RemoveMembers];
-    let options: [(&str, bool, &[Kind]); 14] = [
+    let options: [(&str, bool, &[Kind]); 15] = [
         ("key", doc.key.is_some(), one_record),
         ("by", !doc.by.is_empty(), &[Lookup]),
         ("filters", !doc.filters.is_empty(), &[List, Aggregate]),
@@ -104,6 +104,7 @@ pub(super) fn check(doc: &BehaviourDoc, kind: Kind, path: &Path<'_>, findings: &
         ("sort", doc.sort.is_some(), &[List, Members]),
         ("page", doc.page.is_some(), &[List, Members]),
         ("set", !doc.set.is_empty(), &[Create, Replace, Patch]),
+        ("moves", doc.moves.is_some(), &[Patch, Action]),
         ("keep", doc.keep.is_some(), &[Create, Replace, Patch, Action]),
         ("upsert", doc.upsert, &[Replace, Patch]),
         ("member", doc.member.is_some(), &[AddMembers, RemoveMembers]),

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use super::super::findings::Findings;
 use super::super::path::Path;
+use super::defines;
 use super::field::{Types, synonyms};
 use super::{Names, Part, is_member_name, listed};
 use crate::doc::{FieldDoc, ResourceDoc, TypeName, WorldDoc};
@@ -159,6 +160,7 @@ fn resource(
         owner,
         singleton: doc.singleton,
         unique_together: unique_together.into_iter().map(|(ids, _)| ids).collect(),
+        defines: defines::read(doc, &fields, path, findings),
         fields,
         records: Vec::new(),
     }
@@ -211,6 +213,9 @@ fn field(
         if !good {
             error!(findings, path => "found a key that is neither integer nor string";
                 "use `type: integer` or `type: string`");
+        }
+        if doc.private {
+            error!(findings, path.name("private") => "found a private key, which the world would lack"; "remove it");
         }
         if doc.optional || doc.nullable || doc.default.is_some() {
             error!(findings, path => "found a key that is optional, nullable or has a default";

@@ -1,0 +1,186 @@
+//! Files that stand beside a world of one domain: its scenarios, and the words of their lines.
+
+use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
+
+use super::locate::locate;
+use super::path::{Step, parse};
+use super::read::{message_of, options, read, to_u32};
+use super::report::{Finding, Report};
+use crate::doc::{ReactionsDoc, ScenarioDoc, ScenariosDoc, SignInDoc, Wordings, WordsDoc, WorldDoc};
+
+/// The texts that a world was read from, each with the name of its file: what findings get their lines from.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// The world's own.
+    pub world: (String, Vec<u8>),
+    /// That of its scenarios.
+    pub scenarios: Option<(String, Vec<u8>)>,
+    /// That of their words.
+    pub words: Option<(String, Vec<u8>)>,
+}
+
+/// Adds the scenarios of a file that stands beside a world of one domain. `name` is the file's name, for messages.
+///
+/// # Errors
+/// A report with the place where reading stopped, or with the words for searches of an API that the world does not have.
+pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
+    let found: ScenariosDoc = read_beside(name, text)?;
+    doc.scenarios.extend(found.scenarios);
+    doc.system.extend(found.system);
+    add_to_all(doc, found.search, found.reactions, found.sign_in)
+        .map_err(|finding| Report::one(name, *finding).located(name, text))
+}
+
+/// Adds the words of a file that stands beside a world of one domain, after its scenarios. `name` is the file's name, for messages.
+///
+/// # Errors
+/// A report with the place where reading stopped, or with the words of a scenario, line or API that the world does not have.
+pub fn add_words(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
+    let found: WordsDoc = read_beside(name, text)?;
+    doc.system.extend(found.system);
+    add_to_all(doc, found.search, found.reactions, found.sign_in)
+        .and_then(|()| {
+            found.words.into_iter().try_for_each(|(scenario, lines)| add_lines(doc, &scenario, lines))
+        })
+        .map_err(|finding| Report::one(name, *finding).located(name, text))
+}
+
+/// Adds what is said whatever the scenario.
+fn add_to_all(
+    doc: &mut WorldDoc,
+    search: IndexMap<String, Vec<String>>,
+    reactions: ReactionsDoc,
+    sign_in: SignInDoc,
+) -> Result<(), Box<Finding>> {
+    for (api, words) in search {
+        let Some(known) = doc.apis.iter_mut().find(|known| known.name == api) else {
+            let names: Vec<&str> = doc.apis.iter().map(|known| &*known.name).collect();
+            let message = format!("found `{api}`, expected an API of the world: {}", names.join(", "));
+            return Err(Box::new(Finding::error(format!("search.{api}"), message, "name one of them")));
+        };
+        known.phrases.search.extend(words);
+    }
+    doc.reactions.done.extend(reactions.done);
+    doc.reactions.refused.extend(reactions.refused);
+    doc.sign_in.ask.extend(sign_in.ask);
+    doc.sign_in.tell.extend(sign_in.tell);
+    Ok(())
+}
+
+fn add_lines(
+    doc: &mut WorldDoc,
+    scenario: &str,
+    lines: IndexMap<String, Wordings>,
+) -> Result<(), Box<Finding>> {
+    let unknown = |path: String, known: Vec<String>| {
+        let message =
+            format!("found a place that the world does not have, expected one of: {}", known.join(", "));
+        Box::new(Finding::error(path, message, "name one of them"))
+    };
+    let Some(position) = doc.scenarios.iter().position(|one| one.name == scenario) else {
+        let names = doc.scenarios.iter().map(|one| one.name.clone()).collect();
+        return Err(unknown(format!("words.{scenario}"), names));
+    };
+    let Some(scenario_doc) = doc.scenarios.get_mut(position) else { return Ok(()) };
+    scenario_doc.complete_withheld();
+    for (name, more) in lines {
+        let mut known = Vec::new();
+        let line = scenario_doc.lines_mut().find(|line| {
+            known.push(line.name.clone());
+            line.name == name
+        });
+        match line {
+            Some(line) => line.wordings.extend(more.0),
+            None => return Err(unknown(line_path(scenario, &name), known)),
+        }
+    }
+    Ok(())
+}
+
+/// Where a file of words has a line.
+fn line_path(scenario: &str, line: &str) -> String {
+    format!("words.{scenario}[{}]", serde_json::Value::from(line))
+}
+
+fn read_beside<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T, Report> {
+    let text = std::str::from_utf8(text).map_err(|_| {
+        Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8"))
+    })?;
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+        let finding =
+            Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
+        Report::one(
+            name,
+            match error.location() {
+                Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
+                None => finding,
+            },
+        )
+    })
+}
+
+impl Files {
+    /// Fills in files, lines and columns of findings about the world that was read from these texts.
+    #[must_use]
+    pub fn locate(&self, mut report: Report) -> Report {
+        let (name, text) = &self.world;
+        name.clone_into(&mut report.name);
+        let own = read(name, text).map_or(0, |doc| doc.scenarios.len());
+        let scenarios = self.read_scenarios();
+        for finding in report.findings.iter_mut().filter(|finding| finding.line.is_none()) {
+            match scenarios.as_ref().and_then(|scenarios| self.place_beside(&finding.path, own, scenarios)) {
+                Some((file, text, path)) => {
+                    finding.file = Some(file.into());
+                    let own = std::mem::replace(&mut finding.path, path);
+                    locate(std::slice::from_mut(finding), text);
+                    finding.path = own;
+                }
+                None => locate(std::slice::from_mut(finding), text),
+            }
+        }
+        report.findings.sort_by_key(|finding| {
+            (finding.file.clone(), finding.line.unwrap_or(0), finding.column.unwrap_or(0))
+        });
+        report
+    }
+
+    /// The scenarios of the file beside the world.
+    fn read_scenarios(&self) -> Option<Vec<ScenarioDoc>> {
+        let (name, text) = self.scenarios.as_ref()?;
+        let mut scenarios = read_beside::<ScenariosDoc>(name, text).ok()?.scenarios;
+        scenarios.iter_mut().for_each(ScenarioDoc::complete_withheld);
+        Some(scenarios)
+    }
+
+    /// The file beside the world that a path leads into, its text, and the path there. The world itself has so many scenarios of its `own`.
+    fn place_beside(
+        &self,
+        path: &str,
+        own: usize,
+        scenarios: &[ScenarioDoc],
+    ) -> Option<(&str, &[u8], String)> {
+        let steps = parse(path)?;
+        let (Some(Step::Name(section)), Some(Step::Index(position))) = (steps.first(), steps.get(1)) else {
+            return None;
+        };
+        let beside = position.checked_sub(own).filter(|_| section == "scenarios")?;
+        let mut scenario = scenarios.get(beside)?.clone();
+        let scenario_name = scenario.name.clone();
+        let rest = path.strip_prefix(&format!("scenarios[{position}]"))?;
+        let inside = rest.trim_start_matches('.');
+        // A wording that the scenario itself does not have stands in the file of words.
+        let in_words = self.words.as_ref().and_then(|(file, text)| {
+            let (line, wording) = inside.strip_suffix(']')?.rsplit_once('[')?;
+            let wording: usize = wording.parse().ok()?;
+            let line = scenario.lines_mut().find(|own| own.path == line)?;
+            let of_words = wording.checked_sub(line.wordings.len())?;
+            let path = format!("{}[{of_words}]", line_path(&scenario_name, &line.name));
+            Some((file.as_str(), text.as_slice(), path))
+        });
+        in_words.or_else(|| {
+            let (file, text) = self.scenarios.as_ref()?;
+            Some((file.as_str(), text.as_slice(), format!("scenarios[{beside}]{rest}")))
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! States: a behaviour that moves a record from one to another.
+
+use super::super::findings::Findings;
+use super::super::path::Path;
+use super::api::{Builder, plain};
+use super::{Part, listed};
+use crate::english;
+use crate::expr::{Expr, ExprType, Node};
+use crate::model::{BehaviourKind, Change, Effect, FieldId, Require, Resource, ResourceId, Setter, Which};
+use crate::schema::Type;
+use crate::task::RefusalClass;
+use crate::value::{Value, nfc};
+
+/// The status of a refused move: the record is in the wrong state.
+const CONFLICT: u16 = 409;
+
+/// A move of the record acted on.
+pub(super) struct Move {
+    field: FieldId,
+    to: Expr,
+    check: Require,
+}
+
+impl Move {
+    /// Adds the check before the others and the new state to what the behaviour does. An action gets an effect for it.
+    pub(super) fn apply(
+        self,
+        kind: Option<&mut BehaviourKind>,
+        resource: ResourceId,
+        key: Option<Expr>,
+        require: &mut Vec<Require>,
+    ) -> Option<Effect> {
+        require.insert(0, self.check);
+        match kind {
+            Some(BehaviourKind::Patch { set, .. }) => {
+                set.push((self.field, Setter::Expr(self.to)));
+                set.sort_by_key(|(field, _)| *field);
+                None
+            }
+            Some(BehaviourKind::Action { .. }) => {
+                let change = Change::Update { which: Which::Key(key?), set: vec![(self.field, self.to)] };
+                Some(Effect { when: None, resource, change })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// The move that `moves` names.
+    pub(super) fn moves(&mut self, resource: ResourceId, here: &Path<'_>) -> Option<Move> {
+        let to = self.doc.behaviour.moves.as_ref()?;
+        let path = here.name("moves");
+        let of = self.resource(resource);
+        let Some(states) = self.shared.states.get(resource.index()).and_then(|states| *states) else {
+            error!(self.findings, path => "found a move of `{}`, which has no `states`", of.name;
+                "add `states` to the resource, or write the check and the change yourself");
+            return None;
+        };
+        if of.singleton {
+            error!(self.findings, path => "found a move of `{}`, of which there is one record", of.name;
+                "write the check and the change yourself");
+            return None;
+        }
+        let Some(doc) = states.to.get(to) else {
+            let known = listed(states.to.keys().map(String::as_str));
+            error!(self.findings, path => "found the state `{to}`, expected one that a record comes to: {known}";
+                "name one of them, or add it to `states.to`");
+            return None;
+        };
+        let field = of.field_named(&states.field)?;
+        let states = doc.from.iter().map(|state| format!("'{state}'")).collect::<Vec<_>>();
+        let name = &of.field(field).name;
+        let that = match states.as_slice() {
+            [one] => format!("record.{name} == {one}"),
+            several => format!("record.{name} in [{}]", several.join(", ")),
+        };
+        let that = self.condition(&that, &path);
+        let message = doc.otherwise.clone().unwrap_or_else(|| {
+            let from: Vec<String> = doc.from.iter().map(|state| state.replace('_', " ")).collect();
+            format!(
+                "only a {} that is {} can become {}",
+                of.label,
+                english::enumerate(&from),
+                to.replace('_', " ")
+            )
+        });
+        let reasons = RefusalClass::of_status(CONFLICT).into_iter().collect();
+        let check = Require { that, status: CONFLICT, reasons, message: nfc(&message) };
+        let to = plain(Node::Literal(Value::String(nfc(to))), ExprType::String, &format!("'{to}'"));
+        Some(Move { field, to, check })
+    }
+}
+
+/// Checks the states of a resource against the field that holds them.
+pub(super) fn check(parts: &[Part<'_>], resources: &[Resource], findings: &mut Findings) {
+    for resource in resources {
+        let Some(part) = parts.get(resource.domain.index()) else { continue };
+        let Some(states) = part.resources.get(&*resource.name).and_then(|doc| doc.states.as_ref()) else {
+            continue;
+        };
+        let here = part.path();
+        let section = here.name("resources");
+        let path = section.name(&resource.name);
+        let path = path.name("states");
+        let field = resource.field_named(&states.field).map(|field| &resource.field(field).schema.kind);
+        let Some(Type::Enum(values)) = field else {
+            error!(findings, path.name("field") => "found `{}`, expected an enum of `{}`", states.field, resource.name;
+                "name the field that holds the state");
+            continue;
+        };
+        let is_known = |state: &str| values.iter().any(|value| **value == *state);
+        let moves = path.name("to");
+        for (to, doc) in &states.to {
+            let at = moves.name(to);
+            let from = at.name("from");
+            if doc.from.is_empty() {
+                error!(findings, &from => "found no state that the move starts from"; "name at least one");
+            }
+            let named = std::iter::once((to, &at)).chain(doc.from.iter().map(|state| (state, &from)));
+            for (state, place) in named.filter(|(state, _)| !is_known(state)) {
+                error!(findings, place => "found the state `{state}`, expected one of {}", listed(values.iter().map(|value| &**value));
+                    "name a value of `{}`", states.field);
+            }
+        }
+    }
+}
