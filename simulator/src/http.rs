@@ -30,6 +30,7 @@ mod transport;
 mod view;
 mod world;
 
+pub use self::answer::json_text;
 pub use self::app::App;
 pub use self::mcp::Endpoint;
 pub use self::serve::{serve, serve_protocol};

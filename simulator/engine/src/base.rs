@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use diorama_seeds::expr::{Expr, Node};
+use diorama_seeds::expr::Node;
+use diorama_seeds::model::walk::ApiPart;
 use diorama_seeds::model::{
-    ApiId, BehaviourKind, Change, Comparison, DomainId, FieldId, FilterTest, Member, OnDelete, Query, Record,
-    ResourceId, Setter, Shape, Source, Which, World,
+    ApiId, BehaviourKind, Comparison, DomainId, FieldId, FilterTest, OnDelete, Query, Record, ResourceId,
+    World,
 };
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
@@ -291,65 +292,26 @@ fn wanted_indexes(world: &World) -> Wanted {
         wanted.extend(domain.auth.iter().map(|auth| (auth.user, auth.login, Form::Folded)));
     }
     for api in &world.apis {
-        let behaviour = &api.behaviour;
-        wanted_by_kind(&behaviour.kind, &mut wanted);
-        behaviour.bindings.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted));
-        behaviour.require.iter().for_each(|require| wanted_by_expr(&require.that, &mut wanted));
-        for effect in &behaviour.also {
-            effect.when.iter().for_each(|expr| wanted_by_expr(expr, &mut wanted));
-            match &effect.change {
-                Change::Create { set, .. } => {
-                    set.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted))
-                }
-                Change::Update { which, set } => {
-                    wanted_by_which(effect.resource, which, &mut wanted);
-                    set.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted));
-                }
-                Change::Delete { which } => wanted_by_which(effect.resource, which, &mut wanted),
-            }
+        if let BehaviourKind::Lookup { resource, by } = &api.behaviour.kind {
+            wanted.extend(by.iter().map(|(field, _)| (*resource, *field, Form::Folded)));
         }
-        wanted_by_members(&api.reply.members, &mut wanted);
-        api.reply.with.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted));
+        if let Some(query) = api.query() {
+            wanted_by_filters(query, &mut wanted);
+        }
+        api.walk(&mut |part| match part {
+            ApiPart::Condition(resource, condition) => {
+                wanted.extend(condition.index.iter().map(|(field, _)| (resource, *field, Form::Exact)));
+            }
+            ApiPart::Node(Node::Fold(fold)) => {
+                wanted.extend(fold.index.iter().map(|(field, _)| (fold.resource, *field, Form::Exact)));
+            }
+            _ => {}
+        });
     }
     wanted
 }
 
-fn wanted_by_kind(kind: &BehaviourKind, wanted: &mut Wanted) {
-    match kind {
-        BehaviourKind::Lookup { resource, by } => {
-            wanted.extend(by.iter().map(|(field, _)| (*resource, *field, Form::Folded)));
-        }
-        BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. } => wanted_by_query(query, wanted),
-        BehaviourKind::Members { query, key, .. } => {
-            wanted_by_query(query, wanted);
-            key.iter().for_each(|expr| wanted_by_expr(expr, wanted));
-        }
-        BehaviourKind::Get { key, .. }
-        | BehaviourKind::Delete { key, .. }
-        | BehaviourKind::AddMembers { key, .. }
-        | BehaviourKind::RemoveMembers { key, .. }
-        | BehaviourKind::Action { target: Some((_, key)) } => {
-            key.iter().for_each(|expr| wanted_by_expr(expr, wanted));
-        }
-        BehaviourKind::Create { set, .. } => wanted_by_setters(set, wanted),
-        BehaviourKind::Replace { set, key, .. } | BehaviourKind::Patch { set, key, .. } => {
-            wanted_by_setters(set, wanted);
-            key.iter().for_each(|expr| wanted_by_expr(expr, wanted));
-        }
-        BehaviourKind::Compute(members) => members.iter().for_each(|(_, expr)| wanted_by_expr(expr, wanted)),
-        BehaviourKind::Action { target: None } | BehaviourKind::SignIn { .. } | BehaviourKind::SignOut => {}
-    }
-}
-
-fn wanted_by_setters(set: &[(FieldId, Setter)], wanted: &mut Wanted) {
-    for (_, setter) in set {
-        if let Setter::Expr(expr) = setter {
-            wanted_by_expr(expr, wanted);
-        }
-    }
-}
-
-fn wanted_by_query(query: &Query, wanted: &mut Wanted) {
+fn wanted_by_filters(query: &Query, wanted: &mut Wanted) {
     for filter in &query.filters {
         match &filter.test {
             FilterTest::Compare(field, Comparison::Equal) => {
@@ -361,56 +323,4 @@ fn wanted_by_query(query: &Query, wanted: &mut Wanted) {
             _ => false,
         };
     }
-    query.condition.iter().for_each(|expr| wanted_by_condition(query.resource, expr, wanted));
-}
-
-/// A condition over [`Slot::ITEM`](diorama_seeds::expr::Slot::ITEM), with the index it brings.
-fn wanted_by_condition(resource: ResourceId, condition: &Expr, wanted: &mut Wanted) {
-    wanted.extend(condition.index.iter().map(|(field, _)| (resource, *field, Form::Exact)));
-    wanted_by_expr(condition, wanted);
-}
-
-fn wanted_by_which(resource: ResourceId, which: &Which, wanted: &mut Wanted) {
-    match which {
-        Which::Key(expr) => wanted_by_expr(expr, wanted),
-        Which::Where { condition, index } => {
-            wanted_by_condition(resource, condition, wanted);
-            if let Some((field, expr)) = index {
-                wanted.insert((resource, *field, Form::Exact));
-                wanted_by_expr(expr, wanted);
-            }
-        }
-    }
-}
-
-fn wanted_by_members(members: &[Member], wanted: &mut Wanted) {
-    members.iter().for_each(|member| wanted_by_source(&member.source, wanted));
-}
-
-fn wanted_by_source(source: &Source, wanted: &mut Wanted) {
-    let shape = match source {
-        Source::Field(_) | Source::Value(_) => return,
-        Source::Expr(expr) => return wanted_by_expr(expr, wanted),
-        Source::Object(members) => return wanted_by_members(members, wanted),
-        Source::Follow(_, _, shape) => shape,
-        Source::Many(many) => {
-            many.condition.iter().for_each(|expr| wanted_by_condition(many.resource, expr, wanted));
-            &many.shape
-        }
-    };
-    match shape {
-        Shape::Object(members) => wanted_by_members(members, wanted),
-        Shape::Bare(source) => wanted_by_source(source, wanted),
-    }
-}
-
-fn wanted_by_expr(expr: &Expr, wanted: &mut Wanted) {
-    expr.node.visit(&mut |node| {
-        if let Node::Fold(fold) = node
-            && let Some((field, _)) = &fold.index
-        {
-            wanted.insert((fold.resource, *field, Form::Exact));
-        }
-        true
-    });
 }

@@ -2,12 +2,13 @@
 //! valid by its own.
 
 mod facts;
+mod references;
 mod steps;
 mod traced;
 
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Contract, Facts, Known, List, ME, Side, key_name, noun, plain};
+use diorama_seeds::contract::{Contract, Facts, Known, List, ME, Side, key_name, plain};
 use diorama_seeds::materialise::provider_of_name;
 use diorama_seeds::model::{Api, FieldId, Method, Parameter, Place, Record, ResourceId, Setter, Source};
 use diorama_seeds::schema::{Schema, Type};
@@ -23,6 +24,21 @@ use super::run::Run;
 /// Objects inside each other that a merge patch goes into.
 const MAX_PATCH_DEPTH: u32 = 64;
 
+/// A page of a list, as a contract's reply shows it.
+struct ListPage<'a> {
+    id: ResourceId,
+    records: &'a [Record],
+    /// What is known of each of its records.
+    known: Vec<Known>,
+    /// How many records the list has.
+    total: usize,
+    window: &'a Window,
+    /// What asks for the next page; null behind the last.
+    next: Value,
+    /// The path and query of the next page.
+    address: Option<Str>,
+}
+
 /// The body of a request as its arguments give it; nothing where there is no contract of it.
 ///
 /// # Errors
@@ -34,7 +50,7 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
         let known = api.parameters.iter().find(|parameter| &*parameter.name == name);
         known.is_none_or(|known| known.place == Place::Body)
     };
-    if let Some(whole) = contract.whole.and_then(|whole| api.parameters.get(whole.index())) {
+    if let Some(whole) = api.whole_body() {
         let Some(body) = given.get(&*whole.name) else { return Ok(Map::new()) };
         held(contract, schema, body)?;
         return Ok(match body {
@@ -69,13 +85,13 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
     for (what, value) in given.iter().filter_map(|(name, value)| Some((of_file(name)?, value))) {
         members.entry(what).or_insert_with(|| value.clone());
     }
-    Ok(unwrapped(&api.path, members))
+    Ok(unwrapped(&contract.inside, members))
 }
 
 /// Returns the steps of a body that is a JSON Patch (RFC 6902).
-pub(super) fn read_steps(api: &Api, given: &Map<String, Json>) -> Vec<Json> {
-    let whole = api.contract.as_ref().and_then(|contract| api.parameters.get(contract.whole?.index()));
-    whole.and_then(|whole| given.get(&*whole.name)).map(|body| steps::of_body(api, body)).unwrap_or_default()
+pub(super) fn read_steps<'c>(api: &Api, given: &'c Map<String, Json>) -> &'c [Json] {
+    let body = api.whole_body().and_then(|whole| given.get(&*whole.name));
+    body.map(|body| steps::of_body(api, body)).unwrap_or_default()
 }
 
 /// Gives the refusal of an argument the status that the document declares for it. A path that names no key of a record names nothing.
@@ -91,22 +107,16 @@ pub(super) fn refused(api: &Api, refusal: Refusal) -> Refusal {
     }
 }
 
-/// Returns the members of a record in a body: those of a member that is named as the record is (`{"user": {...}}`), or as JSON:API writes
-/// it (`{"data": {"attributes": {...}}}`).
-fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
-    let mut texts = path.rsplit('/').filter(|segment| !segment.starts_with('{'));
-    let called = texts.next().and_then(|last| last.split('.').next()).map(noun).unwrap_or_default();
-    let is_object = |inner: &Json, name: &str| inner.get(name).is_some_and(Json::is_object);
-    let wraps = |(name, inner): (&String, &Json)| {
-        inner.is_object() && (noun(name) == called || (name == "data" && is_object(inner, "attributes")))
-    };
-    if members.len() == 1
-        && members.iter().next().is_some_and(wraps)
-        && let Some((_, Json::Object(inner))) = std::mem::take(&mut members).into_iter().next()
-    {
-        members = inner;
-        if let Some(Json::Object(attributes)) = members.remove("attributes") {
-            members.extend(attributes);
+/// Returns the members of a record in a body: those that the members of its envelope hold, and what stands beside these.
+fn unwrapped(inside: &[String], mut members: Map<String, Json>) -> Map<String, Json> {
+    for name in inside {
+        match members.shift_remove(name) {
+            Some(Json::Object(inner)) => members.extend(inner),
+            Some(other) => {
+                members.insert(name.clone(), other);
+                break;
+            }
+            None => break,
         }
     }
     members
@@ -209,51 +219,45 @@ impl Run<'_> {
         }
     }
 
-    /// Puts the body into a record that is changed, as its steps say where it has some.
+    /// Puts the body into a record that is made or changed, as its steps say where it has some.
     ///
     /// # Errors
     /// A step that cannot be applied.
-    pub(super) fn keep_change(
-        &mut self,
-        id: ResourceId,
-        record: &Record,
-        values: &mut [Value],
-        merge: bool,
-    ) -> Outcome<()> {
-        self.follow_steps(id, record)?;
-        self.keep_body(id, values, merge || !self.steps.is_empty());
+    pub(super) fn keep_change(&mut self, id: ResourceId, values: &mut [Value], merge: bool) -> Outcome<()> {
+        self.follow_steps(id, values)?;
+        self.keep_body(id, values, merge);
         Ok(())
     }
 
     /// Puts the body into a record: whole into the field that keeps it, and its members into fields of the same name.
-    pub(super) fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
+    fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
         let Some(keep) = self.behaviour().keep else { return };
         let resource = self.resource(id);
+        // Steps leave what they do not name, and their values are whole.
+        let patches = !self.steps.is_empty();
         let mut kept = match values.get(keep.index()).map(|value| value.to_json(self.zone())) {
-            Some(Json::Object(members)) if merge => members,
+            Some(Json::Object(members)) if merge || patches => members,
             _ => Map::new(),
         };
         // The members of a form are sent one by one, also those inside an object.
         let is_merged = |contract: &Contract| contract.merge || contract.form;
-        let merges = merge && self.api.contract.as_deref().is_some_and(is_merged);
+        let merges = merge && !patches && self.api.contract.as_deref().is_some_and(is_merged);
         for (name, sent) in &self.sent {
-            let is_whole = !merges || !self.steps.is_empty();
-            let patched = (!is_whole).then(|| merged(kept.get(name).cloned().unwrap_or_default(), sent, 0));
+            let patched = merges.then(|| merged(kept.get(name).cloned().unwrap_or_default(), sent, 0));
             let json = patched.as_ref().unwrap_or(sent);
-            if (merges || !self.steps.is_empty()) && json.is_null() {
+            if (merges || patches) && json.is_null() {
                 kept.shift_remove(name);
             } else {
                 kept.insert(name.clone(), json.clone());
             }
-            let Some((field, declared)) = self.field_of(id, name).filter(|(field, _)| *field != keep) else {
-                continue;
-            };
-            // The behaviour sets the references of a record.
-            let item = match &declared.kind {
-                Type::List(item) => &item.kind,
-                kind => kind,
-            };
-            if matches!(item, Type::Reference { .. }) {
+            let found = self.field_of(id, name).or_else(|| self.reference_of(id, name));
+            let Some((field, declared)) = found.filter(|(field, _)| *field != keep) else { continue };
+            // What the behaviour takes from the call's arguments is set by it, and a key that is no record's says nothing.
+            if let Some(keys) = self.keys_sent(declared, json) {
+                let is_free = !keys.is_missing() && !self.sets_from_arguments(field);
+                if let Some(place) = values.get_mut(field.index()).filter(|_| is_free) {
+                    *place = keys;
+                }
                 continue;
             }
             let parsed = declared.parse_json(json, self.zone()).ok().filter(|value| declared.allows(value));
@@ -338,28 +342,24 @@ impl Run<'_> {
             self.tell_computed(id, record, &mut known)?;
             items.push(known);
         }
-        self.next = self.next_page(&window.next(&self.api.name, total));
-        let json = self.list_json(contract, schema, (id, page, items), total, window);
+        let next = window.next(&self.api.name, total);
+        self.next = self.next_page(&next);
+        let shown =
+            ListPage { id, records: page, known: items, total, window, next, address: self.next.clone() };
+        let json = self.list_json(contract, schema, shown);
         let records: Vec<_> = page.iter().map(|record| self.leaves_of(id, record)).collect();
         Ok(self.traced_list(&json, &self.api.reply.items, "", &records))
     }
 
-    fn list_json(
-        &self,
-        contract: &Contract,
-        schema: &Json,
-        (id, page, known): (ResourceId, &[Record], Vec<Known>),
-        total: usize,
-        window: &Window,
-    ) -> Json {
+    fn list_json(&self, contract: &Contract, schema: &Json, page: ListPage<'_>) -> Json {
         let mut around = Known { seed: seed_of(&self.api.name, ""), ..Known::default() };
-        let resource = self.resource(id);
-        let keys: Vec<Json> = page.iter().map(|record| self.key_json(resource, record)).collect();
-        let address = self.next_page(&window.next(&self.api.name, total));
-        around.members = window.told(&self.api.name, total, &keys, address.as_deref());
+        let resource = self.resource(page.id);
+        let keys: Vec<Json> = page.records.iter().map(|record| self.key_json(resource, record)).collect();
+        let next = page.next.to_json(self.zone());
+        around.members = page.window.told(page.total, &keys, next, page.address.as_deref());
         self.name_owner(&mut around);
         self.name_path(&mut around);
-        let items = known.into_iter().map(|mut known| {
+        let items = page.known.into_iter().map(|mut known| {
             self.name_path(&mut known);
             Rc::new(known)
         });
@@ -382,9 +382,12 @@ impl Run<'_> {
         let by_key = found.iter().position(|record| record[key].to_text(self.zone()) == wanted);
         let shows = |record: &&Record| {
             let row = self.api.contract.as_ref().and_then(|contract| {
-                let page = [(**record).clone()];
-                let of = (id, &page[..], vec![self.known_of(id, record)]);
-                Some(self.list_json(contract, contract.reply.as_ref()?, of, found.len(), window))
+                let (records, known) = ([(**record).clone()], vec![self.known_of(id, record)]);
+                // The address of the next page is of no record.
+                let (next, address) = (Value::Null, None);
+                let page =
+                    ListPage { id, records: &records, known, total: found.len(), window, next, address };
+                Some(self.list_json(contract, contract.reply.as_ref()?, page))
             });
             row.is_some_and(|row| has_leaf(&row, &wanted))
         };
@@ -397,13 +400,13 @@ impl Run<'_> {
     }
 
     /// The path and query of the next page: those of this one, with what asks for the next.
-    fn next_page(&self, next: &Json) -> Option<Str> {
+    fn next_page(&self, next: &Value) -> Option<Str> {
         let page = self.api.query()?.page.as_ref()?.parameter;
         let asks = self
             .api
             .parameters
             .get(page.index())
-            .filter(|asks| asks.place == Place::Query && !next.is_null())?;
+            .filter(|asks| asks.place == Place::Query && !next.is_missing())?;
         let mut path = self.api.path.to_string();
         let mut query = form_urlencoded::Serializer::new(String::new());
         for (parameter, value) in self.api.parameters.iter().zip(&self.arguments) {
@@ -427,8 +430,7 @@ impl Run<'_> {
         for (name, value) in &self.api.chosen_by {
             query.append_pair(name, value);
         }
-        let next = next.as_str().map_or_else(|| next.to_string(), str::to_owned);
-        query.append_pair(asks.wire_name(), &next);
+        query.append_pair(asks.wire_name(), &next.to_text(self.zone()));
         Some(format!("{path}?{}", query.finish()).into())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use diorama_seeds::model::{Page, PageStyle, PagingMember, ParameterId, Query};
-use diorama_seeds::value::{Str, Value};
+use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
 use super::refusal::{Outcome, Refusal};
@@ -96,32 +96,31 @@ impl Window {
     }
 
     /// What asks for the next page: a number, an offset or a cursor; null behind the last.
-    pub(super) fn next(&self, api: &Str, total: usize) -> Json {
+    pub(super) fn next(&self, api: &str, total: usize) -> Value {
         match self.style {
-            _ if self.end() >= total => Json::Null,
-            Some(PageStyle::Cursor) => Json::from(cursor(api, self.end())),
-            Some(PageStyle::Page) => Json::from(self.number.saturating_add(1)),
-            Some(PageStyle::Offset) | None => Json::from(self.end()),
+            _ if self.end() >= total => Value::Null,
+            Some(PageStyle::Cursor) => Value::String(cursor(api, self.end()).into()),
+            Some(PageStyle::Page) => Value::Integer(self.number.saturating_add(1)),
+            Some(PageStyle::Offset) | None => integer(self.end()),
         }
     }
 
-    /// The members of a page in replies of contracts, by plain names. `address` is that of the next page.
+    /// The members of a page in replies of contracts, by plain names. `next` asks for the next page, and `address` is its own.
     pub(super) fn told(
         &self,
-        api: &Str,
         total: usize,
         keys: &[Json],
+        next: Json,
         address: Option<&str>,
     ) -> HashMap<String, Json> {
         let more = self.end() < total;
-        let next = self.next(api, total);
         let address = address.map_or(Json::Null, |address| Json::from(format!("{HOST}{address}")));
         let places = total.div_ceil(self.size.max(1));
         let last = i64::try_from(places).unwrap_or(i64::MAX).saturating_add(self.first).saturating_sub(1);
         let said: [(&[&str], Json); 13] = [
             (&TOTALS, Json::from(total)),
             (&["page", "pagenumber", "currentpage", "pageindex"], Json::from(self.number)),
-            (&["pages", "totalpages", "pagecount", "numpages"], Json::from(places)),
+            (&["pages", "totalpages", "pagecount", "numpages", "maxpage"], Json::from(places)),
             (&["lastpage"], Json::from(last)),
             (&["offset", "skip", "start", "startindex"], Json::from(self.offset)),
             (&["limit", "perpage", "pagesize", "size", "maxresults"], Json::from(self.size)),
@@ -155,21 +154,19 @@ impl Window {
     }
 
     /// A paging member's value, for a list of so many items.
-    pub(super) fn member(&self, member: PagingMember, api: &Str, total: usize) -> Body {
-        let integer = |value: usize| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+    pub(super) fn member(&self, member: PagingMember, api: &str, total: usize) -> Body {
         match member {
             PagingMember::Page => Body::constant(Value::Integer(self.number)),
             PagingMember::Offset => Body::constant(integer(self.offset)),
             PagingMember::Limit => Body::constant(integer(self.size)),
             PagingMember::Pages => Body::computed(integer(total.div_ceil(self.size))),
-            PagingMember::Next if self.end() >= total => Body::computed(Value::Null),
-            PagingMember::Next => Body::computed(match self.style {
-                Some(PageStyle::Cursor) => Value::String(cursor(api, self.end()).into()),
-                Some(PageStyle::Page) => Value::Integer(self.number.saturating_add(1)),
-                Some(PageStyle::Offset) | None => integer(self.end()),
-            }),
+            PagingMember::Next => Body::computed(self.next(api, total)),
         }
     }
+}
+
+fn integer(count: usize) -> Value {
+    Value::Integer(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 fn offset(run: &Run<'_>, page: &Page, size: usize) -> Outcome<usize> {

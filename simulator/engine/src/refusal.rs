@@ -58,7 +58,7 @@ impl Refusal {
         if let Some(expected) = self.expected {
             members.push(("expected".into(), Body::constant(Value::string(&expected))));
         }
-        Reply { status: self.status, body: Body::Object(members), next: None }
+        Reply::new(self.status, Body::Object(members))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Replies: a status and a body that knows where each of its leaves came from.
 
+use std::fmt::Display;
+
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::value::{Str, Value, Zone, write_json_string};
 use serde_json::Value as Json;
@@ -47,6 +49,11 @@ pub enum Origin {
 }
 
 impl Reply {
+    /// A reply that is no page of a list.
+    pub(super) const fn new(status: u16, body: Body) -> Self {
+        Self { status, body, next: None }
+    }
+
     /// Returns true if the status is from 200 to 299.
     #[must_use]
     pub const fn is_success(&self) -> bool {
@@ -55,7 +62,7 @@ impl Reply {
 
     /// The address of the list's next page, where the list's own is `here`.
     #[must_use]
-    pub fn next_at(&self, here: &str) -> Option<String> {
+    pub fn next_at(&self, here: impl Display) -> Option<String> {
         let (_, query) = self.next.as_ref()?.split_once('?')?;
         Some(format!("{here}?{query}"))
     }
@@ -85,14 +92,15 @@ impl Body {
     }
 
     /// A value taken apart: each leaf below it gets the origin.
-    pub(super) fn of(value: &Value, origin: &Origin) -> Self {
+    pub(super) fn of(value: &Value, origin: Origin) -> Self {
+        let part = |value: &Value| Self::of(value, origin.clone());
         match value {
-            Value::List(items) => Self::List(items.iter().map(|item| Self::of(item, origin)).collect()),
+            Value::List(items) => Self::List(items.iter().map(part).collect()),
             Value::Object(fields) => {
                 let present = fields.iter().filter(|(_, value)| !matches!(value, Value::Absent));
-                Self::Object(present.map(|(name, value)| (name.clone(), Self::of(value, origin))).collect())
+                Self::Object(present.map(|(name, value)| (name.clone(), part(value))).collect())
             }
-            leaf => Self::Leaf(leaf.clone(), origin.clone()),
+            leaf => Self::Leaf(leaf.clone(), origin),
         }
     }
 

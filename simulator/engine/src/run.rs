@@ -27,7 +27,7 @@ pub(super) struct Run<'a> {
     pub(super) me: Option<Value>,
     pub(super) draft: Draft<'a>,
     /// The steps of a body that is a JSON Patch.
-    pub(super) steps: Vec<serde_json::Value>,
+    pub(super) steps: &'a [serde_json::Value],
     /// An upsert has made a record.
     pub(super) made: bool,
     /// The path and query of the next page of the list that it shows.
@@ -56,7 +56,7 @@ impl<'a> Run<'a> {
             draft: Draft::new(base, state),
             made: false,
             next: None,
-            steps: Vec::new(),
+            steps: &[],
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
             budget: Budget::new(base.budget()),

@@ -111,7 +111,7 @@ impl Run<'_> {
     ) -> Outcome<Option<Body>> {
         Ok(Some(match source {
             Source::Field(field) => return self.show_field(resource, record, *field),
-            Source::Value(value) => Body::of(value, &Origin::Constant),
+            Source::Value(value) => Body::of(value, Origin::Constant),
             Source::Object(members) => Body::Object(self.show(members, resource, record)?),
             Source::Expr(expr) => {
                 let outer = self.bind_record(resource, record);
@@ -161,7 +161,7 @@ impl Run<'_> {
         self.count(value.unwrap_or(&Value::Absent))?;
         match value {
             None => Ok(None),
-            Some(value) => Ok(Some(Body::of(value, &self.origin(resource, record, field)))),
+            Some(value) => Ok(Some(Body::of(value, self.origin(resource, record, field)))),
         }
     }
 
@@ -213,7 +213,7 @@ impl Run<'_> {
         };
         self.count(&value)?;
         let origin = self.expr_origin(&expr.node)?;
-        Ok(Body::of(&value, &origin))
+        Ok(Body::of(&value, origin))
     }
 
     fn expr_origin(&self, node: &Node) -> Outcome<Origin> {

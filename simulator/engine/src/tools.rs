@@ -111,7 +111,7 @@ pub(super) fn search_reply(base: &Base, version: SearchVersion, arguments: &[Val
     let keywords = arguments.first().and_then(Value::as_str).unwrap_or("");
     let shown = tools_shown(base, version, keywords);
     let tools = shown.iter().filter_map(|api| base.tools.bodies.get(api.index()).cloned()).collect();
-    Reply { status: 200, body: Body::Object(vec![("tools".into(), Body::List(tools))]), next: None }
+    Reply::new(200, Body::Object(vec![("tools".into(), Body::List(tools))]))
 }
 
 #[cfg(test)]

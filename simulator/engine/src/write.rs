@@ -32,7 +32,7 @@ impl Run<'_> {
             store(&mut values, field, me);
         }
         self.default_body();
-        self.keep_body(resource, &mut values, false);
+        self.keep_change(resource, &mut values, false)?;
         self.completed(resource, values)
     }
 
@@ -104,7 +104,7 @@ impl Run<'_> {
         merge: bool,
     ) -> Outcome<Record> {
         let mut values = record.to_vec();
-        self.keep_change(resource, record, &mut values, merge)?;
+        self.keep_change(resource, &mut values, merge)?;
         // A key is given once.
         let key = self.resource(resource).key.index();
         values[key] = record[key].clone();

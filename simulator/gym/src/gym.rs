@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{FromRef, FromRequest};
 use axum::http::Request;
 use diorama_seeds::agent_tools::CALL_API;
-use diorama_sessions::{Called, Capacity, Episodes, Graded, Kind, NewEpisode, Problem, SessionKey};
+use diorama_sessions::{Called, Capacity, Episodes, GradeReply, Kind, NewEpisode, Problem, SessionKey};
 use diorama_simulator::http::App;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -148,7 +148,11 @@ impl Gym {
     }
 
     /// Grades an episode whose user has nothing more to say.
-    pub(crate) async fn grade_if_over(&self, id: &str, called: &Called) -> Result<Option<Graded>, Problem> {
+    pub(crate) async fn grade_if_over(
+        &self,
+        id: &str,
+        called: &Called,
+    ) -> Result<Option<GradeReply>, Problem> {
         if called.over { self.episodes.grade(id).await.map(Some) } else { Ok(None) }
     }
 
@@ -172,6 +176,6 @@ where
 }
 
 /// The reward of an episode: none where it is excluded.
-pub(crate) fn reward(grade: &Graded) -> Option<f64> {
+pub(crate) fn reward(grade: &GradeReply) -> Option<f64> {
     (!grade.excluded).then_some(grade.reward)
 }

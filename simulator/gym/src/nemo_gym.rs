@@ -17,6 +17,7 @@ use axum::http::{HeaderMap, HeaderName, Request, Response, Uri};
 use axum::middleware::from_fn;
 use axum::routing::{any, get, post};
 use diorama_sessions::{Kind, Problem};
+use diorama_simulator::http::json_text;
 use serde_json::{Map, Value as Json, json};
 
 use self::cookie::{repeat_cookie, session_of, with_cookie};
@@ -88,13 +89,11 @@ async fn begin_episode(gym: &Gym, request: Request<Body>, earlier: Option<&str>)
         .begin(start, name.as_deref(), request.as_bytes())
         .await
         .map_err(|error| explain_conflict(error, name.as_deref()))?;
-    for tool in gym.tools(&id).await? {
-        if let Some(problem) = check_name(&tool.name) {
-            gym.episodes.close(&id).await?;
-            return Err(problem.into());
-        }
+    let named = gym.tools(&id).await?.iter().try_for_each(|tool| check_name(&tool.name));
+    if named.is_err() {
+        gym.episodes.close(&id).await?;
     }
-    Ok(id)
+    Ok(named.map(|()| id)?)
 }
 
 /// The problem of a name that another row's session has.
@@ -110,14 +109,14 @@ fn explain_conflict(error: Refused, name: Option<&str>) -> Refused {
     }
 }
 
-/// Why a tool cannot be called by path.
-fn check_name(name: &str) -> Option<Problem> {
+/// Refuses the name of a tool that cannot be called by path.
+fn check_name(name: &str) -> Result<(), Problem> {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if plain && !name.is_empty() && !RESERVED.contains(&name) {
-        return None;
+        return Ok(());
     }
     let reserved = RESERVED.join(", ");
-    Some(Problem::new(
+    Err(Problem::new(
         Kind::Invalid,
         format!(
             "the task's world has a tool `{name}`, expected names of letters, digits, `_` and `-` other than {reserved}; leave the \
@@ -140,7 +139,7 @@ async fn call_tool(
         )
     })?;
     let called = gym.call(&id, &tool, gym.read(request).await?).await?;
-    Ok(reply::text(called.status, called.body))
+    Ok(json_text(called.status, called.body))
 }
 
 /// Ends a session: of the caller's name, or of the cookie. Ending it twice is no error.
@@ -162,7 +161,7 @@ async fn close_session(
     };
     match closed.await {
         Ok(closed) => reply::json(&json!({"outcome": if closed { "closed" } else { "already_closed" }})),
-        Err(problem) => reply::text(
+        Err(problem) => json_text(
             problem.status(),
             json!({"outcome": "release_failed", "detail": problem.detail()}).to_string(),
         ),

@@ -10,12 +10,12 @@ mod stream;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{FromRef, State};
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use axum::middleware::from_fn;
 use axum::routing::{get, post};
 use diorama_sessions::{Called, Kind, Problem, quoted, unguessable};
+use diorama_simulator::http::json_text;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
@@ -106,7 +106,7 @@ pub(crate) fn router(gym: &Arc<Gym>) -> Router {
 fn redirect_or_refuse(method: &Method, uri: &Uri) -> Answer {
     const OF_TASKS: [&str; 5] = ["/splits", "/tasks", "/num_tasks", "/task", "/task_range"];
     if OF_TASKS.contains(&uri.path()) {
-        let mut response = reply::text(308, Body::empty());
+        let mut response = json_text(308, String::new());
         if let Ok(place) = format!("/{ENVIRONMENT}{}", uri.path()).parse() {
             response.headers_mut().insert(axum::http::header::LOCATION, place);
         }

@@ -1,10 +1,11 @@
 //! Replies that the protocols share: JSON, and refusals as `{"detail": ...}`, which their clients read.
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use axum::http::{Response, StatusCode};
+use axum::http::Response;
+use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::response::IntoResponse;
 use diorama_sessions::{Kind, Problem};
+use diorama_simulator::http::json_text;
 use serde::Serialize;
 use serde_json::json;
 
@@ -13,18 +14,10 @@ use crate::gym::Refused;
 /// Seconds after which a full server may be asked again.
 const RETRY_SECONDS: u16 = 2;
 
-/// A reply of JSON text.
-pub(crate) fn text(status: u16, body: impl Into<Body>) -> Response<Body> {
-    let mut response = Response::new(body.into());
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
 /// A reply of a value.
 pub(crate) fn json(body: &impl Serialize) -> Response<Body> {
     match serde_json::to_string(body) {
-        Ok(body) => text(200, body),
+        Ok(body) => json_text(200, body),
         Err(error) => {
             let problem = Problem::new(Kind::Failed, format!("the reply cannot be written: {error}"));
             Refused::from(problem).into_response()
@@ -38,7 +31,7 @@ pub(crate) type Answer = Result<Response<Body>, Refused>;
 impl IntoResponse for Refused {
     fn into_response(self) -> Response<Body> {
         let refuse =
-            |status, problem: &Problem| text(status, json!({"detail": problem.detail()}).to_string());
+            |status, problem: &Problem| json_text(status, json!({"detail": problem.detail()}).to_string());
         match self {
             Self::Because(problem) => refuse(problem.status(), &problem),
             Self::Full { problem, .. } => {

@@ -3,7 +3,8 @@
 use diorama_seeds::agent_tools;
 use diorama_seeds::ending;
 use diorama_seeds::task::Checks;
-use serde_json::{Map, Value as Json, json};
+use diorama_sessions::function_parts;
+use serde_json::{Map, Value as Json};
 
 /// A tool: its name, what it does, and the JSON Schema of its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,11 +17,8 @@ pub(crate) struct Tool {
 impl Tool {
     /// A tool from OpenAI's function format.
     pub(crate) fn of(schema: &Json) -> Option<Self> {
-        let function = schema.get("function")?;
-        let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
-        let parameters = function.get("parameters").filter(|schema| schema.is_object()).cloned();
-        let parameters = parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
-        Some(Self { name: text("name"), description: text("description"), parameters })
+        let (name, description, parameters) = function_parts(schema)?;
+        Some(Self { name, description, parameters: Json::Object(parameters) })
     }
 }
 

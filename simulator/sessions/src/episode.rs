@@ -30,7 +30,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Kind::Conflict`] without a task, [`Kind::Failed`] where its checks do not fit its world.
-    pub fn judge(&self, live: &mut Live) -> Result<(Json, After), Problem> {
+    pub fn judge(&self, live: &mut Live) -> Result<(GradeReply, After), Problem> {
         if let Some(grade) = &live.grade {
             return Ok((grade.clone(), After::default()));
         }
@@ -61,14 +61,11 @@ impl Sessions {
     }
 
     /// Keeps the grade of an episode, which has ended with it.
-    fn keep_grade(&self, live: &mut Live, shown: GradeReply) -> Result<(Json, After), Problem> {
-        let success = shown.success;
-        let shown =
-            serde_json::to_value(shown).map_err(|error| Problem::new(Kind::Failed, error.to_string()))?;
-        let saved = self.note(live, &Event::Graded(shown.clone()))?;
-        self.metrics.graded(success);
-        live.grade = Some(shown.clone());
-        Ok((shown, After::saving(saved)))
+    fn keep_grade(&self, live: &mut Live, grade: GradeReply) -> Result<(GradeReply, After), Problem> {
+        let saved = self.note(live, &Event::Graded(grade.clone()))?;
+        self.metrics.graded(grade.success);
+        live.grade = Some(grade.clone());
+        Ok((grade, After::saving(saved)))
     }
 
     /// Carries out a call of a tool of the conversation: status, body, and the steps that are left. None where the call is
@@ -175,11 +172,11 @@ fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>, cause: 
     let faults: Vec<Hindrance> = hindering.collect();
     let credited = grade.credited_goals();
     let Grade { version, success, reward, components, goals, errors } = grade;
-    let attribution = (!success).then_some(match cause {
+    let attribution = match cause {
         Some(Cause::World) => "world",
         Some(Cause::Fault) => "fault",
         None => "agent",
-    });
+    };
     GradeReply {
         version,
         success,
@@ -189,7 +186,7 @@ fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>, cause: 
         goal_rewards: credited.iter().map(|holds| f64::from(u8::from(*holds))).collect(),
         errors,
         progress,
-        attribution,
+        attribution: (!success).then(|| attribution.to_owned()),
         excluded: cause.is_some(),
         faults,
     }

@@ -7,11 +7,9 @@
 use std::sync::{Arc, MutexGuard};
 use std::thread::available_parallelism;
 
-use diorama_grade::{Components, GoalGrade};
 use diorama_seeds::agent_tools;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
-use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use tokio::sync::Semaphore;
 
@@ -22,6 +20,7 @@ use super::live::Live;
 use super::named_call::NamedCall;
 use super::problem::{Kind, Problem};
 use super::registry::Slot;
+use super::replies::GradeReply;
 use super::requests::{CreateRequest, ForkRequest};
 use super::sessions::Sessions;
 use super::tasks::TaskSource;
@@ -75,25 +74,6 @@ pub struct Called {
     pub body: String,
     /// True if the user has nothing more to say: the episode can be graded.
     pub over: bool,
-}
-
-/// The grade of an episode.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Graded {
-    /// The version of the grader.
-    pub version: String,
-    /// Whether the task is solved.
-    pub success: bool,
-    /// 1 for a solved task, else 0. It means nothing where the episode is excluded.
-    pub reward: f64,
-    /// Verdicts by criterion.
-    pub components: Components,
-    /// Verdicts by goal.
-    pub goals: Vec<GoalGrade>,
-    /// 1 for each goal that holds by itself, else 0.
-    pub goal_rewards: Vec<f64>,
-    /// True if the agent had no fair chance: the episode counts for nothing.
-    pub excluded: bool,
 }
 
 /// How many sessions there are, and how many there may be.
@@ -235,12 +215,11 @@ impl Episodes {
     ///
     /// # Errors
     /// 404 without such an episode, 500 where the task's checks do not fit its world.
-    pub async fn grade(&self, id: &str) -> Result<Graded, Problem> {
+    pub async fn grade(&self, id: &str) -> Result<GradeReply, Problem> {
         let (slot, sessions) = (self.slot(id)?, Arc::clone(&self.sessions));
         let (grade, after) = run_blocking(move || sessions.judge(&mut *slot.enter()?)).await?;
         after.settle().await?;
-        serde_json::from_value(grade)
-            .map_err(|error| Problem::new(Kind::Failed, format!("the grade: {error}")))
+        Ok(grade)
     }
 
     /// Ends the episode and frees what it holds. True if it was there: ending twice is no error.
@@ -316,22 +295,18 @@ impl Sessions {
         show: fn(&NamedCall, &Live) -> T,
     ) -> Result<(T, After), Problem> {
         let slow = slot.speaks(&call.api) || slot.world.pace.is_slow(slot.world.base.api_named(&call.api));
-        let soon = if slow { None } else { slot.lock_soon() };
-        let done = soon.map(|live| self.call_and_show(&slot, live, &call, show));
-        match done {
-            Some(done) => done,
-            None => {
-                let sessions = Arc::clone(self);
-                run_blocking(move || sessions.call_and_show(&slot, slot.lock(), &call, show)).await
-            }
+        if let Some(live) = (!slow).then(|| slot.lock_soon()).flatten() {
+            return self.call_and_show(&slot, live, call, show);
         }
+        let sessions = Arc::clone(self);
+        run_blocking(move || sessions.call_and_show(&slot, slot.lock(), call, show)).await
     }
 
     fn call_and_show<T>(
         &self,
         slot: &Slot,
         mut live: MutexGuard<'_, Live>,
-        call: &Call,
+        call: Call,
         show: fn(&NamedCall, &Live) -> T,
     ) -> Result<(T, After), Problem> {
         live.check_present()?;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
 use super::creation::Creation;
-use super::node::{new_id, node_of};
+use super::node::new_id;
 use super::problem::{Kind, Problem};
 use super::random::unguessable;
+use super::replies::GradeReply;
 use super::settings::Settings;
 use super::tasks::TaskSpec;
 use super::weight::{Scale, Weight};
@@ -35,7 +34,7 @@ pub struct Live {
     /// The messages of assistant and user.
     pub said: Conversation,
     /// The result, once the episode has ended.
-    pub grade: Option<Json>,
+    pub grade: Option<GradeReply>,
     /// How long it lives when nobody asks for it; 0 is for ever.
     pub lease_ms: u64,
     /// The name of the events in the store that it shares with the sessions it parted from.
@@ -57,20 +56,21 @@ pub struct Live {
 }
 
 impl Live {
+    /// A session without an id and a token yet.
     pub(crate) fn new(
         world: Arc<Ready>,
         session: Session,
         task: Option<Arc<TaskSpec>>,
         lease_ms: u64,
         weight: Weight,
-    ) -> Result<Self, Problem> {
-        Ok(Self {
+    ) -> Self {
+        Self {
             weight,
             said_bytes: 0,
             calls_written: session.calls(),
-            id: new_id(None).map_err(Problem::no_random)?,
+            id: String::new(),
             creation: None,
-            token: unguessable().map_err(Problem::no_random)?,
+            token: String::new(),
             world,
             session,
             task,
@@ -82,16 +82,17 @@ impl Live {
             snapshot_event: 0,
             gone: false,
             window: (0, 0),
-        })
+        }
     }
 
-    /// The same session with an id of this node.
-    pub(crate) fn on_node(mut self, node: Option<&str>) -> Result<Self, Problem> {
+    /// The same session with an id of a node and a token of its own.
+    pub(crate) fn identified(mut self, node: Option<&str>) -> Result<Self, Problem> {
         self.id = new_id(node).map_err(Problem::no_random)?;
+        self.token = unguessable().map_err(Problem::no_random)?;
         Ok(self)
     }
 
-    /// Another live session that starts where this one is, or where it was after so many calls.
+    /// Another session, without an id yet, that starts where this one is, or where it was after so many calls.
     pub(crate) fn fork(&mut self, at: Option<usize>) -> Result<Self, Problem> {
         let calls = self.session.calls();
         let at = at.unwrap_or(calls);
@@ -101,8 +102,7 @@ impl Live {
         let session = self.session.fork_at(at);
         let weight = if at == calls { self.weight.part() } else { self.weight.apart() };
         let (world, task) = (Arc::clone(&self.world), self.task.clone());
-        let fork = Self::new(world, session, task, self.lease_ms, weight)?;
-        let mut fork = fork.on_node(node_of(&self.id))?;
+        let mut fork = Self::new(world, session, task, self.lease_ms, weight);
         fork.said = self.said.clone();
         fork.said.cut(at);
         fork.weigh_all();
@@ -199,8 +199,7 @@ impl Live {
     }
 
     /// Refuses a call that comes too soon after others.
-    pub(crate) fn takes_one_now(&mut self, settings: &Settings, now_ms: u64) -> Result<(), Problem> {
-        let Some(most) = settings.max_calls_per_s else { return Ok(()) };
+    pub(crate) fn takes_one_now(&mut self, most: u32, now_ms: u64) -> Result<(), Problem> {
         let second = now_ms / 1_000;
         let count = if self.window.0 == second { self.window.1.saturating_add(1) } else { 1 };
         if count > most {

@@ -69,29 +69,25 @@ impl Metrics {
     #[must_use]
     pub fn text(&self, live: usize, scale: &Scale) -> String {
         let mut out = String::new();
-        let mut plain = |name: &str, kind: &str, help: &str, value: u64| {
-            let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
-        };
-        plain("diorama_sessions", "gauge", "Sessions now.", live as u64);
-        let held = scale.held();
-        plain("diorama_sessions_bytes", "gauge", "Bytes that sessions hold beside their worlds.", held);
-        plain("diorama_unsent_bytes", "gauge", "Bytes of replies that wait to be written.", scale.unsent());
-        plain("diorama_sessions_created_total", "counter", "Sessions created.", self.created.load(Relaxed));
-        plain(
-            "diorama_sessions_expired_total",
-            "counter",
-            "Sessions whose lease ended.",
-            self.expired.load(Relaxed),
-        );
-        plain("diorama_episodes_graded_total", "counter", "Episodes graded.", self.graded.load(Relaxed));
-        plain(
-            "diorama_episodes_solved_total",
-            "counter",
-            "Episodes graded as solved.",
-            self.solved.load(Relaxed),
-        );
         let errors = self.calls.iter().skip(4).map(|count| count.load(Relaxed)).sum();
-        plain("diorama_call_errors_total", "counter", "Calls that were refused.", errors);
+        let of = |count: &AtomicU64| count.load(Relaxed);
+        for (name, kind, help, value) in [
+            ("diorama_sessions", "gauge", "Sessions now.", live as u64),
+            (
+                "diorama_sessions_bytes",
+                "gauge",
+                "Bytes that sessions hold beside their worlds.",
+                scale.held(),
+            ),
+            ("diorama_unsent_bytes", "gauge", "Bytes of replies that wait to be written.", scale.unsent()),
+            ("diorama_sessions_created_total", "counter", "Sessions created.", of(&self.created)),
+            ("diorama_sessions_expired_total", "counter", "Sessions whose lease ended.", of(&self.expired)),
+            ("diorama_episodes_graded_total", "counter", "Episodes graded.", of(&self.graded)),
+            ("diorama_episodes_solved_total", "counter", "Episodes graded as solved.", of(&self.solved)),
+            ("diorama_call_errors_total", "counter", "Calls that were refused.", errors),
+        ] {
+            let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        }
         let mut classes = |name: &str, help: &str, counts: &[AtomicU64; 6]| {
             let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} counter\n");
             for (digit, count) in counts.iter().enumerate().skip(1) {

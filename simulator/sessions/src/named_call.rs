@@ -31,8 +31,8 @@ impl Sessions {
     ///
     /// # Errors
     /// The problem of a call that was not made.
-    pub fn call_by_name(&self, live: &mut Live, call: &Call) -> Result<NamedCall, Problem> {
-        if let Some((status, body, after)) = self.converse(live, call) {
+    pub fn call_by_name(&self, live: &mut Live, call: Call) -> Result<NamedCall, Problem> {
+        if let Some((status, body, after)) = self.converse(live, &call) {
             return Ok(NamedCall { reply: NamedReply::Conversation { status, body }, after });
         }
         let (entry, after) = self.step(live, call)?;

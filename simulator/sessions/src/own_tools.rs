@@ -2,9 +2,19 @@
 
 use diorama_seeds::agent_tools::{self, ASK_USER, CALL_API};
 use diorama_seeds::ending::{self, FINISH};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json, json};
 
 use super::live::Live;
+
+/// The name, description and parameters of a tool in OpenAI's function format.
+pub fn function_parts(schema: &Json) -> Option<(String, String, Map<String, Json>)> {
+    let function = schema.get("function")?;
+    let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+    let none =
+        || Map::from_iter([("type".to_owned(), json!("object")), ("properties".to_owned(), json!({}))]);
+    let parameters = function.get("parameters").and_then(Json::as_object).cloned().unwrap_or_else(none);
+    Some((text("name"), text("description"), parameters))
+}
 
 impl Live {
     /// Returns true if goals are ended by calling `finish`. A world's own API of that name goes before it.

@@ -1,14 +1,14 @@
 //! Replies about an episode: the user's words, and the grade.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use diorama_engine::fault::Kind;
 use diorama_grade::{Components, GoalGrade, GradeError};
 
 /// The grade of an episode.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GradeReply {
     /// The version of the grader.
     pub version: String,
@@ -32,7 +32,7 @@ pub struct GradeReply {
     pub progress: Vec<Json>,
     /// Why the episode failed; null for a success.
     #[schemars(extend("enum" = ["agent", "world", "fault", null]))]
-    pub attribution: Option<&'static str>,
+    pub attribution: Option<String>,
     /// True if the agent had no fair chance.
     pub excluded: bool,
     /// Injected faults that may have kept the agent from solving the task.
@@ -40,7 +40,7 @@ pub struct GradeReply {
 }
 
 /// An injected fault that may have kept the agent from solving the task.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hindrance {
     /// The position of its call in the log.
     pub call: usize,

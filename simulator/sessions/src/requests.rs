@@ -36,7 +36,7 @@ pub struct CreateRequest {
     #[schemars(range(min = 0, max = MAX_LEASE_SECONDS))]
     pub lease_seconds: Option<u64>,
     /// The version of the search that ToolSearcher does: the task's when left out.
-    #[schemars(extend("enum" = or_null(&SearchVersion::ALL.map(SearchVersion::name))))]
+    #[schemars(extend("enum" = or_null(SearchVersion::ALL.map(SearchVersion::name))))]
     pub search: Option<String>,
 }
 
@@ -60,6 +60,6 @@ pub(crate) struct AskUser {
 }
 
 /// The names that a schema lists, and null.
-pub fn or_null(names: &[&str]) -> Json {
-    names.iter().map(|name| json!(name)).chain([Json::Null]).collect()
+pub fn or_null(names: impl IntoIterator<Item = &'static str>) -> Json {
+    names.into_iter().map(|name| json!(name)).chain([Json::Null]).collect()
 }

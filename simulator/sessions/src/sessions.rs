@@ -101,12 +101,6 @@ impl Sessions {
         self.tasks.as_deref()
     }
 
-    /// The limits.
-    #[must_use]
-    pub const fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// The counters.
     #[must_use]
     pub const fn metrics(&self) -> &Metrics {
@@ -269,8 +263,8 @@ impl Sessions {
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
         let new = (0..copies).map(|_| {
             let weight = Weight::new(Arc::clone(&self.scale));
-            let live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight)?;
-            live.on_node(self.settings.node())
+            let live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight);
+            live.identified(self.settings.node())
         });
         let mut new = new.collect::<Result<Vec<_>, Problem>>()?;
         note_creation(&mut new, creation);
@@ -329,8 +323,9 @@ impl Sessions {
         if request.at.is_some() {
             self.recall(&mut live)?;
         }
-        let mut first = live.fork(request.at)?;
-        let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
+        let node = self.settings.node();
+        let mut first = live.fork(request.at)?.identified(node)?;
+        let more = (1..copies).map(|_| first.fork(None)?.identified(node)).collect::<Result<Vec<_>, _>>()?;
         let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
         note_creation(&mut forks, creation);
         let after = self.save(|store| store.fork(&mut live, request.at, &mut forks))?;

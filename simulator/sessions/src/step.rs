@@ -22,19 +22,21 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Kind::Conflict`] once the episode has ended, [`Kind::TooMany`] at a cap.
-    pub fn step(&self, live: &mut Live, call: &Call) -> Result<(Arc<LogEntry>, After), Problem> {
+    pub fn step(&self, live: &mut Live, call: Call) -> Result<(Arc<LogEntry>, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
-        live.takes_one_now(&self.settings, self.now_ms())?;
+        if let Some(most) = self.settings.max_calls_per_s {
+            live.takes_one_now(most, self.now_ms())?;
+        }
         if call.arguments.values().any(|value| nests(value, MAX_NESTING)) {
             let detail =
                 format!("the arguments: expected at most {MAX_NESTING} levels in each other, found more");
             return Err(Problem::new(Kind::Invalid, detail).with("limit", MAX_NESTING as u64));
         }
         let before = self.store.as_ref().map(|_| live.session.fork());
-        let entry = live.session.call(call);
+        let entry = live.session.call_owned(call);
         let mut saved = None;
         if let (Some(store), Some(before)) = (&self.store, before) {
-            match store.append(live, &Event::Call(call.clone(), entry.reply.status)) {
+            match store.append(live, &Event::Call(entry.call.clone(), entry.reply.status)) {
                 Ok(promise) => saved = promise,
                 Err(error) => {
                     live.session = before;

@@ -105,8 +105,8 @@ impl Weight {
     /// Says how many bytes the session holds now, shared ones too.
     pub(crate) fn set(&mut self, bytes: u64) {
         let own = bytes.saturating_sub(self.shared());
-        self.scale.sessions.fetch_add(own, Relaxed);
-        self.scale.sessions.fetch_sub(self.own, Relaxed);
+        // Where it holds less than before, the sum wraps around to less.
+        self.scale.sessions.fetch_add(own.wrapping_sub(self.own), Relaxed);
         self.own = own;
     }
 

@@ -13,19 +13,19 @@ use hyper::body::Body as _;
 
 use super::answer::Refused;
 use super::app::App;
-use super::extract::{Whole, decode_segment};
+use super::extract::decode_segment;
 use super::negotiate::Accept;
 use super::route::{Access, Admission};
-use super::text::pairs;
-use super::transport::body::drain;
+use super::text::query_pairs;
+use super::transport::body::{Whole, drain};
 use super::world::auth::same;
 
 /// The header that carries the control token; `Authorization` belongs to the worlds.
 const CONTROL_HEADER: &str = "diorama-token";
 /// The header that names the node a request is for, where its path names no session.
 const NODE_HEADER: &str = "diorama-node";
-/// The segment of a path that names a session.
-const SESSION_SEGMENT: usize = 2;
+/// The position of the segment that names a session, in a path that is split at its slashes.
+const SESSION_SEGMENT: usize = 3;
 
 /// Lets a request through that may use its route, with the session that its path names.
 pub(super) async fn admit(
@@ -64,12 +64,10 @@ impl App {
         let headers = request.headers();
         self.check_node(headers)?;
         Accept::read(headers).check(admission.kinds)?;
-        if pairs(request.uri().query().unwrap_or_default()).is_none() {
-            let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
-            return Err(Problem::new(Kind::Malformed, detail));
-        }
+        query_pairs(request.uri().query().unwrap_or_default())?;
         let slot = if admission.has_session {
-            let id = decode_segment(request.uri().path(), SESSION_SEGMENT);
+            let segment = request.uri().path().split('/').nth(SESSION_SEGMENT);
+            let id = decode_segment(segment.unwrap_or_default());
             // Before the token is checked: a session's own is known on its node alone.
             self.sessions.check_here(&id)?;
             Some(self.sessions.get(&id))

@@ -95,7 +95,8 @@ impl<T: Serialize> IntoResponse for Reply<T> {
 }
 
 /// A response of JSON text.
-pub(super) fn json_text(status: u16, body: String) -> Response<Body> {
+#[must_use]
+pub fn json_text(status: u16, body: String) -> Response<Body> {
     text(status, JSON, body)
 }
 

@@ -4,24 +4,21 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::body::Body as AxumBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::ORIGIN;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use diorama_sessions::{Creation, KEY_HEADER, Kind, Problem, Slot, shortened};
-use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Map, Value as Json};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::answer::Refused;
 use super::app::App;
 use super::misread;
 use super::request_types::{DEFAULT_PAGE_ITEMS, MAX_OFFSET, MAX_PAGE_ITEMS, PageQuery};
-use super::text::{decode, is_json, media_type, pairs};
-use super::transport::body;
+use super::text::{decode, is_json, media_type, query_pairs, refuse_kind};
+use super::transport::body::Whole;
 
 /// Bytes of a key of a request, at most.
 const MAX_KEY_BYTES: usize = 255;
@@ -46,14 +43,13 @@ impl<S: Sync> FromRequestParts<S> for Name {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let path = parts.uri.path();
-        Ok(Self(decode_segment(path, path.split('/').count().saturating_sub(2))))
+        Ok(Self(decode_segment(path.rsplit('/').next().unwrap_or_default()).into_owned()))
     }
 }
 
-/// The segment of a path at this position, decoded. One that is not UTF-8 stays as it is: no name is so, and none is found.
-pub(super) fn decode_segment(path: &str, position: usize) -> String {
-    let segment = path.split('/').nth(position + 1).unwrap_or_default();
-    decode(segment).map_or_else(|| segment.to_owned(), Cow::into_owned)
+/// A segment of a path, decoded. One that is not UTF-8 stays as it is: no name is so, and none is found.
+pub(super) fn decode_segment(segment: &str) -> Cow<'_, str> {
+    decode(segment).unwrap_or(Cow::Borrowed(segment))
 }
 
 /// The query string as a type. Of a name that is given twice the first value counts; unknown names are ignored.
@@ -69,11 +65,7 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 
 fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     let mut members = Map::new();
-    let given = pairs(uri.query().unwrap_or_default()).ok_or_else(|| {
-        let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
-        Problem::new(Kind::Malformed, detail)
-    })?;
-    for (name, value) in given.into_owned() {
+    for (name, value) in query_pairs(uri.query().unwrap_or_default())?.into_owned() {
         members.entry(name).or_insert_with(|| Json::from(value));
     }
     let read = serde_json::from_value(Json::Object(members));
@@ -101,20 +93,6 @@ impl<S: Sync> FromRequestParts<S> for Page {
         };
         let offset = number("offset", offset, 0, MAX_OFFSET)?;
         Ok(Self { offset, limit: number("limit", limit, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS)? })
-    }
-}
-
-/// The bytes of a body, read whole, and their share of what the server may hold of bodies at a time.
-pub(super) struct Whole {
-    pub(super) bytes: Bytes,
-    _held: Option<OwnedSemaphorePermit>,
-}
-
-impl Whole {
-    /// Reads the body of a request within the server's limits.
-    pub(super) async fn read(app: &App, headers: &HeaderMap, body: AxumBody) -> Result<Self, Problem> {
-        let (bytes, held) = body::read(app, headers, body).await?;
-        Ok(Self { bytes, _held: held })
     }
 }
 
@@ -188,15 +166,13 @@ fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T,
 /// Refuses a body that says it is something else than JSON. A page of another site can send such bodies without
 /// asking first, so only a body that says it is JSON is taken for JSON.
 fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
-    let found = match media_type(headers) {
+    match media_type(headers) {
         // Programs may leave it out; a browser always says what it sends.
-        None if !headers.contains_key(ORIGIN) => return Ok(()),
-        None => "no content type".to_owned(),
-        Some(kind) if is_json(&kind) => return Ok(()),
-        Some(kind) => kind.chars().take(60).collect(),
-    };
-    let detail = format!("the body: expected application/json, found {found}");
-    Err(Problem::new(Kind::UnsupportedMediaType, detail).with("expected", "application/json"))
+        None if !headers.contains_key(ORIGIN) => Ok(()),
+        None => Err(refuse_kind("no content type")),
+        Some(kind) if is_json(&kind) => Ok(()),
+        Some(kind) => Err(refuse_kind(&kind.chars().take(60).collect::<String>())),
+    }
 }
 
 /// A path as logs may show it: ids of sessions are keys to them, and are cut.

@@ -19,7 +19,7 @@ use axum::response::IntoResponse;
 use diorama_seeds::agent_tools;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
-use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot, run_blocking};
+use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot, function_parts, run_blocking};
 use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
 use rmcp::model::{
@@ -124,7 +124,7 @@ fn call(
     request: CallToolRequestParams,
 ) -> Result<(CallToolResult, After), Problem> {
     let call = resolve_call(request, &slot.world.base)?;
-    let called = sessions.call_by_name(&mut slot.lock(), &call)?;
+    let called = sessions.call_by_name(&mut slot.lock(), call)?;
     let zone = &slot.world.world().zone;
     let text = vec![ContentBlock::text(called.body_text(zone))];
     if !called.is_success() {
@@ -320,14 +320,8 @@ fn make_tool(base: &Base, id: ApiId, shaped: bool) -> Option<Tool> {
 
 /// A tool from OpenAI's function format.
 fn read_function(schema: &Json) -> Option<Tool> {
-    let function = schema.get("function")?;
-    let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
-    let parameters = function.get("parameters").and_then(Json::as_object).cloned();
-    let parameters = parameters.unwrap_or_else(|| {
-        let empty = json!({"type": "object", "properties": {}});
-        empty.as_object().cloned().unwrap_or_default()
-    });
-    Some(Tool::new(text("name"), text("description"), parameters))
+    let (name, description, parameters) = function_parts(schema)?;
+    Some(Tool::new(name, description, parameters))
 }
 
 fn make_caller() -> Tool {

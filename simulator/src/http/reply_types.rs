@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::search::ApiHit;
 use diorama_engine::fault::{Fired, Rule};
+use diorama_seeds::model::Method;
 use diorama_sessions::TaskSummary;
 
 #[derive(Serialize, JsonSchema)]
@@ -64,7 +65,7 @@ pub(super) struct ResourceSummary {
 pub(super) struct ApiSummary {
     pub(super) name: String,
     pub(super) domain: Option<String>,
-    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY"]))]
+    #[schemars(extend("enum" = Method::ALL))]
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) description: String,

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use crate::search::SearchBy;
+use diorama_seeds::model::Method;
 use diorama_sessions::{MAX_LEASE_SECONDS, or_null};
 
 /// Calls in one request.
@@ -32,10 +33,10 @@ pub(super) struct SearchRequest {
     /// Only APIs of the domain of this name.
     pub(super) domain: Option<String>,
     /// Only APIs of this method.
-    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY", null]))]
+    #[schemars(extend("enum" = or_null(Method::ALL.iter().map(|method| method.as_str()))))]
     pub(super) method: Option<String>,
     /// Which parts count: words, meaning, both, or both and what the hits need; the last when left out.
-    #[schemars(extend("enum" = or_null(&SearchBy::ALL.map(SearchBy::name))))]
+    #[schemars(extend("enum" = or_null(SearchBy::ALL.map(SearchBy::name))))]
     pub(super) by: Option<String>,
 }
 

@@ -16,13 +16,14 @@ use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
 use diorama_sessions::{After, Kind, Problem};
 use serde_json::Value as Json;
+use tower::util::MapResponseLayer;
 use tower::{Service, ServiceBuilder, ServiceExt as _, service_fn};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
 use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 use tower_http::trace::TraceLayer;
-use tracing::Span;
+use tracing::{Level, Span};
 
 use super::admission::admit;
 use super::answer::{Answer, Refused, other_method};
@@ -54,28 +55,38 @@ pub(super) fn service(
 {
     let _ = app.document.set(&DOCUMENT);
     let own = own_router(app);
-    let router = own.clone().nest(RESERVED_PREFIX, own);
-    let app = Arc::clone(app);
+    // One count of references for each request.
+    let server = Arc::new((Arc::clone(app), own.clone().nest(RESERVED_PREFIX, own)));
     let answered = service_fn(move |request| {
-        let (app, router) = (Arc::clone(&app), router.clone());
+        let server = Arc::clone(&server);
         async move {
-            let response = settle(answer(&app, router, request).await).await;
+            let (app, router) = &*server;
+            let response = settle(answer(app, router, request).await).await;
             app.sessions.metrics().answered(response.status().as_u16());
             Ok(response)
         }
     });
+    // Requests are timed and have spans only where a log takes them.
+    let traced = tracing::enabled!(Level::INFO).then(|| {
+        let trace = TraceLayer::new_for_http().make_span_with(span).on_request(()).on_failure(());
+        (MapResponseLayer::new(|response: Response<_>| response.map(Body::new)), trace.on_response(log))
+    });
     ServiceBuilder::new()
+        .option_layer(traced)
         .map_response(|response: Response<_>| response.map(Body::new))
-        .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_failure(()).on_response(log))
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(MAX_PLAIN_BYTES)))
         .layer(CatchPanicLayer::custom(failed))
         .service(answered)
 }
 
-async fn answer(app: &Arc<App>, router: Router, request: Request) -> Response<Body> {
+/// Answers a request.
+///
+/// What few requests wait for is boxed here and in [`world`]: a future is as large as the largest that it awaits, and is moved by each
+/// layer.
+async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<Body> {
     if let Err(problem) = check_one_host(&request) {
         let (parts, body) = request.into_parts();
-        drain(body, &parts.headers, MAX_LINE_BYTES).await;
+        Box::pin(drain(body, &parts.headers, MAX_LINE_BYTES)).await;
         let mut response = Refused(problem).into_response();
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return response;
@@ -84,7 +95,7 @@ async fn answer(app: &Arc<App>, router: Router, request: Request) -> Response<Bo
     let of_world = if request.uri().path().starts_with(world::SESSIONS) {
         true
     } else if app.settings.default_session {
-        match app.root_world().await {
+        match Box::pin(app.root_world()).await {
             Ok(root) => world::has_path(&root, &request),
             Err(problem) => return Refused(problem).into_response(),
         }
@@ -92,7 +103,7 @@ async fn answer(app: &Arc<App>, router: Router, request: Request) -> Response<Bo
         false
     };
     if !of_world {
-        return router.oneshot(request).await.unwrap_or_else(|never| match never {});
+        return Box::pin(router.clone().oneshot(request)).await.unwrap_or_else(|never| match never {});
     }
     let (id, page) = (request.headers().get(&REQUEST_ID).cloned(), Page::read(&request));
     let mut response = world::answer(app, request).await.into_response();
@@ -175,7 +186,7 @@ fn check_one_host(request: &Request) -> Result<(), Problem> {
 /// Waits until a response may leave. One that a fault loses is marked for the transport.
 async fn settle(mut response: Response<Body>) -> Response<Body> {
     let Some(after) = response.extensions_mut().remove::<After>() else { return response };
-    match after.settle().await {
+    match Box::pin(after.settle()).await {
         Ok(()) => response,
         Err(lost) if lost.kind() == Kind::ReplyLost => {
             response.extensions_mut().insert(HangUp);

@@ -61,10 +61,10 @@ fn of_server() -> Vec<Route> {
             .gives::<Health>()
             .problems(&[503])
             .always(),
-        get("/openapi.json", ("document", "Describes the server's own API"), server::describe_as_json)
+        get("/openapi.json", ("document", "Describes the server's own API"), server::describe)
             .open_to(Access::Open)
             .of_kinds(Format::Json.kinds()),
-        get("/openapi.yaml", ("yaml", "Describes the server's own API, in YAML"), server::describe_as_yaml)
+        get("/openapi.yaml", ("yaml", "Describes the server's own API, in YAML"), server::describe)
             .open_to(Access::Open)
             .of_kinds(Format::Yaml.kinds()),
         get("/metrics", ("metrics", "Counts sessions, calls and errors (Prometheus)"), server::show_metrics)

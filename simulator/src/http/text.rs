@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use diorama_sessions::{Kind, Problem};
 use form_urlencoded::Parse;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
 
@@ -27,6 +28,21 @@ pub(super) fn pairs(text: &str) -> Option<Parse<'_>> {
     // Separators of names and values are ASCII, so the text is UTF-8 when each of them is.
     decode(text)?;
     Some(form_urlencoded::parse(text.as_bytes()))
+}
+
+/// The pairs of a request's query string.
+///
+/// # Errors
+/// [`Kind::Malformed`] when one is not UTF-8.
+pub(super) fn query_pairs(query: &str) -> Result<Parse<'_>, Problem> {
+    let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
+    pairs(query).ok_or_else(|| Problem::new(Kind::Malformed, detail))
+}
+
+/// The problem of a body that is not JSON but of this kind.
+pub(super) fn refuse_kind(found: &str) -> Problem {
+    let detail = format!("the body: expected {JSON}, found {found}");
+    Problem::new(Kind::UnsupportedMediaType, detail).with("expected", JSON)
 }
 
 /// The media type of a request's body, in lower case and without parameters.

@@ -9,6 +9,7 @@ mod reply;
 mod request;
 mod routes;
 
+use std::borrow::Cow;
 use std::sync::{Arc, MutexGuard};
 
 use axum::extract::Request;
@@ -25,14 +26,14 @@ use self::documents::Documents;
 use self::kinds::choose_kind;
 use self::openapi::described;
 use self::reply::{make_problem_response, make_response};
-use self::request::{Parts, arguments};
+use self::request::{Parts, arguments, read_posted_query};
 use self::routes::{Found, Routes};
 use super::answer::{Answer, after, other_method};
 use super::app::App;
-use super::extract::{Whole, decode_segment};
+use super::extract::decode_segment;
 use super::negotiate::{Accept, Format, choose_format};
 use super::text::{JSON, SEGMENT};
-use super::transport::body::drain;
+use super::transport::body::{Whole, drain};
 use diorama_engine::session::LogEntry;
 
 /// The REST APIs of sessions are below this path.
@@ -82,7 +83,12 @@ impl Tables {
     }
 
     /// The API of a request, among those that its session sees.
-    fn find(&self, server_path: &str, sees: impl Fn(ApiId) -> bool + Copy, request: &Received<'_>) -> Found {
+    fn find<'a>(
+        &'a self,
+        server_path: &str,
+        sees: impl Fn(ApiId) -> bool + Copy,
+        request: &Received<'a>,
+    ) -> Found<'a> {
         let has = |name: &str, value: &str| request.has(name, value);
         let path = match strip_server_path(server_path, request.path) {
             Some(below) if !self.routes.has_path(request.path, sees, has) => below,
@@ -110,22 +116,22 @@ pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
     let path = request.uri().path();
     let (slot, from) = match path.strip_prefix(SESSIONS) {
         Some(below) => {
-            let encoded = below.split('/').next().unwrap_or(below).len();
-            (app.sessions.get(&decode_segment(path, 1)), SESSIONS.len() + encoded)
+            let encoded = below.split('/').next().unwrap_or(below);
+            (app.sessions.get(&decode_segment(encoded)), SESSIONS.len() + encoded.len())
         }
-        None if app.settings.default_session => (app.root_session().await, 0),
+        None if app.settings.default_session => (Box::pin(app.root_session()).await, 0),
         None => {
             Accept::read(request.headers()).check(&[JSON])?;
             let shown: String = path.chars().take(200).collect();
             let detail = format!(
                 "no route fits {shown}; see /openapi.json, and for the API of a world /s/{{id}}/openapi.json with a session's id"
             );
-            return refuse(app, request, Problem::new(Kind::NotFound, detail)).await;
+            return Box::pin(refuse(app, request, Problem::new(Kind::NotFound, detail))).await;
         }
     };
     match slot.and_then(|slot| app.check_room().map(|()| slot)) {
         Ok(slot) => respond(app, slot, from, request).await,
-        Err(problem) => refuse(app, request, problem).await,
+        Err(problem) => Box::pin(refuse(app, request, problem)).await,
     }
 }
 
@@ -146,12 +152,12 @@ async fn refuse(app: &App, request: Request, problem: Problem) -> Answer {
 async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let whole = Whole::read(app, &parts.headers, body).await?;
-    let server = Arc::clone(app);
     let below = parts.uri.path().get(from..).unwrap_or_default();
     if let (Some(format), true) =
         (Format::of_path(below), from > 0 && matches!(parts.method, Method::GET | Method::HEAD))
     {
-        return app.large(move || document(&server, &slot, format, &parts.headers)).await;
+        let server = Arc::clone(app);
+        return Box::pin(app.large(move || document(&server, &slot, format, &parts.headers))).await;
     }
     let received = |whole| Received::new(&parts.uri, &parts.headers, &parts.method, whole, from);
     if whole.bytes.len() <= MAX_QUICK_BODY_BYTES
@@ -159,13 +165,14 @@ async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request)
     {
         return answered;
     }
-    app.large(move || {
+    let server = Arc::clone(app);
+    let answered = app.large(move || {
         let received = Received::new(&parts.uri, &parts.headers, &parts.method, &whole.bytes, from);
         let live = slot.lock();
         let found = find_api(&slot, &live, &received)?;
         Ok(answer_found(&server, &slot, live, found, &received))
-    })
-    .await?
+    });
+    Box::pin(answered).await?
 }
 
 /// The document of a session's API. It leaves out the APIs that are to be found by searching.
@@ -189,7 +196,7 @@ fn document(
     Ok(document.response(headers))
 }
 
-fn find_api(slot: &Slot, live: &Live, request: &Received<'_>) -> Result<Found, Problem> {
+fn find_api<'a>(slot: &'a Slot, live: &Live, request: &Received<'a>) -> Result<Found<'a>, Problem> {
     let sees = |api| slot.shows_all() || live.session.is_visible(api);
     Ok(Tables::get(&slot.world)?.find(&slot.world.server_path, sees, request))
 }
@@ -211,7 +218,7 @@ fn answer_found(
     app: &App,
     slot: &Slot,
     live: MutexGuard<'_, Live>,
-    found: Found,
+    found: Found<'_>,
     request: &Received<'_>,
 ) -> Answer {
     if *request.method == Method::POST
@@ -246,29 +253,26 @@ fn call_by_route(
     slot: &Slot,
     mut live: MutexGuard<'_, Live>,
     api: &Api,
-    path: Vec<(String, String)>,
+    path: Vec<(&str, Cow<'_, str>)>,
     request: &Received<'_>,
 ) -> Result<axum::response::Response, Problem> {
-    let (world, headers) = (slot.world.world(), request.headers);
+    let (world, headers, here) = (slot.world.world(), request.headers, request.uri.path());
     let kind = choose_kind(headers, api.contract.as_deref())?;
     let query = request.uri.query().unwrap_or_default();
-    if !api.security.is_empty() {
-        auth::check(&auth::holder(&live), api, app.settings.auth, headers, query)?;
-    }
+    auth::check(&auth::holder(&live), api, app.settings.auth, headers, query)?;
     let own = auth::without_keys(world, api, query);
     let query = own.as_deref().unwrap_or(query);
-    // A read that is called by POST has its arguments in a form.
-    let posted = *request.method == Method::POST && api.method == ApiMethod::Get;
-    let form = if posted { Some(request::as_query(query, headers, request.body)?) } else { None };
-    let body = if posted { &[] } else { request.body };
-    let query = form.as_deref().unwrap_or(query);
+    // A read that is called by POST has its arguments in its body.
+    let is_posted = *request.method == Method::POST && api.method == ApiMethod::Get;
+    let posted = is_posted.then(|| read_posted_query(query, headers, request.body)).transpose()?;
+    let (query, body) = posted.as_deref().map_or((query, request.body), |posted| (posted, b"".as_slice()));
     let arguments = arguments(api, Parts { path, query, headers, body })?;
     format::check(api, &arguments)?;
-    let (entry, steps) = app.sessions.step(&mut live, &Call { api: api.name.to_string(), arguments })?;
+    let (entry, steps) = app.sessions.step(&mut live, Call { api: api.name.to_string(), arguments })?;
     drop(live);
-    let here = format!("{}{}", app.settings.public_url, request.uri.path());
-    let mut response = make_response(api, &entry.reply, kind, &world.zone, &here);
-    response.headers_mut().extend(make_declared_headers(api, &here, request.uri.path(), &entry, &world.zone));
+    let next = entry.reply.next_at(format_args!("{}{here}", app.settings.public_url));
+    let mut response = make_response(api, &entry.reply, kind, &world.zone, next.as_deref());
+    response.headers_mut().extend(make_declared_headers(api, &entry, &world.zone, here, next.as_deref()));
     Ok(after(steps, response))
 }
 
@@ -294,13 +298,13 @@ fn issue_token(
 }
 
 /// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key. `Link` is
-/// the address of the next page (RFC 8288) of the list at the address `here`.
+/// the address of the next page (RFC 8288).
 fn make_declared_headers(
     api: &Api,
-    here: &str,
-    path: &str,
     entry: &LogEntry,
     zone: &Zone,
+    path: &str,
+    next: Option<&str>,
 ) -> Vec<(HeaderName, HeaderValue)> {
     let contract = api.contract.as_ref().filter(|contract| !contract.headers.is_empty());
     let Some(contract) = contract.filter(|_| entry.reply.is_success()) else { return Vec::new() };
@@ -311,7 +315,7 @@ fn make_declared_headers(
     let shown = entry.reply.json_tree(zone);
     let all = contract.headers_of(&shown, 0, entry.clock.0).filter_map(|(name, value)| {
         if name.eq_ignore_ascii_case("link") {
-            let link = format!("<{}>; rel=\"next\"", entry.reply.next_at(here)?);
+            let link = format!("<{}>; rel=\"next\"", next?);
             return Some((LINK, HeaderValue::from_str(&link).ok()?));
         }
         let is_location = name.eq_ignore_ascii_case("location");

@@ -86,7 +86,7 @@ impl Run<'_> {
     }
 
     /// Returns true if the field that took a sent value still has it.
-    pub(super) fn is_so_still(&self, id: ResourceId, record: &Record, name: &str, sent: &Json) -> bool {
+    pub(super) fn is_so_still(&self, id: ResourceId, record: &[Value], name: &str, sent: &Json) -> bool {
         let Some((field, declared)) = self.field_of(id, name) else { return true };
         let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
         // Moments are written by the server, and shown as they were sent.

@@ -1,7 +1,8 @@
 //! JSON Patch (RFC 6902): the steps of a body, applied to a record as its fields and the sent members show it.
 
 use diorama_seeds::contract::plain;
-use diorama_seeds::model::{Api, Method, Record, ResourceId};
+use diorama_seeds::model::{Api, Method, ResourceId};
+use diorama_seeds::pointer::{escape, unescape};
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
@@ -15,10 +16,10 @@ const MAX_STEPS: usize = 1_000;
 const MAX_PATCHED_VALUES: usize = 100_000;
 
 /// The steps of a call's body; none where it is no JSON Patch.
-pub(in crate::contract) fn of_body(api: &Api, body: &Json) -> Vec<Json> {
+pub(in crate::contract) fn of_body<'b>(api: &Api, body: &'b Json) -> &'b [Json] {
     let is_step = |step: &Json| step["op"].is_string() && step["path"].is_string();
     let steps = body.as_array().filter(|_| matches!(api.method, Method::Patch));
-    steps.filter(|steps| steps.iter().all(is_step)).cloned().unwrap_or_default()
+    steps.filter(|steps| steps.iter().all(is_step)).map(Vec::as_slice).unwrap_or_default()
 }
 
 impl Run<'_> {
@@ -26,7 +27,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// A step that cannot be applied: 409 where a test fails, else the status of a body that is not valid.
-    pub(in crate::contract) fn follow_steps(&mut self, id: ResourceId, record: &Record) -> Outcome<()> {
+    pub(in crate::contract) fn follow_steps(&mut self, id: ResourceId, record: &[Value]) -> Outcome<()> {
         if self.steps.is_empty() {
             return Ok(());
         }
@@ -84,7 +85,7 @@ impl Run<'_> {
     }
 
     /// A record as an object: its fields by their names, and what was sent of it.
-    fn as_object(&self, id: ResourceId, record: &Record) -> Map<String, Json> {
+    fn as_object(&self, id: ResourceId, record: &[Value]) -> Map<String, Json> {
         let resource = self.resource(id);
         let keep = self.behaviour().keep;
         let mut all = Map::new();
@@ -114,13 +115,13 @@ fn named_as(step: &Json, names: &[&String]) -> Json {
         let Some(path) = step[pointer].as_str() else { continue };
         let mut parts = path.splitn(3, '/');
         let (Some(""), Some(first)) = (parts.next(), parts.next()) else { continue };
-        let told = unescaped(first);
+        let told = unescape(first);
         let known = names.iter().find(|name| **name == &told);
         let Some(known) = known.or_else(|| names.iter().find(|name| plain(name) == plain(&told))) else {
             continue;
         };
         let rest = parts.next().map(|rest| format!("/{rest}")).unwrap_or_default();
-        step[pointer] = Json::from(format!("/{}{rest}", known.replace('~', "~0").replace('/', "~1")));
+        step[pointer] = Json::from(format!("/{}{rest}", escape(known)));
     }
     step
 }
@@ -222,13 +223,9 @@ fn nothing() -> Wrong {
     Wrong::Step("there is nothing".to_owned())
 }
 
-fn unescaped(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
-}
-
 fn split(path: &str) -> Result<(&str, String), Wrong> {
     let (above, last) = path.rsplit_once('/').ok_or_else(|| Wrong::Step("the whole cannot go".to_owned()))?;
-    Ok((above, unescaped(last)))
+    Ok((above, unescape(last)))
 }
 
 fn add(whole: &mut Json, path: &str, value: Json) -> Result<(), Wrong> {

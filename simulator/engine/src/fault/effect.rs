@@ -30,7 +30,7 @@ pub fn refusal(kind: Kind, status: u16) -> Reply {
         (Str::from("status"), Body::Leaf(Value::Integer(i64::from(status)), Origin::Constant)),
         (Str::from("detail"), text(detail)),
     ];
-    Reply { status, body: Body::Object(members), next: None }
+    Reply::new(status, Body::Object(members))
 }
 
 /// The body with its first list cut short; none where there is nothing to cut.

@@ -114,8 +114,13 @@ impl Session {
 
     /// Executes a call, moves the state on and logs it.
     pub fn call(&mut self, call: &Call) -> Arc<LogEntry> {
+        self.call_owned(call.clone())
+    }
+
+    /// [`Session::call`] of a call that goes into the log as it is.
+    pub fn call_owned(&mut self, call: Call) -> Arc<LogEntry> {
         let api = self.base.api_named(&call.api);
-        if let Some(refusal) = self.refused(call, api) {
+        if let Some(refusal) = self.refused(&call, api) {
             return self.refuse(call, api, refusal);
         }
         let (entry, state) = self.execute(call, api);
@@ -123,14 +128,14 @@ impl Session {
     }
 
     /// The engine's word on a call, and the state that it leads to.
-    pub(super) fn execute(&self, call: &Call, api: Option<ApiId>) -> (Arc<LogEntry>, State) {
+    pub(super) fn execute(&self, call: Call, api: Option<ApiId>) -> (Arc<LogEntry>, State) {
         let clock = self.state.clock();
         let (applied, faults) = match (api, &self.faults) {
-            (Some(api), Some(rules)) => self.faulty(call, api, rules),
-            _ => (apply(&self.base, &self.state, call), Vec::new()),
+            (Some(api), Some(rules)) => self.faulty(&call, api, rules),
+            _ => (apply(&self.base, &self.state, &call), Vec::new()),
         };
         let Applied { reply, state, changes } = applied;
-        (Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes, faults }), state)
+        (Arc::new(LogEntry { call, api, clock, reply, changes, faults }), state)
     }
 
     /// Moves on to the state that a call led to, and logs the call.
@@ -144,10 +149,10 @@ impl Session {
         entry
     }
 
-    pub(super) fn refuse(&mut self, call: &Call, api: Option<ApiId>, refusal: Refusal) -> Arc<LogEntry> {
+    pub(super) fn refuse(&mut self, call: Call, api: Option<ApiId>, refusal: Refusal) -> Arc<LogEntry> {
         let clock = self.state.clock();
         let (reply, changes) = (refusal.into_reply(), Vec::new());
-        let entry = Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes, faults: Vec::new() });
+        let entry = Arc::new(LogEntry { call, api, clock, reply, changes, faults: Vec::new() });
         self.remember(&entry);
         entry
     }
@@ -177,7 +182,7 @@ impl Session {
             fork.reset();
             for (clock, call) in self.asked().take(calls) {
                 fork.set_clock(clock);
-                fork.call(&call);
+                fork.call_owned(call);
             }
         }
         fork

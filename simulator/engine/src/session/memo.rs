@@ -68,11 +68,11 @@ impl Session {
         let api = self.base.api_named(&call.api);
         // The visible APIs are not part of the state.
         if let Some(refusal) = self.refused(call, api) {
-            return self.refuse(call, api, refusal);
+            return self.refuse(call.clone(), api, refusal);
         }
         let hash = memo.known.hasher().hash_one((&call.api, &call.arguments));
         let (entry, state) = memo.find(hash, &self.state, call).unwrap_or_else(|| {
-            let (entry, after) = self.execute(call, api);
+            let (entry, after) = self.execute(call.clone(), api);
             let before = self.state.clone();
             let reads = api.is_none_or(|api| !self.base.world().api(api).writes()) && after.is(&before);
             let led = (!reads).then(|| after.clone());

@@ -74,8 +74,7 @@ impl Session {
 
     fn make_again(&mut self, asked: &Asked) -> Arc<LogEntry> {
         self.set_clock(asked.clock);
-        let call = asked.call(&self.base);
-        self.call(&call)
+        self.call_owned(asked.call(&self.base))
     }
 }
 

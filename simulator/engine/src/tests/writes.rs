@@ -1,4 +1,4 @@
-use super::check;
+use super::{check, small, transcript};
 
 #[test]
 fn records_are_made_replaced_changed_and_deleted() {
@@ -117,4 +117,34 @@ fn keys_follow_from_the_seed_and_the_number_of_creates() {
     distinct.sort_unstable();
     distinct.dedup();
     assert_eq!(distinct.len(), first.len());
+}
+
+#[test]
+fn the_steps_of_a_patch_make_what_is_not_there() {
+    let base = small(
+        "resources:
+  user:
+    key: id
+    fields: {id: {type: string}, name: {type: string, optional: true}, kept: {type: any, optional: true, generated: true}}
+    records: [{id: ada, name: Ada}]
+apis:
+  - name: PatchUser
+    method: PATCH
+    path: /users/{id}
+    parameters: {id: {ref: user, in: path}, body: {type: any, in: body}}
+    contract:
+      request: {type: array, items: {type: object}}
+      whole: body
+      reply: {type: object, properties: {id: {type: string}, name: {type: string}, tags: {type: array, items: {type: string}}}}
+    behaviour: {patch: user, key: args.id, keep: kept, upsert: true, set: {id: args.id}}
+    reply: {made: 201}
+",
+    );
+    let calls = r#"
+        PatchUser {"id": "bob", "body": [{"op": "add", "path": "/name", "value": "Bob"}, {"op": "add", "path": "/tags", "value": ["a"]}]}
+        PatchUser {"id": "eve", "body": [{"op": "replace", "path": "/name", "value": "Eve"}]}
+    "#;
+    let shown = transcript(&base, calls);
+    assert!(shown.contains(r#"201 {"id":"bob","name":"Bob","tags":["a"]}"#), "{shown}");
+    assert!(shown.contains("400 ") && !shown.contains("+ user eve"), "{shown}");
 }

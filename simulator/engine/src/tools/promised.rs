@@ -17,8 +17,7 @@ pub(super) fn of_parameter(api: &Api, parameter: &Parameter) -> Option<Json> {
     let contract = api.contract.as_ref().filter(|_| parameter.place == Place::Body)?;
     let is_open = matches!(parameter.schema.kind, Type::Any);
     let request = contract.request.as_ref().filter(|_| is_open)?;
-    let whole = contract.whole.and_then(|whole| api.parameters.get(whole.index()));
-    let schema = match whole {
+    let schema = match api.whole_body() {
         Some(whole) if whole.name == parameter.name => request.clone(),
         _ => contract.schemas.words_of(request).get("properties")?.get(&*parameter.name)?.clone(),
     };

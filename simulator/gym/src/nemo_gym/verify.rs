@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Request, Response};
 use diorama_grade::Verdict;
-use diorama_sessions::{Graded, Kind, Problem};
+use diorama_sessions::{GradeReply, Kind, Problem};
 use serde_json::{Map, Value as Json, json};
 
 use super::cookie::session_of;
@@ -42,14 +42,14 @@ fn live_session(gym: &Gym, row: &Map<String, Json>, cookie: Option<&str>) -> Res
     Ok(known.filter(|id| gym.episodes.is_live(id)))
 }
 
-async fn grade_and_close(gym: &Gym, id: &str) -> Result<Graded, Problem> {
+async fn grade_and_close(gym: &Gym, id: &str) -> Result<GradeReply, Problem> {
     let grade = gym.episodes.grade(id).await?;
     gym.episodes.close(id).await?;
     Ok(grade)
 }
 
 /// Makes the calls of a stored response in a session of their own, and grades it.
-async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<Graded, Refused> {
+async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<GradeReply, Refused> {
     let items = row.get("response").and_then(|response| response.get("output")).and_then(Json::as_array);
     let items = items.ok_or_else(|| {
         let detail = "the session is gone, and `response.output` has no list of items, expected one: its calls are made again";
@@ -90,7 +90,7 @@ fn bare_name(name: &str) -> &str {
 }
 
 /// The reply: the row and the response as they came, and the verdicts. An excluded episode has no reward.
-fn make_reply(mut row: Map<String, Json>, grade: Graded) -> Response<Body> {
+fn make_reply(mut row: Map<String, Json>, grade: GradeReply) -> Response<Body> {
     // The criteria as objectives. Every task has all of them.
     let number = |verdict: Verdict| if verdict == Verdict::Failed { 0.0 } else { 1.0 };
     let components = grade.components;

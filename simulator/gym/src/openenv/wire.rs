@@ -1,6 +1,6 @@
 //! OpenEnv's messages: actions, observations, states and errors.
 
-use diorama_sessions::{Capacity, Graded, Prompt};
+use diorama_sessions::{Capacity, GradeReply, Prompt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -75,7 +75,7 @@ impl Outcome {
     }
 
     /// The reply of a tool, with the grade where it ended the episode.
-    pub(super) fn of_reply(tool: &str, status: u16, result: Json, grade: Option<&Graded>) -> Self {
+    pub(super) fn of_reply(tool: &str, status: u16, result: Json, grade: Option<&GradeReply>) -> Self {
         let mut metadata = Map::from_iter([("status".to_owned(), json!(status))]);
         if let Some(grade) = grade {
             metadata.insert("grade".to_owned(), grade_view(grade));
@@ -103,8 +103,8 @@ pub(super) enum ToolErrorType {
 }
 
 /// The verdicts of an episode.
-pub(super) fn grade_view(grade: &Graded) -> Json {
-    let Graded { version, success, components, goal_rewards, excluded, .. } = grade;
+pub(super) fn grade_view(grade: &GradeReply) -> Json {
+    let GradeReply { version, success, components, goal_rewards, excluded, .. } = grade;
     json!({
         "grader": version,
         "success": success,

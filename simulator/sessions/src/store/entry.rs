@@ -2,10 +2,10 @@
 
 use diorama_seeds::task::Call;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 
 use crate::creation::Creation;
 use crate::live::Live;
+use crate::replies::GradeReply;
 use diorama_engine::ENGINE_VERSION;
 use diorama_engine::fault::Rule;
 use diorama_user::conversation::Exchange;
@@ -46,7 +46,7 @@ pub(crate) enum Event {
     /// The assistant said something, and the user answered.
     Said(Exchange),
     /// The episode ended with this result.
-    Graded(Json),
+    Graded(GradeReply),
 }
 
 /// Events that several sessions share, kept under the hash of their text.

@@ -199,8 +199,7 @@ impl Roots<'_> {
         };
         let faults = Faults::new(head.faults.clone()).map_err(|error| damaged(id, &error.to_string()))?;
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
-        Live::new(world, session, task, head.lease_ms, Weight::new(Arc::clone(self.scale)))
-            .map_err(|problem| damaged(id, problem.detail()))
+        Ok(Live::new(world, session, task, head.lease_ms, Weight::new(Arc::clone(self.scale))))
     }
 }
 

@@ -5,13 +5,13 @@
 //! hold is passed over, and all calls are made again.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 
 use super::Store;
 use super::entry::{Head, key, snapshot_of};
 use super::error::{StoreError, json};
 use super::opened::Opened;
 use crate::live::Live;
+use crate::replies::GradeReply;
 use diorama_engine::ENGINE_VERSION;
 use diorama_engine::session::KeptSession;
 use diorama_user::conversation::Conversation;
@@ -29,7 +29,7 @@ pub(super) struct Snapshot {
     /// How many events of the session's own there were; it stands for those of its prefix, too.
     pub(super) events: u64,
     pub(super) said: Conversation,
-    pub(super) grade: Option<Json>,
+    pub(super) grade: Option<GradeReply>,
     pub(super) session: KeptSession,
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use axum::body::Body as AxumBody;
 use axum::extract::State;
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, Response, Uri};
 use diorama_sessions::{Kind, Problem};
 use serde_json::{Value as Json, json};
 
@@ -40,28 +40,17 @@ pub(in crate::http) async fn show_metrics(State(app): State<Arc<App>>) -> Respon
     text(200, "text/plain; version=0.0.4", sessions.metrics().text(sessions.count(), sessions.scale()))
 }
 
-/// Describes the server's own API.
-pub(in crate::http) async fn describe_as_json(
+/// Describes the server's own API, in the format that the path names.
+pub(in crate::http) async fn describe(
     State(app): State<Arc<App>>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Answer<Response<AxumBody>> {
-    describe(app, headers, Format::Json).await
-}
-
-/// Describes the server's own API, in YAML.
-pub(in crate::http) async fn describe_as_yaml(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-) -> Answer<Response<AxumBody>> {
-    describe(app, headers, Format::Yaml).await
-}
-
-async fn describe(app: Arc<App>, headers: HeaderMap, named: Format) -> Answer<Response<AxumBody>> {
-    let url = app.settings.public_url.clone();
+    let named = Format::of_path(uri.path()).unwrap_or(Format::Json);
     let server = Arc::clone(&app);
     app.large(move || {
         let mut document = server.document.get().map(|document| (***document).clone()).unwrap_or_default();
-        document["servers"] = json!([{"url": url}]);
+        document["servers"] = json!([{"url": server.settings.public_url}]);
         Ok(Document::new(&document, choose_format(&headers, named)).response(&headers))
     })
     .await

@@ -6,8 +6,7 @@ use axum::body::Body as AxumBody;
 use axum::extract::{OriginalUri, State};
 use axum::http::Response;
 use axum::response::IntoResponse as _;
-use diorama_sessions::{After, CreateRequest, ForkRequest, Kind, Live, Problem, Slot};
-use serde_json::Value as Json;
+use diorama_sessions::{After, CreateRequest, ForkRequest, GradeReply, Kind, Live, Problem, Slot};
 
 use crate::http::answer::{Answer, Reply, after, json_text};
 use crate::http::app::{App, run_blocking};
@@ -125,7 +124,7 @@ pub(in crate::http) async fn grade(
     State(app): State<Arc<App>>,
     Session(slot): Session,
     _: Body<GradeRequest>,
-) -> Answer<Reply<Json>> {
+) -> Answer<Reply<GradeReply>> {
     run_blocking(move || {
         let (grade, steps) = app.sessions.judge(&mut *slot.enter()?)?;
         Ok(Reply::ok(grade).after(steps))

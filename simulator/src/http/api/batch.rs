@@ -119,7 +119,7 @@ fn make_all(app: &App, calls: Vec<BatchCall>) -> Response<AxumBody> {
 fn make(app: &App, one: BatchCall) -> Result<(String, After), Problem> {
     let BatchCall { session, api, arguments } = one;
     let slot = app.sessions.get(&session)?;
-    let mut made = app.sessions.call_by_name(&mut slot.lock(), &Call { api, arguments })?;
+    let mut made = app.sessions.call_by_name(&mut slot.lock(), Call { api, arguments })?;
     if made.after.take_dropped() {
         return Ok(("{\"dropped\":true}".to_owned(), made.after));
     }

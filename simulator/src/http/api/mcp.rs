@@ -6,7 +6,8 @@ use axum::extract::{Request, State};
 
 use crate::http::answer::{Answer, after};
 use crate::http::app::App;
-use crate::http::extract::{Session, Whole};
+use crate::http::extract::Session;
+use crate::http::transport::body::Whole;
 
 /// Answers a message of the protocol (streamable HTTP).
 pub(in crate::http) async fn answer(

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use diorama_seeds::contract::Schemas;
 use diorama_seeds::model::{Api, World};
+use diorama_seeds::pointer::escape;
 use serde_json::{Map, Value as Json, json};
 
 use crate::http::world::openapi::reply_schema;
@@ -136,7 +137,7 @@ impl<'s> Shaper<'s> {
             self.names.insert(name);
             self.waiting.push_back(name);
         }
-        Some(Json::from(format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1"))))
+        Some(Json::from(format!("#/$defs/{}", escape(name))))
     }
 
     /// The members that a reply must have: those that only requests send are none of them.

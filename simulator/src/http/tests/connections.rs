@@ -327,6 +327,16 @@ fn a_connection_that_asks_nothing_ends() {
     assert_eq!(begun.read(&mut [0]).unwrap(), 0);
 }
 
+#[test]
+fn a_connection_that_stays_silent_between_requests_ends() {
+    let server = listen(|_| ());
+    let mut silent = server.connect();
+    ask_health(&silent);
+    silent.write_all(b"GET /healthz HTTP/1.1\r\nhost:").unwrap();
+    server.app.sessions().advance(75_000);
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0, "closed");
+}
+
 /// One thread answers all connections here. Requests that wait for a session, of whichever kind, do not hold it.
 #[test]
 fn requests_that_wait_hold_up_no_others() {

@@ -15,18 +15,17 @@ use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioTimer;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::sleep;
+use tokio::time::{interval, sleep};
 
 use super::HangUp;
 use super::connections::{Connection, Connections, Full};
 use super::outgoing::{Outgoing, Socket};
 use crate::http::app::App;
 
-/// How long a connection may take to send the head of a request, or stay silent between two.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
+/// How often silent connections are looked for. A look at all of them costs less than a timer that each request sets and drops.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after accepting failed, as when too many files are open.
 pub(super) const BREATH: Duration = Duration::from_millis(50);
 
@@ -50,6 +49,7 @@ pub(in crate::http) async fn accept<F, Answered>(
     let mut connections = Connections::new(&app.settings);
     let mut tasks = JoinSet::new();
     let mut shutdown = pin!(shutdown);
+    let mut look = interval(LOOK);
     loop {
         tokio::select! {
             accepted = listener.accept() => {
@@ -72,6 +72,7 @@ pub(in crate::http) async fn accept<F, Answered>(
             Some(ended) = tasks.join_next_with_id() => {
                 connections.remove(id_of(&ended));
             }
+            _ = look.tick() => connections.end_silent(app.sessions.now_ms()),
             () = &mut shutdown => break,
         }
     }
@@ -96,46 +97,36 @@ where
 {
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
-    // A date would be the only part of a world's reply that differs from run to run.
-    http.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    // A date would be the only part of a world's reply that differs from run to run. Silent heads are ended by `Connections`.
+    http.auto_date_header(false).header_read_timeout(None);
+    let (state, sessions) = (&*connection, &app.sessions);
     let answered = service_fn(|request| {
-        connection.begin();
-        let (answered, app, connection) = (answer(request), Arc::clone(&app), Arc::clone(&connection));
+        state.begin();
+        let answered = answer(request);
         async move {
             let response = answered.await.unwrap_or_else(|never| match never {});
-            connection.finish(app.sessions.now_ms());
+            state.finish(sessions.now_ms());
             if response.extensions().get::<HangUp>().is_some() {
                 return Err(HungUp);
             }
-            Ok(Outgoing::response(response, app.sessions.scale()))
+            Ok(Outgoing::response(response, sessions.scale()))
         }
     });
     let socket = Socket::new(stream, Arc::clone(&connection), app.settings.write_timeout);
     let mut serving = pin!(http.serve_connection(socket, answered).with_upgrades());
-    let mut first = pin!(sleep(app.settings.first_request_timeout));
-    let mut waits = true;
-    loop {
-        tokio::select! {
-            biased;
-            ended = serving.as_mut() => {
-                if let Err(error) = ended {
-                    tracing::debug!(%error, "a connection ended early");
-                }
+    let ended = tokio::select! {
+        biased;
+        ended = serving.as_mut() => ended,
+        () = connection.ended() => {
+            if !connection.has_asked() && !app.ending.load(Relaxed) {
                 return;
             }
-            () = connection.ended() => {
-                if !connection.has_asked() && !app.ending.load(Relaxed) {
-                    return;
-                }
-                serving.as_mut().graceful_shutdown();
-            }
-            () = first.as_mut(), if waits => {
-                if !connection.has_asked() {
-                    return;
-                }
-                waits = false;
-            }
+            serving.as_mut().graceful_shutdown();
+            serving.await
         }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
     }
 }
 

@@ -60,15 +60,31 @@ async fn read_whole(
     }
 }
 
-/// Reads the body of a request within the limits of a server: its bytes, and the permits for them.
-///
-/// # Errors
-/// Where it has too many bytes, takes too long, finds no place beside others, or is not what its headers say.
-pub(in crate::http) async fn read(
-    app: &App,
-    headers: &HeaderMap,
-    mut body: AxumBody,
-) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
+/// The bytes of a body, read whole, and their share of what the server may hold of bodies at a time.
+pub(in crate::http) struct Whole {
+    pub(in crate::http) bytes: Bytes,
+    _held: Option<OwnedSemaphorePermit>,
+}
+
+impl Whole {
+    /// Reads the body of a request within the limits of a server.
+    ///
+    /// # Errors
+    /// Where it has too many bytes, takes too long, finds no place beside others, or is not what its headers say.
+    pub(in crate::http) async fn read(
+        app: &App,
+        headers: &HeaderMap,
+        body: AxumBody,
+    ) -> Result<Self, Problem> {
+        if body.is_end_stream() {
+            return Ok(Self { bytes: Bytes::new(), _held: None });
+        }
+        // On the heap: most requests have no body, and their futures need no room for the reading of one.
+        Box::pin(read(app, headers, body)).await
+    }
+}
+
+async fn read(app: &App, headers: &HeaderMap, mut body: AxumBody) -> Result<Whole, Problem> {
     let (limit, within) = (app.settings.max_body_bytes, app.settings.body_timeout);
     let mut held: Option<OwnedSemaphorePermit> = None;
     let hold = |bytes: usize| {
@@ -82,7 +98,7 @@ pub(in crate::http) async fn read(
         true
     };
     let unread = match timeout(within, read_whole(&mut body, limit, hold)).await {
-        Ok(Ok(body)) => return Ok((body, held)),
+        Ok(Ok(bytes)) => return Ok(Whole { bytes, _held: held }),
         Ok(Err(unread)) => unread,
         Err(_) => {
             let seconds = within.as_secs();

@@ -3,6 +3,7 @@
 //! An address has a share of all connections. Where it, or the server, has no place left, a connection that does nothing
 //! makes room: first one that never sent a request. Connections with a request under way stay.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use crate::http::settings::Settings;
 const NEW_STAYS_MS: u64 = 1_000;
 /// A connection between two requests of a client stays for so long.
 const IDLE_STAYS_MS: u64 = 5_000;
+/// How long a connection may take to send the head of a request, or stay silent between two.
+const MAX_SILENCE_MS: u64 = 75_000;
 /// Bytes of an IPv6 address that name its network, all of which one client may have.
 const NETWORK_BYTES: usize = 8;
 
@@ -72,14 +75,17 @@ impl Connection {
         self.ended.notified().await;
     }
 
+    /// For how long it does nothing; nothing while a request is under way, or a reply waits for its reader.
+    fn silence_ms(&self, now_ms: u64) -> Option<u64> {
+        let is_busy = self.answering.load(Relaxed) || self.writing.load(Relaxed);
+        (!is_busy).then(|| now_ms.saturating_sub(self.since_ms.load(Relaxed)))
+    }
+
     /// How soon it may go: those that never asked before others, then those that do nothing for longest.
-    fn turn(&self, now_ms: u64) -> Option<(bool, u64)> {
-        if self.answering.load(Relaxed) || self.writing.load(Relaxed) {
-            return None;
-        }
-        let (asked, since) = (self.has_asked(), self.since_ms.load(Relaxed));
+    fn turn(&self, now_ms: u64) -> Option<(bool, Reverse<u64>)> {
+        let (asked, silence_ms) = (self.has_asked(), self.silence_ms(now_ms)?);
         let stays = if asked { IDLE_STAYS_MS } else { NEW_STAYS_MS };
-        (now_ms.saturating_sub(since) >= stays).then_some((asked, since))
+        (silence_ms >= stays).then_some((asked, Reverse(silence_ms)))
     }
 }
 
@@ -114,6 +120,8 @@ impl Full {
 pub(super) struct Connections {
     most: usize,
     most_of_one: usize,
+    /// How long one may be silent before its first request.
+    first_ms: u64,
     all: HashMap<Id, Arc<Connection>>,
     /// How many there are of each client.
     of: HashMap<IpAddr, usize>,
@@ -124,6 +132,7 @@ impl Connections {
         Self {
             most: settings.max_connections,
             most_of_one: settings.connections_per_address(),
+            first_ms: settings.first_request_timeout.as_millis().try_into().unwrap_or(MAX_SILENCE_MS),
             all: HashMap::new(),
             of: HashMap::new(),
         }
@@ -142,6 +151,19 @@ impl Connections {
             return self.close_one(None, now_ms).ok_or(Full::Server);
         }
         Ok(())
+    }
+
+    /// Closes the connections that have been silent for too long.
+    pub(super) fn end_silent(&self, now_ms: u64) {
+        for connection in self.all.values() {
+            let most =
+                if connection.has_asked() { MAX_SILENCE_MS } else { self.first_ms.min(MAX_SILENCE_MS) };
+            match connection.silence_ms(now_ms) {
+                Some(silence_ms) if silence_ms >= most => connection.ended.notify_one(),
+                Some(_) => {}
+                None => connection.since_ms.store(now_ms, Relaxed),
+            }
+        }
     }
 
     /// Closes a connection that does nothing.

@@ -48,8 +48,8 @@ pub(super) fn write_body(kind: &str, contract: &Contract, body: &Json) -> Option
         };
     }
     if is_lines_kind(kind) {
-        let lines = |items: &[Json]| items.iter().map(|item| format!("{item}\n")).collect();
-        return Some(body.as_array().map_or_else(|| format!("{body}\n"), |items| lines(items)));
+        let items = body.as_array().map_or(std::slice::from_ref(body), Vec::as_slice);
+        return Some(items.iter().map(|item| format!("{item}\n")).collect());
     }
     body.as_str().map(str::to_owned)
 }

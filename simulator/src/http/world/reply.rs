@@ -15,14 +15,20 @@ use super::openapi::{declared, shaped};
 use crate::http::answer::{PROBLEM_JSON, Refused, json_text, respond, text};
 use diorama_engine::{HOST, Reply};
 
-/// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document. The address
-/// of a list's next page follows from `here`, the request's own.
-pub(super) fn make_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone, here: &str) -> Response<Body> {
+/// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document. `next` is the
+/// address of a list's next page.
+pub(super) fn make_response(
+    api: &Api,
+    reply: &Reply,
+    kind: &str,
+    zone: &Zone,
+    next: Option<&str>,
+) -> Response<Body> {
     if reply.is_success() && api.shows_nothing() {
         let status = if api.contract.is_some() { reply.status } else { 204 };
         return json_text(status, String::new());
     }
-    let with_next = with_next_page(reply, zone, here);
+    let with_next = with_next_page(reply, &api.reply.items, zone, next);
     if let (true, false, Some(contract)) = (reply.is_success(), is_json_kind(kind), &api.contract)
         && let Some(body) = write_body(kind, contract, with_next.as_ref().unwrap_or(&reply.json_tree(zone)))
     {
@@ -44,21 +50,31 @@ pub(super) fn make_response(api: &Api, reply: &Reply, kind: &str, zone: &Zone, h
     add_challenge(api, response)
 }
 
-/// The body of a list that has a next page, whose address follows from `here`.
-fn with_next_page(reply: &Reply, zone: &Zone, here: &str) -> Option<Json> {
-    let (next, address) = (reply.next.as_ref()?, reply.next_at(here)?);
+/// The body of a list that has a next page, with its address. The items are in the member `list`.
+fn with_next_page(reply: &Reply, list: &str, zone: &Zone, address: Option<&str>) -> Option<Json> {
+    let next = NextPage { list, made_up: format!("{HOST}{}", reply.next.as_ref()?), address: address? };
     let mut body = reply.json_tree(zone);
-    replace_text(&mut body, &format!("{HOST}{next}"), &address);
+    next.put("", &mut body);
     Some(body)
 }
 
-/// Replaces every string that equals a text.
-fn replace_text(value: &mut Json, text: &str, by: &str) {
-    match value {
-        Json::String(found) if found == text => by.clone_into(found),
-        Json::Array(items) => items.iter_mut().for_each(|item| replace_text(item, text, by)),
-        Json::Object(members) => members.values_mut().for_each(|member| replace_text(member, text, by)),
-        _ => {}
+/// The address of a list's next page, which takes the place of the one that the engine made up.
+struct NextPage<'a> {
+    list: &'a str,
+    made_up: String,
+    address: &'a str,
+}
+
+impl NextPage<'_> {
+    /// Puts the address into a member of this name. The items of the list stay as they are: a record may have that text.
+    fn put(&self, name: &str, value: &mut Json) {
+        match value {
+            Json::String(text) if *text == self.made_up => self.address.clone_into(text),
+            Json::Array(_) if name == self.list => {}
+            Json::Array(items) => items.iter_mut().for_each(|item| self.put(name, item)),
+            Json::Object(members) => members.iter_mut().for_each(|(name, member)| self.put(name, member)),
+            _ => {}
+        }
     }
 }
 
@@ -81,4 +97,28 @@ fn add_challenge(api: &Api, mut response: Response<Body>) -> Response<Body> {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_engine::{Body, Origin};
+    use diorama_seeds::value::Value;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_record_that_holds_the_made_up_address_keeps_it() {
+        let text = |text: &str| Body::Leaf(Value::string(text), Origin::Constant);
+        let made_up = "https://example.com/notes?page=2";
+        let note = Body::Object(vec![("text".into(), text(made_up))]);
+        let body =
+            Body::Object(vec![("notes".into(), Body::List(vec![note])), ("next".into(), text(made_up))]);
+        let reply = Reply { status: 200, body, next: Some("/notes?page=2".into()) };
+        let address = reply.next_at("http://here/notes");
+        assert_eq!(
+            with_next_page(&reply, "notes", &Zone::utc(), address.as_deref()),
+            Some(json!({"notes": [{"text": made_up}], "next": "http://here/notes?page=2"}))
+        );
+    }
 }

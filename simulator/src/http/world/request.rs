@@ -5,6 +5,8 @@
 
 mod content;
 
+use std::borrow::Cow;
+
 use axum::http::HeaderMap;
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::{KeyKind, Schema, Type};
@@ -14,7 +16,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
 use super::auth::{authorization, cookie};
-use crate::http::text::{JSON, is_json, media_type, pairs};
+use crate::http::text::{JSON, is_json, media_type, pairs, query_pairs, refuse_kind};
 
 /// The media type of a form.
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -22,7 +24,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// The parts of a request beside its route.
 pub(super) struct Parts<'a> {
     /// Values of the path's parameters.
-    pub(super) path: Vec<(String, String)>,
+    pub(super) path: Vec<(&'a str, Cow<'a, str>)>,
     /// The query string.
     pub(super) query: &'a str,
     /// The headers.
@@ -39,13 +41,10 @@ pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Jso
     let mut arguments = Map::new();
     for (name, text) in &request.path {
         if let Some(parameter) = parameter(api, name) {
-            arguments.insert(name.clone(), argument(&parameter.schema, text));
+            arguments.insert((*name).to_owned(), argument(&parameter.schema, text));
         }
     }
-    let query = pairs(request.query).ok_or_else(|| {
-        Problem::new(Kind::Malformed, "the query string: expected percent-encoded UTF-8, found other bytes")
-    })?;
-    query_arguments(api, query, &mut arguments)?;
+    query_arguments(api, query_pairs(request.query)?, &mut arguments)?;
     header_arguments(api, request.headers, &mut arguments);
     for (name, value) in body(api, request.headers, request.body)? {
         if let Some(parameter) = parameter(api, &name)
@@ -70,22 +69,19 @@ pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Jso
 ///
 /// # Errors
 /// A body that is neither.
-pub(super) fn as_query(query: &str, headers: &HeaderMap, body: &[u8]) -> Result<String, Problem> {
+pub(super) fn read_posted_query(query: &str, headers: &HeaderMap, body: &[u8]) -> Result<String, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(query.to_owned());
     }
     let kind = media_type(headers).unwrap_or_else(|| JSON.to_owned());
     let members: Vec<(String, String)> = if is_json(&kind) {
-        let members: Map<String, Json> = serde_json::from_slice(body).map_err(|error| {
-            Problem::new(Kind::Malformed, format!("the body: expected a JSON object, found {error}"))
-        })?;
         let text = |value: Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let given = members.into_iter().filter(|(_, value)| !value.is_null());
+        let given = json_members(body)?.into_iter().filter(|(_, value)| !value.is_null());
         given.map(|(name, value)| (name, text(value))).collect()
     } else if kind == FORM {
         form_pairs(body)?.into_owned().collect()
     } else {
-        return Err(unsupported(&kind));
+        return Err(refuse_kind(&kind));
     };
     let in_query: Vec<(String, String)> =
         pairs(query).map(|pairs| pairs.into_owned().collect()).unwrap_or_default();
@@ -152,6 +148,11 @@ fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, 
 /// The members of the body, if there is one.
 fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
+        if let Some(contract) = api.contract.as_ref().filter(|contract| contract.needs_body && !contract.form)
+        {
+            let detail = "the body: expected one, found none";
+            return Err(Problem::new(Kind::World(contract.refusal), detail));
+        }
         let form = api.contract.as_ref().filter(|contract| contract.form && contract.whole.is_none());
         return Ok(form.map(|contract| contract.form(IndexMap::new())).unwrap_or_default());
     }
@@ -160,16 +161,7 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
         return content::members(api, contract, &kind, headers, body);
     }
     if is_json(&kind) {
-        return match serde_json::from_slice(body) {
-            Ok(Json::Object(members)) => Ok(members),
-            Ok(_) => Err(Problem::new(
-                Kind::Malformed,
-                "the body: expected a JSON object, found another JSON value",
-            )),
-            Err(error) => {
-                Err(Problem::new(Kind::Malformed, format!("the body: expected a JSON object, found {error}")))
-            }
-        };
+        return json_members(body);
     }
     if kind == FORM {
         let value = |name: &str, text: &str| match parameter(api, name) {
@@ -178,13 +170,17 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
         };
         return Ok(form_pairs(body)?.map(|(name, text)| (name.to_string(), value(&name, &text))).collect());
     }
-    Err(unsupported(&kind))
+    Err(refuse_kind(&kind))
 }
 
-/// The problem of a body that is neither JSON nor a form.
-fn unsupported(kind: &str) -> Problem {
-    let detail = format!("the body: expected application/json, found {kind}");
-    Problem::new(Kind::UnsupportedMediaType, detail).with("expected", JSON)
+/// The members of a body that is a JSON object.
+fn json_members(body: &[u8]) -> Result<Map<String, Json>, Problem> {
+    let found = match serde_json::from_slice(body) {
+        Ok(Json::Object(members)) => return Ok(members),
+        Ok(_) => "another JSON value".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(Problem::new(Kind::Malformed, format!("the body: expected a JSON object, found {found}")))
 }
 
 /// The names and texts of a form.

@@ -11,15 +11,9 @@ use diorama_seeds::world::api_path;
 use crate::http::text::decode;
 use diorama_engine::search::words::nearest;
 
-/// The routes of a world.
+/// The routes of a world, by how many segments they have: only those of a path's length can fit.
 #[derive(Debug)]
-pub(super) struct Routes {
-    routes: Vec<Route>,
-    /// Routes by how many segments they have: only those can fit.
-    by_length: Vec<Vec<usize>>,
-    /// Domains whose paths are names of methods: `users.info`, `users.list`, `chat.delete`.
-    rpc_domains: BTreeSet<DomainId>,
-}
+pub(super) struct Routes(Vec<Vec<Route>>);
 
 /// Different method names after dots (`info`, `list`, `delete`) that a domain with names of methods has.
 const MIN_METHOD_ENDINGS: usize = 4;
@@ -27,13 +21,16 @@ const MIN_METHOD_ENDINGS: usize = 4;
 #[derive(Debug)]
 struct Route {
     api: ApiId,
-    domain: DomainId,
     method: Method,
     /// As the served document writes it.
     template: String,
     /// Query parameters or headers that choose it, with their values.
     chosen_by: Vec<(Str, Str)>,
     segments: Vec<Segment>,
+    /// Less is better.
+    rank: (Vec<usize>, Reverse<usize>),
+    /// A read that callers post their arguments to: its path is the name of a method (`users.info`).
+    is_rpc_read: bool,
 }
 
 #[derive(Debug)]
@@ -52,9 +49,9 @@ enum Piece {
 
 /// The result of looking up a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Found<'a> {
     /// An API, with the values of its path's parameters.
-    Api(ApiId, Vec<(String, String)>),
+    Api(ApiId, Vec<(&'a str, Cow<'a, str>)>),
     /// A path that has other methods.
     Methods(BTreeSet<&'static str>),
     /// No route; those that are near, as the document writes them.
@@ -69,35 +66,33 @@ impl Routes {
             // A world that compiled has base paths of text, and paths that can be read.
             let below = api_path::segments(&api.path).unwrap_or_default();
             let base = split(base).map(|text| Segment::of(&[api_path::Piece::Literal(text)]));
-            let segments = base.chain(below.iter().map(|pieces| Segment::of(pieces))).collect();
-            let chosen_by = api.chosen_by.clone();
-            let (id, domain, method) = (ApiId(position as u16), api.domain, api.method);
-            Route { api: id, domain, method, template, chosen_by, segments }
+            let segments: Vec<Segment> = base.chain(below.iter().map(|pieces| Segment::of(pieces))).collect();
+            let (api, method, chosen_by) = (ApiId(position as u16), api.method, api.chosen_by.clone());
+            let rank = (segments.iter().map(Segment::rank).collect(), Reverse(chosen_by.len()));
+            Route { api, method, template, chosen_by, segments, rank, is_rpc_read: false }
         });
-        let routes: Vec<Route> = routes.collect();
-        let mut by_length: Vec<Vec<usize>> = Vec::new();
-        for (position, route) in routes.iter().enumerate() {
+        let mut routes: Vec<Route> = routes.collect();
+        mark_rpc_reads(&mut routes, world);
+        let mut by_length: Vec<Vec<Route>> = Vec::new();
+        for route in routes {
             let length = route.segments.len();
             if by_length.len() <= length {
                 by_length.resize_with(length + 1, Vec::new);
             }
-            if let Some(same) = by_length.get_mut(length) {
-                same.push(position);
-            }
+            by_length[length].push(route);
         }
-        let rpc_domains = rpc_domains(&routes);
-        Self { routes, by_length, rpc_domains }
+        Self(by_length)
     }
 
     /// Finds the API of a request, among those that its session sees. The path is as it stands in the request, still encoded; `has` says
     /// whether the request has a query parameter or header of a name, with a value where that is not empty.
-    pub(super) fn find(
-        &self,
+    pub(super) fn find<'a>(
+        &'a self,
         method: &str,
-        path: &str,
+        path: &'a str,
         sees: impl Fn(ApiId) -> bool,
         has: impl Fn(&str, &str) -> bool,
-    ) -> Found {
+    ) -> Found<'a> {
         let Some(given) = segments(path) else { return Found::Nothing(Vec::new()) };
         let mut fitting = self.fitting(&given, &sees, has);
         // OpenAPI: a path without parameters is matched before its templated counterparts, whatever the method.
@@ -107,12 +102,8 @@ impl Routes {
         if fitting.is_empty() {
             return Found::Nothing(self.near(path, sees));
         }
-        let is_rpc_read = |route: &&Route| {
-            let is_rpc = route.method_ending().is_some() && self.rpc_domains.contains(&route.domain);
-            is_rpc && route.method.as_str() == "GET"
-        };
-        let is_written = fitting.iter().any(|route| route.method.as_str() == "POST");
-        let takes_posts = !is_written && fitting.iter().any(is_rpc_read);
+        let is_written = fitting.iter().any(|route| route.method == Method::Post);
+        let takes_posts = !is_written && fitting.iter().any(|route| route.is_rpc_read);
         let wanted = match method {
             // HEAD is GET without the body.
             "HEAD" => "GET",
@@ -121,7 +112,7 @@ impl Routes {
             method => method,
         };
         let best = fitting.iter().filter(|route| route.method.as_str() == wanted);
-        match best.min_by_key(|route| (route.rank(), Reverse(route.chosen_by.len()))) {
+        match best.min_by(|one, other| one.rank.cmp(&other.rank)) {
             Some(route) => Found::Api(route.api, route.values(given)),
             None => {
                 let mut methods: BTreeSet<&'static str> =
@@ -155,8 +146,7 @@ impl Routes {
         sees: impl Fn(ApiId) -> bool,
         has: impl Fn(&str, &str) -> bool,
     ) -> Vec<&Route> {
-        let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
-        let as_long = as_long.iter().filter_map(|position| self.routes.get(*position));
+        let as_long = self.0.get(given.len()).map(Vec::as_slice).unwrap_or_default().iter();
         let chosen = |route: &&Route| route.chosen_by.iter().all(|(name, value)| has(name, value));
         as_long.filter(|route| route.fits(given)).filter(chosen).filter(|route| sees(route.api)).collect()
     }
@@ -164,7 +154,7 @@ impl Routes {
     /// The routes that a session sees whose paths are near a path.
     fn near(&self, path: &str, sees: impl Fn(ApiId) -> bool) -> Vec<String> {
         let shown: String = path.chars().take(200).collect();
-        let seen: Vec<&Route> = self.routes.iter().filter(|route| sees(route.api)).collect();
+        let seen: Vec<&Route> = self.0.iter().flatten().filter(|route| sees(route.api)).collect();
         let templates: BTreeSet<&str> = seen.iter().map(|route| &*route.template).collect();
         let near = nearest(&shown, templates.into_iter());
         let named = |template: &str| {
@@ -200,26 +190,15 @@ impl Route {
         self.segments.iter().all(|segment| matches!(segment, Segment::Literal(_)))
     }
 
-    /// Less is better: from the left, a literal comes before text with a parameter (the more text the better), and
-    /// that before a parameter.
-    fn rank(&self) -> Vec<usize> {
-        let rank = |segment: &Segment| match segment {
-            Segment::Literal(_) => 0,
-            Segment::Parameter(_) => usize::MAX,
-            Segment::Mixed(pieces) => usize::MAX - 1 - pieces.iter().map(Piece::text_length).sum::<usize>(),
-        };
-        self.segments.iter().map(rank).collect()
-    }
-
-    fn values(&self, given: Vec<Cow<'_, str>>) -> Vec<(String, String)> {
+    fn values<'a>(&'a self, given: Vec<Cow<'a, str>>) -> Vec<(&'a str, Cow<'a, str>)> {
         let mut found = Vec::new();
         for (segment, given) in self.segments.iter().zip(given) {
             match segment {
-                Segment::Parameter(name) => found.push((name.clone(), given.into_owned())),
+                Segment::Parameter(name) => found.push((name.as_str(), given)),
                 Segment::Literal(_) => {}
                 Segment::Mixed(pieces) => {
                     let pairs = values(pieces, &given).unwrap_or_default();
-                    found.extend(pairs.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())));
+                    found.extend(pairs.into_iter().map(|(name, text)| (name, Cow::Owned(text.to_owned()))));
                 }
             }
         }
@@ -228,6 +207,15 @@ impl Route {
 }
 
 impl Segment {
+    /// Less is better: a literal comes before text with a parameter (the more text the better), and that before a parameter.
+    fn rank(&self) -> usize {
+        match self {
+            Self::Literal(_) => 0,
+            Self::Parameter(_) => usize::MAX,
+            Self::Mixed(pieces) => usize::MAX - 1 - pieces.iter().map(Piece::text_length).sum::<usize>(),
+        }
+    }
+
     fn of(pieces: &[api_path::Piece<'_>]) -> Self {
         let plain = |text: &str| decode(text).map_or_else(|| text.to_owned(), Cow::into_owned);
         match pieces {
@@ -255,25 +243,29 @@ impl Piece {
     }
 }
 
-/// The domains whose paths are names of methods. They have several endings, one of which `POST` calls: types of files (`all.json`,
-/// `all.csv`) are only read.
-fn rpc_domains(routes: &[Route]) -> BTreeSet<DomainId> {
+/// Marks the reads of domains whose paths are names of methods. Those have several endings, one of which `POST` calls: types of files
+/// (`all.json`, `all.csv`) are only read.
+fn mark_rpc_reads(routes: &mut [Route], world: &World) {
     let mut found: BTreeMap<DomainId, (BTreeSet<&str>, bool)> = BTreeMap::new();
-    for route in routes {
+    for (route, api) in routes.iter().zip(&world.apis) {
         let Some(ending) = route.method_ending() else { continue };
-        let (endings, is_posted) = found.entry(route.domain).or_default();
+        let (endings, is_posted) = found.entry(api.domain).or_default();
         endings.insert(ending);
-        *is_posted |= route.method.as_str() == "POST";
+        *is_posted |= route.method == Method::Post;
     }
     found.retain(|_, (endings, is_posted)| *is_posted && endings.len() >= MIN_METHOD_ENDINGS);
-    found.into_keys().collect()
+    let domains: BTreeSet<DomainId> = found.into_keys().collect();
+    for (route, api) in routes.iter_mut().zip(&world.apis) {
+        route.is_rpc_read =
+            route.method == Method::Get && route.method_ending().is_some() && domains.contains(&api.domain);
+    }
 }
 
 /// The values of a segment's parameters, each at least a character and, but for the last, as short as can be.
-fn values<'a>(pieces: &'a [Piece], given: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+fn values<'p, 'g>(pieces: &'p [Piece], given: &'g str) -> Option<Vec<(&'p str, &'g str)>> {
     let mut rest = given;
     let mut found = Vec::new();
-    let mut open: Option<&str> = None;
+    let mut open: Option<&'p str> = None;
     for (position, piece) in pieces.iter().enumerate() {
         match piece {
             Piece::Parameter(name) => open = Some(name),
@@ -408,14 +400,14 @@ apis:
         let base = base(WORLD);
         let routes = Routes::new(base.world());
         let seen = ["GetRoom"].map(|name| base.api_named(name).unwrap());
-        let check = |method: &str, path: &str, expect: Found| {
+        let check = |method: &str, path: &str, expect: Found<'_>| {
             assert_eq!(
                 routes.find(method, path, |api| seen.contains(&api), |_, _| false),
                 expect,
                 "{method} {path}"
             );
         };
-        let get = |id: &str| Found::Api(seen[0], vec![("room_id".to_owned(), id.to_owned())]);
+        let get = |id: &'static str| Found::Api(seen[0], vec![("room_id", Cow::Borrowed(id))]);
         check("GET", "/inn/rooms/1", get("1"));
         check("GET", "/inn/rooms/first", get("first"));
         check("DELETE", "/inn/rooms/1", Found::Methods(["GET", "HEAD", "OPTIONS"].into()));

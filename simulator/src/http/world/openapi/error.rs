@@ -1,10 +1,19 @@
 //! Error bodies: a problem document in the shape that the world declares for its status.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use diorama_seeds::contract::tells_error;
+use diorama_seeds::english::split_identifier;
 use diorama_seeds::model::Api;
 use serde_json::{Map, Value as Json, json};
+
+/// Names of members and words of codes, by their kinds.
+static WORDS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let lines = include_str!("error_words.txt").lines().filter(|line| !line.starts_with('#'));
+    let kinds = lines.filter_map(|line| line.split_once(": "));
+    kinds.map(|(kind, words)| (kind, words.split_whitespace().collect())).collect()
+});
 
 /// Schemas are followed so deep.
 const DEPTH: u32 = 8;
@@ -69,10 +78,17 @@ impl Maker<'_> {
             all.is_some_and(|all| all.iter().any(|required| required == name))
         };
         let properties = schema.get("properties").and_then(Json::as_object);
+        // Deep things that need not be there say nothing new, unless they are called errors.
+        let plain = |part: &Json| {
+            let ways = ["anyOf", "oneOf", "allOf"].iter().find_map(|word| part.get(*word)?.get(0));
+            let kind = if kind(part).is_empty() { ways.map_or("", kind) } else { kind(part) };
+            !matches!(kind, "object" | "array") && depth < 3
+        };
+        // Where names tell something, members of other names are left out.
+        let told = properties.into_iter().flatten().any(|(name, part)| plain(part) && tells(name));
         for (name, part) in properties.into_iter().flatten() {
-            // Deep things that need not be there say nothing new, unless they are called errors.
-            let plain = !matches!(kind(part), "object" | "array");
-            if required(name) || (plain && depth < 3) || (depth < 2 && tells_error(name)) {
+            let said = plain(part) && (!told || tells(name));
+            if required(name) || said || (depth < 2 && tells_error(name)) {
                 body.insert(name.clone(), self.make(part, name, depth + 1));
             }
         }
@@ -114,7 +130,19 @@ impl Maker<'_> {
             Json::Bool(value) => !*value && name != "error",
             _ => false,
         };
-        values.iter().find(says).or_else(|| values.first()).cloned().unwrap_or(Json::Null)
+        let of_status = || {
+            let mut words = WORDS.get(status.to_string().as_str()).into_iter().flatten();
+            words.find_map(|word| {
+                values.iter().find(|value| value.as_str().is_some_and(|value| slug(value).contains(word)))
+            })
+        };
+        let client = || {
+            values.iter().find(|value| {
+                value.as_str().is_some_and(|value| status < 500 && slug(value).contains("request"))
+            })
+        };
+        let found = values.iter().find(says).or_else(of_status).or_else(client).or_else(|| values.first());
+        found.cloned().unwrap_or(Json::Null)
     }
 
     fn number(&self, schema: &Json, name: &str) -> Json {
@@ -161,6 +189,12 @@ impl Maker<'_> {
         }
         text
     }
+}
+
+/// Returns true if the name of a member says that it tells what a problem says.
+fn tells(name: &str) -> bool {
+    let is = |kind: &str, word: &str| WORDS.get(kind).is_some_and(|words| words.contains(&word));
+    is("members", &slug(name)) || split_identifier(name).last().is_some_and(|last| is("endings", last))
 }
 
 /// The type of a schema; null only where nothing else is allowed.
@@ -234,6 +268,17 @@ mod tests {
             json!({"type": "object", "additionalProperties": false, "properties": {"errors": {"type": "array", "items": {
                 "type": "object", "properties": {"field": {"type": "string"}, "message": {"type": "string"}}}}}}),
             json!({"errors": [{"field": "film_id", "message": "no film has the id 7"}]}),
+        );
+        check(
+            json!({"type": "object", "additionalProperties": false, "properties": {"message": {"type": "string"}, "charge": {"type": "string"},
+                "kind": {"type": "string", "enum": ["no_scope", "film_not_found"]}, "doc_url": {"type": "string"},
+                "source": {"anyOf": [{"type": "object", "properties": {"id": {"type": "integer"}}}]}}}),
+            json!({"message": "no film has the id 7"}),
+        );
+        check(
+            json!({"type": "object", "additionalProperties": false, "required": ["code"],
+                "properties": {"code": {"type": "string", "enum": ["no_scope", "film_not_found"]}}}),
+            json!({"code": "film_not_found"}),
         );
         check(json!({"type": ["null", "string"]}), json!("no film has the id 7"));
         check(

@@ -18,7 +18,6 @@ pub(super) fn members(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Map<String, Json>, Problem> {
-    let whole = contract.whole.and_then(|whole| api.parameters.get(whole.index()));
     let given = if is_json(kind) {
         serde_json::from_slice::<Json>(body).map_err(|error| {
             Problem::new(Kind::Malformed, format!("the body: expected JSON, found {error}"))
@@ -37,7 +36,7 @@ pub(super) fn members(
     } else {
         Json::String(String::from_utf8_lossy(body).into_owned())
     };
-    match (given, whole) {
+    match (given, api.whole_body()) {
         (given, Some(whole)) => Ok(Map::from_iter([(whole.name.to_string(), given)])),
         // Content that no schema describes says nothing.
         (_, None) if contract.request.is_none() => Ok(Map::new()),
