@@ -54,7 +54,6 @@ impl Table {
     }
 
     /// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
-    #[must_use]
     pub fn schema(self) -> SchemaRef {
         static DIALOGUES: LazyLock<SchemaRef> = LazyLock::new(|| schema_of(&COLUMNS));
         static STRUCTURED: LazyLock<SchemaRef> = LazyLock::new(|| schema_of(Table::Structured.columns()));
@@ -307,7 +306,6 @@ pub(crate) fn element(item: DataType) -> Arc<Field> {
 }
 
 /// JSON Schema of a row as one JSON object (a line of `dataset export --format jsonl`).
-#[must_use]
 pub fn json_schema() -> Json {
     let mut schema = object_schema(&COLUMNS.map(|column| column.field));
     if let Some(members) = schema.as_object_mut() {
@@ -319,7 +317,6 @@ pub fn json_schema() -> Json {
 }
 
 /// The column table in Markdown, as the card and the documentation show it.
-#[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| column | type | holds |\n| --- | --- | --- |\n");
     table_rows(&mut text, &COLUMNS.map(|column| column.field));

@@ -18,7 +18,7 @@ mod progress;
 mod tests;
 mod writer;
 
-pub use drive::{DriveError, Progress};
+pub use drive::DriveError;
 pub use error::{DatasetError, PROGRESS};
 pub use file::{BatchRows, FileWriter, PreparedBatch};
 pub(crate) use finish::{assemble, check_world_hashes};

@@ -21,6 +21,7 @@ pub use damage::{ListMutants, Rejected};
 pub use error::ExportError;
 pub use options::{Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched};
 
+use self::formats::Written;
 use crate::folder::{Folder, Selection};
 use crate::row::RowFault;
 use crate::storage::local::{self, PartFile};
@@ -34,6 +35,8 @@ pub struct Exported {
     pub lines: u64,
     /// Rows that the format has no line for, such as pairs of a row that calls nothing, and rows with a fault.
     pub left_out: u64,
+    /// Goals without a line, of rows that have one; only [`Format::ReverseChain`] has a line for each goal.
+    pub goals_left_out: u64,
     /// The fault of the first row that has one.
     pub fault: Option<RowFault>,
 }
@@ -64,11 +67,13 @@ pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Expor
     let mut done = Exported::default();
     for row in folder.select(selection) {
         let row = row?;
-        let lines = formats::lines(&shape, done.rows, &row, *list_mutants).unwrap_or_else(|fault| {
+        let written = formats::write(&shape, done.rows, &row, *list_mutants);
+        let Written { lines, goals_left_out } = written.unwrap_or_else(|fault| {
             done.fault.get_or_insert(fault);
-            Vec::new()
+            Written::default()
         });
         done.rows += 1;
+        done.goals_left_out += goals_left_out;
         done.lines += lines.len() as u64;
         done.left_out += u64::from(lines.is_empty());
         for line in lines {

@@ -106,7 +106,6 @@ impl Funnel {
     }
 
     /// Attempts dropped, by gate: `dropped{gate: n}` of `generate --json`.
-    #[must_use]
     pub fn dropped_by_gate(&self) -> BTreeMap<String, u64> {
         self.dropped.iter().map(|(gate, reasons)| (gate.clone(), reasons.values().sum())).collect()
     }
@@ -131,7 +130,6 @@ impl Funnel {
     }
 
     /// Returns the use of chat models, summed over all steps.
-    #[must_use]
     pub fn model_use(&self) -> ModelUse {
         let mut sum = ModelUse::default();
         self.models.values().for_each(|uses| sum.add(uses));

@@ -162,7 +162,6 @@ pub enum MetadataError {
 
 impl Identity {
     /// The hash of its configuration.
-    #[must_use]
     pub fn config_hash(&self) -> String {
         config_hash(&self.config)
     }
@@ -189,7 +188,6 @@ impl Manifest {
     }
 
     /// Returns the identity of the run.
-    #[must_use]
     pub fn identity(&self) -> Identity {
         Identity {
             versions: Versions {
@@ -250,14 +248,12 @@ impl FileEntry {
     }
 
     /// Returns true if the file has this size and hash.
-    #[must_use]
     pub fn is(&self, fingerprint: &Fingerprint) -> bool {
         self.size == fingerprint.size && self.blake3 == fingerprint.blake3
     }
 }
 
 /// BLAKE3 of a configuration's canonical JSON: members sorted by name at every depth, no white space.
-#[must_use]
 pub fn config_hash(config: &BTreeMap<String, Json>) -> String {
     let mut text = String::new();
     write_canonical(
@@ -281,7 +277,6 @@ pub(crate) fn worlds_file(rows: &str) -> String {
 
 /// Returns true if a world's id has plain characters alone, as a file's name on every platform: letters, digits, `_`, `-` and
 /// inner dots, at most 128 bytes.
-#[must_use]
 pub fn is_world_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     (1..=128).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('.') && !id.ends_with('.')

@@ -94,13 +94,11 @@ pub enum PlanError {
 
 impl PlanSizes {
     /// The usual sizes for so many dialogues.
-    #[must_use]
     pub const fn new(rows: u64) -> Self {
         Self { rows, rows_per_batch: ROWS_PER_BATCH, batches_per_file: BATCHES_PER_FILE }
     }
 
     /// The number of batches.
-    #[must_use]
     pub fn batches(&self) -> u64 {
         self.rows.div_ceil(u64::from(self.rows_per_batch).max(1))
     }
@@ -142,13 +140,11 @@ impl Plan {
     }
 
     /// The sizes it was made from.
-    #[must_use]
     pub const fn sizes(&self) -> PlanSizes {
         self.sizes
     }
 
     /// All files, train before test.
-    #[must_use]
     pub fn files(&self) -> &[FilePlan] {
         &self.files
     }
@@ -159,7 +155,6 @@ impl Plan {
     }
 
     /// BLAKE3 over sizes and the split of every batch: two plans with the same digest are the same.
-    #[must_use]
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.sizes.rows.to_le_bytes());
@@ -205,7 +200,6 @@ fn files_of_batches(
 
 impl FilePlan {
     /// The number of its rows: rows it has at most.
-    #[must_use]
     pub fn row_count(&self) -> u64 {
         self.batches.iter().map(|batch| batch.row_indexes.end - batch.row_indexes.start).sum()
     }
@@ -227,19 +221,16 @@ impl Shard {
     }
 
     /// Its number, from 1.
-    #[must_use]
     pub const fn number(self) -> u32 {
         if self.index == 0 { self.count } else { self.index }
     }
 
     /// The number of shards.
-    #[must_use]
     pub const fn count(self) -> u32 {
         self.count
     }
 
     /// The name of its files without an ending: `shard-00001-of-00004`.
-    #[must_use]
     pub fn file_stem(self) -> String {
         format!("shard-{:05}-of-{:05}", self.number(), self.count())
     }
@@ -250,7 +241,6 @@ impl Shard {
     }
 
     /// Returns true if the file of this index belongs to the shard.
-    #[must_use]
     pub const fn has(self, file: usize) -> bool {
         file % self.count as usize == self.index as usize
     }

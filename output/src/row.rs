@@ -151,19 +151,16 @@ pub enum Split {
 
 impl Dialogue {
     /// The first thing the user says: what diversity is measured on.
-    #[must_use]
     pub fn first_user_turn(&self) -> Option<&str> {
         self.messages.iter().find(|message| message.role == Role::User)?.content.as_deref()
     }
 
     /// The number of user turns.
-    #[must_use]
     pub fn turns(&self) -> u64 {
         self.messages.iter().filter(|message| message.role == Role::User).count() as u64
     }
 
     /// The number of calls made, searches for tools among them.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         self.messages.iter().map(|message| message.tool_calls.len() as u64).sum()
     }
@@ -201,7 +198,6 @@ impl Dialogue {
 
 impl Message {
     /// A message that only says something. Assistant messages are to learn from.
-    #[must_use]
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
@@ -215,13 +211,11 @@ impl Message {
     }
 
     /// An assistant message that only calls.
-    #[must_use]
     pub fn calling(tool_calls: Vec<ToolCall>) -> Self {
         Self { content: None, tool_calls, ..Self::new(Role::Assistant, "") }
     }
 
     /// The reply to a call.
-    #[must_use]
     pub fn reply(call: &ToolCall, body: impl Into<String>) -> Self {
         Self {
             tool_call_id: Some(call.id.clone()),
@@ -246,7 +240,6 @@ impl Message {
 
 impl ToolCall {
     /// A call of an API.
-    #[must_use]
     pub fn new(id: impl Into<String>, api: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -281,7 +274,6 @@ pub struct UnknownName {
 }
 
 /// The id of the row of a slot.
-#[must_use]
 pub fn row_id(split: Split, slot: u64) -> String {
     format!("{split}-{slot:08}")
 }
@@ -291,7 +283,6 @@ impl Split {
     pub const ALL: [Self; 2] = [Self::Train, Self::Test];
 
     /// The name in file names and rows.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Train => "train",
@@ -302,7 +293,6 @@ impl Split {
 
 impl Role {
     /// The name in messages.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -314,7 +304,6 @@ impl Role {
 }
 
 /// The name of an ability in rows.
-#[must_use]
 pub const fn ability_name(ability: Ability) -> &'static str {
     match ability {
         Ability::Call => "call",

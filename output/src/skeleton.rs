@@ -21,7 +21,6 @@ struct Call {
 }
 
 /// The hash of a row's skeleton.
-#[must_use]
 pub fn skeleton(row: &Dialogue) -> String {
     // A row that is written or read has calls that are JSON; others are counted as rows without calls.
     let calls: Vec<Call> = serde_json::from_str(&row.gold_calls).unwrap_or_default();
@@ -34,7 +33,6 @@ pub fn skeleton(row: &Dialogue) -> String {
 }
 
 /// The sources of the APIs that a row's reference calls, each once: `domain.Api`. An API of one domain may have the name of another's.
-#[must_use]
 pub fn sources_called(row: &Dialogue) -> BTreeSet<String> {
     let calls: Vec<Call> = serde_json::from_str(&row.gold_calls).unwrap_or_default();
     let source = |call: Call| match (call.source_api, row.domains.as_slice()) {

@@ -95,7 +95,6 @@ impl Storage {
     }
 
     /// A local folder.
-    #[must_use]
     pub fn local(path: &Path) -> Self {
         let location = Location::Local(path.to_owned());
         Self { location, backend: Backend::Local(LocalFolder::new(path)) }
@@ -111,13 +110,11 @@ impl Storage {
     }
 
     /// The location.
-    #[must_use]
     pub const fn location(&self) -> &Location {
         &self.location
     }
 
     /// The full name of a file, for messages.
-    #[must_use]
     pub fn full_name(&self, name: &str) -> String {
         self.location.join(name)
     }
@@ -287,13 +284,11 @@ impl Write for NewFile {
 
 impl StoredFile {
     /// The full name, for messages.
-    #[must_use]
     pub fn full_name(&self) -> String {
         self.storage.full_name(&self.name)
     }
 
     /// The size in bytes.
-    #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
     }

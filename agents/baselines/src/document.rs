@@ -27,7 +27,7 @@ impl Document {
 
     /// The same API with some of its parameters alone, as its required ones: those of which a name, and whether it is required,
     /// are kept.
-    pub(crate) fn keeping(&self, is_kept: impl Fn(&str, bool) -> bool) -> Self {
+    pub(crate) fn keep_parameters(&self, is_kept: impl Fn(&str, bool) -> bool) -> Self {
         let kept = self.parameters().filter(|(name, _, is_required)| is_kept(name, *is_required));
         let kept: Map<String, Json> =
             kept.map(|(name, schema, _)| (name.to_owned(), schema.clone())).collect();

@@ -203,6 +203,12 @@ impl Budget {
     pub const UNBOUNDED: Self =
         Self { steps: u32::MAX, calls: u32::MAX, tokens: u64::MAX, time_ms: u64::MAX };
 
+    /// The same with so many seconds, where some are given.
+    #[must_use]
+    pub fn with_seconds(self, seconds: Option<u64>) -> Self {
+        Self { time_ms: seconds.map_or(self.time_ms, |seconds| seconds.saturating_mul(1000)), ..self }
+    }
+
     /// Takes a step, and a call where it is one; `used_ms` is the time since the episode began.
     ///
     /// # Errors

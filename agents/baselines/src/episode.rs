@@ -171,9 +171,8 @@ impl<'a> Episode<'a> {
         if self.searches_by_itself && self.tool_searcher().is_some() {
             system.push_str(SEARCHED);
         }
-        let shared = context! { system, request, reflection => self.reflection };
-        let shared = context! { query => self.query(), ..shared };
-        render(role.prompt, &context! { ..input, ..shared })
+        let (query, reflection) = (self.query(), &*self.reflection);
+        render(role.prompt, &context! { ..input, ..context! { system, request, query, reflection } })
     }
 
     /// Asks in a role, and parses the reply. A malformed reply is sent back once with the error.

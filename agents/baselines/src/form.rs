@@ -21,14 +21,22 @@ pub(crate) struct ShownApi {
 }
 
 impl ShownApi {
-    /// Shows an API.
-    pub(crate) fn of(episode: &Episode<'_>, document: &Document) -> Self {
-        let outputs = signature(episode, document).outputs.join(", ");
+    /// Shows an API with the properties of its reply.
+    pub(crate) fn new(document: &Document, signature: &ApiSignature) -> Self {
+        let outputs = signature.outputs.join(", ");
         let arrow = if outputs.is_empty() { "" } else { " -> " };
         let Document { name, description, parameters } = document.clone();
         let form = format!("{name}({}){arrow}{outputs}", document.positions().join(", "));
         Self { name, form, description, parameters }
     }
+}
+
+/// Shows APIs with the properties of their replies, where the environment knows the schemas.
+pub(crate) fn show_apis<'a>(
+    episode: &'a Episode<'_>,
+    documents: impl IntoIterator<Item = &'a Document>,
+) -> impl Iterator<Item = ShownApi> {
+    documents.into_iter().map(|document| ShownApi::new(document, &signature(episode, document)))
 }
 
 /// An API with the properties of its reply, where the environment knows the schema.

@@ -10,7 +10,7 @@ const EMPHASIS: [char; 3] = ['*', '_', '`'];
 pub(crate) fn split_at<'a>(reply: &'a str, label: &str) -> Option<(&'a str, &'a str)> {
     let mut at = 0;
     for line in reply.split_inclusive('\n') {
-        if let Some(words) = behind(line, label) {
+        if let Some(words) = strip_label(line, label) {
             let from = reply.get(at + line.len() - words.len()..).unwrap_or_default();
             return Some((reply.get(..at).unwrap_or_default().trim(), from.trim()));
         }
@@ -19,29 +19,41 @@ pub(crate) fn split_at<'a>(reply: &'a str, label: &str) -> Option<(&'a str, &'a 
     None
 }
 
-/// What stands before the first line that begins with a label; all of the reply where there is none.
-pub(crate) fn before<'a>(reply: &'a str, label: &str) -> &'a str {
-    split_at(reply, label).map_or(reply, |(before, _)| before)
+/// Splits a reply as [`split_at`] does; where no line begins with the label, at the label and a colon inside of a line.
+pub(crate) fn split_anywhere<'a>(reply: &'a str, label: &str) -> Option<(&'a str, &'a str)> {
+    split_at(reply, label).or_else(|| reply.split_once(&format!("{label}:")))
 }
 
-/// The final answer, where a reply gives one.
-pub(crate) fn final_answer(reply: &str) -> Option<&str> {
-    let answer = split_at(reply, "Final Answer").or_else(|| reply.split_once("Final Answer:"));
-    answer.map(|(_, answer)| answer.trim())
+/// Cuts a reply before the first line that begins with a label: what follows is made up. All of the reply where there is none.
+/// Lines of the label that a reply begins with are dropped: its own words come after them.
+pub(crate) fn cut_before<'a>(reply: &'a str, label: &str) -> &'a str {
+    let mut rest = reply;
+    loop {
+        match split_at(rest, label) {
+            Some(("", _)) => rest = rest.trim_start().split_once('\n').map_or("", |(_, after)| after),
+            Some((before, _)) => return before,
+            None => return rest,
+        }
+    }
 }
 
-/// A text without the lines that begin with a label.
-pub(crate) fn without_lines(text: &str, label: &str) -> String {
-    text.lines().filter(|line| behind(line, label).is_none()).collect::<Vec<_>>().join("\n")
+/// Finds the final answer, where a reply gives one.
+pub(crate) fn find_final_answer(reply: &str) -> Option<&str> {
+    split_anywhere(reply, "Final Answer").map(|(_, answer)| answer.trim())
 }
 
-/// A name or a line without the marks around it.
-pub(crate) fn unmarked(text: &str) -> &str {
+/// Drops the lines of a text that begin with a label.
+pub(crate) fn drop_lines(text: &str, label: &str) -> String {
+    text.lines().filter(|line| strip_label(line, label).is_none()).collect::<Vec<_>>().join("\n")
+}
+
+/// Strips a name or a line of the marks around it.
+pub(crate) fn strip_marks(text: &str) -> &str {
     text.trim().trim_matches(MARKS)
 }
 
-/// What stands behind the label that a line begins with. The marks that close those before the label go with it.
-fn behind<'a>(line: &'a str, label: &str) -> Option<&'a str> {
+/// Strips a line of the label that it begins with. The marks that close those before the label go with it.
+fn strip_label<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     let is_mark = |c: char| c == '_' || MARKS.contains(&c);
     let words = line.trim_start_matches(is_mark).trim_start_matches("- ").trim_start_matches(is_mark);
     let is_marked = line.get(..line.len() - words.len())?.contains(EMPHASIS);
@@ -71,11 +83,22 @@ mod tests {
         check("The Action: I need is a search.", None);
         check("Action Input: {}", None);
         check("", None);
-        assert_eq!(before("a\nObservation: b", "Observation"), "a");
-        assert_eq!(final_answer("Known. Final Answer: 12"), Some("12"));
-        assert_eq!(final_answer("**Final Answer:** 12 €"), Some("12 €"));
-        assert_eq!(without_lines("Thought: a\n**Thought:** b\nfind it", "Thought"), "find it");
-        assert_eq!(unmarked(" **`Find`** "), "Find");
-        assert_eq!(unmarked("`_find_`"), "_find_");
+        assert_eq!(find_final_answer("Known. Final Answer: 12"), Some("12"));
+        assert_eq!(find_final_answer("**Final Answer:** 12 €"), Some("12 €"));
+        assert_eq!(drop_lines("Thought: a\n**Thought:** b\nfind it", "Thought"), "find it");
+        assert_eq!(strip_marks(" **`Find`** "), "Find");
+        assert_eq!(strip_marks("`_find_`"), "_find_");
+    }
+
+    #[test]
+    fn what_a_model_makes_up_is_cut_and_its_own_words_are_kept() {
+        let check =
+            |reply: &str, expect: &str| assert_eq!(cut_before(reply, "Observation"), expect, "{reply}");
+        check("a\nObservation: b", "a");
+        check("a", "a");
+        // A reply that begins with what it makes up goes on in its own words.
+        check("Observation: 2 rooms\nThought: a\nAction: Find", "Thought: a\nAction: Find");
+        check("\nObservation: b\n**Observation:** c\nThought: a\nObservation: d", "Thought: a");
+        check("Observation: b", "");
     }
 }

@@ -10,7 +10,7 @@ use diorama_engine::tools::TOOL_SEARCHER;
 use minijinja::{Value, context};
 
 use crate::episode::{Episode, Role, parse_words};
-use crate::labels::{final_answer, split_at};
+use crate::labels::{find_final_answer, split_at};
 use crate::restgpt::apis::{CallerForm, NamedApis};
 use crate::restgpt::executor::{Executor, PlannedCall};
 use crate::restgpt::parser::Parsing;
@@ -164,7 +164,7 @@ fn parse_steps(reply: &str, apis: &NamedApis) -> Result<Vec<PlannedStep>, ParseE
 
 /// Parses a reply of DEPS after a step: a plan or an answer.
 fn parse_replan(reply: &str, apis: &NamedApis) -> Result<Replan, ParseError> {
-    if let Some(answer) = final_answer(reply).filter(|answer| !answer.is_empty()) {
+    if let Some(answer) = find_final_answer(reply).filter(|answer| !answer.is_empty()) {
         return Ok(Replan::End(answer.to_owned()));
     }
     let plan = split_at(reply, "Plan").map_or(reply, |(_, plan)| plan);

@@ -22,7 +22,8 @@ pub(crate) async fn answer(
     let documents = episode.documents();
     let signatures: Vec<ApiSignature> =
         documents.iter().map(|document| signature(episode, document)).collect();
-    let apis: Vec<ShownApi> = documents.iter().map(|document| ShownApi::of(episode, document)).collect();
+    let shown = documents.iter().zip(&signatures);
+    let apis: Vec<ShownApi> = shown.map(|(document, signature)| ShownApi::new(document, signature)).collect();
     let role = if has_example { FEW_SHOT } else { ZERO_SHOT };
     let parse = |reply: &str| {
         find(reply, &signatures)

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::environment::{Finish, View};
 use crate::episode::{Episode, Role};
-use crate::labels::{before, final_answer, split_at, unmarked};
+use crate::labels::{cut_before, find_final_answer, split_anywhere, split_at, strip_marks};
 use crate::prompts::PromptError;
 use crate::role_model::{ParseError, Stop};
 use crate::toolbox::shorten;
@@ -32,12 +32,11 @@ enum Turn {
     Answer(String),
 }
 
-/// Parses a turn up to an observation that the model makes up. `structured`: answers are.
+/// Parses a turn without the observations that the model makes up. `structured`: answers are.
 fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
-    let reply = before(reply, "Observation");
-    let action = split_at(reply, "Action").map(|(_, action)| action);
-    let with_input = action
-        .and_then(|action| split_at(action, "Action Input").or_else(|| action.split_once("Action Input:")));
+    let own = cut_before(reply, "Observation");
+    let action = split_at(own, "Action").map(|(_, action)| action);
+    let with_input = action.and_then(|action| split_anywhere(action, "Action Input"));
     if let Some((name, input)) = with_input {
         return parse_action(name.trim().lines().next().unwrap_or_default(), input.trim(), structured);
     }
@@ -47,7 +46,7 @@ fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
     if let Some((_, input)) = in_brackets.filter(|(name, _)| ends_goal(name)) {
         return parse_ending(input, structured);
     }
-    match final_answer(reply) {
+    match find_final_answer(own) {
         Some(answer) if !answer.is_empty() => parse_ending(answer, structured),
         _ if structured => Err(ParseError::expected("`Action:` and `Action Input:`", reply)),
         _ => Err(ParseError::expected("`Action:` and `Action Input:`, or `Final Answer:`", reply)),
@@ -57,7 +56,7 @@ fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
 fn parse_action(action: &str, input: &str, structured: bool) -> Result<Turn, ParseError> {
     // `ToolSearcher("rooms")`: what stands in brackets is no part of the name.
     let (name, in_brackets) = action.split_once('(').unwrap_or((action, ""));
-    let name = unmarked(name).trim_matches(['[', ']']);
+    let name = strip_marks(name).trim_matches(['[', ']']);
     let input = if input.is_empty() { in_brackets.trim_end_matches([')', '*', '`']) } else { input };
     if ends_goal(name) {
         return parse_ending(input, structured);
@@ -117,7 +116,7 @@ pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
         let structured = finish_tool(episode.view()).is_some();
         let read = |reply: &str| parse(reply, structured).map(|turn| (turn, reply.to_owned()));
         let (turn, reply) = episode.ask_with(ROLE, messages.clone(), read).await?;
-        messages.push(Message::assistant(before(&reply, "Observation")));
+        messages.push(Message::assistant(cut_before(&reply, "Observation")));
         let observation = match turn {
             Turn::Call(call) => {
                 let reply = episode.call(&call).await?;

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use self::replies::{Candidates, Choice, Source, Sources, parse_choice, parse_completion, parse_extracted};
 use crate::episode::{Episode, Role};
-use crate::form::ShownApi;
+use crate::form::{ShownApi, show_apis};
 use crate::plan::{Execution, Plan, PlanArgument, conclude};
 use crate::role_model::Stop;
 use crate::toolbox::Document;
@@ -74,15 +74,10 @@ impl Chain<'_, '_> {
         task: &str,
         is_request: bool,
     ) -> Result<Choice, Stop> {
-        let shown = self.shown(candidates);
+        let shown: Vec<ShownApi> = show_apis(self.episode, candidates).collect();
         let known = self.episode.findings();
         let input = context! { candidates => shown, task, is_request, known };
         self.episode.ask(SELECT, input, |reply| parse_choice(reply, candidates, is_request)).await
-    }
-
-    /// APIs as prompts show them.
-    fn shown(&self, documents: &[Document]) -> Vec<ShownApi> {
-        documents.iter().map(|document| ShownApi::of(self.episode, document)).collect()
     }
 
     /// Plans the call of an API, with its required arguments completed. `purpose` names the argument that its reply is for.
@@ -96,7 +91,7 @@ impl Chain<'_, '_> {
             let document = all
                 .iter()
                 .find(|document| document.name == api)
-                .map(|document| document.keeping(|_, is_required| is_required));
+                .map(|document| document.keep_parameters(|_, is_required| is_required));
             let mut plan = Plan { api: api.to_owned(), arguments: Vec::new() };
             let Some(document) = document.filter(|document| document.parameters().next().is_some()) else {
                 return Ok(plan);
@@ -114,7 +109,7 @@ impl Chain<'_, '_> {
                 {
                     let is_filled =
                         |other: &str| plan.arguments.iter().any(|(own, _)| own.as_deref() == Some(other));
-                    let open = document.keeping(|other, _| !is_filled(other));
+                    let open = document.keep_parameters(|other, _| !is_filled(other));
                     sources = self.complete(&open, purpose).await?;
                 }
                 let filled = match sources.remove(name) {
@@ -135,7 +130,7 @@ impl Chain<'_, '_> {
             Completion::OneByOne => {
                 let mut sources = Sources::new();
                 for (name, ..) in document.parameters() {
-                    let one = document.keeping(|own, _| own == name);
+                    let one = document.keep_parameters(|own, _| own == name);
                     sources.extend(self.complete_all(&one, purpose).await?);
                 }
                 Ok(sources)
@@ -153,9 +148,9 @@ impl Chain<'_, '_> {
         let candidates: Vec<Candidates> = document.parameters().map(candidates_of).collect();
         let is_candidate =
             |api: &Document| candidates.iter().any(|argument| argument.apis.contains(&api.name));
-        let apis: Vec<Document> =
-            others.iter().map(|(api, _)| api).filter(|api| is_candidate(api)).cloned().collect();
-        let (apis, known) = (self.shown(&apis), self.episode.findings());
+        let apis = others.iter().map(|(api, _)| api).filter(|api| is_candidate(api));
+        let apis: Vec<ShownApi> = show_apis(self.episode, apis).collect();
+        let known = self.episode.findings();
         let input = context! { document, apis, candidates, purpose, known };
         let parse = |reply: &str| parse_completion(reply, document, &candidates);
         self.episode.ask(COMPLETE, input, parse).await

@@ -2,7 +2,8 @@
 //!
 //! A list of names, each typed by a resource (`movie`), an API (`SearchMovie`) or the place where it is looked up
 //! (`GET /search/movie`), becomes `examples` of a source world, and records that lead to them: a person so named
-//! stands in a cast, a company so named made a film. The world stands for a benchmark afterwards.
+//! stands in a cast, a company so named made a film, and a film has the director that is asked for. The world stands for a
+//! benchmark afterwards.
 //!
 //! ```
 //! use diorama_benchmarks::entities::{Entities, Entity};
@@ -26,6 +27,7 @@ use serde_json::{Value as Json, json};
 
 mod kin;
 mod parts;
+pub(crate) mod roles;
 
 /// A file with more names than this is refused.
 const MOST_NAMES: usize = 10_000;
@@ -33,7 +35,8 @@ const MOST_NAMES: usize = 10_000;
 /// A name and what it is a name of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
-    /// A resource, an API, or a method and a path (or a path alone) of an API that lists or shows the resource.
+    /// A resource, an API, or a method and a path (or a path alone) of an API that lists or shows the resource. Or a resource
+    /// and a member of the records that link it to others, whose values are kinds: `movie.job`.
     pub of: String,
     /// The name, as searches will give it.
     pub name: String,
@@ -70,9 +73,11 @@ impl Entities {
     /// GET /search/movie: [The Dark Knight]
     /// person: [Sofia Coppola]
     /// season: ["3"]
+    /// movie.job: [Director]
     /// ```
     ///
-    /// A number for a resource whose records are numbered parts of others is the least number of parts that each has.
+    /// A number for a resource whose records are numbered parts of others is the least number of parts that each has. A value of a
+    /// member of links is one that one link of each record has: each film has one director.
     ///
     /// # Errors
     /// When the text is not such a mapping.
@@ -124,6 +129,7 @@ impl Entities {
         doc.benchmark = true;
         let mut unplaced = Vec::new();
         let mut placed: IndexMap<String, IndexSet<String>> = IndexMap::new();
+        let mut roles = Vec::new();
         for entity in &self.all {
             if parts::make_room(doc, &entity.of, &entity.name) {
                 continue;
@@ -139,10 +145,15 @@ impl Entities {
                         add(resource, &field, &entity.name, &hidden);
                     }
                 }
+                Err(_) if roles::is_role(doc, &entity.of, &entity.name) => roles.push(entity),
                 Err(reason) => unplaced.push(Unplaced { entity: entity.clone(), reason }),
             }
         }
         kin::lead_to(doc, &placed);
+        // Named records lead to others by what is in these lists anyway: a role would be held twice.
+        for role in roles {
+            roles::give(doc, &role.of, &role.name);
+        }
         for resource in doc.resources.values_mut() {
             make_place(resource);
         }
@@ -160,7 +171,10 @@ fn place(doc: &WorldDoc, entity: &Entity) -> Result<(String, String), String> {
         None => {
             let known = [entity.of.clone(), resource_name(&entity.of)];
             known.into_iter().find(|name| doc.resources.contains_key(name)).ok_or_else(|| {
-                format!("`{}` is neither a resource, nor an API, nor the path of one", entity.of)
+                format!(
+                    "`{}` is neither a resource, nor an API, nor the path of one, nor a role (RESOURCE.MEMBER)",
+                    entity.of
+                )
             })?
         }
     };

@@ -43,20 +43,20 @@ pub fn text_of(path: &Path) -> Result<String, BenchmarkError> {
     std::fs::read_to_string(path).map_err(|source| BenchmarkError::Read { path: path.to_owned(), source })
 }
 
-/// Reads a JSON file; `expected` says its form.
+/// Parses a JSON file; `expected` says its form.
 ///
 /// # Errors
 /// When it cannot be read, or is of another form.
-pub fn json_of<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<T, BenchmarkError> {
+pub fn parse_json<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<T, BenchmarkError> {
     let wrong = |error| BenchmarkError::form(path, format!("{error}; expected {expected}"));
     serde_json::from_str(&text_of(path)?).map_err(wrong)
 }
 
-/// Reads a file of one JSON value a line; `expected` says the form of a line.
+/// Parses a file of one JSON value a line; `expected` says the form of a line.
 ///
 /// # Errors
 /// When it cannot be read, or a line is of another form.
-pub fn lines_of<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
+pub fn parse_lines<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
     let text = text_of(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
@@ -67,11 +67,22 @@ pub fn lines_of<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<
     lines.map(read).collect()
 }
 
-/// Returns the files of a folder whose names end in `ending`, sorted. A file stands for itself.
+/// Parses a file that is one JSON list, or has one of its values on each line; `expected` says the form.
+///
+/// # Errors
+/// When it cannot be read, or is of another form.
+pub fn parse_list<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
+    match text_of(path)?.trim_start().starts_with('[') {
+        true => parse_json(path, expected),
+        false => parse_lines(path, expected),
+    }
+}
+
+/// Returns the files of a folder whose names end in one of `endings`, sorted. A file stands for itself.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn files_of(path: &Path, ending: &str) -> Result<Vec<PathBuf>, BenchmarkError> {
+pub fn files_of(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, BenchmarkError> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
@@ -79,7 +90,7 @@ pub fn files_of(path: &Path, ending: &str) -> Result<Vec<PathBuf>, BenchmarkErro
     let entries = std::fs::read_dir(path).map_err(failed)?;
     let files: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry.map_err(failed)?.path())).collect();
     let mut files = files?;
-    files.retain(|file| file.to_string_lossy().ends_with(ending));
+    files.retain(|file| endings.iter().any(|ending| file.to_string_lossy().ends_with(ending)));
     files.sort();
     Ok(files)
 }

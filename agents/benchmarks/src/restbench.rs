@@ -1,28 +1,25 @@
 //! RestBench: the gold paths of a benchmark's queries, executed in order against a mock of the real service, and agents.
 //!
-//! Owns reading the queries, finding the records that they name, and replaying a path: each key in a path comes from an
-//! earlier reply of the same query, and must lead to a record of the name under which it stood there. For a key that no
-//! earlier reply shows, calls that lead to it are inserted, made and reported, or, as the paths are written, the path
-//! has failed. No word of a document is part of it: parameters and replies are read as the document's world describes them.
+//! Owns reading the queries, finding the records that they name, and replaying a path as it is written: each key in a path comes
+//! from an earlier reply of the same query, and must lead to a record of the name under which it stood there. A path that leaves
+//! a look-up out fails. No word of a document is part of it: parameters and replies are read as the document's world describes
+//! them.
 
 mod agents;
 mod answer;
 mod field;
-mod lookup;
 mod names;
 mod operation;
 mod query;
 mod replay;
-mod service;
 mod shown;
 
 pub use agents::{Asked, Pool};
 pub use answer::AnswerFact;
 pub use field::{Field, entities, imported};
 pub use operation::Operations;
-pub use query::{Paths, Query};
+pub use query::Query;
 pub use replay::replay;
-pub use service::{InSession, OverHttp, ServiceError};
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::material::{BenchmarkError, json_of, lines_of};
+use crate::material::{BenchmarkError, parse_lines, parse_list};
 use crate::reverse_chain::{Api, INSTANCES, Instance};
 
 pub use self::measure::{CUTS, Interval, MEASURES, Measured};
@@ -77,15 +77,16 @@ impl From<PoolLine> for ApiEntry {
 }
 
 impl Material {
-    /// Reads requests and their pool, both in lines of JSON; without a pool, Reverse Chain's instances, whose APIs are the pool.
+    /// Reads requests and their pool, both in lines of JSON; without a pool, Reverse Chain's instances, a list or one a line, whose
+    /// APIs are the pool.
     ///
     /// # Errors
     /// When a file cannot be read or is of another form, or a request names an API that is not in the pool.
     pub fn read(queries: &Path, pool: Option<&Path>) -> Result<Self, BenchmarkError> {
-        let Some(pool) = pool else { return Self::of_instances(queries, json_of(queries, INSTANCES)?) };
+        let Some(pool) = pool else { return Self::of_instances(queries, parse_list(queries, INSTANCES)?) };
         let form = r#"{"name", "description", "inputs": [names], "outputs": [names], "domain"?}"#;
-        let pool = lines_of::<PoolLine>(pool, form)?.into_iter().map(ApiEntry::from).collect();
-        Self::of_requests(queries, pool, lines_of(queries, r#"{"query", "apis": [names]}"#)?)
+        let pool = parse_lines::<PoolLine>(pool, form)?.into_iter().map(ApiEntry::from).collect();
+        Self::of_requests(queries, pool, parse_lines(queries, r#"{"query", "apis": [names]}"#)?)
     }
 
     /// Looks up the APIs of requests. Requests without an API are left out.
@@ -126,7 +127,7 @@ impl Material {
         let mut known: BTreeMap<(String, BTreeSet<String>, BTreeSet<String>), usize> = BTreeMap::new();
         for instance in instances {
             let mut gold = BTreeSet::new();
-            let called = instance.called();
+            let called = instance.list_called_apis();
             for api in instance.apis {
                 let sorted = |parameters: &IndexMap<String, Json>| parameters.keys().cloned().collect();
                 let key = (api.name.clone(), sorted(&api.input_params), sorted(&api.output_params));
@@ -199,6 +200,12 @@ mod tests {
         // A label names both; the instance's two APIs of one name cannot be told apart by it.
         assert_eq!(material.cases[1].gold, BTreeSet::from([0, 2]));
         assert!(read("[]").is_err() && read("{").is_err());
+        // The message for a file of another form names both forms: both are read.
+        assert!(read("{").unwrap_err().to_string().contains(INSTANCES));
+        let instances: Vec<Json> = serde_json::from_str(text).unwrap();
+        let lines: Vec<String> = instances.iter().map(Json::to_string).collect();
+        let by_line = read(&lines.join("\n")).unwrap();
+        assert_eq!((&by_line.cases, by_line.pool.len()), (&material.cases, 3));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::BenchmarkEnvironment;
 use crate::label::{Verdict, compare};
-use crate::material::{BenchmarkError, lines_of};
+use crate::material::{BenchmarkError, parse_lines};
 use crate::summary::{Measure, Outcome};
 use crate::task::Benchmark;
 use plan_only::PlanOnly;
@@ -150,7 +150,7 @@ pub struct Agreement {
 /// When the file cannot be read or a line is of another form.
 pub fn agreement(path: &Path) -> Result<Agreement, BenchmarkError> {
     let (mut share, mut disagreements) = (Share::default(), Vec::new());
-    for pair in lines_of::<Pair>(path, r#"{"label", "plan", "right"}"#)? {
+    for pair in parse_lines::<Pair>(path, r#"{"label", "plan", "right"}"#)? {
         let label = parse(&pair.label).map_err(|error| BenchmarkError::form(path, error.to_string()))?;
         let verdict = parse(&pair.plan).map(|plan| compare(&label, &plan, &|_| Vec::new()));
         let agrees = (verdict == Ok(Verdict::Right)) == pair.right;

@@ -12,22 +12,10 @@ use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use super::error::DatasetError;
 use super::file::{BatchRows, PreparedBatch};
 use super::writer::DatasetWriter;
-use crate::funnel::Funnel;
 use crate::plan::Batch;
 
 /// Batches that a thread may be ahead of the writer.
 const AHEAD: usize = 4;
-
-/// The progress of a run, for a progress bar.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Rows that are settled: rows written and rows exhausted, in this run.
-    pub row_indexes: u64,
-    /// Rows of all pending files.
-    pub slots_in_all: u64,
-    /// The sum of the batches' funnels so far, as the caller gave them.
-    pub funnel: Funnel,
-}
 
 /// Why driving ended early.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +36,7 @@ pub enum DriveError<E> {
 
 impl DatasetWriter {
     /// Makes all pending files. `make` gives the rows of a batch from the batch alone, on any of `threads` threads;
-    /// `progress` is called on the calling thread after each batch, in row order.
+    /// `progress` hears on the calling thread, after each batch in row order, how many rows of this run are settled: written or exhausted.
     ///
     /// # Errors
     /// The first error of `make` or of a file. Files finished before it stay, and a run that resumes keeps them.
@@ -56,7 +44,7 @@ impl DatasetWriter {
         &self,
         threads: usize,
         make: impl Fn(&Batch) -> Result<BatchRows, E> + Sync,
-        progress: impl FnMut(&Progress),
+        progress: impl FnMut(u64),
     ) -> Result<(), DriveError<E>> {
         let batches: Vec<&Batch> = self.pending().into_iter().flat_map(|file| &file.batches).collect();
         let threads = threads.clamp(1, batches.len().max(1));
@@ -92,19 +80,16 @@ impl DatasetWriter {
     fn write_pending<E>(
         &self,
         mut next: impl FnMut() -> Result<PreparedBatch, DriveError<E>>,
-        mut report: impl FnMut(&Progress),
+        mut progress: impl FnMut(u64),
     ) -> Result<(), DriveError<E>> {
-        let files = self.pending();
-        let mut progress =
-            Progress { slots_in_all: files.iter().map(|file| file.row_count()).sum(), ..Progress::default() };
-        for file in files {
+        let mut settled = 0;
+        for file in self.pending() {
             let mut writer = self.start_file(file)?;
             for _ in &file.batches {
                 let batch = next()?;
-                progress.funnel.add(&batch.made.funnel);
-                progress.row_indexes += writer.rows_of_batch(batch.made.batch);
+                settled += writer.rows_of_batch(batch.made.batch);
                 writer.submit(batch)?;
-                report(&progress);
+                progress(settled);
             }
             writer.finish()?;
         }

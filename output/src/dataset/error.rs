@@ -99,7 +99,6 @@ pub enum DatasetError {
 
 impl DatasetError {
     /// Returns true if another command line would help, and the same one never.
-    #[must_use]
     pub const fn is_usage(&self) -> bool {
         matches!(
             self,

@@ -122,7 +122,6 @@ impl FileWriter<'_> {
     }
 
     /// The number of rows of a batch; 0 for a batch of another file.
-    #[must_use]
     pub fn rows_of_batch(&self, batch: u64) -> u64 {
         let position = self.plan.batches.binary_search_by_key(&batch, |batch| batch.index).ok();
         let planned = position.and_then(|position| self.plan.batches.get(position));

@@ -104,7 +104,6 @@ impl RunRecord {
     }
 
     /// The first key in which another run differs, with both values: `` `seed` (found 1, expected 2) ``.
-    #[must_use]
     pub fn difference(&self, expected: &Self) -> Option<String> {
         self.difference_of_rows(expected).or_else(|| differ("shards", &self.shards, &expected.shards))
     }
@@ -168,7 +167,6 @@ impl Sidecar {
 
 impl ShardRecord {
     /// The name of a shard's marker, below the location.
-    #[must_use]
     pub fn name(shard: Shard) -> String {
         format!("{PROGRESS}/{}.json", shard.file_stem())
     }

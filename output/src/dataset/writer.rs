@@ -96,13 +96,11 @@ impl DatasetWriter {
     }
 
     /// The plan.
-    #[must_use]
     pub const fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// The files still to be made, in order.
-    #[must_use]
     pub fn pending(&self) -> Vec<&FilePlan> {
         if self.complete.is_some() {
             return Vec::new();

@@ -183,5 +183,5 @@ fn made(row: &Dialogue, conversation: &Conversation, checks: &Checks, new: u32, 
 /// `items[0].name` as the JSON pointer `/items/0/name`.
 fn pointer(path: &str) -> String {
     let names = path.split(['.', '[', ']']).filter(|name| !name.is_empty());
-    names.map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
+    names.map(|name| format!("/{}", diorama_seeds::pointer::escape(name))).collect()
 }

@@ -13,8 +13,32 @@ use super::options::{Answers, Arguments, Format, Parallel, RowId, Shape};
 use super::{endings, searched};
 use crate::row::{Dialogue, RowFault};
 
-/// A row as lines, without their ends: one in most formats; none where the format has nothing to say of the row.
-pub(super) fn lines(
+/// A row in a format.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// Lines without their ends: one in most formats; none where the format has nothing to say of the row.
+    pub(super) lines: Vec<String>,
+    /// The goals of a row with lines that have none, in the format that has a line for each goal.
+    pub(super) goals_left_out: u64,
+}
+
+/// Writes a row in a format.
+///
+/// # Errors
+/// The fault of a row that cannot be written.
+pub(super) fn write(
+    shape: &Shape,
+    number: u64,
+    row: &Dialogue,
+    list_mutants: ListMutants<'_>,
+) -> Result<Written, RowFault> {
+    if shape.format == Format::ReverseChain {
+        return benchmarks::reverse_chain(row, number, Conversation::of(row)?);
+    }
+    Ok(Written { lines: lines(shape, number, row, list_mutants)?, goals_left_out: 0 })
+}
+
+fn lines(
     shape: &Shape,
     number: u64,
     row: &Dialogue,
@@ -25,9 +49,6 @@ pub(super) fn lines(
         return Ok(vec![line]);
     }
     let mut conversation = Conversation::of(row)?;
-    if shape.format == Format::ReverseChain {
-        return benchmarks::reverse_chain(row, number, conversation);
-    }
     if shape.answers == Answers::Structured {
         if shape.format.is_reward() {
             endings::offer(&mut conversation, &endings::checks(row)?);

@@ -137,7 +137,6 @@ pub(super) struct Shape {
 
 impl Options {
     /// All rows, in this format's own way.
-    #[must_use]
     pub const fn new(format: Format) -> Self {
         Self {
             format,
@@ -204,7 +203,6 @@ impl Format {
     ];
 
     /// The name on the command line.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
@@ -223,7 +221,6 @@ impl Format {
     }
 
     /// Returns true if a line holds a prompt and the data that its reward needs.
-    #[must_use]
     pub const fn is_reward(self) -> bool {
         matches!(self, Self::PromptOnly | Self::NemoGym | Self::Verl)
     }

@@ -7,7 +7,7 @@ use std::fs;
 
 use serde_json::{Value as Json, json};
 
-use super::formats::lines;
+use super::formats::write;
 use super::{Answers, Exported, Format, ListMutants, Options, Rejected, Source, export};
 use crate::folder::tests::dataset;
 use crate::folder::{Folder, Selection};
@@ -144,7 +144,7 @@ const fn source<'a>(folder: &'a Folder, selection: &'a Selection) -> Source<'a> 
 
 /// The lines of a row, parsed.
 fn read(options: Options, row: &Dialogue) -> Vec<Json> {
-    let lines = lines(&options.shape().unwrap(), 0, row, &change_arguments).unwrap();
+    let lines = write(&options.shape().unwrap(), 0, row, &change_arguments).unwrap().lines;
     lines
         .iter()
         .map(|line| {
@@ -168,9 +168,9 @@ fn rows_that_are_not_json_are_named() {
     wrong_arguments.messages[2].tool_calls[0].function.arguments = "[1]".into();
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Jsonl) {
         let shape = Options::new(format).shape().unwrap();
-        let error = lines(&shape, 0, &wrong_tools, NO_MUTANTS).unwrap_err().to_string();
+        let error = write(&shape, 0, &wrong_tools, NO_MUTANTS).unwrap_err().to_string();
         assert_eq!(error, "row `d00000000`: column `tools` is not a list");
-        let error = lines(&shape, 0, &wrong_arguments, NO_MUTANTS).unwrap_err().to_string();
+        let error = write(&shape, 0, &wrong_arguments, NO_MUTANTS).unwrap_err().to_string();
         let expect = "column `messages` the arguments of `FindDentist` are no JSON object";
         assert!(error.contains(expect), "{error}");
     }
@@ -181,7 +181,7 @@ fn a_dataset_is_exported_whole_or_by_split() {
     let (guard, path) = dataset();
     let folder = Folder::open(Storage::local(&path)).unwrap();
     let out = guard.path().join("rows.jsonl");
-    let whole = Exported { rows: 80, lines: 80, left_out: 0, fault: None };
+    let whole = Exported { rows: 80, lines: 80, left_out: 0, goals_left_out: 0, fault: None };
     assert_eq!(
         export(&source(&folder, &Selection::default()), Options::new(Format::Jsonl), &out).unwrap(),
         whole
@@ -193,18 +193,18 @@ fn a_dataset_is_exported_whole_or_by_split() {
     let test = Options::new(Format::Trl);
     assert_eq!(
         export(&source(&folder, &of_test), test, &out).unwrap(),
-        Exported { rows: 20, lines: 20, left_out: 0, fault: None }
+        Exported { rows: 20, lines: 20, left_out: 0, goals_left_out: 0, fault: None }
     );
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 20);
     let test = Options::new(Format::TrlPromptCompletion);
     assert_eq!(
         export(&source(&folder, &of_test), test, &out).unwrap(),
-        Exported { rows: 20, lines: 40, left_out: 0, fault: None }
+        Exported { rows: 20, lines: 40, left_out: 0, goals_left_out: 0, fault: None }
     );
     let labels = Options::new(Format::ReverseChain);
     assert_eq!(
         export(&source(&folder, &Selection::default()), labels, &out).unwrap(),
-        Exported { rows: 80, lines: 40, left_out: 40, fault: None }
+        Exported { rows: 80, lines: 40, left_out: 40, goals_left_out: 0, fault: None }
     );
     let error = export(&source(&folder, &of_test), test, guard.path()).unwrap_err().to_string();
     assert!(error.ends_with("is a folder, expected the name of a file"), "{error}");

@@ -102,7 +102,6 @@ impl Tally {
     }
 
     /// Rows counted.
-    #[must_use]
     pub const fn rows(&self) -> u64 {
         self.counts.dialogues
     }
@@ -110,7 +109,6 @@ impl Tally {
 
 impl Folder {
     /// Compares the versions that made the rows with those at hand: rows made by others cannot be reproduced.
-    #[must_use]
     pub fn check_versions(&self, ours: &Versions) -> Vec<Failure> {
         let found = self.manifest().identity().versions;
         [
@@ -128,7 +126,6 @@ impl Folder {
 
     /// Compares every file with its size and checksum in the manifest, and looks for files that are missing or do not
     /// belong. Rows are not read.
-    #[must_use]
     pub fn check_files(&self) -> Vec<Failure> {
         let mut failures = self.check_listing();
         for (name, entry) in &self.manifest().files {
@@ -144,7 +141,6 @@ impl Folder {
     }
 
     /// Checks what a row says of itself: its split, its world, and that its JSON is JSON.
-    #[must_use]
     pub fn check_row(&self, file: &str, row: &Dialogue) -> Vec<Failure> {
         let mut failures = Vec::new();
         let mut fail = |what: String| {
@@ -168,7 +164,6 @@ impl Folder {
     }
 
     /// Checks what a row says of its making, which the manifest says of all.
-    #[must_use]
     pub fn check_provenance(&self, row: &Dialogue) -> Vec<String> {
         let provenance: Provenance = match serde_json::from_str(&row.provenance) {
             Ok(provenance) => provenance,
@@ -195,7 +190,6 @@ impl Folder {
     }
 
     /// Compares the rows as a whole with the manifest, and train with test. The tally has counted every row.
-    #[must_use]
     pub fn check_tally(&self, tally: &Tally) -> Vec<Failure> {
         let manifest = self.manifest();
         let mut failures = tally.repeated.clone();
@@ -235,7 +229,6 @@ impl Folder {
 
     /// Checks the order of the rows, and what funnel and layout say as far as the rows bear it out. The tally
     /// has counted and placed every row.
-    #[must_use]
     pub fn check_making(&self, tally: &Tally) -> Vec<Failure> {
         let Manifest { funnel, plan, .. } = self.manifest();
         let mut failures = tally.find_misplaced();
@@ -251,7 +244,6 @@ impl Folder {
     }
 
     /// Reads and checks everything on one thread.
-    #[must_use]
     pub fn check_all(&self) -> Vec<Failure> {
         let mut failures = self.check_files();
         let mut tally = Tally::default();
@@ -280,7 +272,6 @@ impl Folder {
 
     /// Compares the structured rows of a file with those that its rows give. A row that cannot be read is reported by
     /// whoever reads the file's rows.
-    #[must_use]
     pub fn check_structured(&self, rows: &str) -> Vec<Failure> {
         // Datasets of earlier versions have none.
         if self.manifest().schema_version < SCHEMA_VERSION {
@@ -321,7 +312,6 @@ impl Folder {
     }
 
     /// Compares the files of rows with their checksums.
-    #[must_use]
     pub fn check_row_files(&self) -> Vec<Failure> {
         let files =
             self.row_files().into_iter().filter_map(|name| Some((name, self.manifest().files.get(name)?)));

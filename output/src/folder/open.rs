@@ -55,19 +55,16 @@ impl Folder {
     }
 
     /// Where it is.
-    #[must_use]
     pub const fn storage(&self) -> &Storage {
         &self.storage
     }
 
     /// Returns the manifest.
-    #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
     /// The names of the files of rows, train first, in order.
-    #[must_use]
     pub fn row_files(&self) -> Vec<&str> {
         let mut names: Vec<&str> =
             self.manifest.files.keys().map(String::as_str).filter(|name| is_rows(name)).collect();
@@ -166,7 +163,6 @@ impl Folder {
     }
 
     /// Where a world is stored.
-    #[must_use]
     pub fn world_place(&self, id: &str) -> Option<&WorldPlace> {
         self.worlds.get(id)
     }

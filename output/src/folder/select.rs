@@ -39,13 +39,11 @@ const MAX_NAMED: usize = 40;
 
 impl Selection {
     /// The rows of one split.
-    #[must_use]
     pub fn of_split(split: Split) -> Self {
         Self { split: Some(split), ..Self::default() }
     }
 
     /// Returns true if all rows are wanted.
-    #[must_use]
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
@@ -75,7 +73,6 @@ impl Selection {
     }
 
     /// Returns true if a row is what is asked for. The limit is not looked at.
-    #[must_use]
     pub fn takes(&self, row: &Dialogue) -> bool {
         let among = |names: &[String], name: &String| names.is_empty() || names.contains(name);
         self.split.is_none_or(|split| split == row.split)

@@ -95,7 +95,6 @@ pub struct Provenance {
 
 impl UserFacts {
     /// The script. Of a row of the first format: one goal, whose later turns answer one message each.
-    #[must_use]
     pub fn script(self, opening: &str) -> Script {
         match self {
             Self::Script(script) => script,

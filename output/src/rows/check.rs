@@ -5,7 +5,6 @@ use crate::row::{Dialogue, Message, RowFault};
 
 impl Dialogue {
     /// Bytes of text in the row, which bound the size of row groups.
-    #[must_use]
     pub fn text_bytes(&self) -> usize {
         let bytes = |column: &Column| match column.cell {
             Cell::Text(get, _) => get(self).len(),

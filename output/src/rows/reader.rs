@@ -104,14 +104,12 @@ impl RowFile {
     }
 
     /// The number of rows.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         let groups = self.file.metadata.metadata().row_groups();
         groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
     }
 
     /// The number of row groups.
-    #[must_use]
     pub fn groups(&self) -> usize {
         self.file.metadata.metadata().num_row_groups()
     }

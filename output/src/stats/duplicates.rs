@@ -13,7 +13,6 @@ pub struct Duplicates {
 }
 
 /// The shingles of a text, sorted, each once.
-#[must_use]
 pub fn shingles(words: &[String]) -> Box<[u64]> {
     let mut set: Vec<u64> = match words {
         [] => Vec::new(),
@@ -32,7 +31,6 @@ impl Duplicates {
     }
 
     /// The number of texts that repeat an earlier one so nearly.
-    #[must_use]
     pub fn count(&self, nearness: Nearness) -> u64 {
         let sets = self.ranked();
         let mut seen: HashSet<&[u32]> = HashSet::new();
@@ -103,13 +101,11 @@ const fn prefix_length(size: usize, nearness: Nearness) -> usize {
 }
 
 /// Returns true if intersection / union is 0.8 or more.
-#[must_use]
 pub fn similar<T: Ord>(left: &[T], right: &[T]) -> bool {
     are_near(left, right, Nearness::FourFifths)
 }
 
 /// Returns true if intersection / union is so great, computed in whole numbers.
-#[must_use]
 pub fn are_near<T: Ord>(left: &[T], right: &[T], nearness: Nearness) -> bool {
     let fifths = nearness as usize;
     let (small, large) = (left.len().min(right.len()), left.len().max(right.len()));

@@ -63,7 +63,6 @@ impl PartFile {
     }
 
     /// The final name.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -148,7 +147,6 @@ pub fn fingerprint(path: &Path) -> Result<Option<Fingerprint>, StorageError> {
 }
 
 /// Size and checksum of bytes.
-#[must_use]
 pub fn fingerprint_bytes(bytes: &[u8]) -> Fingerprint {
     Fingerprint { size: bytes.len() as u64, blake3: blake3::hash(bytes).to_hex().to_string() }
 }

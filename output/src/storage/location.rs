@@ -53,7 +53,6 @@ impl Provider {
     }
 
     /// The beginning of the names of its settings in the environment.
-    #[must_use]
     pub const fn settings_prefix(self) -> &'static str {
         match self {
             Self::S3 => "AWS_",
@@ -65,7 +64,6 @@ impl Provider {
 
 impl Location {
     /// The full name of a file below it.
-    #[must_use]
     pub fn join(&self, name: &str) -> String {
         match self {
             Self::Local(path) if name.is_empty() => path.display().to_string(),
@@ -76,7 +74,6 @@ impl Location {
     }
 
     /// The folder, if it is local.
-    #[must_use]
     pub fn as_local(&self) -> Option<&Path> {
         match self {
             Self::Local(path) => Some(path),

@@ -9,7 +9,7 @@ use super::apis::{CallerForm, NamedApi, NamedApis};
 use super::parser::{self, Parsing};
 use super::roles::{CALLER, CallerTurn, TOOL_CALLER, parse_caller_turn};
 use crate::episode::{Episode, Role};
-use crate::labels::before;
+use crate::labels::cut_before;
 use crate::operation::Operation;
 use crate::role_model::Stop;
 use crate::toolbox::{Document, shorten};
@@ -74,7 +74,7 @@ impl Executor {
                 let input = context! { api, api_description, about => description, instructions => question };
                 parser::read(episode, self.parsing, &call, &reply.body, input).await?
             };
-            messages.push(Message::assistant(before(&words, "Response")));
+            messages.push(Message::assistant(cut_before(&words, "Response")));
             messages.push(Message::user(format!("Response: {response}")));
         }
         Err(Stop::Ended("the caller makes call after call without a result".to_owned()))

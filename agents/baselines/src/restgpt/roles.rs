@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::apis::{NamedApi, NamedApis};
 use crate::episode::Role;
-use crate::labels::{before, final_answer, split_at, unmarked, without_lines};
+use crate::labels::{cut_before, drop_lines, find_final_answer, split_anywhere, split_at, strip_marks};
 use crate::operation::RequestPlan;
 use crate::role_model::ParseError;
 
@@ -61,15 +61,15 @@ pub(crate) enum CallerTurn {
 
 /// Parses a reply of the planner up to a response that the model makes up. Lines of thought are no step.
 pub(crate) fn parse_plan(reply: &str) -> Result<Plan, ParseError> {
-    let reply = before(reply, "API response");
-    if let Some(answer) = final_answer(reply) {
+    let reply = cut_before(reply, "API response");
+    if let Some(answer) = find_final_answer(reply) {
         return match answer {
             "" => Err(ParseError::expected("words after `Final Answer:`", reply)),
             answer => Ok(Plan::End(answer.to_owned())),
         };
     }
-    let text = without_lines(reply, "Thought");
-    let text = split_at(&text, STEP).map_or(text.trim(), |(_, step)| before(step, STEP));
+    let text = drop_lines(reply, "Thought");
+    let text = split_at(&text, STEP).map_or(text.trim(), |(_, step)| cut_before(step, STEP));
     if let Some(instruction) = continued(text) {
         return Ok(Plan::Continue(instruction.to_owned()));
     }
@@ -91,11 +91,11 @@ fn continued(text: &str) -> Option<&str> {
 
 /// Parses a reply of the selector, which has to name a visible API or to say that none is needed.
 pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection, ParseError> {
-    let reply = before(reply, "API response");
-    let text = without_lines(reply, "Thought");
+    let reply = cut_before(reply, "API response");
+    let text = drop_lines(reply, "Thought");
     let text = split_at(&text, "API calling").map_or(text.trim(), |(_, calling)| calling);
-    if let Some(end) = unmarked(text).strip_prefix("No API call needed") {
-        let answer = final_answer(end).unwrap_or(end);
+    if let Some(end) = strip_marks(text).strip_prefix("No API call needed") {
+        let answer = find_final_answer(end).unwrap_or(end);
         return Ok(Selection::Answer(answer.trim_start_matches(['.', '*', ' ', '\n']).trim().to_owned()));
     }
     let apis = apis.named_in(text, ", or `No API call needed.`")?;
@@ -104,7 +104,7 @@ pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection
 
 /// Parses a reply of the caller up to a response that the model makes up.
 pub(crate) fn parse_caller_turn(reply: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
-    let reply = before(reply, "Response");
+    let reply = cut_before(reply, "Response");
     let (operation, result) = (split_at(reply, "Operation"), split_at(reply, "Execution Result"));
     match (operation, result) {
         (Some((start, text)), result) if result.is_none_or(|(other, _)| start.len() < other.len()) => {
@@ -118,8 +118,8 @@ pub(crate) fn parse_caller_turn(reply: &str, planned: &[&NamedApi]) -> Result<Ca
 
 fn parse_operation(text: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
     let missing = || ParseError::expected("`Input:` with one JSON object after the operation", text);
-    let (name, input) = split_at(text, "Input").or_else(|| text.split_once("Input:")).ok_or_else(missing)?;
-    let name = unmarked(name);
+    let (name, input) = split_anywhere(text, "Input").ok_or_else(missing)?;
+    let name = strip_marks(name);
     let Ok(Json::Object(input)) = json_in(input) else { return Err(missing()) };
     let call = match planned.iter().any(|api| api.operation.is_some()) {
         true => parse_request(name, &input, planned)?,

@@ -19,6 +19,20 @@ async fn react_acts_on_text_and_reads_no_observation_that_the_model_makes_up() {
 }
 
 #[tokio::test]
+async fn react_reads_the_action_of_a_reply_that_begins_with_an_observation() {
+    let input = r#"{"name": "Ana Reis"}"#;
+    let turn =
+        format!("Observation: 404 made up\nThought: the id\nAction: FindPatient\nAction Input: {input}");
+    let done = format!("Action: finish\nAction Input: {DONE}");
+    let ran = run(Clinic::new(), texts(&[&turn, &done]), Method::ReAct).await;
+    assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"]);
+    assert!(ran.notes().is_empty() && !ran.text(1).contains("made up"), "{:?} {}", ran.notes(), ran.text(1));
+    // A reply that is nothing else is shown in the error.
+    let ran = run(Clinic::new(), texts(&["Observation: 404 made up", &done]), Method::ReAct).await;
+    assert!(ran.notes()[0].contains("found `Observation: 404 made up`"), "{:?}", ran.notes());
+}
+
+#[tokio::test]
 async fn react_ends_a_goal_under_every_name_of_its_prompt_and_never_calls_it() {
     // Where answers are structured, `finish` in any case ends the goal; an answer in words is asked for as `finish`.
     for action in ["finish", "Finish", "FINISH()", "Final Answer"] {

@@ -66,7 +66,12 @@ async fn restgpt_without_its_parser_has_a_model_read_the_reply() {
     let ran = run(Clinic::new(), script, by_tools(Planning::None, Parsing::Model)).await;
     assert_eq!(ran.roles(), ["selector", "caller", "parser", "caller", "selector", "ending"]);
     // The model is given the JSON and the question, and is asked for no program; the caller sees what it read.
-    assert!(ran.text(2).contains("patient_id") && ran.text(2).contains("Which id?"));
+    let expect = "API: FindPatient\nAPI description: Finds a patient by name.\n\
+                  Arguments of this call: {\"name\": \"Ana Reis\"}\n\n\
+                  The response, long lists cut:\n\
+                  {\"patients\":[{\"patient_id\":7,\"name\":\"Ana Reis\"}]}\n\n\
+                  The response is about: \n\nQuestion: Which id?\n\nAnswer:";
+    assert_eq!(ran.sent[2].messages.last(), Some(&Message::user(expect)));
     assert!(!ran.text(2).contains("jq"), "{}", ran.text(2));
     assert!(ran.text(3).contains("Response: Ana Reis has the id 7.") && !ran.text(3).contains("patient_id"));
     assert_eq!(ran.ending().unwrap().message, "the id is 7");

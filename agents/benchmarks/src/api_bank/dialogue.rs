@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::material::{BenchmarkError, files_of, lines_of, stem_of};
+use crate::material::{BenchmarkError, files_of, parse_lines, stem_of};
 
 /// A recorded dialogue.
 #[derive(Clone, Debug)]
@@ -66,10 +66,10 @@ pub fn dialogues(folder: &Path) -> Result<Vec<Dialogue>, BenchmarkError> {
     }
     let mut found = Vec::new();
     for level in [1, 2] {
-        for file in files_of(&folder.join("dialogues").join(format!("level-{level}")), ".jsonl")? {
+        for file in files_of(&folder.join("dialogues").join(format!("level-{level}")), &[".jsonl"])? {
             let expected = "{role: User, AI or API, ..}";
             let turns: Result<Vec<Turn>, String> =
-                lines_of::<Line>(&file, expected)?.into_iter().map(Line::turn).collect();
+                parse_lines::<Line>(&file, expected)?.into_iter().map(Line::turn).collect();
             let turns = turns.map_err(|role| {
                 BenchmarkError::form(&file, format!("found the role {role}, expected User, AI or API"))
             })?;

@@ -29,7 +29,7 @@ pub fn scenarios(folder: &Path) -> Result<Vec<Scenario>, BenchmarkError> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    files_of(&folder, ".txt")?.iter().map(|file| scenario(file)).collect()
+    files_of(&folder, &[".txt"])?.iter().map(|file| scenario(file)).collect()
 }
 
 fn scenario(file: &Path) -> Result<Scenario, BenchmarkError> {

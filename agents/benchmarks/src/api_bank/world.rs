@@ -16,7 +16,7 @@ use super::calculator::calculate;
 use super::dialogue::{Dialogue, Gold};
 use super::scenario::Scenario;
 use super::search::NearestSearch;
-use crate::material::{BenchmarkError, json_of};
+use crate::material::{BenchmarkError, parse_json};
 
 /// Services outside of the system, whose answers are those that were recorded, as in the benchmark's own system.
 const SERVICES: [(&str, &[&str]); 5] = [
@@ -310,7 +310,7 @@ impl Databases<'_> {
         if !path.is_file() {
             return Ok(Map::new());
         }
-        json_of(&path, "a JSON object")
+        parse_json(&path, "a JSON object")
     }
 
     /// A record for each item, or member, of each member of a database.

@@ -15,9 +15,8 @@ use serde_json::Value as Json;
 
 use super::answer::{TypedFact, states};
 use super::field::Field;
-use super::query::{Paths, Query};
+use super::query::Query;
 use super::replay::Replayer;
-use super::service::ServiceError;
 use crate::environment::{BenchmarkEnvironment, Counterpart, told_all};
 use crate::summary::{Measure, Outcome};
 use crate::task::Benchmark;
@@ -119,16 +118,12 @@ impl Benchmark for Pool {
 
 impl Asked {
     /// Returns a query for agents, with its gold path executed; `jq` reads the facts of its answer.
-    ///
-    /// # Errors
-    /// When a call is not the world's.
-    pub fn new(field: &Field, index: usize, query: Query, jq: &dyn JqRunner) -> Result<Self, ServiceError> {
-        let replayer = Replayer::new(&field.operations, field.service(), &query, Paths::Completed);
-        let replayed = replayer.run()?;
+    pub fn new(field: &Field, index: usize, query: Query, jq: &dyn JqRunner) -> Self {
+        let replayed = Replayer::new(&field.operations, field.answers(), &query).run();
         let has_chosen_ids = replayed.has_chosen_ids();
         let walked = replayed.filled(&query).filter(|_| !has_chosen_ids);
         let facts = replayed.facts(&query, jq);
-        Ok(Self { index, query, walked, has_chosen_ids, facts })
+        Self { index, query, walked, has_chosen_ids, facts }
     }
 }
 

@@ -14,10 +14,9 @@ use diorama_seeds::task::Call;
 use diorama_simulator::http::openapi::document;
 use serde_json::Value as Json;
 
-use super::names::{named, parts};
+use super::names::{named, parts, roles};
 use super::operation::{Operations, fill};
 use super::query::Query;
-use super::service::InSession;
 use crate::entities::{Entities, Entity};
 use crate::material::{BenchmarkError, stem_of, text_of};
 
@@ -51,10 +50,13 @@ impl Field {
         Ok(Self { doc: Arc::new(doc), base, operations, noise, openapi, seed })
     }
 
-    /// Returns a session of the document's world that answers gold paths.
-    #[must_use]
-    pub fn service(&self) -> InSession<'_> {
-        InSession::new(&self.doc, self.session(&self.base))
+    /// Returns what answers calls in a new session of the document's world: with a status and a body.
+    pub(super) fn answers(&self) -> impl FnMut(&Call) -> (u16, Json) + use<> {
+        let mut session = self.session(&self.base);
+        move |call| {
+            let entry = session.call(call);
+            (entry.reply.status, entry.reply.json_tree(&session.base().world().zone))
+        }
     }
 
     /// The clock of the document's world.
@@ -116,7 +118,7 @@ impl Field {
         let Some(api) = self.doc.apis.iter().find(|api| api.name == call.api) else {
             return call.api.clone();
         };
-        let (path, _) = fill(&api.path, &call.arguments, str::to_owned);
+        let (path, _) = fill(&api.path, &call.arguments);
         format!("{} {path}", api.method)
     }
 }
@@ -132,13 +134,15 @@ pub fn imported(document: &Path) -> Result<WorldDoc, BenchmarkError> {
     Ok(imported.map_err(|report| BenchmarkError::World(report.to_string()))?.doc)
 }
 
-/// Returns the names that queries name, as a world must have them.
+/// Returns the names that queries name, and the roles that they ask for, as a world must have them.
 #[must_use]
 pub fn entities(queries: &[Query], operations: &Operations) -> Entities {
     let names = queries.iter().flat_map(|query| named(query, operations));
     let names = names.map(|named| Entity { of: format!("GET {}", named.path), name: named.name });
     let parts = parts(queries, operations).into_iter();
-    Entities::new(names.chain(parts.map(|(of, number)| Entity { of, name: number.to_string() })))
+    let parts = parts.map(|(of, number)| Entity { of, name: number.to_string() });
+    let roles = roles(queries, operations).into_iter().map(|(of, name)| Entity { of, name });
+    Entities::new(names.chain(parts).chain(roles))
 }
 
 fn made(doc: &WorldDoc, seed: u64) -> Result<Arc<Base>, BenchmarkError> {

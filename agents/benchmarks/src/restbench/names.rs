@@ -1,11 +1,12 @@
 //! The records that a query names: quoted and capitalised spans, typed by the searches of its gold path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use diorama_seeds::english::{stem, words};
+use diorama_seeds::english::{singular, stem, words};
 
-use super::operation::{Operations, Takes};
+use super::operation::{Operation, Operations, Takes};
 use super::query::Query;
+use crate::entities::roles::RoleMember;
 
 /// A record that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub(super) fn named(query: &Query, operations: &Operations) -> Vec<Named> {
 
 /// Returns where the record is looked up whose key the first call of a path takes, and its resource.
 fn first_key(query: &Query, operations: &Operations) -> Option<(String, String)> {
-    let resource = operations.find(query.solution.first()?)?.keys().next()?;
+    let (_, resource) = operations.find(query.solution.first()?)?.keys().next()?;
     let details = || operations.details(resource).map(|(details, _)| details);
     let place = operations.search(resource).or_else(details)?;
     Some((place.path.clone(), resource.to_owned()))
@@ -69,6 +70,39 @@ pub(super) fn parts(queries: &[Query], operations: &Operations) -> BTreeMap<Stri
         }
     }
     parts
+}
+
+/// Returns the roles that queries ask for, as the words for kinds of things are written, in lower case: where they belong
+/// (`movie.job`), and the role. A role belongs to the end of a link below which more than half of the queries that say it look last.
+pub(super) fn roles(queries: &[Query], operations: &Operations) -> Vec<(String, String)> {
+    let said = |query: &Query| -> BTreeSet<String> {
+        let words = query.query.split(|c: char| !c.is_alphanumeric());
+        words.filter(|word| word.starts_with(char::is_lowercase)).map(singular).collect()
+    };
+    let said: Vec<(&Query, BTreeSet<String>)> = queries.iter().map(|query| (query, said(query))).collect();
+    let mut found = Vec::new();
+    for RoleMember { ends, member, .. } in operations.role_members() {
+        // A role that one list shows may be had in another of the same member.
+        let alike = operations.role_members().iter().filter(|other| other.member == *member);
+        for kind in alike.flat_map(|other| &other.kinds).collect::<BTreeSet<_>>() {
+            let is_said =
+                |(_, said): &&(&Query, BTreeSet<String>)| words(kind).all(|word| said.contains(&word));
+            // Below one end of a link, records of another show the member.
+            let is_below = |step: &Operation, end: &String| {
+                let mut others = ends.iter().filter(|other| *other != end);
+                step.subjects.contains(end) && others.any(|other| step.shows(other, member))
+            };
+            let end_below = |(query, _): &(&Query, BTreeSet<String>)| {
+                let mut steps = query.solution.iter().rev().filter_map(|step| operations.find(step));
+                steps.find_map(|step| ends.iter().find(|end| is_below(step, end)))
+            };
+            let below: Vec<&String> = said.iter().filter(is_said).filter_map(end_below).collect();
+            let count = |end: &&String| below.iter().filter(|other| *other == end).count();
+            let most = ends.iter().find(|end| 2 * count(end) > below.len());
+            found.extend(most.map(|end| (format!("{end}.{member}"), kind.clone())));
+        }
+    }
+    found
 }
 
 /// Returns the number of a part: `season 3`, `the second season`. It is 1 where none is said.
@@ -206,6 +240,39 @@ mod tests {
         check("Is Kite Hill in the Top-10 rated list of the Reel DB?", &["Kite Hill"]);
         check("the director of Kite Hill Season 1 and Moon Street", &["Kite Hill", "Moon Street"]);
         check("What is the top-1 rated Show?", &[]);
+    }
+
+    #[test]
+    fn roles_are_kinds_that_are_asked_for_in_lower_case_below_one_end() {
+        let source = "{world: 1, name: films, clock: 2026-03-02T09:00, resources: {
+            film: {key: film_id, fields: {}}, person: {key: person_id, display: name, fields: {name: {type: string}}},
+            crew: {key: crew_id, each: [{of: person, by: person_id, min: 1, max: 1}], fields: {film_id: {ref: film}, person_id: {ref: person},
+              job: {type: string, fake: {provider: pick, of: [Director, Art, Casting, Sound Editor]}}}}}, apis: [
+            {name: A, method: GET, path: '/film/{film_id}/crew', parameters: {film_id: {ref: film}}, behaviour: {get: film},
+             contract: {reply: {properties: {crew: {items: {x-resource: person, properties: {id: {}, name: {}, job: {}}}}}}}},
+            {name: B, method: GET, path: '/person/{person_id}/films', parameters: {person_id: {ref: person}}, behaviour: {get: person},
+             contract: {reply: {properties: {films: {items: {x-resource: film, properties: {id: {}, job: {}}}}}}}}]}";
+        let operations = Operations::of(&diorama_seeds::world::read("films", source.as_bytes()).unwrap());
+        let (crew, films) = ("GET /film/{id}/crew", "GET /person/{id}/films");
+        let check = |texts: &[(&str, &[&str])], expect: &[(&str, &str)]| {
+            let query = |(text, path): &(&str, &[&str])| Query {
+                query: (*text).to_owned(),
+                solution: path.iter().map(|step| (*step).to_owned()).collect(),
+                answer: Vec::new(),
+            };
+            let queries: Vec<Query> = texts.iter().map(query).collect();
+            let found = roles(&queries, &operations);
+            let found: Vec<(&str, &str)> = found.iter().map(|(of, kind)| (&**of, &**kind)).collect();
+            assert_eq!(found, expect, "{texts:?}");
+        };
+        check(&[("Who are the directors of Kites?", &[crew])], &[("film.job", "Director")]);
+        check(&[("the cast and the sound of Sword Art Online", &[crew])], &[]);
+        check(&[("Which sound editor is it?", &["GET /film/{id}"])], &[]);
+        // Who looks for other films of a director looks below the person last.
+        let other = ("more films of the director of Kites", &[crew, films][..]);
+        check(&[other], &[("person.job", "Director")]);
+        let who = ("the director of Kites", &[crew][..]);
+        check(&[other, who, who], &[("film.job", "Director")]);
     }
 
     #[test]

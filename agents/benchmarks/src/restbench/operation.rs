@@ -7,6 +7,7 @@ use diorama_seeds::english::{singular, split_identifier, words};
 use serde_json::{Map, Value as Json};
 
 use super::shown::{Shown, shown};
+use crate::entities::roles::{self, RoleMember};
 
 /// The operations of a document.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Operations {
     all: Vec<Operation>,
     /// Words of the document's title and of its paths, in the singular: none of them names a record.
     words: BTreeSet<String>,
+    /// Members of links whose values are kinds.
+    role_members: Vec<RoleMember>,
 }
 
 /// An operation.
@@ -31,8 +34,8 @@ pub(super) struct Operation {
     pub(super) shown: Vec<Shown>,
     /// Resource of which the reply is one record.
     pub(super) gets: Option<String>,
-    /// Resource of which the reply lists records.
-    pub(super) lists: Option<String>,
+    /// Resources whose records the reply is about: that, and what each of its records stands below.
+    pub(super) subjects: Vec<String>,
 }
 
 /// A parameter.
@@ -42,7 +45,6 @@ pub(super) struct Parameter {
     /// Literal segment before it in the path, in the singular.
     pub(super) noun: String,
     pub(super) takes: Takes,
-    pub(super) is_required: bool,
 }
 
 /// Values that a parameter takes.
@@ -67,11 +69,16 @@ impl Operations {
         let segments = doc.apis.iter().flat_map(|api| api.path.split('/')).filter(|part| !is_parameter(part));
         let title = doc.title.iter().flat_map(|title| words(title));
         let all = segments.flat_map(split_identifier).chain(title).map(|word| singular(&word));
-        Self { words: all.collect(), all: doc.apis.iter().map(|api| Operation::of(doc, api)).collect() }
+        Self {
+            words: all.collect(),
+            role_members: roles::list(doc),
+            all: doc.apis.iter().map(|api| Operation::of(doc, api)).collect(),
+        }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Operation> {
-        self.all.iter()
+    /// Returns the members of links whose values are kinds.
+    pub(super) fn role_members(&self) -> &[RoleMember] {
+        &self.role_members
     }
 
     /// Returns true where a word is one of the document's own.
@@ -121,17 +128,19 @@ impl Operation {
             let takes = Takes::of(api, name, field);
             let is_required = noun.is_some() || (!field.optional && field.default.is_none());
             let is_used = is_required || matches!(takes, Takes::Name(_));
-            let noun = noun.unwrap_or_default();
-            is_used.then(|| Parameter { name: name.clone(), noun, takes, is_required })
+            is_used.then(|| Parameter { name: name.clone(), noun: noun.unwrap_or_default(), takes })
         });
+        let gets = api.behaviour.get.clone().filter(|_| api.method.as_str() == "GET");
+        let kept = gets.as_ref().and_then(|resource| doc.resources.get(resource));
+        let above = kept.into_iter().flat_map(|resource| &resource.each).map(|each| each.of.clone());
         Self {
             api: api.name.clone(),
             method: api.method.to_string(),
             path: api.path.clone(),
             parameters: parameters.collect(),
             shown: shown(doc, api),
-            gets: api.behaviour.get.clone().filter(|_| api.method.as_str() == "GET"),
-            lists: api.behaviour.list.clone(),
+            subjects: gets.iter().cloned().chain(above).collect(),
+            gets,
         }
     }
 
@@ -143,19 +152,24 @@ impl Operation {
         })
     }
 
-    /// Returns the resources whose keys a call must give.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.parameters.iter().filter(|parameter| parameter.is_required).filter_map(|parameter| {
-            match &parameter.takes {
-                Takes::Key(resource) => Some(&**resource),
-                _ => None,
-            }
+    /// Returns the parameters that take keys, with the resources.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.parameters.iter().filter_map(|parameter| match &parameter.takes {
+            Takes::Key(resource) => Some((&*parameter.name, &**resource)),
+            _ => None,
         })
     }
 
-    /// Returns the resources of which the reply shows records.
-    pub(super) fn shows(&self) -> impl Iterator<Item = &str> {
-        self.shown.iter().flat_map(|shown| &shown.resources).map(String::as_str)
+    /// Returns true where a record of a resource in the reply shows a member.
+    pub(super) fn shows(&self, resource: &str, member: &str) -> bool {
+        let has = |all: &[String], wanted: &str| all.iter().any(|one| one == wanted);
+        self.shown.iter().any(|shown| has(&shown.resources, resource) && has(&shown.members, member))
+    }
+
+    /// Returns the last parameter of the path and its resource, where it takes the key of a record.
+    pub(super) fn below(&self) -> Option<(&str, &str)> {
+        let last = self.path.rsplit('/').find(|segment| is_parameter(segment))?;
+        self.keys().find(|(name, _)| last == format!("{{{name}}}"))
     }
 }
 
@@ -178,18 +192,14 @@ fn noun_before(path: &str, parameter: &str) -> Option<String> {
     Some(singular(&noun.unwrap_or_default().to_lowercase()))
 }
 
-/// Fills the holes of a path with arguments, each text escaped; returns it with the arguments that it has no hole for.
-pub(super) fn fill(
-    path: &str,
-    arguments: &Map<String, Json>,
-    escape: impl Fn(&str) -> String,
-) -> (String, Vec<(String, String)>) {
+/// Fills the holes of a path with arguments; returns it with the arguments that it has no hole for.
+pub(super) fn fill(path: &str, arguments: &Map<String, Json>) -> (String, Vec<(String, String)>) {
     let (mut path, mut rest) = (path.to_owned(), Vec::new());
     for (name, value) in arguments {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let hole = format!("{{{name}}}");
         if path.contains(&hole) {
-            path = path.replace(&hole, &escape(&text));
+            path = path.replace(&hole, &text);
         } else {
             rest.push((name.clone(), text));
         }

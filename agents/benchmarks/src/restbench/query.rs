@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::answer::AnswerFact;
-use crate::material::{BenchmarkError, json_of};
+use crate::material::{BenchmarkError, parse_json};
 
 /// A query of the benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -19,22 +19,13 @@ pub struct Query {
     pub answer: Vec<AnswerFact>,
 }
 
-/// Which calls of a path are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paths {
-    /// The path's own, and those that lead to an id which no earlier reply shows.
-    Completed,
-    /// The path's own only.
-    AsWritten,
-}
-
 impl Query {
     /// Reads a file of queries: a JSON list.
     ///
     /// # Errors
     /// When it cannot be read, is of another form, or holds none, and where a fact is of no call of its path.
     pub fn read(path: &Path) -> Result<Vec<Self>, BenchmarkError> {
-        let queries: Vec<Self> = json_of(path, "a JSON list of {query, solution}")?;
+        let queries: Vec<Self> = parse_json(path, "a JSON list of {query, solution}")?;
         if queries.is_empty() {
             return Err(BenchmarkError::form(path, "found no queries, expected some"));
         }

@@ -22,6 +22,8 @@ pub(super) struct Shown {
     key: String,
     /// Member with the name.
     name: Option<String>,
+    /// All members.
+    pub(super) members: Vec<String>,
 }
 
 /// A record that a reply shows.
@@ -134,6 +136,7 @@ impl Reader<'_> {
                         path: path.to_vec(),
                         key: name.clone(),
                         name: None,
+                        members: Vec::new(),
                     });
                 }
                 Some((target, false)) => self.value(part, Some(&target), &inside),
@@ -156,7 +159,8 @@ impl Reader<'_> {
         let named = |wanted: &str| members.keys().find(|name| plain(name) == plain(wanted)).cloned();
         let key = named(&own.key).or_else(|| KEYS.iter().find_map(|key| named(key)))?;
         let name = own.display.as_deref().and_then(named);
-        Some(Shown { resources: vec![resource.to_owned()], path: path.to_vec(), key, name })
+        let members = members.keys().cloned().collect();
+        Some(Shown { resources: vec![resource.to_owned()], path: path.to_vec(), key, name, members })
     }
 
     /// Returns the resource that a member of a record refers to, and whether the member holds keys.

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::material::{BenchmarkError, files_of, json_of, lines_of, text_of};
+use crate::material::{BenchmarkError, files_of, parse_list};
 
 /// Form of a file of instances.
 pub const INSTANCES: &str = "a JSON list of {APIs, Query, Label, Index}, or one of them on each line";
@@ -99,17 +99,8 @@ impl Material {
     /// When a file cannot be read or is of another form.
     pub fn read(path: &Path) -> Result<Self, BenchmarkError> {
         let mut instances: Vec<Instance> = Vec::new();
-        let mut files = files_of(path, ".json")?;
-        files.extend(files_of(path, ".jsonl")?);
-        files.sort();
-        // A path that is a file stands for itself.
-        files.dedup();
-        for file in files {
-            let is_list = text_of(&file)?.trim_start().starts_with('[');
-            instances.extend(match is_list {
-                true => json_of::<Vec<Instance>>(&file, INSTANCES)?,
-                false => lines_of::<Instance>(&file, INSTANCES)?,
-            });
+        for file in files_of(path, &[".json", ".jsonl"])? {
+            instances.extend(parse_list::<Instance>(&file, INSTANCES)?);
         }
         if instances.is_empty() {
             let what = "found no instances, expected a .json or .jsonl file with some";
@@ -132,7 +123,7 @@ impl Material {
     /// another instance is taken.
     #[must_use]
     pub fn candidates(&self, instance: &Instance, candidates: Candidates, seed: u64) -> Vec<Api> {
-        let needed = instance.called();
+        let needed = instance.list_called_apis();
         let own = |api: &&Api| needed.is_empty() || needed.contains(&api.name);
         let mut seen = BTreeSet::new();
         let label = parse(&instance.label).ok();
@@ -173,7 +164,7 @@ impl Material {
 impl Instance {
     /// Returns the APIs that the label calls: the names before brackets, outside of quotes.
     #[must_use]
-    pub fn called(&self) -> BTreeSet<String> {
+    pub fn list_called_apis(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut name = String::new();
         let mut quote = None;
@@ -234,7 +225,11 @@ mod tests {
     fn a_label_tells_the_apis_that_it_calls() {
         let check = |label: &str, expect: &[&str]| {
             let instance = Instance { apis: vec![], query: String::new(), label: label.to_owned(), index: 0 };
-            assert_eq!(instance.called().iter().map(String::as_str).collect::<Vec<_>>(), expect, "{label}");
+            assert_eq!(
+                instance.list_called_apis().iter().map(String::as_str).collect::<Vec<_>>(),
+                expect,
+                "{label}"
+            );
         };
         check("Add(user=Find(name='O (x)'), day=\"f(1)\", n=3)", &["Add", "Find"]);
         check("A(b=C(d=E_2()))", &["A", "C", "E_2"]);

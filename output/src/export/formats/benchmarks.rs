@@ -5,16 +5,13 @@ use std::ops::Range;
 use diorama_seeds::task::{ArgumentSource, GoldCall, NestedCall, nested_calls};
 use serde_json::{Map, Value as Json, json};
 
-use super::{arguments, with_id};
+use super::{Written, arguments, with_id};
 use crate::export::conversation::{
     Conversation, TOOL_SEARCHER, fault, parameters, tool_name, unwrap_function,
 };
 use crate::export::options::{Searched, Shape};
 use crate::export::searched;
 use crate::row::{Dialogue, Role, RowFault};
-
-/// Bytes of a label, at most: longer ones name calls without their arguments.
-const MAX_LABEL_BYTES: usize = 1 << 14;
 
 /// All that the user says is the query; the answers are all calls in order.
 pub(super) fn xlam(shape: &Shape, conversation: &Conversation) -> Json {
@@ -59,34 +56,41 @@ fn xlam_parameter(schema: &Json, required: bool) -> Json {
     parameter
 }
 
-/// An instance for each goal that one plan carries out; none for a row without such a goal.
+/// Writes an instance for each goal that one plan carries out; none for a row without such a goal.
 pub(super) fn reverse_chain(
     row: &Dialogue,
     number: u64,
     mut conversation: Conversation,
-) -> Result<Vec<String>, RowFault> {
+) -> Result<Written, RowFault> {
     if row.gold_plan.as_deref().is_none_or(str::is_empty) {
-        return Ok(Vec::new());
+        return Ok(Written::default());
     }
     let gold: Vec<GoldCall> = serde_json::from_str(&row.gold_calls)
         .map_err(|error| fault(row, "gold_calls", format!("is no list of calls: {error}")))?;
     let said: Vec<String> = conversation.texts(Role::User).map(str::to_owned).collect();
     let goals = goals(row, said.len(), gold.len())?;
     searched::render(&mut conversation, Searched::Deferred);
+    let count = goals.len();
     let instance = |(turns, calls): (Range<usize>, Range<usize>)| {
         let plan = only_plan(&gold, calls, turns.start)?;
-        let query = said.get(turns)?.join("\n");
+        // A goal that the user opens without a word has no request.
+        let query = said.get(turns).map(|turns| turns.join("\n")).filter(|query| !query.trim().is_empty())?;
         let apis: Vec<Json> = chain_apis(&conversation, &gold, &plan);
         let members = json!({"APIs": apis, "Query": query, "Label": plan.label, "Index": number});
         Some(with_id(row, members))
     };
-    Ok(goals.into_iter().filter_map(instance).collect())
+    let lines: Vec<String> = goals.into_iter().filter_map(instance).collect();
+    let goals_left_out = if lines.is_empty() { 0 } else { (count - lines.len()) as u64 };
+    Ok(Written { lines, goals_left_out })
 }
 
 /// The user's turns and the calls of a goal.
 type GoalRanges = (Range<usize>, Range<usize>);
 
 /// Lists the user's turns and the calls of each goal. A row without events is one goal.
+///
+/// # Errors
+/// When the events have more turns of the user than the messages.
 fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<GoalRanges>, RowFault> {
     let episode: Json = serde_json::from_str(&row.episode)
         .map_err(|error| fault(row, "episode", format!("is not JSON: {error}")))?;
@@ -102,10 +106,14 @@ fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<GoalRanges>, 
             from = to;
         }
     }
+    if to.0 > turns {
+        let what = format!("has {} turns of the user, the messages have {turns}", to.0);
+        return Err(fault(row, "episode", what));
+    }
     Ok(found)
 }
 
-/// The plan of a goal: none where it has several or none, where an argument is a list of what several calls give or is calculated from a
+/// The plan of a goal: none where it has several or none, where its label is cut, where an argument is a list of what several calls give or is calculated from a
 /// reply, which labels have no form for, and where a value was said before the goal's first turn or stands in the system message, which are no part of the query.
 fn only_plan(gold: &[GoldCall], calls: Range<usize>, first_turn: usize) -> Option<NestedCall> {
     let mut plans = nested_calls(gold, calls, |call| call.api != TOOL_SEARCHER && !call.mistake);
@@ -114,8 +122,7 @@ fn only_plan(gold: &[GoldCall], calls: Range<usize>, first_turn: usize) -> Optio
     let [plan] = plans.as_slice() else { return None };
     let needed = || plan.calls.iter().filter_map(|index| gold.get(*index));
     let mut sources = needed().flat_map(|call| call.sources.values());
-    let is_whole = plan.label.len() <= MAX_LABEL_BYTES;
-    (is_whole && sources.all(|source| is_told(source, first_turn))).then(|| plan.clone())
+    (plan.is_whole && sources.all(|source| is_told(source, first_turn))).then(|| plan.clone())
 }
 
 /// Returns true if a label and the query of a goal tell where an argument comes from.

@@ -2,7 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{mistaken_row, one, read, row, searched_row};
+use super::{NO_MUTANTS, mistaken_row, one, read, row, searched_row};
+use crate::export::formats::write;
 use crate::export::{Arguments, Format, Options, Searched};
 use crate::row::{Dialogue, Role};
 
@@ -152,6 +153,50 @@ fn labels_are_plans_of_one_goal_each() {
         row.gold_calls = gold.to_string();
         check(&row, &[]);
     }
+}
+
+#[test]
+fn labels_that_were_cut_are_no_plans() {
+    let call = |number: u32| match number.checked_sub(1) {
+        Some(before) => {
+            let source = json!({"from": "reply", "call": before, "path": "id"});
+            json!({"api": "BookRoom", "arguments": {"a": 1, "b": 1}, "sources": {"a": source, "b": source}})
+        }
+        None => json!({"api": "BookRoom", "arguments": {"room": 7}, "sources": {}}),
+    };
+    let labels = |calls: u32| -> Vec<String> {
+        let gold_calls = (0..calls).map(call).collect::<Json>().to_string();
+        let row = Dialogue { gold_calls, episode: "{}".into(), ..row() };
+        let lines = read(Options::new(Format::ReverseChain), &row);
+        lines.iter().map(|line| line["Label"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(labels(2), ["BookRoom(a=BookRoom(room=7), b=BookRoom(room=7))"]);
+    // The label of the eleventh call is too long, so that the twelfth's would have `BookRoom(...)` twice.
+    assert_eq!((labels(10).len(), labels(11).len(), labels(12).len()), (1, 0, 0));
+}
+
+#[test]
+fn goals_without_a_line_are_counted() {
+    let shape = Options::new(Format::ReverseChain).shape().unwrap();
+    let mut row = searched_row();
+    // The first goal has two plans.
+    let written = write(&shape, 0, &row, NO_MUTANTS).unwrap();
+    assert_eq!((written.lines.len(), written.goals_left_out), (1, 1));
+    // The user opens the second goal without a word: there is no request for it.
+    let mut episode: Json = serde_json::from_str(&row.episode).unwrap();
+    let events = episode["events"].as_array_mut().unwrap();
+    let second = events.iter().rposition(|event| event.get("user").is_some()).unwrap();
+    let said = events.remove(second);
+    row.episode = episode.to_string();
+    let second = row.messages.iter().rposition(|message| message.role == Role::User).unwrap();
+    row.messages.remove(second);
+    assert!(write(&shape, 0, &row, NO_MUTANTS).unwrap().lines.is_empty());
+    // More turns than messages are a fault, and no goal without a line.
+    let events = episode["events"].as_array_mut().unwrap();
+    events.insert(0, said);
+    row.episode = episode.to_string();
+    let error = write(&shape, 0, &row, NO_MUTANTS).unwrap_err().to_string();
+    assert!(error.ends_with("column `episode` has 2 turns of the user, the messages have 1"), "{error}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{NO_MUTANTS, Rejected, row, searched_row};
-use crate::export::formats::lines;
+use crate::export::formats::write;
 use crate::export::{Format, Options, Searched};
 use crate::row::Dialogue;
 
@@ -13,7 +13,7 @@ fn rejected(kind: &'static str, call: usize, instead: Option<(&str, Json)>) -> R
 }
 
 fn pairs(options: Options, row: &Dialogue, mutants: Vec<Rejected>) -> Vec<Json> {
-    let lines = lines(&options.shape().unwrap(), 0, row, &|_| mutants.clone()).unwrap();
+    let lines = write(&options.shape().unwrap(), 0, row, &|_| mutants.clone()).unwrap().lines;
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -76,7 +76,7 @@ fn calls_of_a_wrong_form_make_no_pair() {
 }
 
 fn lines_of_none(shape: &crate::export::options::Shape) -> Vec<Json> {
-    let lines = lines(shape, 0, &row(), NO_MUTANTS).unwrap();
+    let lines = write(shape, 0, &row(), NO_MUTANTS).unwrap().lines;
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

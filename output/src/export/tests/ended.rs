@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{one, read, row, searched_row};
-use crate::export::formats::lines;
+use crate::export::formats::write;
 use crate::export::{Answers, Format, Options};
 use crate::row::Dialogue;
 
@@ -140,10 +140,10 @@ fn a_row_whose_ending_cannot_be_made_is_named() {
     let options = Options { answers: Some(Answers::Structured), ..Options::new(Format::Trl) };
     let shape = options.shape().unwrap();
     let unknown = Dialogue { gold_answer: "{}".into(), ..searched_row() };
-    let error = lines(&shape, 0, &unknown, super::NO_MUTANTS).unwrap_err().to_string();
+    let error = write(&shape, 0, &unknown, super::NO_MUTANTS).unwrap_err().to_string();
     assert_eq!(error, "row `d00000001`: column `checks` asks for a value that no reply of the row shows");
     let fewer = Dialogue { episode: json!({"events": []}).to_string(), ..searched_row() };
-    let error = lines(&shape, 0, &fewer, super::NO_MUTANTS).unwrap_err().to_string();
+    let error = write(&shape, 0, &fewer, super::NO_MUTANTS).unwrap_err().to_string();
     assert_eq!(error, "row `d00000001`: column `episode` has 0 ends, expected 2, one for each goal");
 }
 
