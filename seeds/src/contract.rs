@@ -23,8 +23,7 @@ pub use format::fits as fits_format;
 pub use kinds::{is_json_kind, is_lines_kind};
 pub use make::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
 pub use names::{
-    ANY_KEY, AS, KEYS, ME, RESOURCE, first_state, is_gone, is_over, is_passing, key_name, noun, plain,
-    tells_error,
+    ANY_KEY, AS, KEYS, ME, RESOURCE, first_state, is_gone, is_passing, key_name, noun, plain, tells_error,
 };
 pub use schemas::Schemas;
 

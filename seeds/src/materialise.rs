@@ -15,6 +15,7 @@ mod plan;
 mod provider;
 mod records;
 mod rows;
+mod sampler;
 mod tables;
 mod text;
 mod value;
@@ -25,6 +26,10 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use self::defaults::names;
+pub use self::defaults::names::{ANY_NAME, provider_of_name};
+pub use self::sampler::{
+    Sampler, provider_of_member, provider_of_noun, range_of_member, slug_of, tells_person,
+};
 use crate::doc::{RecordsDoc, TypeName, WorldDoc};
 use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
@@ -41,30 +46,24 @@ use crate::world::report::{Finding, Report};
 /// assert_eq!(provider_of_field("billing_email", false), Some("email"));
 /// assert_eq!(provider_of_field("billing_email", true), None);
 /// ```
-#[must_use]
 pub fn provider_of_field(name: &str, whole: bool) -> Option<&'static str> {
     let words = split_identifier(name);
     if whole { names::of_whole_field(&words) } else { names::of_field(&words) }
 }
 
-/// The provider of names of whatever people work on.
-pub const ANY_NAME: &str = "work_title";
-
 /// The form of the codes that a field of this name holds, such as `{AAA}-####` for `sku`.
-#[must_use]
 pub fn code_of_field(name: &str) -> Option<&'static str> {
     defaults::code(&split_identifier(name))
 }
 
-/// The provider of what the records of a resource are called: that of its name, or [`ANY_NAME`].
-#[must_use]
-pub fn provider_of_name(resource: &str) -> &'static str {
-    let words = split_identifier(resource);
-    match names::of_resource(&words) {
-        Some(provider) => provider,
-        None if names::is_person(&words) => "person_name",
-        None => ANY_NAME,
-    }
+/// Returns true if the tables have sentences for what people write about the records of a resource: a review, a ticket.
+pub fn is_written_about(resource: &str) -> bool {
+    defaults::sentences_of(resource).is_some()
+}
+
+/// Returns true if the tables have sentences that describe what the records of a resource are: a product, an event, a news story.
+pub fn is_described(resource: &str) -> bool {
+    defaults::sentences_of(resource).is_some_and(|rule| !rule.starts_with("note"))
 }
 
 /// The providers that need no options, in order.
@@ -153,13 +152,11 @@ impl Source {
     }
 
     /// The source document, with its phrases.
-    #[must_use]
     pub const fn doc(&self) -> &WorldDoc {
         &self.doc
     }
 
     /// The compiled source world, in canonical order and without records.
-    #[must_use]
     pub const fn world(&self) -> &World {
         &self.world
     }

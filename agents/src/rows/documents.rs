@@ -2,9 +2,10 @@
 //!
 //! Owns what happens between a folder of documents and the batches of a dataset. [`prepared`] writes a document's scenarios,
 //! [`split`] puts providers into splits, [`layout`] shares the rows out, and [`batch`] makes those of one batch in a world that other
-//! documents share. It must not read files, start processes or keep the worlds of several batches.
+//! documents share; `echoes` refuses rows that contradict themselves. It must not read files, start processes or keep the worlds of several batches.
 
 pub mod batch;
+mod echoes;
 pub mod layout;
 pub mod prepared;
 pub mod split;

@@ -23,7 +23,7 @@ pub fn write_rows<S: RowSource>(
     source: &S,
     writer: &DatasetWriter,
     threads: usize,
-    mut progress: impl FnMut(u64),
+    progress: impl FnMut(u64),
 ) -> Result<(), DriveError<S::Error>> {
-    writer.drive(threads, |batch| source.make_batch(batch), |settled| progress(settled.row_indexes))
+    writer.drive(threads, |batch| source.make_batch(batch), progress)
 }

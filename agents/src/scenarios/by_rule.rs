@@ -5,6 +5,8 @@
 
 mod author;
 mod changes;
+mod echoes;
+mod finding;
 mod follow;
 mod latest;
 mod lists;
@@ -26,7 +28,8 @@ use diorama_seeds::task::Ability;
 use diorama_seeds::world::{Finding, Report};
 use rayon::prelude::*;
 
-pub(crate) use self::author::COPIES;
+pub(crate) use self::author::SAYS_CODE;
+pub(crate) use self::echoes::echoes_other_value;
 use self::shape::Shape;
 use self::writer::Writer;
 pub use self::writer::Written;

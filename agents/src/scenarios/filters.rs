@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diorama_seeds::english::{capitalised, plural};
+use diorama_seeds::english::{capitalised, plural, split_identifier};
 use diorama_seeds::value::{Decimal, Value};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value as Shown, ValueKind};
@@ -54,9 +54,19 @@ pub(crate) fn environment() -> Environment<'static> {
         format!("{value} {noun}")
     });
     environment.add_filter("plain", plain);
+    environment.add_filter("spoken", spoken);
+    environment.add_filter("state", |value: &str| {
+        let words = spoken(value);
+        let is_word = words.chars().all(|letter| letter.is_alphabetic() || letter == ' ');
+        if is_word { words.to_lowercase() } else { words }
+    });
     environment.add_filter("quoted", |value: &str| {
         let is_sentence = value.split(' ').count() > 4 || value.ends_with(['.', '?', '!']);
         if is_sentence { format!("\"{value}\"") } else { value.to_owned() }
+    });
+    environment.add_filter("titled", |value: &Shown| {
+        let text = value.to_string();
+        if is_title(&text) || text.ends_with(['.', '?', '!']) { format!("\"{text}\"") } else { text }
     });
     environment.add_filter("capital", |value: &str| capitalised(value));
     environment.add_filter("called", |value: &Shown, noun: &str| name_with_noun(&value.to_string(), noun));
@@ -135,16 +145,32 @@ fn plain(value: &str) -> String {
     if is_loud { spaced.to_lowercase() } else { spaced }
 }
 
-/// The name of a record with its noun: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`.
+/// As [`plain`], with blanks between words that are written as one: `in progress` for `InProgress`.
+fn spoken(value: &str) -> String {
+    let words = split_identifier(value);
+    let is_joined =
+        words.len() > 1 && value.chars().all(char::is_alphabetic) && words.iter().all(|word| word.len() > 1);
+    if is_joined { words.join(" ") } else { plain(value) }
+}
+
+/// The name of a record with its noun: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`. A title of several words
+/// is quoted: `the task "Print the contract"`.
 fn name_with_noun(name: &str, noun: &str) -> String {
     let (lower, noun_lower) = (name.to_lowercase(), noun.to_lowercase());
     if lower.starts_with(&format!("{noun_lower} ")) {
         name.to_owned()
     } else if lower.ends_with(&format!(" {noun_lower}")) {
         format!("the {name}")
+    } else if is_title(name) {
+        format!("the {noun} \"{name}\"")
     } else {
         format!("the {noun} {name}")
     }
+}
+
+/// Returns true if a text is a title of several words, of which one behind the first begins with a small letter.
+fn is_title(text: &str) -> bool {
+    text.split(' ').count() > 2 && text.split(' ').skip(1).any(|word| word.starts_with(char::is_lowercase))
 }
 
 /// An amount without its currency.
@@ -190,7 +216,7 @@ mod tests {
 
     fn fill(wording: &str) -> Result<String, String> {
         let values = Shown::from_serialize(json!({
-            "limit": 8, "currency": "EUR", "none": [], "words": ["red", "blue", "green"],
+            "limit": 8, "currency": "EUR", "nothing": [], "words": ["red", "blue", "green"],
             "cars": [{"name": "Otto", "km": 5}, {"name": "Poppy", "km": 9}, {"name": "Ziggy", "km": 12}],
         }));
         environment().render_str(wording, values).map_err(|error| error.to_string())
@@ -212,7 +238,7 @@ mod tests {
             "{cars|list('{name}{% if km > limit %} (far){% endif %}')}",
             "Otto, Poppy (far) and Ziggy (far)",
         );
-        check("{none|list('{name}')}", "");
+        check("{nothing|list('{name}')}", "");
         check("{cars[:1]|list('{name}')}", "Otto");
         for (wording, expect) in [
             ("{cars|list('{nme}')}", "undefined"),
@@ -228,7 +254,7 @@ mod tests {
     #[test]
     fn computed_amounts_have_the_currency_of_the_world() {
         assert_eq!(
-            fill("{limit|money}, {limit * 1.5|money}, {limit|money('USD')}").as_deref(),
+            fill("{limit|money}, {(limit * 1.5)|money}, {limit|money('USD')}").as_deref(),
             Ok("€8, €12, $8")
         );
     }

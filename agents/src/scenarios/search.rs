@@ -55,9 +55,9 @@ pub(crate) fn make_vain_keywords<'w>(
 ) -> Option<String> {
     let model = world.base.world();
     let shared = SharedWords::count(wordings.map(String::as_str));
-    let own = shared.among(said);
+    let own = shared.pick_said(said);
     let name = model.domains[domain.index()].name.replace('_', " ");
-    let tries = [own.clone(), with_words(&own, &shared.most()), with_words(&own, &name)];
+    let tries = [own.clone(), add_words(&own, &shared.join_most_shared()), add_words(&own, &name)];
     let shown = |words: &String| tool_search(&world.base, SearchVersion::default(), words);
     let is_of_domain = |words: &&String| shown(words).iter().any(|hit| model.api(hit.api).domain == domain);
     let words = tries.iter().find(is_of_domain).unwrap_or(&own).trim();
@@ -65,7 +65,7 @@ pub(crate) fn make_vain_keywords<'w>(
 }
 
 /// Keywords, and those of others that they lack.
-fn with_words(keywords: &str, others: &str) -> String {
+fn add_words(keywords: &str, others: &str) -> String {
     let mut words: Vec<&str> = keywords.split_whitespace().collect();
     for word in others.split_whitespace() {
         if !words.contains(&word) {
@@ -94,7 +94,7 @@ impl SharedWords {
                 if depth > 0 || sign == '}' { ',' } else { sign }
             };
             let fixed: String = wording.chars().map(outside).collect();
-            for (stem, word) in telling_words(&fixed) {
+            for (stem, word) in list_telling_words(&fixed) {
                 match found.iter_mut().find(|(known, ..)| *known == stem) {
                     Some((.., count)) => *count += 1,
                     None => found.push((stem, word, 1)),
@@ -106,11 +106,11 @@ impl SharedWords {
     }
 
     /// The words of a text that many wordings have, in the order of the text; with what most wordings have where it is one word.
-    fn among(&self, text: &str) -> String {
+    fn pick_said(&self, text: &str) -> String {
         let most = self.0.first().map_or(0, |(.., count)| *count);
         let count =
             |stem: u64| self.0.iter().find(|(known, ..)| *known == stem).map_or(0, |(.., count)| *count);
-        let mut said = telling_words(text);
+        let mut said = list_telling_words(text);
         let mut counts: Vec<usize> = said.iter().map(|(stem, _)| count(*stem)).collect();
         counts.sort_by_key(|count| std::cmp::Reverse(*count));
         let least = counts.get(MOST_NOUNS - 1).map_or(1, |least| (*least).max(1));
@@ -118,7 +118,7 @@ impl SharedWords {
         said.truncate(MOST_NOUNS);
         let said: Vec<String> = said.into_iter().map(|(_, word)| word).collect();
         match said.as_slice() {
-            [] => self.most(),
+            [] => self.join_most_shared(),
             [word] => format!(
                 "{word} {}",
                 self.0
@@ -132,13 +132,13 @@ impl SharedWords {
     }
 
     /// The two words that most wordings have.
-    fn most(&self) -> String {
+    fn join_most_shared(&self) -> String {
         self.0.iter().take(2).map(|(_, word, _)| word.as_str()).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// The words of a text that mean something, each once, with their stems.
-fn telling_words(text: &str) -> Vec<(u64, String)> {
+fn list_telling_words(text: &str) -> Vec<(u64, String)> {
     let mut found: Vec<(u64, String)> = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '\''))) {
         if let Some(stem) = content(word).filter(|stem| found.iter().all(|(known, _)| known != stem)) {
@@ -275,7 +275,7 @@ mod tests {
             "I have no way to open an account.",
         ];
         let shared = SharedWords::count(wordings.into_iter());
-        let check = |said: &str, expect: &str| assert_eq!(shared.among(said), expect, "{said}");
+        let check = |said: &str, expect: &str| assert_eq!(shared.pick_said(said), expect, "{said}");
         check(
             "My grandson is getting married, so I'd like a savings account opened.",
             "savings account opened",
@@ -283,6 +283,6 @@ mod tests {
         check("i want a savings pot", "savings open");
         check("Could you open one?", "open savings");
         check("", "open savings");
-        assert_eq!(SharedWords::count(std::iter::empty()).among("ring"), "");
+        assert_eq!(SharedWords::count(std::iter::empty()).pick_said("ring"), "");
     }
 }

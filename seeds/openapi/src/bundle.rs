@@ -2,11 +2,12 @@
 //!
 //! Files come from a [`Files`], which alone decides what may be read; nothing is ever asked of a network.
 
+use diorama_seeds::pointer::{escape, unescape};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json};
 
 use super::source::{self, Unreadable};
-use super::walk::{Walk, escape};
+use super::walk::Walk;
 
 /// The member of a document that holds the files it took in.
 const TAKEN: &str = "x-diorama-files";
@@ -139,7 +140,7 @@ pub(super) fn shown(reference: &str) -> String {
     let inner = reference.strip_prefix("#/").and_then(|rest| rest.strip_prefix(TAKEN)?.strip_prefix('/'));
     let Some(inner) = inner else { return reference.to_owned() };
     let (file, rest) = inner.split_once('/').map_or((inner, None), |(file, rest)| (file, Some(rest)));
-    let file = file.replace("~1", "/").replace("~0", "~");
+    let file = unescape(file);
     format!("{file}#{}", rest.map(|rest| format!("/{rest}")).unwrap_or_default())
 }
 

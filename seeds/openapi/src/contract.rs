@@ -78,7 +78,12 @@ impl<'a> Taker<'a> {
     }
 
     /// The contract of an operation.
-    pub(super) fn contract(&mut self, operation: &Operation, whole: Option<String>) -> ContractDoc {
+    pub(super) fn contract(
+        &mut self,
+        operation: &Operation,
+        whole: Option<String>,
+        inside: Vec<String>,
+    ) -> ContractDoc {
         let take = |taker: &mut Self, schema: &Option<Json>| schema.as_ref().map(|schema| taker.take(schema));
         ContractDoc {
             request: take(self, &operation.request),
@@ -93,6 +98,8 @@ impl<'a> Taker<'a> {
             refusal: (operation.refusal != 400).then_some(operation.refusal),
             form: operation.form,
             merge: operation.merges,
+            inside,
+            needs_body: operation.needs_body && operation.method != "GET",
         }
     }
 

@@ -280,7 +280,7 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
     if operations.is_empty() {
         return Err(Unreadable::new(
             "the document has no operations",
-            "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`",
+            "add at least one GET, POST, PUT, PATCH, DELETE or QUERY operation under `paths`",
         ));
     }
     Ok(Document {

@@ -3,13 +3,17 @@
 //! Examples lend their form (a hexadecimal id, a path to a picture) and, where few short words recur, their
 //! vocabulary (departments, kinds); they never lend ids.
 
+use diorama_seeds::agreement::{Moment, MomentKind};
 use diorama_seeds::doc::{FieldDoc, TypeName};
-use diorama_seeds::materialise::{ANY_NAME, code_of_field, provider_of_field, provider_of_name};
+use diorama_seeds::materialise::{
+    ANY_NAME, code_of_field, provider_of_field, provider_of_member, provider_of_noun, tells_person,
+};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use self::described::described;
 pub(super) use self::described::is_every;
+pub(super) use self::fillers::{anything, is_anything, is_made_by, is_prose, is_writable, leave_out, title};
 use self::ranges::{dated, numeric};
 use self::samples::{KINDS, few, sample_code, vocabulary};
 pub(super) use self::samples::{kinds_in_description, pattern_code};
@@ -17,6 +21,7 @@ use super::shape::{Kind, Shape};
 use super::words::words;
 
 mod described;
+mod fillers;
 mod ranges;
 mod samples;
 
@@ -46,6 +51,9 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
         Kind::Boolean => {
             rarely(name).then(|| json!({"provider": "pick", "of": [false, true], "weights": [9, 1]}))
         }
+        Kind::Number if shape.choices.is_empty() && !shape.fractional && degree(name).is_some() => {
+            degree(name).map(Json::from)
+        }
         Kind::Integer | Kind::Number => Some(numeric(name, shape)),
         Kind::String => text(name, shape, doc.kind.as_deref(), span),
         Kind::Array(item) => {
@@ -56,6 +64,10 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
                 Kind::Object(_) | Kind::Array(_) | Kind::Union(_) | Kind::Cycle(_) | Kind::Any => None,
                 Kind::Enum(values) => Some(
                     json!({"provider": "list", "of": {"provider": "pick", "of": values}, "min": (min as usize).min(values.len()), "max": values.len().min(max as usize)}),
+                ),
+                // Several names of anything tell nothing.
+                _ if is_made_by(&inner, ANY_NAME) || is_prose(&inner) => Some(
+                    json!({"provider": "list", "of": anything(&super::words::singular(name)), "min": min, "max": max}),
                 ),
                 _ => inner.fake.map(|of| json!({"provider": "list", "of": of, "min": min, "max": max})),
             }
@@ -76,14 +88,25 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
         doc.fake = None;
     }
     if let Kind::Object(members) = &shape.kind {
+        let is_person = members.keys().any(|member| tells_person(member));
+        let owner = &words(name).join(" ");
         doc.fields = members
             .iter()
             .filter(|(_, member)| storable(&member.shape))
-            .map(|(name, member)| {
-                let mut inner = field(name, &member.shape, span, depth + 1);
+            .map(|(member_name, member)| {
+                let mut inner = field(member_name, &member.shape, span, depth + 1);
                 inner.nullable = false;
-                (name.clone(), inner)
+                if is_made_by(&inner, ANY_NAME) {
+                    inner.fake =
+                        Some(if is_person { json!("person_name") } else { title(member_name, owner) });
+                } else if is_prose(&inner) {
+                    inner.fake = Some(anything(member_name));
+                }
+                (member_name.clone(), inner, member.required)
             })
+            // What tells nothing is left out where it may be.
+            .filter(|(_, inner, required)| *required || !is_anything(inner))
+            .map(|(name, inner, _)| (name, inner))
             .collect();
         doc.fake = summed(&doc.fields).or(doc.fake);
     }
@@ -222,15 +245,34 @@ pub(super) fn moment(name: &str, shape: &Shape) -> Option<&'static str> {
     {
         return Some("date-time");
     }
-    let last = words(name).pop().unwrap_or_default();
-    if ["date", "birthday", "deathday", "birthdate"].contains(&last.as_str()) && samples.is_empty() {
-        return Some("date");
+    match Moment::kind_by_name(name).filter(|_| samples.is_empty())? {
+        MomentKind::Date => Some("date"),
+        MomentKind::DateTime => Some("date-time"),
     }
-    (last == "at" && samples.is_empty() && words(name).len() > 1).then_some("date-time")
 }
 
 fn is_date(text: &str) -> bool {
     text.len() == 10 && diorama_seeds::value::Date::parse(text).is_some()
+}
+
+/// The provider of degrees, where a number is one of a place.
+fn degree(name: &str) -> Option<&'static str> {
+    match words(name).pop()?.as_str() {
+        "latitude" | "lat" => Some("latitude"),
+        "longitude" | "lon" | "lng" | "long" => Some("longitude"),
+        _ => None,
+    }
+}
+
+/// Whether a text is a moment in seconds from 1970: a code of digits would be any moment.
+pub(super) fn is_seconds(name: &str, shape: &Shape) -> bool {
+    let is_count = |sample: &Json| {
+        sample.as_str().is_some_and(|text| text.len() >= 10 && text.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    shape.kind == Kind::String
+        && Moment::kind_by_name(name).is_some()
+        && !shape.samples.is_empty()
+        && shape.samples.iter().all(is_count)
 }
 
 /// Booleans that are seldom true.
@@ -290,9 +332,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         || joined == "languages"
         || joined.ends_with("language_code")
     {
-        return Some(
-            json!({"provider": "pick", "of": ["en", "fr", "es", "de", "it", "ja", "ko"], "weights": [8, 2, 2, 2, 1, 1, 1]}),
-        );
+        return Some(few(&samples).unwrap_or_else(|| json!("language_of_country")));
     }
     if all(&|sample| sample.len() == 2 && sample.bytes().all(|byte| byte.is_ascii_uppercase())) {
         return Some(json!("country_code"));
@@ -323,7 +363,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
     if let Some(prose) = PROSE.iter().find(|(names, _)| names.contains(&tail.as_str())) {
         return Some(json!(prose.1));
     }
-    if let Some(provider) = provider_of_field(name, true) {
+    if let Some(provider) = provider_of_field(name, true).and_then(|_| provider_of_member(name)) {
         return Some(json!(provider));
     }
     let named = ["name", "title", "subject"].contains(&tail.as_str());
@@ -333,7 +373,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
     if let Some(pick) = vocabulary(&samples).filter(|_| !named) {
         return Some(pick);
     }
-    if let Some(provider) = provider_of_field(name, false) {
+    if let Some(provider) = provider_of_member(name) {
         return Some(json!(provider));
     }
     if ["id", "code", "key", "token", "hash", "number"].contains(&tail.as_str()) {
@@ -346,7 +386,9 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         let mut of = words(name);
         of.pop();
         of.pop_if(|last| last == "display");
-        return Some(json!(provider_of_name(&of.join("_"))));
+        let made = provider_of_noun(&of.join("_"));
+        // What a person has for a title is no name.
+        return Some(json!(if made == "person_name" && tail == "title" { "job_title" } else { made }));
     }
     Some(few(&samples).or_else(|| described(shape)).unwrap_or_else(|| anything(name)))
 }
@@ -357,49 +399,14 @@ fn name_of(name: &str) -> Option<&'static str> {
     let mut of = words(name);
     of.pop();
     let thing = of.last()?;
-    match provider_of_name(&of.join("_")) {
+    match provider_of_noun(&of.join("_")) {
         // Of what may be a file or not, nobody knows which it is.
         "file_name" if !["file", "attachment", "upload"].contains(&thing.as_str()) => Some(ANY_NAME),
         ANY_NAME => {
-            let made = provider_of_field(&of.join("_"), false)?;
+            let made = provider_of_member(&of.join("_"))?;
             (!made.ends_with("url")).then_some(made)
         }
         _ => None,
-    }
-}
-
-/// The end of texts that nothing tells anything about but their name. Nobody asks for them, and nobody says them.
-const ANYTHING: &str = " ###";
-
-/// A text that nothing tells anything about: its name and a number.
-pub(super) fn anything(name: &str) -> Json {
-    let called = words(name).join(" ").replace(['{', '}', '#'], "");
-    let called: String = called.chars().take(24).collect();
-    json!({"provider": "code", "format": format!("{}{ANYTHING}", called.trim_end())})
-}
-
-/// Whether what a field holds is anything at all.
-pub(super) fn is_anything(doc: &FieldDoc) -> bool {
-    let fake = doc.fake.as_ref().map(|fake| fake.get("of").filter(|of| of.is_object()).unwrap_or(fake));
-    let format = fake.and_then(|fake| fake.get("format")?.as_str());
-    format.is_some_and(|format| format.ends_with(ANYTHING))
-}
-
-/// Whether a provider makes the values of a field, always or by chance.
-pub(super) fn is_made_by(doc: &FieldDoc, provider: &str) -> bool {
-    let fake = doc.fake.as_ref().map(|fake| fake.get("of").unwrap_or(fake));
-    fake.is_some_and(|fake| fake == provider)
-}
-
-/// Whether what a field holds means something to people: what a provider of its own makes, or one of a few words.
-pub(super) fn is_telling(doc: &FieldDoc) -> bool {
-    let fake = doc.fake.as_ref().map(|fake| fake.get("of").filter(|of| !of.is_array()).unwrap_or(fake));
-    match fake {
-        Some(Json::String(provider)) => !super::nouns::is("programs", provider),
-        Some(fake) => {
-            ["pick", "template"].iter().any(|made| fake.get("provider").is_some_and(|own| own == made))
-        }
-        None => false,
     }
 }
 

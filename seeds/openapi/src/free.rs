@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use diorama_seeds::contract::{ANY_KEY, Schemas, Side, key_name, plain};
+use diorama_seeds::contract::{ANY_KEY, Schemas, Side, key_name, noun, plain};
 use diorama_seeds::value::Date;
 use serde_json::{Value as Json, json};
 
@@ -27,6 +27,8 @@ const MAX_PADDING_CHARS: u32 = 10_000;
 
 /// A kind of values.
 struct ValueKind {
+    /// It is no key, whatever is listed or made at the path before it.
+    always: bool,
     names: Vec<&'static str>,
     phrases: Vec<&'static str>,
     /// The form of a value, as a pattern of the whole; nothing where any will do.
@@ -41,13 +43,15 @@ static KINDS: LazyLock<Vec<ValueKind>> = LazyLock::new(|| {
 
 impl ValueKind {
     fn read(line: &'static str) -> Option<Self> {
-        let (words, rest) = line.split_once(" | ")?;
+        let always = line.starts_with('=');
+        let (words, rest) = line.trim_start_matches(['=', ' ']).split_once(" | ")?;
         let (form, sample) = rest.rsplit_once(" | ")?;
         // Names stand between the phrases, which are in quotation marks.
         let parts: Vec<&str> = words.split('"').collect();
         let names = parts.iter().step_by(2).flat_map(|names| names.split_whitespace()).collect();
         let phrases = parts.iter().skip(1).step_by(2).copied().collect();
         Some(Self {
+            always,
             names,
             phrases,
             form: Some(form.trim()).filter(|form| *form != "-"),
@@ -71,7 +75,18 @@ pub(super) fn mark(operations: &mut [Operation]) {
             }
             let Some(kind) = find_kind(parameter) else { continue };
             let Some((before, _)) = path.split_once(&format!("{{{}}}", parameter.name)) else { continue };
-            if collections.contains(&form_of_path(before)) {
+            // What stands behind its own noun is a key: `/fields/{field}`.
+            let own = before
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .is_some_and(|last| noun(last) == noun(&parameter.name));
+            let is_key = if kind.always {
+                own || !kind.names.contains(&plain(&parameter.name).as_str())
+            } else {
+                collections.contains(&form_of_path(before))
+            };
+            if is_key {
                 continue;
             }
             parameter.free = Some(sample_of_kind(parameter, kind));

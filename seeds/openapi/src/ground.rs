@@ -8,6 +8,7 @@ mod acts;
 mod associations;
 mod counts;
 mod full_names;
+mod makers;
 mod nameless;
 mod places;
 mod refers;
@@ -18,9 +19,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use diorama_seeds::doc::{ApiDoc, GivenDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
-use self::acts::Act;
+use self::acts::{Act, Made, lists};
 use self::places::{Given, Places, form};
 use super::contract::Taker;
 use super::document::Operation;
@@ -29,6 +30,9 @@ use super::nouns::Prose;
 use super::operations;
 use super::phrases;
 use super::{Note, Severity};
+
+/// The header that tells the next page (RFC 8288).
+const LINK: &str = "Link";
 
 /// A document on its ground.
 pub(super) struct Ground {
@@ -112,14 +116,24 @@ pub(super) fn ground(
     for operation in operations {
         let mut told = Vec::new();
         let api = operations::plain(operation, &mut taken, &mut told);
-        let (mut api, whole, more) = Act::new(&places, &mut resources, operation, api).make();
+        let Made { mut api, whole, inside, notes: more } =
+            Act::new(&places, &mut resources, operation, api).make();
         silent += usize::from(!acts::is_kept(&api.behaviour));
-        api.contract = Some(taker.contract(operation, whole));
+        let mut contract = taker.contract(operation, whole, inside);
+        // Where no member of a reply tells the next page, its header does.
+        if api.behaviour.page.is_some()
+            && !operation.reply.as_ref().is_some_and(lists::tells_pages)
+            && !contract.headers.keys().any(|name| name.eq_ignore_ascii_case(LINK))
+        {
+            contract.headers.insert(LINK.to_owned(), json!({"type": "string"}));
+        }
+        api.contract = Some(contract);
         api.errors.clone_from(&operation.errors);
         notes.extend(told.into_iter().chain(more).map(|reason| Note::on(&operation.route(), reason)));
         apis.push(api);
     }
     counts::add(&mut resources, &mut apis);
+    makers::add(&resources, &mut apis);
     full_names::add(&places, &mut resources, &mut apis, operations);
     show_changes(root, &mut apis, operations);
     phrases::tell_apart(&mut apis);

@@ -19,11 +19,11 @@ pub use hypotheses::{Choices, Hypothesis, Strength};
 pub use overlay::overlay;
 pub use source::MAX_BYTES;
 
+mod agreement;
 mod bounds;
 mod bundle;
 mod constants;
 mod contract;
-mod dates;
 #[cfg(test)]
 mod deep;
 mod document;

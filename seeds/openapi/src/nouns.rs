@@ -114,6 +114,8 @@ impl Prose {
             format!("a version or a number: `{word}`")
         } else if is("containers", last) {
             format!("the name of a schema: `{label}`")
+        } else if let Some(word) = said.windows(2).find(|pair| pair.first() == pair.last()) {
+            format!("a word said twice: `{}`", word.concat())
         } else if let Some(joint) = said.iter().find(|word| is("joints", word)) {
             format!("a clause with `{joint}`: `{label}`")
         } else if said.len() > 1 && is("operations", first) {
@@ -149,8 +151,13 @@ pub(super) fn says_end(text: &str) -> bool {
     })
 }
 
+/// Returns true if a yes or no tells what may be done: `can_edit`.
+pub(super) fn is_permission(member: &str) -> bool {
+    words(member).first().is_some_and(|first| is("allows", first))
+}
+
 /// Returns true if a yes or no tells whether something may be done to a record: `canDelete`, `deletable`, `isEditable`.
-pub(super) fn permits(member: &str, verb: &str) -> bool {
+pub(super) fn permits(member: &str, verb: &str, of: &str) -> bool {
     let said = words(member);
     let is_change = is("edits", verb);
     let same = |word: &str| {
@@ -167,7 +174,16 @@ pub(super) fn permits(member: &str, verb: &str) -> bool {
             [rest @ .., last] if last.ends_with("able") || last.ends_with("ible") => {
                 same(last) && rest.iter().all(|word| word == "is")
             }
-            all => allows && all.len() <= 4 && all.iter().any(|word| !is("allows", word) && same(word)),
+            // What is said to be allowed is done to the record itself: `allow_update_branch` of a repository is another matter.
+            all => {
+                let own = |word: &str| {
+                    word == "be" || word == "is" || of.split(' ').any(|own| noun(own) == noun(word))
+                };
+                let mut rest = all.iter().filter(|word| !is("allows", word));
+                allows
+                    && all.iter().any(|word| !is("allows", word) && same(word))
+                    && rest.all(|word| same(word) || own(word))
+            }
         }
 }
 
@@ -200,6 +216,7 @@ mod tests {
         check("room list", "the name of a schema");
         check("get room", "the name of an operation");
         check("associateds", "a participle");
+        check("room room", "a word said twice");
         assert_eq!((contained("room list"), contained("list")), ("room", "list"));
     }
 
@@ -222,11 +239,15 @@ mod tests {
 
     #[test]
     fn members_that_permit_are_known_by_their_verb() {
-        let check =
-            |member: &str, verb: &str, expect: bool| assert_eq!(permits(member, verb), expect, "{member}");
+        let check = |member: &str, verb: &str, expect: bool| {
+            assert_eq!(permits(member, verb, "user group"), expect, "{member}")
+        };
         check("canDelete", "delete", true);
         check("is_deletable", "delete", true);
         check("allowEdit", "update", true);
+        check("can_edit_group", "update", true);
+        check("canBeDeleted", "delete", true);
+        check("allow_update_branch", "update", false);
         check("canDelete", "archive", false);
         check("deleted", "delete", false);
         check("not_deletable", "delete", false);

@@ -3,20 +3,24 @@
 mod apart;
 mod changes;
 mod command;
+mod filters;
+mod meanings;
 mod verbs;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc, Place, TypeName};
-use diorama_seeds::materialise::provider_of_name;
-use serde_json::json;
+use diorama_seeds::materialise::{ANY_NAME, provider_of_name};
+use serde_json::Value as Json;
 
 pub(super) use self::apart::tell_apart;
-pub(super) use self::changes::{act, action, change, comes_first, is_prose, is_said, make, part, tells};
+pub(super) use self::changes::{act, action, change, comes_first, is_said, make, part, tells};
 pub(super) use self::command::{Command, command, names};
+pub(super) use self::filters::{bounded, having};
+use self::meanings::Values;
 pub(super) use self::verbs::{is_verb, verb_of};
-use super::fakes::{is_anything, is_made_by, is_telling, moment};
+use super::fakes::is_anything;
 use super::nouns;
 use super::shape::{Kind, Shape};
-use super::words::{described_unit, is_plural, label, measured, words};
+use super::words::{described_unit, is_id, label, measured, words};
 
 /// Gives a value its name for people, and a number its unit where the name says it.
 pub(super) fn name(name: &str, doc: &mut FieldDoc) {
@@ -25,6 +29,18 @@ pub(super) fn name(name: &str, doc: &mut FieldDoc) {
         Some((what, unit)) => (doc.label, doc.unit) = (Some(what), Some(unit.to_owned())),
         None => doc.label = Some(label(name)),
     }
+    let spoken = doc.values.iter().filter_map(|value| Some((value.clone(), vec![in_words(value)?])));
+    doc.synonyms.extend(spoken.collect::<Vec<_>>());
+}
+
+/// A value in words, where it has several that are written as one: `InProgress` is `in progress`.
+fn in_words(value: &str) -> Option<String> {
+    let parts = words(value);
+    let is_joined = parts.len() > 1
+        && value.starts_with(char::is_uppercase)
+        && value.chars().all(char::is_alphabetic)
+        && parts.iter().all(|part| part.len() > 1);
+    is_joined.then(|| parts.join(" "))
 }
 
 /// The name for people that a value was given, or one made from its name.
@@ -37,158 +53,155 @@ pub(super) fn without_id(noun: &str) -> &str {
     [" ID", " SID"].iter().find_map(|key| noun.strip_suffix(key)).unwrap_or(noun)
 }
 
-/// Has people say a record where a phrase says its key: `the customer {customerId}`, not `the customer ID {customerId}`.
+/// Has people say a record where a phrase says its key: `the customer {customerId}`, not `the customer ID {customerId}`. A key of
+/// nothing that the document has is in nobody's mouth.
 pub(super) fn name_records(api: &mut ApiDoc) {
+    let is_loose = |(name, doc): &(&String, &FieldDoc)| {
+        is_id(name) && doc.reference.is_none() && doc.place == Some(Place::Body)
+    };
+    let loose: Vec<String> =
+        api.parameters.iter().filter(is_loose).map(|(name, _)| format!("{{{name}}}")).collect();
+    api.phrases.imperative.retain(|phrase| !loose.iter().any(|key| phrase.contains(key.as_str())));
     for (name, _) in api.parameters.iter().filter(|(_, doc)| doc.reference.is_some()) {
         let key = label(name);
         let said = |noun: &str| format!("the {noun} {{{name}}}");
+        let changed = |noun: &str| format!("the {noun} of ");
         for phrase in &mut api.phrases.imperative {
             *phrase = phrase.replace(&said(&key), &said(without_id(&key)));
+            if phrase.ends_with(&format!(" to {{{name}}}")) {
+                *phrase = phrase.replace(&changed(&key), &changed(without_id(&key)));
+            }
         }
     }
 }
 
-/// Whether a number means something by itself: it has a unit, or counts, or has no dimension.
-fn says_all(name: &str, doc: &FieldDoc) -> bool {
-    const DIMENSIONS: [&str; 22] = [
-        "kind", "mode", "state", "type", "color", "colour", "age", "amount", "balance", "delay", "depth",
-        "duration", "height", "interval", "length", "limit", "period", "size", "timeout", "total", "ttl",
-        "width",
-    ];
-    let parts = words(name);
-    let last = parts.last().map(String::as_str).unwrap_or_default();
-    doc.unit.is_some()
-        || changes::counted(name).is_some()
-        || !(DIMENSIONS.contains(&last) || is_plural(last) || doc.label.as_deref() == Some("value"))
+/// Adds questions and statements to a field that means something to people.
+pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
+    let description = shape.description.as_deref();
+    let is_duration =
+        shape.format.as_deref() == Some("duration") || description.is_some_and(changes::is_duration);
+    let is_number = matches!(shape.kind, Kind::Integer | Kind::Number);
+    // Seconds since 1970 are a moment, and nobody says it so.
+    let is_seconds = is_number && description.is_some_and(|text| text.to_lowercase().contains("timestamp"));
+    let is_secret = words(name).iter().any(|part| nouns::is("secrets", part) || part == "error");
+    if is_duration || is_seconds || is_secret || is_untold(name) {
+        return;
+    }
+    if is_number && doc.unit.is_none() {
+        doc.unit = description.and_then(described_unit).map(str::to_owned);
+    }
+    let Some(values) = values_of(doc) else { return };
+    let noun = match values {
+        Values::Flag => meanings::without_is(&words(name)).join(" "),
+        _ => named(name, Some(doc)),
+    };
+    if let Some(meaning) = meanings::of(name, values) {
+        let at_a_time = doc.kind == Some(TypeName::Time);
+        let put = |words: &&str| {
+            let words = words.replace("{noun}", &noun);
+            if at_a_time { words.replace(" on {value}", " at {value}") } else { words }
+        };
+        doc.ask = meaning.asks.iter().map(put).collect();
+        doc.say = meaning.says.iter().map(put).collect();
+        if values == Values::Flag {
+            doc.label = Some(noun);
+        }
+        return;
+    }
+    let told = match values {
+        Values::Moment => when_done(name),
+        Values::Number | Values::Measure => changes::counted(name).map(|counted| {
+            let ask = format!("How many {counted} does {{it}} have?");
+            (ask, format!("{{it}} has {{value}} {counted}."))
+        }),
+        _ => None,
+    };
+    if let Some((ask, say)) = told {
+        (doc.ask, doc.say) = (vec![ask], vec![say]);
+    }
 }
 
-/// Adds questions and statements to a field that has something to tell.
-pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
-    if is_anything(doc) {
-        return;
-    }
-    if shape.format.as_deref() == Some("duration")
-        || shape.description.as_deref().is_some_and(changes::is_duration)
-    {
-        return;
-    }
-    let number = matches!(shape.kind, Kind::Integer | Kind::Number);
-    // Seconds since 1970 are a moment, and nobody says it so.
-    if number && shape.description.as_deref().is_some_and(|text| text.to_lowercase().contains("timestamp")) {
-        return;
-    }
-    if number && doc.unit.is_none() {
-        doc.unit = shape.description.as_deref().and_then(described_unit).map(str::to_owned);
-    }
-    // A number of a moment is a timestamp, and one of no quantity is a code.
-    let is_moment = words(name).iter().any(|word| ["date", "time", "timestamp"].contains(&word.as_str()));
-    let is_amount = || {
-        let counts = doc.unit.is_some() || changes::counted(name).is_some();
-        counts || words(name).last().is_some_and(|last| nouns::is("amounts", last))
-    };
-    if number && (is_moment || !is_amount()) {
-        return;
-    }
-    // A number that stands for a kind is a code.
-    if number && (!shape.choices.is_empty() || !says_all(name, doc)) {
-        return;
-    }
-    let noun = named(name, Some(doc));
+/// A question for the moment at which something was done to a record: `approved_at`, `date_paid`, `delivered`.
+fn when_done(name: &str) -> Option<(String, String)> {
     let parts = words(name);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let (Some(first), Some(last)) = (parts.first().copied(), parts.last().copied()) else { return };
-    let is = if noun.split(' ').next_back().is_some_and(is_plural) { "are" } else { "is" };
-    // People quote what somebody wrote.
-    let quote = if changes::is_prose(name, doc) { "\"" } else { "" };
-    let plainly = || {
-        let say = format!("The {noun} of {{it}} {is} {quote}{{value}}{quote}.");
-        (vec![format!("What {is} the {noun} of {{it}}?")], vec![say])
+    let verb = match parts.as_slice() {
+        [verb, "at" | "on" | "date" | "time"] | ["date" | "time", verb] | [verb] => verb,
+        _ => return None,
     };
-    let on = if doc.kind == Some(TypeName::Time) { "at" } else { "on" };
-    let one = |ask: &str, say: &str| (vec![ask.to_owned()], vec![say.to_owned()]);
-    let (ask, say) = match &shape.kind {
-        _ if parts.iter().any(|part| nouns::is("secrets", part)) || is_untold(name) => return,
-        // What is always the same tells nothing, and a participle is no noun.
-        Kind::Enum(values) if values.len() < 2 => return,
-        _ if last == "by" || (last.ends_with("ed") && moment(name, shape).is_none()) => return,
-        _ if parts.contains(&"error") => return,
-        // Nor does anybody read out an address.
-        _ if is_made_by(doc, "image_url") || doc.fake == Some(json!("url")) => return,
-        Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => match (first, last) {
-            (_, "birthday" | "birthdate") => one("When was {it} born?", "{it} was born on {value}."),
-            (_, "deathday") => one("When did {it} die?", "{it} died on {value}."),
-            ("release" | "released", _) => one("When was {it} released?", "{it} was released on {value}."),
-            ("first", "date") if parts.contains(&"air") => {
-                one("When did {it} first air?", "{it} first aired on {value}.")
+    // What happens of itself is not done by anybody.
+    (verb.ends_with("ed") || *verb == "sent" || *verb == "paid").then_some(())?;
+    verbs::is_done(verb)
+        .then(|| (format!("When was {{it}} {verb}?"), format!("{{it}} was {verb} on {{value}}.")))
+}
+
+/// The kind of a field's values. Nothing where they are anything, always the same, or codes.
+fn values_of(doc: &FieldDoc) -> Option<Values> {
+    if is_anything(doc) {
+        return None;
+    }
+    let maker = maker(doc);
+    let picked = maker.filter(|made| made.get("provider").is_some_and(|provider| provider == "pick"));
+    let picked = picked.and_then(|made| made.get("of")?.as_array());
+    match doc.kind {
+        Some(TypeName::Date | TypeName::DateTime | TypeName::Time) => Some(Values::Moment),
+        Some(TypeName::Boolean) => Some(Values::Flag),
+        // A number that stands for a kind is a code.
+        Some(TypeName::Integer | TypeName::Number) if picked.is_some() => None,
+        Some(TypeName::Integer | TypeName::Number) if doc.unit.is_some() => Some(Values::Measure),
+        Some(TypeName::Integer | TypeName::Number) => Some(Values::Number),
+        _ if !doc.values.is_empty() => read_as_words(&doc.values).then_some(Values::Word),
+        Some(TypeName::String) => match (picked, maker?) {
+            (Some(picked), _) => {
+                let values: Option<Vec<&str>> = picked.iter().map(Json::as_str).collect();
+                read_as_words(&values?).then_some(Values::Word)
             }
-            ("air", _) => one("When did {it} air?", "{it} aired on {value}."),
-            ("due", _) => one("When is {it} due?", "{it} is due on {value}."),
-            // What happens of itself is not done by anybody.
-            (verb, "at") | ("date", verb) if parts.len() == 2 && verb.ends_with("ed") => {
-                if !verbs::is_done(verb) {
-                    return;
-                }
-                one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
+            (None, Json::String(made)) if made == "person_name" => Some(Values::Person),
+            (None, Json::String(made)) => {
+                (!is_filler(made) && !nouns::is("programs", made)).then_some(Values::Text)
             }
-            ("from" | "to" | "since" | "before" | "after", _) if parts.len() == 1 => return,
-            (verb, last) if (last == "at" && parts.len() == 2 || parts.len() == 1) && verb.ends_with('s') => {
-                one(
-                    &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
-                    &format!("{{it}} {verb} {on} {{value}}."),
-                )
-            }
-            // A moment that is only a participle is when that was done.
-            (verb, _) if parts.len() == 1 && verb.ends_with("ed") => {
-                if !verbs::is_done(verb) {
-                    return;
-                }
-                one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
-            }
-            // A moment whose name is a clause has no noun.
-            (_, "at" | "on" | "timestamp" | "until" | "from" | "to" | "since") => return,
-            _ => plainly(),
+            (None, made) => made.get("provider").is_some_and(|own| own == "template").then_some(Values::Text),
         },
-        Kind::Integer | Kind::Number => match last {
-            "runtime" | "duration" => (
-                vec!["How long is {it}?".to_owned(), format!("What is the {noun} of {{it}}?")],
-                vec!["{it} takes {value}.".to_owned()],
-            ),
-            "price" | "cost" | "fee" => (
-                vec!["How much does {it} cost?".to_owned(), format!("What is the {noun} of {{it}}?")],
-                vec!["{it} costs {value}.".to_owned()],
-            ),
-            // Whether it has them, or they have it, the name does not say.
-            "count" => plainly(),
-            _ => match changes::counted(name) {
-                Some(counted) => one(
-                    &format!("How many {counted} does {{it}} have?"),
-                    &format!("{{it}} has {{value}} {counted}."),
-                ),
-                None => {
-                    let (mut ask, say) = plainly();
-                    ask.push(format!("What {noun} does {{it}} have?"));
-                    (ask, say)
-                }
-            },
-        },
-        Kind::String => match last {
-            "homepage" | "website" => {
-                one("What is the homepage of {it}?", "The homepage of {it} is {value}.")
-            }
-            "headquarters" => (
-                vec!["Where is {it} based?".to_owned(), "Where are the headquarters of {it}?".to_owned()],
-                vec!["{it} is based in {value}.".to_owned()],
-            ),
-            "birth" if parts.contains(&"place") => one("Where was {it} born?", "{it} was born in {value}."),
-            // A code or a text of which nothing but its name is known tells nobody anything.
-            _ if !is_telling(doc) => return,
-            _ => plainly(),
-        },
-        Kind::Enum(_) => plainly(),
-        _ => return,
+        _ => None,
+    }
+}
+
+/// What makes a field's values, where it has some.
+fn maker(doc: &FieldDoc) -> Option<&Json> {
+    let fake = doc.fake.as_ref()?;
+    let is_chance = fake.get("provider").is_some_and(|made| made == "chance");
+    if is_chance { fake.get("of") } else { Some(fake) }
+}
+
+/// Whether a maker writes sentences or names that fit anything and say nothing.
+fn is_filler(maker: &str) -> bool {
+    nouns::is("fillers", maker)
+}
+
+/// Whether what people would say of a field says nothing: a description that fits anything, a name of anything, a long code.
+pub(super) fn says_nothing(name: &str, doc: &FieldDoc) -> bool {
+    let Some(maker) = maker(doc) else { return false };
+    let made = maker.as_str().unwrap_or_default();
+    let describes = words(name).last().is_some_and(|last| nouns::is("descriptions", last));
+    let is_long = maker.get("format").and_then(Json::as_str).is_some_and(|format| format.contains("xxxxx"));
+    made == ANY_NAME || is_long || nouns::is("opaque", made) || describes && is_filler(made)
+}
+
+/// Whether there are several values and all of them are words of people: `IN_PROGRESS`, and not `INT64`.
+fn read_as_words(values: &[impl AsRef<str>]) -> bool {
+    const MAX_CHARS: usize = 24;
+    let is_word = |value: &str| {
+        value.len() > 1
+            && value.len() <= MAX_CHARS
+            && value.chars().all(|letter| letter.is_alphabetic() || " _-".contains(letter))
+            // Nobody pronounces `BYOS`, and `OPEN` has both vowels and other letters.
+            && words(value).iter().all(|word| word.len() > 1 && word.contains(is_vowel))
     };
-    doc.ask = ask;
-    doc.say = say;
+    values.len() > 1 && values.iter().all(|value| is_word(value.as_ref()))
+}
+
+fn is_vowel(letter: char) -> bool {
+    "aeiouyäöüáéíóúàèìòùâêîôûãõå".contains(letter)
 }
 
 /// Whether only programs read a member of this name: `key1`, `eTag`.

@@ -6,7 +6,7 @@ mod unfold;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-pub(super) use self::unfold::Unfolder;
+pub(super) use self::unfold::{Unfolder, said_values};
 
 /// Deepest nesting of a shape.
 pub(super) const MAX_DEPTH: u32 = 24;

@@ -1,15 +1,27 @@
-//! What media types say in another way than others: items of streams, and members without a name in schemas of replies, which get the
-//! name that only the example has.
+//! What documents say in another way than others: items of streams, members without a name in schemas of replies, which get the
+//! name that only the example has, and `items` that are alternatives and no list.
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::examples;
+use crate::walk::Walk;
 
 /// Nesting deeper than this is left as it is.
 const MAX_DEPTH: u32 = 24;
+/// Values of examples that are held against untyped `items`.
+const MAX_VALUES: u32 = 20_000;
 
-/// Names nameless members of a document's media types.
+/// Mends the media types and schemas of a document.
 pub(super) fn mend(root: &mut Json) {
+    if Untyped::of(root).are_alternatives() {
+        Walk::default().visit_mut(root, &mut |members| {
+            if is_untyped(members)
+                && let Some(Json::Object(meant)) = members.remove("items")
+            {
+                members.extend(meant);
+            }
+        });
+    }
     let whole = root.clone();
     for place in ["/paths", "/components/responses", "/components/requestBodies"] {
         if let Some(found) = root.pointer_mut(place) {
@@ -62,5 +74,97 @@ fn name(root: &Json, media: &mut Map<String, Json>) {
     };
     if let Some(meant) = properties.remove("") {
         properties.insert(name, if is_list { json!({"type": "array", "items": meant}) } else { meant });
+    }
+}
+
+/// Returns true for a schema that has `items` and does not say that it is a list.
+fn is_untyped(members: &Map<String, Json>) -> bool {
+    members.get("items").is_some_and(Json::is_object)
+        && ["type", "properties"].iter().all(|word| !members.contains_key(*word))
+}
+
+/// How often the examples of a document have a list, and anything else, where its schemas have untyped `items`.
+#[derive(Default)]
+struct Untyped {
+    lists: u32,
+    others: u32,
+    values: u32,
+}
+
+impl Untyped {
+    /// Counts them in replies.
+    fn of(root: &Json) -> Self {
+        let mut counts = Self::default();
+        let mut path = String::new();
+        let mut media = Vec::new();
+        Walk::default().visit(root, &mut path, &mut |members, _| {
+            if members.contains_key("schema")
+                && ["example", "examples"].iter().any(|word| members.contains_key(*word))
+            {
+                media.push(members);
+            }
+        });
+        for members in media {
+            for example in examples::of_media(root, &Json::Object(members.clone())) {
+                counts.compare(root, &members["schema"], &example, 0);
+            }
+        }
+        counts
+    }
+
+    /// The document means one of the alternatives inside: its examples have no list there.
+    const fn are_alternatives(&self) -> bool {
+        self.others > self.lists
+    }
+
+    fn compare(&mut self, root: &Json, schema: &Json, value: &Json, depth: u32) {
+        self.values += 1;
+        let Some(members) = examples::resolved(root, schema).as_object() else { return };
+        if depth > MAX_DEPTH || self.values > MAX_VALUES {
+            return;
+        }
+        let items = members.get("items");
+        match (value, items) {
+            (Json::Array(values), Some(items)) => {
+                self.lists += u32::from(is_untyped(members));
+                values.iter().take(4).for_each(|value| self.compare(root, items, value, depth + 1));
+            }
+            (_, Some(items)) if is_untyped(members) => {
+                self.others += 1;
+                self.compare(root, items, value, depth + 1);
+            }
+            _ => {}
+        }
+        if let (Some(Json::Object(properties)), Json::Object(values)) = (members.get("properties"), value) {
+            for (name, part) in properties {
+                if let Some(value) = values.get(name) {
+                    self.compare(root, part, value, depth + 1);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_without_a_type_are_alternatives_where_no_example_has_a_list() {
+        let document = |value: Json| {
+            json!({"paths": {"/a": {"get": {"responses": {"200": {"content": {"application/json": {
+                "schema": {"properties": {"one": {"$ref": "#/components/schemas/One"}, "items": {"type": "object"}}},
+                "examples": {"first": {"value": {"one": value}}}}}}}}}},
+                "components": {"schemas": {"One": {"items": {"anyOf": [{"type": "string"}, {"type": "object"}]}}}}})
+        };
+        let check = |value: Json, expect: Json| {
+            let mut root = document(value);
+            let schema = root["paths"].clone();
+            mend(&mut root);
+            assert_eq!((&root["components"]["schemas"]["One"], &root["paths"]), (&expect, &schema));
+        };
+        let alternatives = json!({"anyOf": [{"type": "string"}, {"type": "object"}]});
+        check(json!("a"), alternatives.clone());
+        check(json!(["a"]), json!({"items": alternatives}));
     }
 }

@@ -1,6 +1,7 @@
 //! What a reply shows: one record, a list of them, or neither.
 
 use super::document::Operation;
+use super::nouns;
 use super::shape::{Kind, Shape};
 use super::words::{self, words};
 
@@ -55,6 +56,11 @@ pub(super) fn paging_role(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Whether a member only says that an operation worked.
+pub(super) fn is_outcome(name: &str) -> bool {
+    nouns::is("outcomes", &words(name).join("_"))
+}
+
 /// Reads a reply. `about_record` says that the path ends with a record's key, so that an object with one list is
 /// still that record.
 pub(super) fn view(shape: &Shape, about_record: bool, has_page_parameter: bool) -> View<'_> {
@@ -87,10 +93,14 @@ fn view_in(shape: &Shape, is_inside: bool, about_record: bool, pages: bool) -> V
             let only_scalars =
                 others.clone().all(|(name, member)| member.shape.is_scalar() || is_paging(name));
             let shows_record = about_record && !paged;
+            // Beside a list, that it worked says nothing: `{"ok": true, "messages": [..]}`.
+            let worked = others.clone().count() > 0 && others.clone().all(|(name, _)| is_outcome(name));
             match arrays.as_slice() {
                 [(name, member)]
                     if (!shows_record || members.len() == 1)
-                        && (paged || (only_scalars && (members.len() == 1 || is_generic(name)))) =>
+                        && (paged
+                            || worked
+                            || (only_scalars && (members.len() == 1 || is_generic(name)))) =>
                 {
                     match member.shape.items() {
                         Some(item) => View::List(List { item: item.first_object(), items: name }),
@@ -98,8 +108,13 @@ fn view_in(shape: &Shape, is_inside: bool, about_record: bool, pages: bool) -> V
                     }
                 }
                 _ => {
-                    let inner: Vec<_> =
-                        others.filter(|(_, member)| member.shape.members().is_some()).collect();
+                    let inner: Vec<_> = others
+                        .filter(|(_, member)| member.shape.first_object().members().is_some())
+                        .collect();
+                    // Beside what worked, that it worked says nothing: `{"ok": true, "channel": {..}}`.
+                    let beside = members.iter().filter(|(name, _)| !inner.iter().any(|(own, _)| own == name));
+                    let worked =
+                        beside.clone().count() > 0 && beside.clone().all(|(name, _)| is_outcome(name));
                     // What has no key of its own, around what has one, is no record.
                     let keyed = |inner: &Shape| inner.members().is_some_and(|inner| inner.contains_key("id"));
                     let wrapper = !is_inside
@@ -107,7 +122,7 @@ fn view_in(shape: &Shape, is_inside: bool, about_record: bool, pages: bool) -> V
                         && !members.contains_key("id")
                         && (members.len() <= 4 || inner.iter().all(|(_, member)| keyed(&member.shape)));
                     match inner.as_slice() {
-                        [(name, member)] if wrapper && (is_generic(name) || members.len() == 1) => {
+                        [(name, member)] if wrapper && (is_generic(name) || members.len() == 1 || worked) => {
                             view_in(&member.shape, true, about_record, pages)
                         }
                         _ => View::Record(shape),

@@ -1,5 +1,6 @@
 //! Walks over the objects of a document that are no values of the described API.
 
+use diorama_seeds::pointer::escape;
 use serde_json::{Map, Value as Json};
 
 /// Objects and lists inside each other that are visited. Parsing bounds the depth already.
@@ -14,11 +15,13 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Visits an object and those inside it, the outer first.
+    /// Visits an object and those inside it, the outer first; not those whose members have names that the document chose.
     pub(super) fn visit_mut(self, node: &mut Json, visit: &mut impl FnMut(&mut Map<String, Json>)) {
         match node {
             Json::Object(members) => {
-                visit(members);
+                if !self.names {
+                    visit(members);
+                }
                 for (name, part) in members {
                     if let Some(walk) = self.member(name) {
                         walk.visit_mut(part, visit);
@@ -72,11 +75,6 @@ impl Walk {
     fn item(self) -> Option<Self> {
         (self.depth < MAX_DEPTH).then_some(Self { depth: self.depth + 1, names: false })
     }
-}
-
-/// A name as a segment of a JSON pointer.
-pub(super) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Returns true for members that hold values of the described API, in which nothing is a reference.

@@ -27,13 +27,16 @@ pub struct Contract {
     pub form: bool,
     /// A change merges members of objects inside the body (RFC 7396).
     pub merge: bool,
+    /// The members of the body, each in the one before, that hold the members of the record.
+    pub inside: Vec<String>,
+    /// A request over HTTP must have a body.
+    pub needs_body: bool,
     /// The status of a body that is not valid.
     pub refusal: u16,
 }
 
 impl Schemas {
     /// The defaults of the members that a body leaves out.
-    #[must_use]
     pub fn defaults(&self, schema: &Json, body: &Map<String, Json>) -> Map<String, Json> {
         let flat = self.flat(schema);
         let sent = Json::Object(body.clone());
@@ -49,7 +52,6 @@ impl Schemas {
 
 impl Contract {
     /// The members that a request's body must have.
-    #[must_use]
     pub fn required_members(&self) -> Vec<String> {
         let Some(schema) = &self.request else { return Vec::new() };
         let flat = self.schemas.flat(schema);
@@ -58,7 +60,6 @@ impl Contract {
     }
 
     /// True when a body must have members, whichever they are.
-    #[must_use]
     pub fn needs_members(&self) -> bool {
         let schema = self.request.as_ref().map(|schema| self.schemas.resolve(schema));
         schema.and_then(|schema| schema.get("minProperties")?.as_f64()).is_some_and(|least| least >= 1.0)

@@ -22,7 +22,6 @@ struct Node {
 
 impl Contract {
     /// The members of a form.
-    #[must_use]
     pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
         let schema = self.request.as_ref();
         let mut root = Node::default();
@@ -140,6 +139,8 @@ mod tests {
             headers: Vec::new(),
             form: true,
             merge: false,
+            inside: Vec::new(),
+            needs_body: false,
             refusal: 400,
         };
         let mut all: IndexMap<String, Vec<String>> = IndexMap::new();

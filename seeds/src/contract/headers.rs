@@ -5,7 +5,8 @@ use serde_json::Value as Json;
 use super::body::Contract;
 use super::check::{Side, list};
 use super::names::plain;
-use super::sample;
+use super::sample::{self, Subject};
+use crate::materialise::Sampler;
 
 impl Contract {
     /// The declared headers of a success with that body, each with its value: the member of its name (`X-Total-Count` is
@@ -32,7 +33,11 @@ impl Contract {
         let kind = flat.get("type").and_then(Json::as_str).unwrap_or("string");
         let made = || match kind {
             "array" | "object" => None,
-            _ => Some(sample::scalar(kind, &flat, name, sample::mix(seed, name), now, &fits)),
+            _ => {
+                let sampler = &Sampler::new(seed, seed);
+                let subject = Subject { name, of: "", seed: sample::mix(seed, name), now, sampler };
+                Some(sample::scalar(kind, &flat, &subject, &fits))
+            }
         };
         match told.or_else(made)? {
             Json::String(text) => Some(text),
@@ -70,6 +75,8 @@ mod tests {
             headers: headers.map(|(name, schema)| (name.clone(), schema.clone())).collect(),
             form: false,
             merge: false,
+            inside: Vec::new(),
+            needs_body: false,
             refusal: 400,
         };
         let body = json!({"total_count": 7, "items": []});

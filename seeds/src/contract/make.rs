@@ -8,12 +8,16 @@ use serde_json::{Map, Value as Json};
 
 use super::check::word;
 use super::merge::Flat;
-use super::names::{key_name, plain};
-use super::sample;
+use super::names::{is_name, key_name, plain};
+use super::sample::{self, Subject};
 use super::schemas::{Schemas, reference};
+use crate::agreement::{Moment, place_names};
+use crate::materialise::{Sampler, tells_person};
+use known::WRAPPERS;
 use state::{MAX_STEPS, Maker, Place, Scope};
 use values::{bytes, coerced};
 
+mod agree;
 mod array;
 mod known;
 mod object;
@@ -34,7 +38,6 @@ const MAX_CONSTANT_BYTES: u64 = 32 << 20;
 
 impl Schemas {
     /// The valid value of a schema that shows the facts.
-    #[must_use]
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
         let maker = || Maker {
             schemas: self,
@@ -51,7 +54,7 @@ impl Schemas {
             && !facts.known.key_name.is_empty()
             && ["string", "integer"].contains(&values::kind_of(&self.flat(schema).members, None));
         let found = Some(&facts.known.key).filter(|_| is_key);
-        let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found, beside: None };
+        let place = Place { found, ..Place::top(facts.known.seed) };
         let mut value = maker().value(schema, &place, &Scope::Record(facts.known.clone()));
         if facts.known.is_new {
             // A reply none of whose members anybody has said shows what any reply does: that it was done, as a rule.
@@ -180,8 +183,11 @@ impl Maker<'_> {
                 return key;
             }
             // Moments of examples lie anywhere, and after one another in no order.
-            let moment = word(members, "format").is_some_and(|format| format == "date-time");
-            let may = |told: &&Json| !told.is_null() && !moment && key_name(place.name).is_none();
+            let format = word(members, "format").and_then(Json::as_str);
+            let is_moment =
+                matches!(format, Some("date-time" | "date")) || Moment::kind_by_name(place.name).is_some();
+            let moment = |told: &Json| is_moment && told.as_str().and_then(sample::seconds).is_some();
+            let may = |told: &&Json| !told.is_null() && !moment(told) && key_name(place.name).is_none();
             let told = |name: &str| word(members, name).filter(may);
             let first = sample::first(kind, members, place.name, self.facts.now);
             let first = first.as_ref().filter(|_| scope.is_said());
@@ -190,6 +196,47 @@ impl Maker<'_> {
                 return given.clone();
             }
         }
-        sample::scalar(kind, members, place.name, place.seed, self.facts.now, &fits)
+        let sampler = self.sampler(place, scope);
+        sample::scalar(kind, members, &self.subject(place, scope, &sampler), &fits)
+    }
+
+    /// What makes the texts of the object that a place is in: about one person, and about the place that is told of the record.
+    pub(super) fn sampler(&self, place: &Place<'_>, scope: &Scope<'_>) -> Sampler {
+        let known = scope.known();
+        let mut sampler = Sampler::new(place.whole, known.seed);
+        let inside = |object: &Map<String, Json>, name: &str| {
+            object.iter().find(|(member, _)| plain(member) == name).map(|(_, value)| value.clone())
+        };
+        let held = |name: &str| {
+            let holders = place_names("holder").filter_map(|holder| known.members.get(holder)?.as_object());
+            holders.filter_map(|holder| inside(holder, name)).next()
+        };
+        let told = |name: &str| match scope {
+            Scope::Found(members, _) => inside(members, name),
+            _ => known.members.get(name).cloned().or_else(|| held(name)),
+        };
+        for name in place_names("city").chain(place_names("country")) {
+            if told(name).and_then(|place| Some(sampler.set_in(place.as_str()?))) == Some(true) {
+                break;
+            }
+        }
+        sampler
+    }
+
+    /// What a made-up scalar is made for.
+    pub(super) fn subject<'s>(
+        &self,
+        place: &Place<'s>,
+        scope: &'s Scope<'_>,
+        sampler: &'s Sampler,
+    ) -> Subject<'s> {
+        // A wrapper says nothing of what is in it, and what has an email address is a person.
+        let says_nothing = place.within.is_empty() || WRAPPERS.contains(&&*plain(place.within));
+        let of = match place.beside {
+            Some(members) if is_name(place.name) && members.keys().any(|name| tells_person(name)) => "person",
+            _ if says_nothing => &scope.known().noun,
+            _ => place.within,
+        };
+        Subject { name: place.name, of, seed: place.seed, now: self.facts.now, sampler }
     }
 }

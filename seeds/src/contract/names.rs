@@ -10,20 +10,31 @@ pub const AS: &str = "as_";
 
 /// A name without case and punctuation, as members of different spellings are compared: `ConversationSid` is
 /// `conversation_sid`.
-#[must_use]
 pub fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// The singular of a plain name, as far as its last letters tell.
-#[must_use]
 pub fn noun(name: &str) -> String {
     singular(&plain(name))
 }
 
+/// The name of one of what a list of this name holds: `tracking_number` for `trackingNumbers`.
+pub(super) fn item_of(name: &str) -> String {
+    let mut words = split_identifier(name);
+    if let Some(last) = words.last_mut() {
+        *last = singular(last);
+    }
+    words.join("_")
+}
+
+/// True when a member is what the thing itself is called.
+pub(super) fn is_name(name: &str) -> bool {
+    ["name", "displayname", "fullname"].contains(&&*plain(name))
+}
+
 /// Which of a few values something begins with: the first of which the other members do not tell when it came to it, as
 /// `accepted_at` does of `accepted`.
-#[must_use]
 pub fn first_state<'v>(values: impl Iterator<Item = &'v str> + Clone, beside: &[&str]) -> Option<&'v str> {
     let told =
         |name: &&str| matches!(&*split_identifier(name), [verb, at] if at == "at" && stem(verb) != "creat");
@@ -33,7 +44,6 @@ pub fn first_state<'v>(values: impl Iterator<Item = &'v str> + Clone, beside: &[
 }
 
 /// True when a member or a value tells that something is no longer there: `deleted_at`, `isTrashed`, `purged`.
-#[must_use]
 pub fn is_gone(name: &str) -> bool {
     // Most names need no closer look.
     name.to_ascii_lowercase().contains("ed")
@@ -47,32 +57,11 @@ const REMOVING: [&str; 8] =
     ["delete", "remove", "trash", "purge", "erase", "destroy", "discard", "terminate"];
 
 /// True when a value is a state that passes by itself: `pending`, `initializing`.
-#[must_use]
 pub fn is_passing(value: &str) -> bool {
     split_identifier(value).first().is_some_and(|word| word.len() > 5 && word.ends_with("ing"))
 }
 
-/// True when a value is a state in which nothing more happens: `failed`, `expired`.
-#[must_use]
-pub fn is_over(value: &str) -> bool {
-    const OVER: [&str; 11] = [
-        "succeeded",
-        "completed",
-        "failed",
-        "cancelled",
-        "canceled",
-        "finished",
-        "ended",
-        "expired",
-        "closed",
-        "done",
-        "resolved",
-    ];
-    OVER.contains(&value)
-}
-
 /// True when a member tells what went wrong.
-#[must_use]
 pub fn tells_error(name: &str) -> bool {
     // Most names need no closer look.
     name.to_ascii_lowercase().contains("error")
@@ -91,7 +80,6 @@ const KEY_ENDINGS: [&str; 12] =
     ["uuid", "guid", "sid", "id", "key", "slug", "code", "name", "number", "login", "token", "handle"];
 
 /// The noun and the ending of a name that holds a key: `user` and `id` of `user_id`, nothing and `id` of `id`.
-#[must_use]
 pub fn key_name(name: &str) -> Option<(String, &'static str)> {
     let letters = plain(name);
     // Most names need no closer look.

@@ -4,21 +4,29 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{number, word};
 use super::names::{key_name, plain};
+use crate::agreement::{Lies, Moment, MomentKind};
 use crate::english::split_identifier;
+use crate::materialise::{Sampler, range_of_member, slug_of};
 use crate::pattern::matching_text;
 use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value, Zone};
 
-const FIRST: [&str; 24] = [
-    "amber", "quiet", "northern", "copper", "early", "bright", "hollow", "silver", "open", "winter", "green",
-    "lower", "second", "golden", "narrow", "summer", "distant", "plain", "river", "stone", "upper", "gentle",
-    "harbour", "maple",
-];
-const SECOND: [&str; 24] = [
-    "garden", "signal", "bridge", "meadow", "report", "lantern", "market", "valley", "summary", "workshop",
-    "letter", "orchard", "channel", "station", "notebook", "compass", "studio", "window", "project",
-    "archive", "corner", "draft", "terrace", "sketch",
-];
+/// The seconds of a day.
+pub(super) const DAY: i64 = 86_400;
+/// Seconds before now in which made-up moments lie.
+const PAST: i64 = 8_000_000;
+/// Characters of a member's name that its value repeats.
+const MAX_NAME: usize = 24;
+
+/// What a made-up scalar is made for: a member by its name inside an object by its name.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'s> {
+    pub(super) name: &'s str,
+    pub(super) of: &'s str,
+    pub(super) seed: u64,
+    pub(super) now: i64,
+    pub(super) sampler: &'s Sampler,
+}
 
 /// A seed for what is named inside something.
 pub(super) fn mix(seed: u64, name: &str) -> u64 {
@@ -31,26 +39,17 @@ pub(super) fn mix(seed: u64, name: &str) -> u64 {
     state ^ (state >> 31)
 }
 
-/// Two words.
-pub(super) fn words(seed: u64) -> String {
-    let first = FIRST.get(seed as usize % FIRST.len()).copied().unwrap_or_default();
-    let second = SECOND.get((seed >> 8) as usize % SECOND.len()).copied().unwrap_or_default();
-    format!("{first} {second}")
-}
-
 /// A scalar of a type that its schema takes, as far as one is found.
 pub(super) fn scalar(
     kind: &str,
     members: &Map<String, Json>,
-    name: &str,
-    seed: u64,
-    now: i64,
+    subject: &Subject<'_>,
     fits: &dyn Fn(&Json) -> bool,
 ) -> Json {
     match kind {
-        "boolean" => Json::Bool(["success", "ok", "succeeded"].contains(&&*plain(name))),
-        "integer" | "number" => numeric(kind, members, name, seed, now),
-        _ => text(members, name, seed, now, fits),
+        "boolean" => Json::Bool(["success", "ok", "succeeded"].contains(&&*plain(subject.name))),
+        "integer" | "number" => numeric(kind, members, subject, fits),
+        _ => text(members, subject, fits),
     }
 }
 
@@ -62,33 +61,50 @@ pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i6
             Some(Json::from(number(members, "minimum").unwrap_or_default().max(0.0).ceil() as i64))
         }
         ("string", Some("date-time" | "datetime")) => Some(Json::String(moment(now))),
-        ("string", Some("date")) => Some(Json::String(moment(now).chars().take(10).collect())),
+        ("string", Some("date")) => Some(Json::String(day(now))),
         _ => None,
     }
 }
 
 /// True when a number of this name counts seconds from 1970.
-fn is_moment(name: &str) -> bool {
+pub(super) fn is_moment(name: &str) -> bool {
     let plain = plain(name);
     ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end))
+        || Moment::kind_by_name(name) == Some(MomentKind::DateTime)
 }
 
-fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: i64) -> Json {
+fn numeric(
+    kind: &str,
+    members: &Map<String, Json>,
+    subject: &Subject<'_>,
+    fits: &dyn Fn(&Json) -> bool,
+) -> Json {
+    let Subject { name, seed, now, .. } = *subject;
+    if kind == "number"
+        && let Some(degree) =
+            subject.sampler.coordinate(name, seed).map(Json::from).filter(|degree| fits(degree))
+    {
+        return degree;
+    }
     let least =
         number(members, "minimum").or_else(|| number(members, "exclusiveMinimum").map(|least| least + 1.0));
     let most =
         number(members, "maximum").or_else(|| number(members, "exclusiveMaximum").map(|most| most - 1.0));
-    let moment = is_moment(name);
-    let low = least.unwrap_or(if moment { (now - 8_000_000) as f64 } else { 1.0 });
-    let span = if moment { 7_000_000.0 } else { 90.0 };
-    let high = most.unwrap_or(low.max(0.0) + span).max(low).min(low + span);
-    let steps = (high - low).floor().max(0.0) as u64 + 1;
-    let mut value = low + (seed % steps) as f64;
-    if let Some(step) = number(members, "multipleOf").filter(|step| *step > 0.0) {
-        value = (value / step).ceil() * step;
-        if most.is_some_and(|most| value > most) {
-            value -= step;
-        }
+    let [from, to, step] = match range_of_member(name, kind == "integer") {
+        _ if is_moment(name) => [(now - PAST) as f64, (now - PAST / 8) as f64, 1.0],
+        Some(range) => range,
+        None => [1.0, 90.0, 1.0],
+    };
+    // Limits that leave nothing of the usual range have one of their own.
+    let low = least.map_or(from, |least| if least < to { least.max(from) } else { least });
+    let low = most.map_or(low, |most| if most < low { least.unwrap_or(most.min(0.0)) } else { low });
+    let high = most.unwrap_or(low.max(0.0) + (to - from)).max(low).min(low + (to - from));
+    let multiple = number(members, "multipleOf").filter(|step| *step > 0.0);
+    let step = multiple.unwrap_or(if step <= high - low { step } else { 1.0 });
+    let steps = ((high - low) / step + 1e-9).floor().max(0.0) as u64 + 1;
+    let mut value = multiple.map_or(low, |step| (low / step).ceil() * step) + (seed % steps) as f64 * step;
+    if most.is_some_and(|most| value > most) {
+        value -= step;
     }
     // Between open ends that lie near each other a whole step leads past one of them.
     let (above, below) = (number(members, "exclusiveMinimum"), number(members, "exclusiveMaximum"));
@@ -99,8 +115,8 @@ fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: 
             _ => value,
         };
     }
-    let whole = kind == "integer" || (value.fract() == 0.0 && number(members, "multipleOf").is_some());
-    if whole { Json::from(value.ceil() as i64) } else { Json::from(value) }
+    let whole = kind == "integer" || (value.fract() == 0.0 && multiple.is_some());
+    if whole { Json::from(value.ceil() as i64) } else { Json::from((value * 1e6).round() / 1e6) }
 }
 
 /// Two texts of so many characters that are drawn from a pattern differ.
@@ -108,7 +124,7 @@ const DISTINCT: usize = 16;
 
 /// Texts of usual forms, for patterns that no text can be made of.
 fn usual_texts(seed: u64) -> [String; 7] {
-    let word = words(seed).replace(' ', "-");
+    let word = slug_of(seed);
     [
         format!("{word}@example.com"),
         word.clone(),
@@ -120,45 +136,54 @@ fn usual_texts(seed: u64) -> [String; 7] {
     ]
 }
 
-fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn Fn(&Json) -> bool) -> Json {
-    let string = |key: &str| word(members, key).and_then(Json::as_str);
-    if let Some(pattern) = string("pattern") {
-        let made = (0..8).map(|attempt| matching_text(pattern, mix(seed, "pattern").wrapping_add(attempt)));
-        let fitting = made.flatten().map(Json::String).filter(|made| fits(made));
-        let own = Json::String(snowflake(seed));
-        if string("format") == Some("snowflake") && fits(&own) {
-            return own;
-        }
-        // A long one is nobody else's; else the longest is the least likely to be.
-        let length = |made: &Json| made.as_str().map_or(0, str::len);
-        let mut longest: Option<Json> = None;
-        for made in fitting {
-            if length(&made) >= DISTINCT {
-                return made;
-            }
-            longest = longest.filter(|known| length(known) > length(&made)).or(Some(made));
-        }
-        if let Some(made) = longest {
-            return made;
-        }
-        if let Some(example) = word(members, "example").filter(|example| fits(example)) {
-            return example.clone();
-        }
-        if let Some(usual) = usual_texts(seed).into_iter().map(Json::from).find(|usual| fits(usual)) {
-            return usual;
-        }
+fn of_pattern(
+    pattern: &str,
+    members: &Map<String, Json>,
+    seed: u64,
+    fits: &dyn Fn(&Json) -> bool,
+) -> Option<Json> {
+    let made = (0..8).map(|attempt| matching_text(pattern, mix(seed, "pattern").wrapping_add(attempt)));
+    let fitting = made.flatten().map(Json::String).filter(|made| fits(made));
+    let own = Json::String(snowflake(seed));
+    if word(members, "format").is_some_and(|format| format == "snowflake") && fits(&own) {
+        return Some(own);
     }
-    let word = |place: u64| words(seed >> place).replace(' ', "-");
+    // A long one is nobody else's; else the longest is the least likely to be.
+    let length = |made: &Json| made.as_str().map_or(0, str::len);
+    let mut longest: Option<Json> = None;
+    for made in fitting {
+        if length(&made) >= DISTINCT {
+            return Some(made);
+        }
+        longest = longest.filter(|known| length(known) > length(&made)).or(Some(made));
+    }
+    let example = || word(members, "example").filter(|example| fits(example)).cloned();
+    let usual = || usual_texts(seed).into_iter().map(Json::from).find(|usual| fits(usual));
+    longest.or_else(example).or_else(usual)
+}
+
+fn text(members: &Map<String, Json>, subject: &Subject<'_>, fits: &dyn Fn(&Json) -> bool) -> Json {
+    let Subject { name, seed, now, .. } = *subject;
+    let string = |key: &str| word(members, key).and_then(Json::as_str);
+    if let Some(pattern) = string("pattern")
+        && let Some(made) =
+            told_text(subject, fits).map(Json::String).or_else(|| of_pattern(pattern, members, seed, fits))
+    {
+        return made;
+    }
     // A name that is a format tells it where nothing else does.
     let named =
         || key_name(name).map(|(_, ending)| ending).filter(|ending| ["uuid", "guid"].contains(ending));
+    let told = |name: &str| told_text(&Subject { name, ..*subject }, fits);
     let mut made = match string("format").or_else(named) {
-        Some("date-time" | "datetime") => moment(now - (seed % 8_000_000) as i64),
-        Some("date") => moment(now - (seed % 8_000_000) as i64).chars().take(10).collect(),
+        Some("date-time" | "datetime") => moment(made_moment(name, seed, now)),
+        Some("date") => day(made_moment(name, seed, now)),
         Some("time") => "09:30:00Z".to_owned(),
-        Some("uri" | "url" | "uri-reference" | "iri") => format!("https://example.com/{}", word(4)),
-        Some("email" | "idn-email") => format!("{}@example.com", word(4)),
-        Some("hostname") => format!("{}.example.com", word(4)),
+        Some("uri" | "url" | "uri-reference" | "iri") => format!("https://example.com/{}", slug_of(seed)),
+        Some("email" | "idn-email") => {
+            told("email").unwrap_or_else(|| format!("{}@example.com", slug_of(seed)))
+        }
+        Some("hostname") => format!("{}.example.com", slug_of(seed)),
         Some("ipv4" | "ip") => format!("10.{}.{}.{}", seed % 250, (seed >> 8) % 250, (seed >> 16) % 250 + 1),
         Some("ipv6") => format!("2001:db8::{:x}", seed % 60_000 + 1),
         Some("uuid" | "guid") => {
@@ -175,23 +200,17 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         Some("byte" | "base64" | "binary") => "YW1iZXIgZ2FyZGVu".to_owned(),
         Some("snowflake") => snowflake(seed),
         Some("duration") => "PT1H".to_owned(),
-        _ if key_name(name).is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "token")) => {
-            format!("{:016x}", seed)
-        }
-        _ if plain(name).ends_with("url") || plain(name).ends_with("uri") => {
-            format!("https://example.com/{}", word(4))
-        }
-        _ => coded(name, seed, fits).unwrap_or_else(|| plain_text(name, seed)),
+        _ => meant_text(subject, fits).unwrap_or_else(|| plain_text(name, seed)),
     };
     let least = number(members, "minLength").unwrap_or(0.0).min(100_000.0) as usize;
-    let is_code = !made.contains(' ') && made.contains(|letter: char| letter.is_ascii_digit());
     for place in 0.. {
         let length = made.chars().count();
         if length >= least {
             break;
         }
         let more = mix(seed, "more").wrapping_add(place);
-        made.push_str(&if is_code { format!("{more:016x}") } else { format!(" {}", words(more)) });
+        let is_code = !made.contains(' ');
+        made.push_str(&if is_code { format!("{more:016x}") } else { format!(" {}", slug_of(more)) });
         made = made.chars().take(least).collect();
         // A blank at the end is no part of a text.
         if made.ends_with(' ') {
@@ -204,60 +223,32 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
     Json::String(made)
 }
 
-/// Codes by the last words of names, each in two lengths.
-const CODES: [(&[&str], &[&str]); 3] = [
-    (&["currency"], &["EUR", "USD", "GBP", "CHF", "SEK", "JPY"]),
-    (&["country"], &["DE", "FR", "NO", "ES", "IT", "DEU", "FRA", "NOR", "ESP", "ITA"]),
-    (&["language", "lang", "locale"], &["en", "de", "fr", "es", "it", "eng", "deu", "fra"]),
-];
-
-/// A currency, a country or a language, where a name says that a text is one.
-fn coded(name: &str, seed: u64, fits: &dyn Fn(&Json) -> bool) -> Option<String> {
-    let said = split_identifier(name);
-    let code = |word: &String| ["code", "iso", "iso2", "iso3", "alpha2", "alpha3"].contains(&word.as_str());
-    let noun = said.iter().rev().find(|word| !code(word))?;
-    let (_, codes) = CODES.iter().find(|(names, _)| names.contains(&noun.as_str()))?;
-    let from = seed as usize % 5;
-    let turned = codes.iter().cycle().skip(from).take(codes.len());
-    turned.map(|code| (*code).to_owned()).find(|code| fits(&Json::from(code.as_str())))
+/// The text of a member whose name says what it is: a key, a moment, an address, or what the tables know by name.
+pub(super) fn meant_text(subject: &Subject<'_>, fits: &dyn Fn(&Json) -> bool) -> Option<String> {
+    let Subject { name, seed, now, .. } = *subject;
+    if key_name(name).is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "token")) {
+        return Some(format!("{seed:016x}"));
+    }
+    if let Some(kind) = Moment::kind_by_name(name) {
+        let at = made_moment(name, seed, now);
+        return Some(if kind == MomentKind::Date { day(at) } else { moment(at) });
+    }
+    if ["url", "uri"].iter().any(|end| plain(name).ends_with(end)) {
+        return Some(format!("https://example.com/{}", slug_of(seed)));
+    }
+    told_text(subject, fits)
 }
 
-/// Words of names whose values people write.
-const WRITTEN: [&str; 22] = [
-    "name",
-    "title",
-    "text",
-    "word",
-    "words",
-    "description",
-    "message",
-    "comment",
-    "label",
-    "caption",
-    "summary",
-    "note",
-    "phrase",
-    "subject",
-    "content",
-    "body",
-    "street",
-    "address",
-    "city",
-    "reason",
-    "topic",
-    "keyword",
-];
-/// Characters of a member's name that its value repeats.
-const MAX_NAME: usize = 24;
+fn told_text(subject: &Subject<'_>, fits: &dyn Fn(&Json) -> bool) -> Option<String> {
+    let Subject { name, of, seed, sampler, .. } = *subject;
+    sampler.text(name, of, seed, &|text| fits(&Json::from(text)))
+}
 
-/// A text of which nothing is known but its name: two words where people write it, else the name with a number.
-fn plain_text(name: &str, seed: u64) -> String {
-    let said = split_identifier(name);
-    if said.is_empty() || said.iter().any(|word| WRITTEN.contains(&word.as_str())) {
-        return words(seed);
-    }
-    let called: String = said.join(" ").chars().take(MAX_NAME).collect();
-    format!("{} {}", called.trim_end(), seed % 900 + 100)
+/// A text of which nothing is known but its name: that, and a number.
+pub(super) fn plain_text(name: &str, seed: u64) -> String {
+    let called: String = split_identifier(name).join(" ").chars().take(MAX_NAME).collect();
+    let called = if called.is_empty() { "text" } else { called.trim_end() };
+    format!("{called} {}", seed % 900 + 100)
 }
 
 /// An identifier of eighteen digits.
@@ -265,15 +256,31 @@ fn snowflake(seed: u64) -> String {
     (100_000_000_000_000_000 + seed % 800_000_000_000_000_000).to_string()
 }
 
-/// The seconds from 1970 to a moment.
-pub(super) fn seconds(text: &str) -> Option<i64> {
-    match Schema::of(Type::DateTime).parse_text(text, &Zone::utc()) {
-        Ok(Value::DateTime(Instant(seconds))) => Some(seconds),
-        _ => None,
+/// A made-up moment of this name, in seconds from 1970.
+fn made_moment(name: &str, seed: u64, now: i64) -> i64 {
+    let said = Moment::named(name);
+    match said.lies {
+        Lies::Future => now + DAY * (1 + (seed % 60) as i64),
+        _ if said.is_birth() => now - 365 * DAY * (20 + (seed % 50) as i64) - (seed % 31_000_000) as i64,
+        _ => now - (seed % PAST as u64) as i64,
     }
 }
 
+/// The seconds from 1970 to a moment, or to the beginning of a day.
+pub(super) fn seconds(text: &str) -> Option<i64> {
+    let parse = |text: &str| match Schema::of(Type::DateTime).parse_text(text, &Zone::utc()) {
+        Ok(Value::DateTime(Instant(seconds))) => Some(seconds),
+        _ => None,
+    };
+    if text.len() == 10 { parse(&format!("{text}T00:00:00Z")) } else { parse(text) }
+}
+
 /// A moment as RFC 3339 writes it.
-fn moment(seconds: i64) -> String {
+pub(super) fn moment(seconds: i64) -> String {
     Value::DateTime(Instant(seconds)).to_text(&Zone::utc())
+}
+
+/// The day of a moment.
+pub(super) fn day(seconds: i64) -> String {
+    moment(seconds).chars().take(10).collect()
 }

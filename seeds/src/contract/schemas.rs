@@ -11,7 +11,6 @@ pub struct Schemas(Map<String, Json>);
 
 impl Schemas {
     /// Schemas by name.
-    #[must_use]
     pub const fn new(schemas: Map<String, Json>) -> Self {
         Self(schemas)
     }
@@ -22,13 +21,11 @@ impl Schemas {
     }
 
     /// The schema of a name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.0.get(name)
     }
 
     /// The schema behind references, at most 32 in a row.
-    #[must_use]
     pub fn resolve<'s>(&'s self, mut schema: &'s Json) -> &'s Json {
         for _ in 0..32 {
             let Some(target) = self.target(schema) else { return schema };
@@ -38,19 +35,16 @@ impl Schemas {
     }
 
     /// The words of a schema, references followed and parts of `allOf` put together.
-    #[must_use]
     pub fn words_of<'s>(&'s self, schema: &'s Json) -> Cow<'s, Map<String, Json>> {
         self.flat(schema).members
     }
 
     /// The alternatives of a schema.
-    #[must_use]
     pub fn ways_of<'s>(&'s self, schema: &'s Json) -> &'s [Json] {
         self.flat(schema).ways
     }
 
     /// The name that a schema has: as XML is told, else that of the schema it refers to.
-    #[must_use]
     pub fn name_of<'s>(&'s self, schema: &'s Json) -> Option<&'s str> {
         let own = self.resolve(schema).get("xml").and_then(|xml| xml.get("name")?.as_str());
         own.or_else(|| reference(schema))

@@ -174,7 +174,7 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
         "pinned": {"type": "boolean"}, "labels": {"type": "array", "items": {"type": "string"}}, "lead": {"type": ["string", "null"]},
         "sent_at": {"type": "integer"}, "created_at": {"type": "integer"}, "limit": {"type": "integer", "minimum": 5},
         "deleted_at": moment, "archived_at": {"anyOf": [moment, {"type": "null"}]}, "colour": {"type": "string", "default": "blue"},
-        "object": {"enum": ["message"]}, "note": {"type": "string"}, "thread": {"type": "object", "properties": {"id": {"type": "string"}}},
+        "object": {"enum": ["message"]}, "city": {"type": "string"}, "thread": {"type": "object", "properties": {"id": {"type": "string"}}},
         "content": {"type": "array", "items": part}, "about": {"type": "object", "properties": {"thread_id": {"type": "string"}}}}});
     let told = json!({"id": "m1", "content": "hello", "created_at": "2026-02-02T02:40:00Z"});
     let thread = Named {
@@ -196,7 +196,7 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
     );
     let shown = reply(&schema, old, None);
     // An existing record has not been deleted, so the reply has no time of deletion.
-    assert_eq!(["note", "deleted_at"].map(|name| shown.get(name).is_some()), [true, false], "{shown}");
+    assert_eq!(["city", "deleted_at"].map(|name| shown.get(name).is_some()), [true, false], "{shown}");
 }
 
 #[test]
@@ -279,4 +279,102 @@ fn whole_numbers_are_exact() {
     let holds = |value: Json| schemas().check(&schema, &value, Side::Request).is_ok();
     assert!(holds(json!(9_007_199_254_740_993_i64)) && holds(json!(i64::MAX)));
     assert!(!holds(json!(9_007_199_254_740_992_i64)) && !holds(json!(u64::MAX)) && !holds(json!(1e300)));
+}
+
+/// Replies about a record of which some members are known, for many seeds.
+fn made(schema: &Json, told: &Json) -> Vec<Json> {
+    let of = |seed| Rc::new(Known { seed, ..(*known(told.clone(), Vec::new())).clone() });
+    (0..60).map(|seed| reply(schema, of(seed * 7_919), None)).collect()
+}
+
+#[test]
+fn made_up_moments_follow_each_other_and_what_is_told() {
+    let moment = json!({"type": "string", "format": "date-time"});
+    let schema = json!({"type": "object", "properties": {
+        "finishedAt": moment, "created_at": moment, "updatedAt": moment, "started_at": moment, "expires_at": moment,
+        "last_used": {"type": "integer", "format": "int64"}, "start_time": {"type": "number"}, "end_time": {"type": "number"}, "start_date": {"type": "string", "format": "date"}, "end_date": {"type": "string", "format": "date"}}});
+    for told in [json!({}), json!({"started_at": "2025-11-02T10:00:00Z"})] {
+        for shown in made(&schema, &told) {
+            let of = |name: &str| shown[name].as_str().unwrap();
+            let reached = ["created_at", "started_at", "finishedAt", "updatedAt"].map(of);
+            assert!(reached.is_sorted(), "{shown}");
+            assert!(of("updatedAt") <= "2026-02-02T02:40:00Z" && of("expires_at") > "2026-02-02", "{shown}");
+            assert!(of("start_date") <= of("end_date"), "{shown}");
+            assert!(shown["start_time"].as_f64() <= shown["end_time"].as_f64(), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn made_up_states_flags_and_moments_agree() {
+    let moment = json!({"type": "string", "format": "date-time"});
+    let schema = json!({"type": "object", "required": ["paid"], "properties": {
+        "status": {"enum": ["open", "paid", "cancelled"]}, "paid": {"type": "boolean"}, "paid_at": moment,
+        "cancelledAt": moment, "active": {"type": "boolean"}, "size": {"type": "boolean"}}});
+    for told in [json!({}), json!({"status": "open"}), json!({"paid_at": "2026-01-01T00:00:00Z"})] {
+        for shown in made(&schema, &told) {
+            let is = |state: &str| shown["status"] == state;
+            assert_eq!(shown["paid"], is("paid"), "{shown}");
+            assert_eq!(shown.get("paid_at").is_some(), is("paid"), "{shown}");
+            assert_eq!(shown.get("cancelledAt").is_some(), is("cancelled"), "{shown}");
+        }
+    }
+    let schema =
+        json!({"type": "object", "properties": {"verified": {"type": "boolean"}, "verified_at": moment}});
+    let shown = &made(&schema, &json!({"verified_at": "2026-01-01T00:00:00Z"}))[0];
+    assert_eq!(shown["verified"], json!(true));
+    assert!(made(&schema, &json!({"verified": false}))[0].get("verified_at").is_none());
+}
+
+#[test]
+fn made_up_amounts_add_up_and_lists_are_counted() {
+    let amount = json!({"type": "number"});
+    let line = json!({"type": "object", "properties": {"sku": {"type": "string"}, "quantity": {"type": "integer"}, "amount": amount}});
+    let schema = json!({"type": "object", "properties": {
+        "total": amount, "subtotal": amount, "tax": amount, "min_price": amount, "max_price": amount, "line_count": {"type": "integer"},
+        "lines": {"type": "array", "minItems": 2, "items": line}}});
+    for told in [json!({}), json!({"total": 120.5, "tax": 20.5})] {
+        for shown in made(&schema, &told) {
+            let of = |name: &str| shown[name].as_f64().unwrap();
+            assert!((of("total") - of("subtotal") - of("tax")).abs() < 0.006, "{shown}");
+            let lines = shown["lines"].as_array().unwrap();
+            let sum: f64 = lines.iter().map(|line| line["amount"].as_f64().unwrap()).sum();
+            assert!((sum - of("subtotal")).abs() < 0.006, "{shown}");
+            assert!(lines.iter().all(|line| line["quantity"] == 1), "{shown}");
+            assert_eq!(shown["line_count"], lines.len(), "{shown}");
+            assert!(of("min_price") <= of("max_price"), "{shown}");
+        }
+    }
+    let page = json!({"type": "object", "required": ["next"], "properties": {
+        "page": {"type": "integer"}, "pages": {"type": "integer"}, "per_page": {"type": "integer"}, "total": {"type": "integer"},
+        "next": {"type": ["string", "null"]}, "prev": {"type": "string"}, "has_more": {"type": "boolean"},
+        "photos": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}}});
+    for mut shown in made(&page, &json!({})) {
+        assert!(shown["per_page"].as_u64() >= Some(1), "{shown}");
+        let members = shown.as_object_mut().unwrap();
+        members.remove("per_page");
+        assert_eq!(members.remove("photos").unwrap().as_array().map(Vec::len), Some(1));
+        let rest = json!({"page": 1, "pages": 1, "total": 1, "next": null, "has_more": false});
+        assert_eq!(shown, rest);
+    }
+}
+
+#[test]
+fn made_up_texts_are_about_one_place_and_tell_nothing_else() {
+    let text = json!({"type": "string"});
+    let schema = json!({"type": "object", "required": ["protocol"], "properties": {
+        "protocol": text, "raw": text, "notes": {"type": "array", "items": text}, "extras": {"type": "object"},
+        "contact": {"type": "object", "properties": {"full_name": text, "firstName": text, "email": text, "country": text, "phone": text, "currency": text}},
+        "shop": {"type": "object", "properties": {"raw": text}}, "codes": {"type": "array", "items": text, "example": ["a", "b"]}}});
+    for shown in made(&schema, &json!({"city": "Lisbon"})) {
+        let names: Vec<&String> = shown.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["protocol", "contact", "codes"], "{shown}");
+        let contact = &shown["contact"];
+        let of = |name: &str| contact[name].as_str().unwrap();
+        assert_eq!([of("country"), of("currency")], ["Portugal", "EUR"], "{shown}");
+        assert!(of("phone").starts_with("+351 ") && of("email").contains('@'), "{shown}");
+        assert!(of("full_name").starts_with(of("firstName")), "{shown}");
+        assert!(shown["protocol"].as_str().unwrap().starts_with("protocol "), "{shown}");
+        assert_eq!(shown["codes"], json!(["a", "b"]), "{shown}");
+    }
 }

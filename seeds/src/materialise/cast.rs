@@ -6,6 +6,7 @@
 
 use super::tables::{self, City, Country, Person};
 use crate::draw::Streams;
+use crate::english::split_identifier;
 
 /// The person and the place of one record, drawn at the first use.
 pub(super) struct Cast<'a> {
@@ -83,6 +84,12 @@ impl<'a> Cast<'a> {
         city
     }
 
+    /// The group's place where it has one, else the record's, else a city of the home country.
+    pub(super) fn nearest(&mut self, group: usize) -> Option<&'static City> {
+        let own = self.places.get(group).copied().flatten();
+        own.or_else(|| self.setting())
+    }
+
     /// The country of the record's place where it has one, else the home country.
     pub(super) fn country(&mut self, group: usize) -> Option<&'static Country> {
         let own = self.places.get(group).copied().flatten();
@@ -97,6 +104,13 @@ impl<'a> Cast<'a> {
         }
     }
 
+    /// Says that the group's place is this city.
+    pub(super) fn set_place(&mut self, group: usize, city: &'static City) {
+        if let Some(place) = self.places.get_mut(group) {
+            *place = Some(city);
+        }
+    }
+
     /// Says that the group's place is this city, because a record gives its name.
     pub(super) fn set_city(&mut self, group: usize, name: &str) {
         if let Some(place) = self.places.get_mut(group) {
@@ -106,47 +120,18 @@ impl<'a> Cast<'a> {
 }
 
 /// Nouns of providers that end field names, longest first where one ends another.
-const NOUNS: [&str; 34] = [
-    "email_address",
-    "street_address",
-    "country_code",
-    "postal_code",
-    "display_name",
-    "family_name",
-    "first_name",
-    "given_name",
-    "middle_name",
-    "phone_number",
-    "full_name",
-    "last_name",
-    "user_name",
-    "zip_code",
-    "nationality",
-    "longitude",
-    "telephone",
-    "latitude",
-    "username",
-    "postcode",
-    "currency",
-    "address",
-    "country",
-    "surname",
-    "handle",
-    "street",
-    "mobile",
-    "email",
-    "login",
-    "phone",
-    "city",
-    "name",
-    "lat",
-    "lng",
-];
+const NOUNS: &str = "\
+    contact_details mobile_number contact_number email_address street_address primary_email primary_phone \
+    contact_info country_code postal_code display_name family_name mobile_phone coordinates first_name \
+    given_name middle_name phone_number home_phone work_phone full_name last_name user_name zip_code \
+    nationality firstname longitude telephone fullname lastname latitude location username postcode currency \
+    address country surname handle street mobile email login phone city name geo lat lng";
 
 /// The group of a field: its name without the noun.
-pub(super) fn group_of(field: &str) -> &str {
-    let rest = NOUNS.iter().find_map(|noun| field.strip_suffix(noun));
-    rest.map_or(field, |rest| rest.trim_end_matches('_'))
+pub(super) fn group_of(field: &str) -> String {
+    let field = split_identifier(field).join("_");
+    let rest = NOUNS.split(' ').find_map(|noun| field.strip_suffix(noun));
+    rest.map(|rest| rest.trim_end_matches('_').to_owned()).unwrap_or(field)
 }
 
 #[cfg(test)]
@@ -156,7 +141,8 @@ mod tests {
     #[test]
     fn fields_about_one_person_or_place_are_in_one_group() {
         let groups =
-            ["name", "email", "origin_city", "origin_country_code", "patient", "patient_email", "longitude"];
+            ["name", "email", "origin_city", "originCountryCode", "patient", "patient_email", "longitude"];
         assert_eq!(groups.map(group_of), ["", "", "origin", "origin", "patient", "patient", ""]);
+        assert_eq!(["firstName", "lastname"].map(group_of), ["", ""]);
     }
 }

@@ -5,8 +5,9 @@ mod prose;
 mod rows;
 
 use self::names::ends;
-pub(super) use self::prose::sentence;
-use self::rows::{numbers, rows, value};
+pub(super) use self::prose::{sentence, sentences_of};
+pub(super) use self::rows::numbers;
+use self::rows::{rows, value};
 use super::maker::{Maker, Place, ReadFake};
 use super::moment::{Bound, Clock, Span};
 use super::provider::Provider;

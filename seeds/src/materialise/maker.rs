@@ -179,8 +179,10 @@ impl Maker {
     /// True when the values are about the record's place.
     pub(super) fn is_local(&self) -> bool {
         match self {
-            Self::Text(provider) => provider.is_local() && *provider != Provider::Phone,
+            Self::Text(provider) => provider.is_local() && !provider.follows_place(),
             Self::Coordinate { .. } => true,
+            Self::Object(members) => members.iter().any(|(.., maker)| maker.is_local()),
+            Self::Chance { of, .. } => of.is_local(),
             Self::Template(pieces) => {
                 pieces.iter().any(|piece| matches!(piece, Piece::Provider(provider) if provider.is_local()))
             }

@@ -13,7 +13,6 @@ use crate::doc::{FieldDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
 const MORE: u32 = 12;
 
 /// The document, with records to be made beside those that its resources give.
-#[must_use]
 pub(super) fn with_more_records(doc: &WorldDoc) -> WorldDoc {
     let mut doc = doc.without_scenarios();
     let resources = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());

@@ -180,8 +180,8 @@ impl ResourcePlan {
                 Maker::Constant(Value::Null)
             });
             let group = group_of(&field.name);
-            let group = groups.iter().position(|known| known == group).unwrap_or_else(|| {
-                groups.push(group.to_owned());
+            let group = groups.iter().position(|known| *known == group).unwrap_or_else(|| {
+                groups.push(group);
                 groups.len() - 1
             });
             fields.push(FieldPlan::new(maker, resource, id, index, group));
@@ -325,6 +325,19 @@ fn redo(mut group: Vec<usize>, fields: &[FieldPlan], order: &[usize], key: usize
     again
 }
 
+/// Resources of which each waits for the next, and the last for the first.
+fn circle(needs: &[Vec<usize>], done: &[bool]) -> Vec<usize> {
+    let waits = |index: &usize| !done.get(*index).copied().unwrap_or(true);
+    let mut path: Vec<usize> = (0..needs.len()).find(waits).into_iter().collect();
+    while let Some(next) = path.last().and_then(|last| needs.get(*last)?.iter().copied().find(waits)) {
+        if let Some(at) = path.iter().position(|seen| *seen == next) {
+            return path.split_off(at);
+        }
+        path.push(next);
+    }
+    path
+}
+
 /// Resources in an order in which each comes after those that its records are made from, and where possible after
 /// those they refer to.
 fn order(resources: &[ResourcePlan], world: &World, findings: &mut Vec<Finding>) -> Vec<usize> {
@@ -357,8 +370,9 @@ fn order(resources: &[ResourcePlan], world: &World, findings: &mut Vec<Finding>)
             .find(|index| met(&hard[*index]) && met(&soft[*index]))
             .or_else(|| waiting().find(|index| met(&hard[*index])));
         let Some(next) = next else {
-            let names: Vec<&str> = waiting().map(|index| &*world.resources[index].name).collect();
-            let path = waiting().next().and_then(|index| resources.get(index)).map_or("", |plan| &plan.path);
+            let circle = circle(&hard, &done);
+            let names: Vec<&str> = circle.iter().map(|index| &*world.resources[*index].name).collect();
+            let path = circle.first().and_then(|index| resources.get(*index)).map_or("", |plan| &plan.path);
             findings.push(Finding::error(
                 path,
                 format!("found resources whose records are made from each other's: {}", names.join(", ")),

@@ -16,6 +16,8 @@ pub(super) enum Provider {
     CountryCode,
     Nationality,
     CurrencyOfCountry,
+    LanguageOfCountry,
+    TimezoneOfCity,
     Postcode,
     Latitude,
     Longitude,
@@ -37,7 +39,7 @@ pub(super) enum Provider {
     Rule(RuleId),
 }
 
-const BUILT_IN: [(&str, Provider); 29] = [
+const BUILT_IN: [(&str, Provider); 31] = [
     ("person_name", Provider::PersonName),
     ("first_name", Provider::FirstName),
     ("last_name", Provider::LastName),
@@ -50,6 +52,8 @@ const BUILT_IN: [(&str, Provider); 29] = [
     ("country_code", Provider::CountryCode),
     ("nationality", Provider::Nationality),
     ("currency_of_country", Provider::CurrencyOfCountry),
+    ("language_of_country", Provider::LanguageOfCountry),
+    ("timezone_of_city", Provider::TimezoneOfCity),
     ("postcode", Provider::Postcode),
     ("latitude", Provider::Latitude),
     ("longitude", Provider::Longitude),

@@ -17,6 +17,12 @@ pub(super) struct Country {
     pub(super) dial: &'static str,
     /// Form of the postcode, as a code format.
     pub(super) postcode: &'static str,
+    /// The code of three letters.
+    pub(super) long_code: &'static str,
+    /// The code of the language that most people speak.
+    pub(super) language: &'static str,
+    /// Its time zones from west to east, each but the last with the longitude where it ends.
+    zones: &'static str,
 }
 
 /// A city, with its country.
@@ -50,8 +56,8 @@ struct People {
 static COUNTRIES: LazyLock<Vec<Country>> = LazyLock::new(|| {
     rows(include_str!("../../data/countries.txt"))
         .map(|row| {
-            let [code, name, demonym, currency, dial, postcode] = columns(row);
-            Country { code, name, demonym, currency, dial, postcode }
+            let [code, name, demonym, currency, dial, postcode, long_code, language, zones] = columns(row);
+            Country { code, name, demonym, currency, dial, postcode, long_code, language, zones }
         })
         .collect()
 });
@@ -67,6 +73,15 @@ static CITIES: LazyLock<Vec<City>> = LazyLock::new(|| {
 });
 
 static PEOPLE: LazyLock<People> = LazyLock::new(People::read);
+
+impl Country {
+    /// The time zone at a longitude.
+    pub(super) fn zone_at(&self, longitude: f64) -> &'static str {
+        let zones = self.zones.split(' ').map(|zone| zone.split_once('<').unwrap_or((zone, "")));
+        let mut there = zones.filter(|(_, end)| end.parse().map_or(true, |end: f64| longitude < end));
+        there.next().map_or("UTC", |(zone, _)| zone)
+    }
+}
 
 /// All countries.
 pub(super) fn countries() -> &'static [Country] {
@@ -102,6 +117,12 @@ pub(super) fn city(draw: &mut Draw, country: Option<&Country>) -> Option<&'stati
     let end = CITIES.partition_point(|city| country.is_none_or(|country| city.country.code <= country.code));
     let there = CITIES.get(start..end).filter(|there| !there.is_empty());
     draw.pick(there.unwrap_or(&CITIES))
+}
+
+/// The country that a text names: by its name, its code or its code of three letters.
+pub(super) fn country_named(text: &str) -> Option<&'static Country> {
+    let is = |known: &str| known.eq_ignore_ascii_case(text);
+    COUNTRIES.iter().find(|country| is(country.name) || is(country.code) || is(country.long_code))
 }
 
 /// The country that a time zone is named after, by its city.
@@ -192,6 +213,9 @@ mod tests {
         );
         assert_eq!(rows(include_str!("../../data/cities.txt")).count(), CITIES.len());
         assert!(COUNTRIES.iter().all(|country| !country.postcode.is_empty() && country.currency.len() == 3));
+        assert!(COUNTRIES.iter().all(|country| country.long_code.len() == 3 && country.language.len() == 2));
+        let in_zone = |city: &City| crate::value::Zone::named(city.country.zone_at(city.longitude)).is_some();
+        assert!(CITIES.iter().all(in_zone));
         assert!(CITIES.iter().all(|city| city.latitude.abs() < 90.0 && city.longitude.abs() <= 180.0));
         assert!(PEOPLE.groups.iter().all(|group| group.first.len() >= 20 && group.last.len() >= 20));
         assert!(persons() > 100_000);

@@ -49,11 +49,18 @@ impl Provider {
                 | Self::CountryCode
                 | Self::Nationality
                 | Self::CurrencyOfCountry
+                | Self::LanguageOfCountry
+                | Self::TimezoneOfCity
                 | Self::Postcode
                 | Self::Latitude
                 | Self::Longitude
                 | Self::Phone
         )
+    }
+
+    /// True when the text follows from the record's place and names none.
+    pub(super) const fn follows_place(self) -> bool {
+        matches!(self, Self::Phone | Self::CurrencyOfCountry | Self::LanguageOfCountry | Self::TimezoneOfCity)
     }
 
     /// Appends text that fits the record: its person, its place.
@@ -64,6 +71,14 @@ impl Provider {
                 self.write_person(person, draw, out);
             }
             Self::Phone => phone(cast.country(group), draw, out),
+            Self::CurrencyOfCountry | Self::LanguageOfCountry => match cast.country(group) {
+                Some(country) => self.write_country(country, draw, out),
+                None => self.write_alone(draw, out),
+            },
+            Self::TimezoneOfCity => match cast.nearest(group) {
+                Some(city) => out.push_str(city.country.zone_at(city.longitude)),
+                None => self.write_alone(draw, out),
+            },
             Self::Rule(rule) => rule.write(draw, cast.setting(), out),
             Self::LocalCity => out.push_str(cast.local_city(group).map_or("", |city| city.name)),
             _ if self.is_local() => match cast.city(group) {
@@ -83,6 +98,7 @@ impl Provider {
     pub(super) fn write_at(self, place: Setting, draw: &mut Draw, out: &mut String) {
         match (self, place) {
             (Self::City | Self::LocalCity, Some(city)) => out.push_str(city.name),
+            (Self::TimezoneOfCity, Some(city)) => out.push_str(city.country.zone_at(city.longitude)),
             (_, Some(city)) if self.is_local() => self.write_country(city.country, draw, out),
             _ => self.write_alone(draw, out),
         }
@@ -106,11 +122,15 @@ impl Provider {
             | Self::CountryCode
             | Self::Nationality
             | Self::CurrencyOfCountry
+            | Self::LanguageOfCountry
             | Self::Postcode => {
                 if let Some(country) = draw.pick(tables::countries()) {
                     self.write_country(country, draw, out);
                 }
             }
+            Self::TimezoneOfCity => out.push_str(
+                tables::city(draw, None).map_or("UTC", |city| city.country.zone_at(city.longitude)),
+            ),
             Self::Latitude => {
                 out.push_str(&tables::city(draw, None).map_or(0.0, |city| city.latitude).to_string())
             }
@@ -194,7 +214,7 @@ impl Provider {
             Self::City => tables::cities().len() as u64,
             Self::LocalCity => tables::LOCAL_CITIES,
             Self::Country | Self::CountryCode | Self::Nationality => tables::countries().len() as u64,
-            Self::CurrencyOfCountry => 60,
+            Self::CurrencyOfCountry | Self::LanguageOfCountry | Self::TimezoneOfCity => 40,
             Self::Rule(rule) => rule.capacity(),
             _ => u64::MAX,
         }
@@ -219,6 +239,7 @@ impl Provider {
             Self::CountryCode => out.push_str(country.code),
             Self::Nationality => out.push_str(country.demonym),
             Self::CurrencyOfCountry => out.push_str(country.currency),
+            Self::LanguageOfCountry => out.push_str(country.language),
             Self::Postcode => out.push_str(&Code::parse(country.postcode).write(draw)),
             _ => out.push_str(country.name),
         }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_seeds::contract::{Facts, Known, NoRecords, plain};
-use diorama_seeds::model::{Api, DomainId, Method, Parameter, Place};
+use diorama_seeds::model::{Api, BehaviourKind, DomainId, Method, Parameter, Place};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use serde_json::{Map, Value as Json, json};
 
-use crate::values::{Object, Values, find_member, keys, objects};
+use crate::values::{Object, Values, find_member, keys, objects, part_of_key};
 
 /// Calls of one play. The checks after that are skipped.
 const MAX_CALLS: usize = 6_000;
@@ -112,6 +112,11 @@ impl Player<'_> {
                     let (status, body) = self.call(None, *api, &arguments);
                     if is_success(status) {
                         self.values.learn(&filled(&self.apis[*api].path, &arguments), &body);
+                        if let BehaviourKind::List(query) = &self.apis[*api].behaviour.kind {
+                            let resource = self.session.base().world().resource(query.resource);
+                            let key = plain(&resource.field(resource.key).name);
+                            self.values.learn_key(query.resource, &key, &body);
+                        }
                         self.opened[*api] = Some((arguments, body));
                         progress = true;
                         break;
@@ -165,7 +170,11 @@ impl Player<'_> {
 
     /// A value of a parameter outside the path.
     fn sample(&self, parameter: &Parameter) -> Json {
-        if let Some(known) = self.values.named(&parameter.name) {
+        let key = match &parameter.schema.kind {
+            Type::Reference { resource, .. } => self.values.key_of(*resource),
+            _ => None,
+        };
+        if let Some(known) = key.or_else(|| self.values.named(&parameter.name)) {
             return known.clone();
         }
         match &parameter.schema.kind {
@@ -195,32 +204,53 @@ impl Player<'_> {
         self.apis.iter().position(is_item)
     }
 
+    /// The GET of one record of the resource that an API lists, where its path is another than the list's.
+    fn item_elsewhere(&self, list: usize) -> Option<usize> {
+        let BehaviourKind::List(query) = &self.apis[list].behaviour.kind else { return None };
+        let shows = |api: &Api| {
+            let keyed = api.path.ends_with('}') && api.method == Method::Get;
+            keyed
+                && matches!(&api.behaviour.kind, BehaviourKind::Get { resource, .. } if *resource == query.resource)
+        };
+        self.apis.iter().position(shows)
+    }
+
     /// Opens items of lists.
     fn open_items(&mut self) {
         for list in self.gets() {
             let path = self.apis[list].path.to_string();
-            let Some(item) = self.item_of(&path) else { continue };
+            let Some(item) = self.item_of(&path).or_else(|| self.item_elsewhere(list)) else { continue };
             let Some((arguments, body)) = self.opened[list].clone() else { continue };
             let shown: Vec<Object> =
                 objects(&body).unwrap_or_default().into_iter().take(MAX_OPENED).cloned().collect();
             if shown.is_empty() || self.is_spent() {
                 continue;
             }
-            let holds = shown.iter().all(|object| self.opens(item, &path, &arguments, object));
+            let holds = shown.iter().all(|object| self.opens(item, &arguments, object));
             self.require(holds, "what its list shows does not open as the same record", &[list, item]);
         }
     }
 
-    /// Returns true if an object of a list opens as itself.
-    fn opens(&mut self, item: usize, path: &str, arguments: &Arguments, object: &Object) -> bool {
-        let owned = self.apis[item].path.to_string();
-        let Some(name) = owned.rsplit('/').next().and_then(parameter_in) else { return true };
-        let known = keys(object, path, name);
+    /// Returns true if an object of a list opens as itself. What it does not show of its path, the list's arguments tell.
+    fn opens(&mut self, item: usize, list: &Arguments, object: &Object) -> bool {
+        let path = self.apis[item].path.to_string();
+        let Some((before, last)) = path.rsplit_once('/') else { return true };
+        let Some(name) = parameter_in(last) else { return true };
+        let takes = |name: &str| self.apis[item].parameters.iter().any(|known| &*known.name == name);
+        let mut above = list.clone();
+        above.retain(|name, _| takes(name));
+        for parameter in before.split('/').filter_map(parameter_in) {
+            if !above.contains_key(parameter) {
+                let Some(value) = part_of_key(object, parameter) else { return true };
+                above.insert(parameter.to_owned(), value);
+            }
+        }
+        let known = keys(object, before, name);
         if known.is_empty() {
             return true;
         }
         known.into_iter().take(3).any(|key| {
-            let mut arguments = arguments.clone();
+            let mut arguments = above.clone();
             arguments.insert(name.to_owned(), key);
             let (status, body) = self.call(None, item, &arguments);
             is_success(status) && is_same(object, &body)
@@ -303,7 +333,7 @@ impl Player<'_> {
         };
         let facts = Facts { known: Known::default().into(), list: None, now: 0, lookup: &NoRecords };
         let made = contract.schemas.reply(schema, &facts);
-        if let Some(whole) = contract.whole.and_then(|whole| api.parameters.get(whole.index())) {
+        if let Some(whole) = api.whole_body() {
             return Arguments::from_iter([(whole.name.to_string(), made)]);
         }
         let Json::Object(members) = made else { return Arguments::new() };

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::contract::{KEYS, key_name, noun, plain};
+use diorama_seeds::english::split_identifier;
+use diorama_seeds::model::ResourceId;
 use serde_json::{Map, Value as Json};
 
 /// Values kept of one name.
@@ -25,6 +27,8 @@ pub(crate) struct Values {
     seen: HashSet<(String, String)>,
     /// By plain name of a parameter, what callers are given for it.
     given: HashMap<String, Json>,
+    /// Keys of records that lists showed.
+    keys: HashMap<ResourceId, Json>,
 }
 
 impl Values {
@@ -36,6 +40,20 @@ impl Values {
                 .or_insert_with(|| items.into_iter().take(MAX_VALUES).cloned().collect());
         }
         self.learn_members(body, 0);
+    }
+
+    /// Takes in the first record that a list of a resource shows, by the plain name of its key.
+    pub(crate) fn learn_key(&mut self, resource: ResourceId, key: &str, body: &Json) {
+        let shown =
+            objects(body).unwrap_or_default().into_iter().find_map(|item| find_member(item, key).cloned());
+        if let Some(value) = shown {
+            self.keys.entry(resource).or_insert(value);
+        }
+    }
+
+    /// The key of a record of a resource.
+    pub(crate) fn key_of(&self, resource: ResourceId) -> Option<&Json> {
+        self.keys.get(&resource)
     }
 
     /// Takes in a value that callers are given.
@@ -124,12 +142,24 @@ pub(crate) fn find_member<'o>(object: &'o Object, wanted: &str) -> Option<&'o Js
     object.iter().find(is_wanted).map(|(_, value)| value)
 }
 
+/// The value of an object for another part of its address: its member of that name, or the key of what that member shows.
+pub(crate) fn part_of_key(object: &Object, parameter: &str) -> Option<Json> {
+    let member = find_member(object, &plain(parameter))?;
+    match member.as_object() {
+        Some(inner) => keys(inner, "", parameter).into_iter().next(),
+        None => Some(member.clone()).filter(|value| value.is_string() || value.is_i64() || value.is_u64()),
+    }
+}
+
 /// The values of an object that a path's parameter may take for its key, the likeliest first.
 pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
     let (stem, ending) = key_name(parameter).unwrap_or_else(|| (noun(parameter), "id"));
     let last = before.rsplit('/').next().map(noun).unwrap_or_default();
+    // The last word of a name may be what the document calls keys: `gid` of `task_gid`.
+    let said = split_identifier(parameter);
+    let own = said.last().filter(|_| said.len() > 1).cloned().unwrap_or_default();
     let mut names =
-        vec![plain(parameter), ending.to_owned(), format!("{stem}{ending}"), format!("{last}{ending}")];
+        vec![plain(parameter), own, ending.to_owned(), format!("{stem}{ending}"), format!("{last}{ending}")];
     names.extend(KEYS.map(str::to_owned));
     names.extend([format!("{stem}id"), format!("{last}id")]);
     names.extend(OTHER_KEYS.map(str::to_owned));

@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::mutation::Mutant;
 pub use self::trial::{Run, Trial};
-use crate::WorldContext;
 use crate::ground::Grounded;
 use crate::reason::Reason;
+use crate::{Stop, WorldContext};
 
 /// The gates, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -132,7 +132,7 @@ pub fn find_rejected(
     Ok(mutation::find_rejected(&Trial::new(context, grounded)?, rng))
 }
 
-/// Runs the gates on a grounded candidate, one after the other.
+/// Runs the gates on a grounded candidate, one after the other. A wish to stop is not heard: a gate that ends early proves nothing.
 ///
 /// # Errors
 /// The reason of the first gate that it does not pass.
@@ -147,7 +147,7 @@ pub fn prove(
             return Err(reason.clone());
         }
     }
-    let trial = Trial::new(context, grounded)?;
+    let trial = Trial::new(WorldContext { stop: Stop::NEVER, ..context }, grounded)?;
     let mut report = GateReport::default();
     for gate in Gate::ALL {
         gate.run(&trial, &mut report, rng)?;

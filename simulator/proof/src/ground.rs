@@ -354,4 +354,3 @@ pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
 pub(crate) use self::argument::folded;
 pub(crate) use self::order::{Sought, extremes};
 pub(crate) use self::text::{count_stated, days_of, hours_of, readings};
-pub use diorama_seeds::task::places;

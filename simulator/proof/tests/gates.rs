@@ -212,6 +212,28 @@ fn a_check_ends_once_nobody_waits_for_it() {
 }
 
 #[test]
+fn a_proof_is_whole_whoever_waits_for_it() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/check.json");
+    let cases: Vec<Case> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let gone = AtomicBool::new(true);
+    let mut worlds: HashMap<String, World> = HashMap::new();
+    let mut proven = 0;
+    for Case { name, candidate, .. } in cases {
+        let world = candidate.world.clone().unwrap();
+        let world = worlds.entry(world.clone()).or_insert_with(|| World::named(&world));
+        let Ok(grounded) = ground(world.context(), candidate) else { continue };
+        let prove = |stop| {
+            let mut rng = ChaCha8Rng::seed_from_u64(grounded.seed);
+            prove(WorldContext { stop, ..world.context() }, &grounded, &mut rng)
+        };
+        let whole = prove(Stop::NEVER);
+        assert_eq!(prove(Stop::when(&gone)), whole, "{name}");
+        proven += usize::from(whole.is_ok());
+    }
+    assert!(proven > 0);
+}
+
+#[test]
 fn the_page_lists_every_code() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/candidates.md");
     let page = std::fs::read_to_string(&path).unwrap();

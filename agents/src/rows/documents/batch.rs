@@ -13,10 +13,11 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
+use super::echoes::{DISAGREES, agrees};
 use super::prepared::{PreparedWorld, domain_at};
 use crate::rows::attempt::{RowMaker, Start};
 use crate::rows::turns::Turn;
-use crate::scenarios::by_rule::COPIES;
+use crate::scenarios::by_rule::SAYS_CODE;
 use crate::scenarios::weights::{self, GOLDEN, ability_weight};
 use crate::scenarios::{Joins, ScenarioSet, Shares};
 use crate::worlds::domain::draw_clock;
@@ -35,8 +36,8 @@ const ATTEMPTS: u32 = 40;
 const LATER_ATTEMPTS: u32 = 12;
 /// Scenarios that a row tries, at most.
 const MAX_SCENARIOS: usize = 10;
-/// Shares of the conversations that join a matter of another document, and another one of the same document.
-const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 3), (Joins::OneDomain, 5), (Joins::Nothing, 92)];
+/// Nothing links two matters that were written by rule, so that no conversation joins them.
+const JOINED: [(Joins, u32); 1] = [(Joins::Nothing, 1)];
 
 /// What a batch of rows follows from, besides the prepared worlds of its documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,7 +89,8 @@ pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<Mad
             break;
         };
         match maker.row(row_index, Some(start)) {
-            Some(row) => rows.push(row),
+            Some(row) if agrees(&row, world.world_template.world()) => rows.push(row),
+            Some(_) => maker.funnel.drop_at("document", DISAGREES),
             None => maker.attempts = LATER_ATTEMPTS,
         }
     }
@@ -154,18 +156,18 @@ fn draw_order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
     let document = &template.world().domains[0].name;
     order.shuffle(&mut streams.stream(&format!("documents/order/{document}"), 0));
     // Conversations of several turns come first, and what tells least comes last.
-    order.sort_by_cached_key(|api| plainness(&template.scenario_set, *api));
+    order.sort_by_cached_key(|api| rank_plainness(&template.scenario_set, *api));
     order
 }
 
 /// How plain the first conversation about an API is: 0 with several turns of the user, 1 with one, 2 where it tells least.
-fn plainness(scenario_set: &ScenarioSet, api: ApiId) -> u8 {
+fn rank_plainness(scenario_set: &ScenarioSet, api: ApiId) -> u8 {
     let first = scenario_set.about(api, Ability::Call).first().map(|at| &scenario_set.scenarios()[*at].doc);
     let Some(doc) = first else { return 1 };
     let answers = doc.goals.iter().flat_map(|goal| &goal.does);
     let answers = answers.filter(|step| !step.user.is_empty() || step.ask.is_some()).count();
     match doc.goals.len() + answers {
-        _ if doc.who == COPIES => 2,
+        _ if doc.who == SAYS_CODE => 2,
         0 | 1 => 1,
         _ => 0,
     }

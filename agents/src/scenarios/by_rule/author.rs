@@ -13,8 +13,8 @@ use super::sketch::Sketch;
 use super::wording;
 use super::writer::{Writer, Written};
 
-/// Who asks for what is asked for only after everything else: what stands under a long key, or how many there are.
-pub(crate) const COPIES: &str = "somebody who copies a key from a page, or counts";
+/// Who asks for what is asked for only after everything else: what goes by a code that people seldom have in mind.
+pub(crate) const SAYS_CODE: &str = "somebody who has a code before them";
 /// The name of the reply to the goal's own call.
 pub(crate) const REPLY: &str = "found";
 
@@ -32,8 +32,7 @@ pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, Stri
         return Err("it is not asked for: its `phrases` say so".to_owned());
     }
     let reason = "no scenario is written by rule for what it does".to_owned();
-    let mut author =
-        Author { writer, id, api, written: Vec::new(), reason, keys_at_hand: false, is_plain: false };
+    let mut author = Author { writer, id, api, written: Vec::new(), reason, keys_at_hand: false };
     author.write();
     if author.written.is_empty() {
         // Where names do not tell records apart, or a look-up shows all there is to ask for, people have the keys at hand.
@@ -51,8 +50,6 @@ pub(crate) struct Author<'a> {
     pub(crate) reason: String,
     /// True where people say the keys of records.
     pub(crate) keys_at_hand: bool,
-    /// True where people ask what tells least: such rows come after all others.
-    pub(crate) is_plain: bool,
 }
 
 impl<'a> Author<'a> {
@@ -68,13 +65,17 @@ impl<'a> Author<'a> {
         }
     }
 
+    /// Returns true if there are words for the fields that people ask for; those of a document have words or are not asked for.
+    pub(crate) fn has_asks(&self) -> bool {
+        self.api.contract.is_some() || self.writer.guide().has_asks()
+    }
+
     /// Keeps a scenario that becomes rows.
     pub(crate) fn keep(&mut self, shape: Shape, mut doc: ScenarioDoc) -> bool {
         let number = self.written.iter().filter(|one| one.shape == shape).count();
         doc.name = format!("{}_{}_{}", snake(&self.api.name), shape.name(), number + 1);
-        // A key that nobody has in mind is copied from somewhere.
-        let is_copied = self.is_plain || self.writer.copies_key(&doc);
-        doc.who = if is_copied { COPIES } else { "somebody who uses the service" }.to_owned();
+        let says_code = self.writer.says_code(&doc);
+        doc.who = if says_code { SAYS_CODE } else { "somebody who uses the service" }.to_owned();
         // Whoever is asked before a call consents to it.
         let asks = |step: &ScenarioStepDoc| !step.user.is_empty();
         if doc.goals.iter().flat_map(|goal| &goal.does).any(asks) && !doc.shows.contains(&Tag::Confirmation) {
@@ -122,22 +123,14 @@ impl<'a> Author<'a> {
         let mut sketch = Sketch::new(self.writer, self.api, self.keys_at_hand);
         let called = sketch.call(self.id, chosen, REPLY);
         if called.is_none() {
-            self.reason = "people have no words for a parameter that it requires".to_owned();
+            self.reason = format!("people have no words for a parameter that it requires: {}", sketch.unsaid);
         }
         called.map(|()| sketch)
     }
 
     /// The calls of a sketch as they work in the trial world.
     pub(crate) fn try_calls(&mut self, sketch: &Sketch<'a>) -> Option<Vec<Arc<LogEntry>>> {
-        let words = || vec!["-".to_owned()];
-        let goal = ScenarioGoalDoc {
-            user: words(),
-            does: sketch.steps.clone(),
-            end: words(),
-            ..ScenarioGoalDoc::default()
-        };
-        let doc = ScenarioDoc { name: "trial".to_owned(), goals: vec![goal], ..sketch.doc.clone() };
-        let calls = self.writer.calls(&doc, self.api.domain);
+        let calls = self.writer.calls(&sketch.make_trial(), self.api.domain);
         calls.map_err(|reason| self.reason = format!("no call of it worked: {reason}")).ok()
     }
 }

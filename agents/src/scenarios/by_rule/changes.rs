@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
-use diorama_seeds::contract::is_over;
+use diorama_seeds::agreement::is_over;
 use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::english::enumerate;
-use diorama_seeds::model::{BehaviourKind, ResourceId};
+use diorama_seeds::model::{BehaviourKind, ParameterId, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
@@ -16,10 +16,16 @@ use diorama_seeds::value::Value;
 use super::author::{Author, REPLY};
 use super::shape::Shape;
 use super::sketch::{Sketch, member};
-use super::spoken::{SPOKEN, both_hands};
-use super::wording;
+use super::spoken::{Hands, SPOKEN, both_hands};
+use super::wording::{self, quoted};
 use super::writer::{Writer, choices};
+use crate::scenarios::speech::fill;
 use crate::worlds::world::refers_to;
+
+/// Ways to use something new that are tried, at most.
+const MAX_USES: usize = 3;
+/// Details that the assistant asks for at once, at most.
+const MAX_ASKED: usize = 3;
 
 impl<'a> Author<'a> {
     /// Changes, asked for at once or detail by detail, and those that a rule refuses.
@@ -52,7 +58,9 @@ impl<'a> Author<'a> {
                 continue;
             }
             let mut goal = ScenarioGoalDoc {
-                user: wording::openings(&clauses, &requests, turn),
+                user: self
+                    .correction(&sketch)
+                    .unwrap_or_else(|| wording::openings(self.frames(&sketch), &clauses, &requests, turn)),
                 does: sketch.steps.clone(),
                 end,
                 ..ScenarioGoalDoc::default()
@@ -65,9 +73,67 @@ impl<'a> Author<'a> {
                 asked_back = self.ask_back(&sketch, &goal);
             }
             let later = wording::later(&clauses, &requests, turn);
+            self.use_new(&sketch, last, &goal);
             self.keep(Shape::Write, ScenarioDoc { later, goals: vec![goal], ..sketch.doc.clone() });
             self.refused(&sketch, &clauses, &requests, turn);
         }
+    }
+
+    /// The only member of the body that a request gives, with its words.
+    fn only_member<'s>(&self, sketch: &'s Sketch<'a>) -> Option<(ParameterId, &'s [String])> {
+        let mut body = sketch.said.iter().filter(|(id, _)| {
+            refers_to(&self.api.parameters[id.index()].schema.kind).is_none()
+                && !sketch.is_first_part(self.api, *id)
+        });
+        let (id, words) = body.next().filter(|_| body.next().is_none())?;
+        Some((*id, words))
+    }
+
+    /// The words of an argument, in quotation marks where it is a sentence.
+    fn quote(&self, id: ParameterId, words: &[String]) -> Option<String> {
+        let words = words.first()?;
+        let is_text = matches!(self.api.parameters[id.index()].schema.kind, Type::String);
+        Some(if is_text { quoted(words) } else { words.clone() })
+    }
+
+    /// The request for the change of one member, by somebody who corrects it.
+    fn correction(&self, sketch: &Sketch<'a>) -> Option<Vec<String>> {
+        let (BehaviourKind::Patch { resource, .. } | BehaviourKind::Replace { resource, .. }) =
+            self.api.behaviour.kind
+        else {
+            return None;
+        };
+        sketch.named(resource)?;
+        let (id, words) = self.only_member(sketch)?;
+        let parameter = &self.api.parameters[id.index()];
+        // A moment brings a preposition of its own.
+        if matches!(parameter.schema.kind, Type::Date | Type::DateTime | Type::Time) {
+            return None;
+        }
+        let (it, value) = (self.it(sketch, resource), self.quote(id, words)?);
+        let frames = if SPOKEN.is_name(&parameter.label) { &SPOKEN.rename } else { &SPOKEN.correct };
+        Some(both_hands(frames, &[("it", &it), ("label", &parameter.label), ("value", &value)]))
+    }
+
+    /// The frames of a request: what is removed, and was nobody's, is no longer needed.
+    fn frames(&self, sketch: &Sketch<'a>) -> &'static Hands {
+        let is_thing = |resource: ResourceId| !sketch.is_person(resource);
+        match &self.api.behaviour.kind {
+            BehaviourKind::Delete { resource, .. } if is_thing(*resource) => &SPOKEN.remove,
+            _ => &SPOKEN.frames,
+        }
+    }
+
+    /// Something new, and what is then done with it.
+    fn use_new(&mut self, sketch: &Sketch<'a>, last: &LogEntry, goal: &ScenarioGoalDoc) -> Option<()> {
+        let BehaviourKind::Create { resource, .. } = self.api.behaviour.kind else { return None };
+        let key = sketch.place_in(REPLY, &find_key(last, resource, self.writer)?)?;
+        for (second, then) in sketch.uses_of_new(self.api.domain, resource, &key).take(MAX_USES) {
+            if self.keep_goals(Shape::Branch, &second, vec![goal.clone(), then]) {
+                break;
+            }
+        }
+        Some(())
     }
 
     /// A question for what a record has, and the change of just that.
@@ -82,11 +148,7 @@ impl<'a> Author<'a> {
         else {
             return None;
         };
-        let body = sketch.said.iter().filter(|(id, _)| {
-            refers_to(&self.api.parameters[id.index()].schema.kind).is_none()
-                && !sketch.is_first_part(self.api, *id)
-        });
-        let [(id, words)] = body.collect::<Vec<_>>()[..] else { return None };
+        let (id, words) = self.only_member(sketch)?;
         let (_, field) = self.api.parameters[id.index()].field.filter(|(of, _)| *of == resource)?;
         // What it is called, the question would say.
         if self.writer.world().resource(resource).display == Some(field) {
@@ -108,10 +170,7 @@ impl<'a> Author<'a> {
             facts: vec![place],
             ..ScenarioGoalDoc::default()
         };
-        let value = match &self.api.parameters[id.index()].schema.kind {
-            Type::String => quoted(words.first()?),
-            _ => words.first()?.clone(),
-        };
+        let value = self.quote(id, words)?;
         let change = ScenarioGoalDoc {
             user: both_hands(&SPOKEN.change_to, &[("value", &value)]),
             does: sketch.consent(self.id).into_iter().chain([last.clone()]).collect(),
@@ -125,60 +184,19 @@ impl<'a> Author<'a> {
     /// The request without what it needs: the assistant asks for it.
     fn ask_back(&mut self, sketch: &Sketch<'a>, goal: &ScenarioGoalDoc) -> bool {
         let Some(clause) = sketch.vague(self.id) else { return false };
-        let world = self.writer.world();
-        let labelled: Vec<(String, bool, String)> = sketch
-            .said
-            .iter()
-            // Both parts of a key are told as one.
-            .filter(|(id, _)| !sketch.is_first_part(self.api, *id))
-            .map(|(id, words)| {
-                let schema = &self.api.parameters[id.index()].schema;
-                let of = refers_to(&schema.kind).map(|resource| world.resource(resource).label.to_string());
-                let is_record = of.is_some();
-                let own = refers_to(&schema.kind).and_then(|resource| sketch.named(resource));
-                let whole = own.map(|at| sketch.words(at));
-                let words = whole.as_ref().or(words.last()).map_or("", String::as_str);
-                let words = words.strip_prefix("on ").or(words.strip_prefix("at ")).unwrap_or(words);
-                let words = if words.starts_with("the latest ") { "the latest one" } else { words };
-                let words = match &schema.kind {
-                    Type::String => quoted(words),
-                    _ => words.to_owned(),
-                };
-                (of.unwrap_or_else(|| self.api.parameters[id.index()].label.to_string()), is_record, words)
-            })
-            .collect();
-        let the: Vec<String> = labelled.iter().map(|(label, ..)| format!("the {label}")).collect();
-        let ask = match labelled.as_slice() {
+        let details = self.details(sketch);
+        let (ask, tell): (Vec<String>, Vec<String>) = match details.as_slice() {
             [] => return false,
-            [(label, true, _)] => {
-                vec![format!("Which {label} do you mean?"), format!("Sure. Which {label} is it?")]
+            all if all.len() > MAX_ASKED => return false,
+            [only] => {
+                let fill_in = |words: &String| fill(words, &[("label", &only.label), ("value", &only.words)]);
+                let (ask, tell) = only.kind.words();
+                (ask.iter().map(fill_in).collect(), tell.iter().map(fill_in).collect())
             }
-            [(label, false, _)] => vec![
-                format!("What should the {label} be?"),
-                format!("Of course. What {label} would you like?"),
-            ],
-            _ => {
-                let all = enumerate(&the);
-                vec![format!("Sure. Could you tell me {all}?"), format!("I can do that. I still need {all}.")]
-            }
-        };
-        let tell: Vec<String> = match labelled.as_slice() {
-            [(_, _, words)] => vec![
-                format!("It's {words}."),
-                format!("That would be {words}."),
-                format!("its {words}"),
-                words.clone(),
-            ],
-            _ => {
-                let one = |(label, _, words): &(String, bool, String)| format!("The {label} is {words}.");
-                let two = |(label, _, words): &(String, bool, String)| format!("{label}: {words}");
-                let three = |(label, _, words): &(String, bool, String)| format!("{label} is {words}");
-                vec![
-                    labelled.iter().map(one).collect::<Vec<_>>().join(" "),
-                    format!("Sure. {}", labelled.iter().map(one).collect::<Vec<_>>().join(" ")),
-                    labelled.iter().map(two).collect::<Vec<_>>().join(", "),
-                    labelled.iter().map(three).collect::<Vec<_>>().join(", "),
-                ]
+            all => {
+                let parts: Vec<String> = all.iter().map(|detail| detail.part(all)).collect();
+                let fill_in = |words: &String| fill(words, &[("all", &enumerate(&parts))]);
+                (SPOKEN.ask.several.iter().map(fill_in).collect(), tell_several(all))
             }
         };
         let mut doc = sketch.doc.clone();
@@ -188,10 +206,36 @@ impl<'a> Author<'a> {
         let mut goal = goal.clone();
         goal.does.insert(0, asks);
         let clause = [clause];
-        goal.user = wording::openings(&clause, &[], self.id.index());
+        goal.user = wording::openings(&SPOKEN.frames, &clause, &[], self.id.index());
         doc.later = wording::later(&clause, &[], self.id.index());
         doc.goals = vec![goal];
         self.keep(Shape::AskBack, doc)
+    }
+
+    /// What a request says besides its verb, as the user tells it when asked.
+    fn details(&self, sketch: &Sketch<'a>) -> Vec<Detail> {
+        let world = self.writer.world();
+        // Both parts of a key are told as one.
+        let said = sketch.said.iter().filter(|(id, _)| !sketch.is_first_part(self.api, *id));
+        let detail = |(id, words): &(ParameterId, Vec<String>)| {
+            let parameter = &self.api.parameters[id.index()];
+            let of = refers_to(&parameter.schema.kind);
+            let whole = of.and_then(|resource| sketch.named(resource)).map(|at| sketch.words(at));
+            let words = whole.as_ref().or(words.last()).map_or("", String::as_str);
+            let words = words.strip_prefix("on ").or(words.strip_prefix("at ")).unwrap_or(words);
+            let words = if words.starts_with("the latest ") { "the latest one" } else { words };
+            let is_text = matches!(parameter.schema.kind, Type::String);
+            let label = of.map_or(&parameter.label, |resource| &world.resource(resource).label).to_string();
+            let kind = match of {
+                Some(_) => DetailKind::Which,
+                None if SPOKEN.is_name(&label) => DetailKind::Called,
+                None if SPOKEN.is_speech(&label) => DetailKind::Says,
+                None => DetailKind::Value,
+            };
+            let words = if is_text || of.is_some() { quoted(words) } else { words.to_owned() };
+            Detail { label, kind, words }
+        };
+        said.map(detail).collect()
     }
 
     /// A change that one of the API's checks refuses.
@@ -207,7 +251,7 @@ impl<'a> Author<'a> {
                 "That was refused, and nothing has been changed: {found.detail}",
             ];
             let goal = ScenarioGoalDoc {
-                user: wording::openings(clauses, requests, turn + 5),
+                user: wording::openings(&SPOKEN.frames, clauses, requests, turn + 5),
                 does: steps,
                 end: end.map(str::to_owned).to_vec(),
                 refused: vec![class],
@@ -221,12 +265,74 @@ impl<'a> Author<'a> {
     }
 }
 
-/// A place in a request, in quotation marks where it holds a sentence.
-fn quoted(words: &str) -> String {
-    match words.strip_suffix('}') {
-        Some(place) if !place.contains(['|', '}']) => format!("{place}|quoted}}"),
-        _ => words.to_owned(),
+/// Something that a request leaves out.
+struct Detail {
+    label: String,
+    kind: DetailKind,
+    /// Its value in the user's words.
+    words: String,
+}
+
+impl Detail {
+    /// Its part in a question for several details.
+    fn part(&self, all: &[Self]) -> String {
+        let words = &SPOKEN.ask_also;
+        let is_alone = all.iter().filter(|other| other.kind == self.kind).count() == 1;
+        let words = match self.kind {
+            DetailKind::Which if is_alone => &words.which,
+            DetailKind::Called => &words.called,
+            DetailKind::Says => &words.says,
+            DetailKind::Which | DetailKind::Value => &words.value,
+        };
+        fill(words, &[("label", &self.label)])
     }
+}
+
+/// How something is asked for that a request leaves out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DetailKind {
+    /// Which record is meant.
+    Which,
+    /// What something is to be called.
+    Called,
+    /// What something is to say.
+    Says,
+    /// Any other value.
+    Value,
+}
+
+impl DetailKind {
+    /// The assistant's questions, and the user's answers.
+    fn words(self) -> (&'static [String], &'static [String]) {
+        let (ask, tell) = (&SPOKEN.ask, &SPOKEN.tell);
+        match self {
+            Self::Which => (&ask.which, &tell.which),
+            Self::Called => (&ask.called, &tell.called),
+            Self::Says => (&ask.says, &tell.says),
+            Self::Value => (&ask.value, &tell.value),
+        }
+    }
+}
+
+/// Several details in one answer: in sentences, and as a list.
+fn tell_several(details: &[Detail]) -> Vec<String> {
+    let join = |one: fn(&Detail) -> String, joint: &str| -> String {
+        details.iter().map(one).collect::<Vec<_>>().join(joint)
+    };
+    let sentences = |detail: &Detail| format!("The {} is {}.", detail.label, detail.words);
+    let list = join(|detail| format!("{}: {}", detail.label, detail.words), ", ");
+    let first = match details {
+        [first @ Detail { kind: DetailKind::Which, .. }, second] => {
+            format!("It's {}, and the {} should be {}.", first.words, second.label, second.words)
+        }
+        _ => format!("Sure. {}", join(sentences, " ")),
+    };
+    vec![
+        join(sentences, " "),
+        first,
+        list,
+        join(|detail| format!("{} is {}", detail.label, detail.words), ", "),
+    ]
 }
 
 /// Finds where a reply shows the key of the record that was made.

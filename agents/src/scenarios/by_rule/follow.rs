@@ -2,12 +2,11 @@
 
 use diorama_seeds::doc::{PlaceDoc, ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
 use diorama_seeds::english::{lowered, split_identifier};
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, Change, FieldId, ResourceId};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Change, DomainId, FieldId, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::Type;
 
-use super::author::Author;
-use super::sketch::Sketch;
+use super::sketch::{Named, Sketch, member};
 use super::spoken::{SPOKEN, both_hands};
 use super::writer::choices;
 use crate::scenarios::speech::fill;
@@ -34,7 +33,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    fn is_person(&self, resource: ResourceId) -> bool {
+    pub(crate) fn is_person(&self, resource: ResourceId) -> bool {
         let display = self.world().resource(resource).display;
         display.is_some_and(|field| self.writer.is_person(resource, field))
     }
@@ -61,6 +60,19 @@ impl<'a> Sketch<'a> {
             facts: vec![place.to_owned()],
             ..ScenarioGoalDoc::default()
         })
+    }
+
+    /// As [`Sketch::further`], of a record at a place that has a value of the field.
+    pub(crate) fn add_further(
+        &mut self,
+        (resource, field): (ResourceId, FieldId),
+        it: Option<&str>,
+        place: &str,
+    ) -> Option<ScenarioGoalDoc> {
+        let name = self.world().resource(resource).field(field).name.to_string();
+        self.only_where(place, format!("item.{name} != null"));
+        self.only_telling(place, resource, field);
+        self.further((resource, field), it, &member(place, &name))
     }
 
     /// The assistant asks for consent before what cannot be undone, and before a payment. Nothing for other changes.
@@ -145,13 +157,17 @@ fn with_pronoun(ask: &str, is_person: bool) -> Option<String> {
 }
 
 /// A clause with `it` for the record of a place, where it says nothing else: `delete {the_item|called("item")} of {the_vault}` is
-/// `delete it`.
-fn with_it(clause: &str, place: &str) -> Option<String> {
+/// `delete it`, and `change the name of {the_item} to {name}` is `change its name to {name}`.
+fn with_it(clause: &str, place: &str, is_person: bool) -> Option<String> {
     let begin = format!("{{{place}");
     let is_whole = |(at, _): &(usize, &str)| clause[at + begin.len()..].starts_with(['}', '|', '.']);
     let (at, _) = clause.match_indices(&begin).find(is_whole)?;
     let (verb, rest) = clause.split_at(at);
     let (_, mut rest) = rest.split_once('}')?;
+    let changed = verb.strip_prefix("change the ").and_then(|noun| noun.strip_suffix(" of "));
+    if let (Some(noun), true) = (changed.filter(|noun| !noun.contains(" of ")), rest.starts_with(" to ")) {
+        return Some(format!("change {} {noun}{rest}", if is_person { "their" } else { "its" }));
+    }
     while let Some((joint, other)) = rest.split_once('{') {
         matches!(joint.trim(), "of" | "in" | "from" | "of the" | "in the").then_some(())?;
         rest = other.split_once('}')?.1;
@@ -159,56 +175,102 @@ fn with_it(clause: &str, place: &str) -> Option<String> {
     (rest.is_empty() && verb.split_whitespace().count() == 1).then(|| format!("{verb}it"))
 }
 
-impl<'a> Author<'a> {
-    /// Changes of the record that a question was about, each with what it adds to the sketch. `fact` is what was asked for.
+impl<'a> Sketch<'a> {
+    /// Changes of the record that a question was about, made as they are asked for, each with what it adds to the sketch. `fact` is
+    /// what was asked for; removals are among them if `removes`.
     pub(crate) fn changes_after(
         &self,
-        sketch: &Sketch<'a>,
+        domain: DomainId,
+        (resource, removes): (ResourceId, bool),
+        fact: Option<&String>,
+    ) -> impl Iterator<Item = (Self, ScenarioGoalDoc)> {
+        let writers = self.writer.survey().writers.iter().copied();
+        writers
+            .filter(move |id| self.takes(*id, domain, resource))
+            .filter(move |id| removes || removed(self.world().api(*id)).is_none())
+            .filter_map(move |id| self.change_after(id, resource, fact))
+    }
+
+    /// What is done with something that was just made: something else is made below it, or put into it. `key` is the place of its key in
+    /// the reply.
+    pub(crate) fn uses_of_new(
+        &self,
+        domain: DomainId,
+        resource: ResourceId,
+        key: &str,
+    ) -> impl Iterator<Item = (Self, ScenarioGoalDoc)> {
+        let mut made = self.clone();
+        made.records.retain(|named| named.resource != resource);
+        made.records.push(Named::made(resource, key.to_owned()));
+        let fact = key.to_owned();
+        let writers = self.writer.survey().writers.iter().copied();
+        let takes = move |id: &ApiId| self.takes(*id, domain, resource) && self.makes_other(*id, resource);
+        writers.filter(takes).filter_map(move |id| {
+            let (second, mut goal) = made.change_after(id, resource, Some(&fact))?;
+            let clause = second
+                .clauses(id)
+                .into_iter()
+                .find(|clause| clause.ends_with(" it") || clause.contains(" it "))?;
+            goal.user = both_hands(&SPOKEN.with_new, &[("x", &clause)]);
+            Some((second, goal))
+        })
+    }
+
+    /// Returns true if an API of a domain is asked for, and takes a record of a resource.
+    fn takes(&self, id: ApiId, domain: DomainId, resource: ResourceId) -> bool {
+        let api = self.world().api(id);
+        let of = |kind: &Type| refers_to(kind) == Some(resource);
+        api.domain == domain
+            && self.writer.guide().api(id).no_request.is_none()
+            && api.parameters.iter().any(|parameter| parameter.required && of(&parameter.schema.kind))
+    }
+
+    /// Returns true if an API makes records of another resource, or acts on them: nobody changes what was just made.
+    fn makes_other(&self, id: ApiId, resource: ResourceId) -> bool {
+        match &self.world().api(id).behaviour.kind {
+            BehaviourKind::Create { resource: made, .. } => *made != resource,
+            BehaviourKind::Patch { resource: changed, .. }
+            | BehaviourKind::Replace { resource: changed, .. } => {
+                *changed != resource && self.world().api(id).behaviour.upsert
+            }
+            _ => false,
+        }
+    }
+
+    /// A change of the record that a question was about, by one API.
+    fn change_after(
+        &self,
+        id: ApiId,
         resource: ResourceId,
         fact: Option<&String>,
-    ) -> Vec<(Sketch<'a>, ScenarioGoalDoc)> {
-        let world = self.writer.world();
-        let takes = |id: &&ApiId| {
-            let api = world.api(**id);
-            let of = |kind: &Type| refers_to(kind) == Some(resource);
-            api.domain == self.api.domain
-                && self.writer.guide().api(**id).no_request.is_none()
-                && api.parameters.iter().any(|parameter| parameter.required && of(&parameter.schema.kind))
+    ) -> Option<(Self, ScenarioGoalDoc)> {
+        let mut second = self.clone();
+        let known = second.steps.len();
+        second.said.clear();
+        second.new.clear();
+        let chosen = choices(self.world().api(id), self.writer.guide(), id).pop()?;
+        second.call(id, &chosen, "changed")?;
+        let mut steps = second.steps.split_off(known);
+        let clauses = second.clauses(id);
+        let clause = clauses.first()?;
+        let named = second.named(resource).map(|at| second.records[at].place.clone());
+        if let Some(consent) = second.consent(id) {
+            steps.insert(steps.len().saturating_sub(1), consent);
+        }
+        let mut end = second.done(id, "changed", None);
+        second.keep_names(id, &mut end)?;
+        // What was just spoken of is `it`.
+        let is_person = self.is_person(resource);
+        let clause =
+            named.and_then(|place| with_it(clause, &place, is_person)).unwrap_or_else(|| clause.clone());
+        let goal = ScenarioGoalDoc {
+            when: fact.map(|fact| ScenarioWhenDoc { shown: Some(fact.clone()), outcome: None }),
+            user: both_hands(&SPOKEN.then, &[("x", &clause)]),
+            does: steps,
+            end,
+            ..ScenarioGoalDoc::default()
         };
-        let writers = self.writer.survey().writers.iter().filter(takes).copied();
-        let change = |id: ApiId| {
-            let mut second = sketch.clone();
-            let known = second.steps.len();
-            second.said.clear();
-            second.new.clear();
-            let chosen = choices(world.api(id), self.writer.guide(), id).pop()?;
-            second.call(id, &chosen, "changed")?;
-            let mut steps = second.steps.split_off(known);
-            let clauses = second.clauses(id);
-            let clause = clauses.first()?;
-            let named = second.named(resource).map(|at| second.records[at].place.clone());
-            if let Some(consent) = second.consent(id) {
-                steps.insert(steps.len().saturating_sub(1), consent);
-            }
-            let mut end = second.done(id, "changed", None);
-            second.keep_names(id, &mut end)?;
-            let goal = ScenarioGoalDoc {
-                when: fact.map(|fact| ScenarioWhenDoc { shown: Some(fact.clone()), outcome: None }),
-                // What was just spoken of is `it`.
-                user: both_hands(
-                    &SPOKEN.then,
-                    &[(
-                        "x",
-                        &named.and_then(|place| with_it(clause, &place)).unwrap_or_else(|| clause.clone()),
-                    )],
-                ),
-                does: steps,
-                end,
-                ..ScenarioGoalDoc::default()
-            };
-            Some((second, goal))
-        };
-        writers.filter_map(change).collect()
+        Some((second, goal))
     }
 }
 
@@ -219,11 +281,15 @@ mod tests {
     #[test]
     fn what_was_spoken_of_is_it() {
         let check = |clause: &str, expect: Option<&str>| {
-            assert_eq!(with_it(clause, "the_item").as_deref(), expect, "{clause}");
+            assert_eq!(with_it(clause, "the_item", false).as_deref(), expect, "{clause}");
         };
         check("delete {the_item|called(\"item\")} of {the_vault|called(\"vault\")}", Some("delete it"));
         check("delete {the_item}", Some("delete it"));
-        check("change the name of {the_item} to {the_new_item.name}", None);
+        check(
+            "change the name of {the_item} to {the_new_item.name}",
+            Some("change its name to {the_new_item.name}"),
+        );
+        check("change the name of {the_item} and the price to {price}", None);
         check("delete {the_vault}", None);
         check("delete {the_item.id}", Some("delete it"));
         check("delete {the_item_2}", None);

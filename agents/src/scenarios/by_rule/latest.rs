@@ -2,7 +2,6 @@
 
 use diorama_engine::Origin;
 use diorama_proof::survey::Finder;
-use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc};
 use diorama_seeds::model::{BehaviourKind, Field, FieldId, ParameterId, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::Type;
@@ -41,7 +40,7 @@ impl Sketch<'_> {
             let field = described.field(*id);
             matches!(field.schema.kind, Type::Date | Type::DateTime)
                 && is_identifier(&field.name)
-                && is_made(&field.label)
+                && SPOKEN.is_made(&field.label, &described.label)
         })
     }
 
@@ -83,11 +82,7 @@ impl Sketch<'_> {
         let api = self.world().api(finder.api);
         let mut trial = self.clone();
         trial.step(api, with.to_vec(), "");
-        let words = || vec!["-".to_owned()];
-        let goal =
-            ScenarioGoalDoc { user: words(), does: trial.steps, end: words(), ..ScenarioGoalDoc::default() };
-        let doc = ScenarioDoc { name: "trial".to_owned(), goals: vec![goal], ..trial.doc };
-        let Ok(calls) = self.writer.calls(&doc, api.domain) else { return false };
+        let Ok(calls) = self.writer.calls(&trial.make_trial(), api.domain) else { return false };
         let Some(last) = calls.last() else { return false };
         let shown = last.reply.body.values().filter(|(_, origin)| {
             matches!(origin, Origin::Field { resource: of, field: own, .. } if *of == resource && *own == field)
@@ -99,10 +94,4 @@ impl Sketch<'_> {
         let count = shown.count();
         count > 0 && size.is_none_or(|size| count < size)
     }
-}
-
-/// Returns true if the words of a moment tell when something came to be there: `created at`, `start time`.
-pub(crate) fn is_made(label: &str) -> bool {
-    let made = |word: &str| SPOKEN.made_words.iter().any(|stem| word.starts_with(stem.as_str()));
-    label.split(' ').any(|word| made(&word.to_lowercase()))
 }

@@ -11,15 +11,16 @@ use serde_json::Value as Json;
 use super::author::{Author, REPLY};
 use super::shape::Shape;
 use super::sketch::{Sketch, member};
+use super::spoken::{SPOKEN, both_hands};
 use super::wording;
 use super::writer::choices;
 
 /// More names than these are no answer.
-const MOST_NAMED: usize = 12;
+const MAX_NAMED: usize = 12;
 /// Fewer things than these are neither counted nor compared: the answer would be a guess.
-const FEW: usize = 3;
+const MIN_COMPARED: usize = 3;
 /// Fields of the things of a list that are asked for, at most.
-const MOST_FIELDS: usize = 2;
+const MAX_FIELDS: usize = 2;
 
 /// A list that was read in the trial world.
 pub(crate) struct Listed<'l, 'a> {
@@ -31,8 +32,6 @@ pub(crate) struct Listed<'l, 'a> {
     pub(crate) items: String,
     /// The condition that it has no more pages.
     pub(crate) whole: String,
-    /// Where its reply tells how many things there are.
-    pub(crate) total: Option<String>,
 }
 
 impl<'a> Author<'a> {
@@ -56,6 +55,11 @@ impl<'a> Author<'a> {
                 continue;
             }
             let Some(sketch) = self.sketch(&chosen) else { continue };
+            // Nobody tells the comments of a comment from the comments.
+            if sketch.named(resource).is_some() {
+                self.reason = "it lists things of what goes by the same noun".to_owned();
+                continue;
+            }
             let mut nouns = sketch.nouns(self.id);
             if nouns.is_empty() && chosen.is_empty() && sketch.said.is_empty() {
                 nouns.push(described.plural.to_string());
@@ -79,7 +83,7 @@ impl<'a> Author<'a> {
                 (None, Some(size)) => format!("{items}|length < {size}"),
                 (None, None) => "true".to_owned(),
             };
-            let listed = Listed { sketch: &sketch, resource, last, array, items, whole, total };
+            let listed = Listed { sketch: &sketch, resource, last, array, items, whole };
             if chosen.is_empty() {
                 self.pick(&listed, &nouns[turn % nouns.len()]);
             }
@@ -104,10 +108,10 @@ impl<'a> Author<'a> {
         (items, member_name): (&str, &str),
     ) {
         let Listed { sketch, resource, whole, .. } = listed;
-        let few = format!("1 < {items}|length and {items}|length <= {MOST_NAMED}");
+        let few = format!("1 < {items}|length and {items}|length <= {MAX_NAMED}");
         let (each, dot) = match member_name.is_empty() {
-            true => (String::new(), ""),
-            false => (format!("|map(attribute=\"{member_name}\")"), "."),
+            true => ("|map(\"titled\")".to_owned(), ""),
+            false => (format!("|map(attribute=\"{member_name}\")|map(\"titled\")"), "."),
         };
         let end = [
             format!("I found {{{items}{each}|list}}."),
@@ -137,16 +141,14 @@ impl<'a> Author<'a> {
         let told = self.told_in_items(listed);
         let Some(field) = told.get(turn % told.len().max(1)) else {
             // A list that is scoped or filtered is worth a look by itself, as is all that a world without questions has.
-            if !sketch.said.is_empty() || !self.writer.guide().has_asks() {
+            if !sketch.said.is_empty() || !self.has_asks() {
                 self.keep_goals(Shape::List, sketch, vec![goal]);
             } else {
                 self.reason = "its items show a name and nothing else to tell".to_owned();
             }
             return;
         };
-        let name = &self.writer.world().resource(*resource).field(*field).name;
-        second.only_where(&place, format!("item.{name} != null"));
-        let further = second.further((*resource, *field), Some(&it), &member(&place, name));
+        let further = second.add_further((*resource, *field), Some(&it), &place);
         self.keep_goals(Shape::List, &second, std::iter::once(goal).chain(further).collect());
     }
 
@@ -155,14 +157,16 @@ impl<'a> Author<'a> {
         let described = self.writer.world().resource(listed.resource);
         let guide = self.writer.guide();
         let fields = (0..described.fields.len()).map(|index| FieldId(index as u16));
-        fields
-            .filter(|id| {
-                !guide.asks(listed.resource, *id).is_empty()
-                    && described.display != Some(*id)
-                    && is_identifier(&described.field(*id).name)
-                    && member_of(&listed.last.reply.body, &listed.array, listed.resource, *id).is_some()
-            })
-            .collect()
+        let is_told = |id: &FieldId| {
+            !guide.asks(listed.resource, *id).is_empty()
+                && described.display != Some(*id)
+                && described.key != *id
+                && is_identifier(&described.field(*id).name)
+                && member_of(&listed.last.reply.body, &listed.array, listed.resource, *id).is_some()
+        };
+        let mut told: Vec<FieldId> = fields.filter(is_told).collect();
+        told.sort_by_key(|id| self.is_bookkeeping(listed.resource, *id));
+        told
     }
 
     /// Questions about one thing of a list, which it shows by its name.
@@ -172,13 +176,15 @@ impl<'a> Author<'a> {
             return;
         }
         let told = self.told_in_items(listed);
-        for (at, field) in told.iter().enumerate().take(MOST_FIELDS) {
+        // Where there are others, nobody begins with when something was made.
+        let firsts = told.iter().filter(|field| !self.is_bookkeeping(*resource, **field)).count();
+        for (at, field) in told.iter().enumerate().take(firsts.clamp(1, MAX_FIELDS)) {
             let mut sketch = (*sketch).clone();
             let record = sketch.record(*resource);
             let it = sketch.name_with_noun(record);
             let place = sketch.records[record].place.clone();
-            let next = told.get((at + 1) % told.len()).filter(|next| *next != field);
-            let goals = self.about_one(&mut sketch, *resource, (&place, &it), (*field, next.copied()));
+            let next = next_of(&told, at).copied();
+            let goals = self.about_one(&mut sketch, *resource, (&place, &it), (*field, next));
             self.keep_longest(Shape::List, &sketch, goals);
         }
     }
@@ -194,6 +200,7 @@ impl<'a> Author<'a> {
         let described = self.writer.world().resource(resource);
         let value = member(place, &described.field(field).name);
         sketch.only_where(place, format!("item.{} != null", described.field(field).name));
+        sketch.only_telling(place, resource, field);
         let goal = ScenarioGoalDoc {
             user: sketch.questions(resource, field, it),
             does: sketch.steps.clone(),
@@ -201,11 +208,7 @@ impl<'a> Author<'a> {
             facts: vec![value],
             ..ScenarioGoalDoc::default()
         };
-        let further = next.and_then(|next| {
-            let name = &described.field(next).name;
-            sketch.only_where(place, format!("item.{name} != null"));
-            sketch.further((resource, next), None, &member(place, name))
-        });
+        let further = next.and_then(|next| sketch.add_further((resource, next), None, place));
         std::iter::once(goal).chain(further).collect()
     }
 
@@ -228,14 +231,12 @@ impl<'a> Author<'a> {
             }
             let name = &doc.name;
             let orders = [
-                ("highest", [format!("-{name}"), format!("{name}.desc"), format!("{name}_desc")]),
-                ("lowest", [name.to_string(), format!("{name}.asc"), format!("{name}_asc")]),
+                (true, [format!("-{name}"), format!("{name}.desc"), format!("{name}_desc")]),
+                (false, [name.to_string(), format!("{name}.asc"), format!("{name}_asc")]),
             ];
-            for (word, forms) in orders {
-                let Some(value) = values.iter().find(|value| forms.iter().any(|form| **form == ***value))
-                else {
-                    continue;
-                };
+            for (greatest, forms) in orders {
+                let given = values.iter().find(|value| forms.iter().any(|form| **form == ***value));
+                let Some((value, word)) = given.zip(SPOKEN.order(&doc.label, greatest)) else { continue };
                 let shown = member_of(&last.reply.body, array, query.resource, *field);
                 let Some(shown) =
                     shown.filter(|shown| shown.split('.').all(is_identifier) && !member_name.is_empty())
@@ -246,30 +247,22 @@ impl<'a> Author<'a> {
                 if let Some(step) = steps.last_mut() {
                     step.with.insert(sketch.name_of(sort), Json::from(format!("'{value}'")));
                 }
-                let label = &doc.label;
-                let user = nouns.iter().flat_map(|noun| {
-                    let of = if is_known(noun) { noun.clone() } else { format!("the {noun}") };
-                    [
-                        format!("Which of {of} has the {word} {label}?"),
-                        format!("Out of {of}, which one has the {word} {label}?"),
-                        format!("I'm looking for the {word} {label} among {of}."),
-                        format!("which of {of} has the {word} {label}"),
-                        format!("whats the one with the {word} {label} of {of}"),
-                        format!("need the {word} {label} among {of}"),
-                    ]
-                });
+                let asked = |noun: &String| {
+                    both_hands(&SPOKEN.first_of, &[("noun", &with_article(noun)), ("first", &word)])
+                };
+                let user = nouns.iter().take(1).flat_map(asked);
                 let first = format!("{items}[0].{member_name}");
                 let value = wording::tell(&format!("{items}[0].{shown}"), &doc.schema, true);
                 let goal = ScenarioGoalDoc {
-                    user: user.take(12).collect(),
+                    user: user.collect(),
                     does: steps,
                     only_if: vec![
-                        format!("{items}|length >= {FEW}"),
+                        format!("{items}|length >= {MIN_COMPARED}"),
                         format!("{items}[0].{shown} != {items}[1].{shown}"),
                     ],
                     end: vec![
-                        format!("{{{first}}} has the {word} {label}: {value}."),
-                        format!("That's {{{first}}}, with {value}."),
+                        format!("{{{first}}} {word}: {value}."),
+                        format!("That's {{{first}}}: {value}."),
                     ],
                     facts: vec![first],
                     ..ScenarioGoalDoc::default()
@@ -291,7 +284,7 @@ impl<'a> Author<'a> {
 
     /// The array of a reply, and the member of its items that people call them by.
     pub(crate) fn find_display(&self, last: &LogEntry, resource: ResourceId) -> Option<(String, String)> {
-        let display = self.writer.world().resource(resource).display?;
+        let display = self.writer.name_field(resource)?;
         let (path, ..) = last.reply.body.leaves().find(|(path, _, origin)| {
             matches!(origin, Origin::Field { resource: of, field, .. } if *of == resource && *field == display)
                 && path.matches('[').count() == 1
@@ -316,6 +309,16 @@ fn array_of(last: &LogEntry, resource: ResourceId) -> Option<String> {
 /// Returns true if the things are some that both know: "my playlists", "the tracks of the album".
 fn is_known(noun: &str) -> bool {
     noun.starts_with("my ") || noun.starts_with("the ")
+}
+
+/// Things as both know them: `the tracks`, `my playlists`.
+pub(crate) fn with_article(noun: &str) -> String {
+    if is_known(noun) { noun.to_owned() } else { format!("the {noun}") }
+}
+
+/// The one after a position, and after the last the first. Nothing where there is no other.
+pub(crate) fn next_of<T>(all: &[T], at: usize) -> Option<&T> {
+    all.get((at + 1) % all.len().max(1)).filter(|_| all.len() > 1)
 }
 
 /// Questions for the names of a list.

@@ -9,17 +9,18 @@ use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
 use super::sketch::{Sketch, member};
+use super::spoken::SPOKEN;
 use super::values::{Given, words_of};
 
 /// Members that are said of an object that requires none.
-const MOST_OPTIONAL: usize = 2;
+const MAX_OPTIONAL: usize = 2;
 /// Members that are said of an object, at most.
-const MOST_MEMBERS: usize = 5;
+const MAX_MEMBERS: usize = 5;
 /// Objects inside objects.
 const MAX_DEPTH: u32 = 2;
 /// Numbers that are asked for where nothing limits them.
-const LEAST: i64 = 2;
-const SPAN: i64 = 10;
+const MIN_NUMBER: i64 = 2;
+const NUMBER_SPAN: i64 = 10;
 
 impl Sketch<'_> {
     /// An object with the members that it requires: of a new record where the parameter is about an object of its own.
@@ -57,12 +58,12 @@ impl Sketch<'_> {
         let required: Vec<&ObjectField> = fields.iter().filter(|field| !field.optional).collect();
         let is_free = required.is_empty();
         let all: Vec<&ObjectField> = if is_free { fields.iter().collect() } else { required };
-        if !is_free && all.len() > MOST_MEMBERS {
+        if !is_free && all.len() > MAX_MEMBERS {
             return None;
         }
         let (mut given, mut said) = (Vec::new(), Vec::new());
         for field in all {
-            if is_free && given.len() == MOST_OPTIONAL {
+            if is_free && given.len() == MAX_OPTIONAL {
                 break;
             }
             let found = match &field.schema.kind {
@@ -90,6 +91,11 @@ impl Sketch<'_> {
 
     /// A value of a member, such as a record somewhere holds under that name.
     fn leaf(&mut self, name: &str, schema: &Schema) -> Option<(String, String)> {
+        let label = spaced(name);
+        let is_number = matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
+        if SPOKEN.is_key(&label) || is_number && schema.unit.is_none() && !SPOKEN.is_figure(&label) {
+            return None;
+        }
         let place = self.fresh(name);
         let number = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
         let doc = match &schema.kind {
@@ -99,8 +105,9 @@ impl Sketch<'_> {
             }
             Type::Integer | Type::Number | Type::Decimal { .. } => {
                 let max = number(&schema.limits.max).unwrap_or(f64::MAX);
-                let from = number(&schema.limits.min).unwrap_or(LEAST as f64).max(LEAST as f64).min(max);
-                let to = max.min(from + SPAN as f64);
+                let from =
+                    number(&schema.limits.min).unwrap_or(MIN_NUMBER as f64).max(MIN_NUMBER as f64).min(max);
+                let to = max.min(from + NUMBER_SPAN as f64);
                 PlaceDoc { from: Some(from), to: Some(to), ..PlaceDoc::default() }
             }
             Type::String => PlaceDoc { like: Some(self.field_like(name)?), ..PlaceDoc::default() },
@@ -112,7 +119,7 @@ impl Sketch<'_> {
     }
 
     /// A field of a record that people ask for or call it by, of this name: `customer.city`.
-    fn field_like(&self, name: &str) -> Option<String> {
+    pub(crate) fn field_like(&self, name: &str) -> Option<String> {
         let world = self.world();
         let guide = self.writer.guide();
         world.resources.iter().enumerate().find_map(|(index, resource)| {

@@ -8,48 +8,45 @@ use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
 use super::author::Author;
-use super::latest::is_made;
-use super::lists::Listed;
+use super::lists::{Listed, next_of, with_article};
 use super::shape::Shape;
-use super::sketch::member;
+use super::sketch::{Sketch, member};
 use super::spoken::{SPOKEN, both_hands};
-use super::wording::tell;
+use super::wording::{sentence, tell_choice, tell_field};
 use crate::scenarios::speech::fill;
 use crate::worlds::world::refers_to;
 
 /// Questions for the first in some order, at most.
-const MOST_ORDERS: usize = 2;
+const MAX_ORDERS: usize = 2;
+/// Changes of a thing that take turns after questions about it, at most.
+const MAX_CHANGES: usize = 4;
 /// Questions for the things of a kind, at most.
-const MOST_KINDS: usize = 1;
+const MAX_KINDS: usize = 1;
+/// Values of a field that are kinds, at most.
+const MAX_VALUES: usize = 12;
 /// Things of a kind that are told, at least and at most.
-const LEAST_OF_KIND: usize = 2;
-const MOST_OF_KIND: usize = 8;
+const MIN_OF_KIND: usize = 2;
+const MAX_OF_KIND: usize = 8;
 
 impl<'a> Author<'a> {
     /// Questions about a whole list that `noun` names.
     pub(crate) fn pick(&mut self, listed: &Listed<'_, 'a>, noun: &str) {
-        let noun = match noun.starts_with("my ") || noun.starts_with("the ") {
-            true => noun.to_owned(),
-            false => format!("the {noun}"),
-        };
+        let noun = with_article(noun);
         let told = self.told_in_items(listed);
         let is_named = self.find_display(listed.last, listed.resource).is_some();
         if !is_named {
-            return self.latest(listed, &noun, &told);
-        }
-        if !self.writer.guide().has_asks() {
-            self.count(listed, &noun);
+            return self.latest(listed, &told);
         }
         let before = self.written.len();
         for field in &told {
-            if self.written.len() - before < MOST_ORDERS {
+            if self.written.len() - before < MAX_ORDERS {
                 self.first_of(listed, &noun, *field, &told);
             }
         }
         let before = self.written.len();
         for field in &told {
-            if self.written.len() - before < MOST_KINDS {
-                self.of_kind(listed, &noun, *field);
+            if self.written.len() - before < MAX_KINDS {
+                self.of_kind(listed, &noun, *field, &told);
             }
         }
     }
@@ -64,63 +61,66 @@ impl<'a> Author<'a> {
         let Listed { sketch, resource, items, whole, .. } = listed;
         let described = self.writer.world().resource(*resource);
         let doc = described.field(field);
+        let is_ordered = matches!(
+            doc.schema.kind,
+            Type::Date | Type::DateTime | Type::Integer | Type::Number | Type::Decimal { .. }
+        );
         let greatest = !field.index().is_multiple_of(2);
-        let label = &doc.label;
-        // A moment whose name is a clause has no noun.
-        if !is_made(label) && [" at", " on"].iter().any(|end| label.ends_with(end)) {
-            return;
-        }
-        let first = match (&doc.schema.kind, greatest) {
-            (Type::Date | Type::DateTime, true) if is_made(label) => "newest".to_owned(),
-            (Type::Date | Type::DateTime, false) if is_made(label) => "oldest".to_owned(),
-            (Type::Date | Type::DateTime, true) => format!("one with the latest {label}"),
-            (Type::Date | Type::DateTime, false) => format!("one with the earliest {label}"),
-            (Type::Integer | Type::Number | Type::Decimal { .. }, true) => {
-                format!("one with the highest {label}")
-            }
-            (Type::Integer | Type::Number | Type::Decimal { .. }, false) => {
-                format!("one with the lowest {label}")
-            }
-            _ => return,
+        let made = match greatest {
+            true => "is the newest",
+            false => "is the oldest",
         };
+        let first = match self.tells_making(*resource, field) {
+            true => Some(made.to_owned()),
+            false => SPOKEN.order(&doc.label, greatest).filter(|_| is_ordered),
+        };
+        let (Some(first), Some(display)) = (first, self.writer.name_field(*resource)) else { return };
         let mut second = (*sketch).clone();
         let at = second.record(*resource);
         second.records[at].found_by_list();
         let place = second.records[at].place.clone();
         second.only_extreme(&place, *resource, field, &Self::above(listed), greatest);
-        let value = member(&place, &doc.name);
-        let end = SPOKEN.first_of_end.iter().map(|words| {
-            let value = tell(&value, &doc.schema, false);
-            fill(words, &[("it", &format!("{{{place}}}")), ("first", &first), ("value", &value)])
-        });
-        let display = described.display.map(|display| described.field(display).name.to_string());
-        let Some(display) = display else { return };
+        let value = tell_field(&member(&place, &doc.name), doc, false);
+        let it = second.name_with_noun(at);
+        let told_end =
+            |words: &String| sentence(&fill(words, &[("it", &it), ("first", &first), ("value", &value)]));
         let goal = ScenarioGoalDoc {
             user: both_hands(&SPOKEN.first_of, &[("noun", noun), ("first", &first)]),
             does: sketch.steps.clone(),
             only_if: vec![whole.clone(), format!("{items}|length > 2")],
-            end: end.collect(),
-            facts: vec![member(&place, &display)],
+            end: SPOKEN.first_of_end.iter().map(told_end).collect(),
+            facts: vec![member(&place, &described.field(display).name)],
             ..ScenarioGoalDoc::default()
         };
         let next = told.iter().find(|next| **next != field);
-        let further = next.and_then(|next| {
-            let name = &described.field(*next).name;
-            second.only_where(&place, format!("item.{name} != null"));
-            second.further((*resource, *next), None, &member(&place, name))
-        });
-        let goals: Vec<ScenarioGoalDoc> = std::iter::once(goal).chain(further).collect();
-        for (third, change) in self.changes_after(&second, *resource, None).into_iter().take(1) {
-            let goals = goals.iter().cloned().chain([change]).collect();
-            if self.keep_goals(Shape::List, &third, goals) {
+        let further = next.and_then(|next| second.add_further((*resource, *next), None, &place));
+        let goals = std::iter::once(goal).chain(further).collect();
+        // What is old may go; nobody removes what was changed last.
+        let removes = !greatest && self.is_bookkeeping(*resource, field);
+        self.keep_with_change(&second, (*resource, removes), goals, field.index());
+    }
+
+    /// Keeps questions with a change of the record that they are about, or else alone. Changes take turns by a number.
+    fn keep_with_change(
+        &mut self,
+        sketch: &Sketch<'a>,
+        changed: (ResourceId, bool),
+        goals: Vec<ScenarioGoalDoc>,
+        turn: usize,
+    ) {
+        let changes: Vec<(Sketch<'a>, ScenarioGoalDoc)> =
+            sketch.changes_after(self.api.domain, changed, None).take(MAX_CHANGES).collect();
+        if let Some((third, change)) = changes.get(turn % changes.len().max(1)) {
+            let goals = goals.iter().cloned().chain([change.clone()]).collect();
+            if self.keep_goals(Shape::List, third, goals) {
                 return;
             }
         }
-        self.keep_longest(Shape::List, &second, goals);
+        self.keep_longest(Shape::List, sketch, goals);
     }
 
-    /// Which things are of a kind that no argument asks for, and how many there are in all.
-    fn of_kind(&mut self, listed: &Listed<'_, 'a>, noun: &str, field: FieldId) {
+    /// Which things are of a kind that no argument asks for, and what follows: a question about one of them, or how many there are in all.
+    fn of_kind(&mut self, listed: &Listed<'_, 'a>, noun: &str, field: FieldId, told: &[FieldId]) {
         let Listed { sketch, resource, items, whole, .. } = listed;
         let BehaviourKind::List(query) = &self.api.behaviour.kind else { return };
         let filters = |filter: &FilterTest| match filter {
@@ -129,7 +129,11 @@ impl<'a> Author<'a> {
         };
         let described = self.writer.world().resource(*resource);
         let doc = described.field(field);
-        let (Type::Enum(_), Some(display)) = (&doc.schema.kind, described.display) else { return };
+        let (Type::Enum(_) | Type::String, Some(display)) =
+            (&doc.schema.kind, self.writer.name_field(*resource))
+        else {
+            return;
+        };
         if query.filters.iter().any(|filter| filters(&filter.test)) {
             return;
         }
@@ -139,14 +143,17 @@ impl<'a> Author<'a> {
                 *held.entry(value.to_owned()).or_default() += 1;
             }
         }
+        let held_values = held.len();
         let values: Vec<Json> = held
             .into_iter()
-            .filter(|(_, count)| *count >= LEAST_OF_KIND)
+            .filter(|(_, count)| *count >= MIN_OF_KIND)
             .map(|(value, _)| Json::from(value))
             .collect();
-        if values.is_empty() {
+        if values.is_empty() || held_values > MAX_VALUES {
             return;
         }
+        let is_said_of_things = SPOKEN.is_state(&doc.label)
+            && values.iter().filter_map(Json::as_str).all(|value| SPOKEN.is_adjective(value));
         let mut second = (*sketch).clone();
         let kind = second.fresh("kind");
         second.doc.bind.insert(kind.clone(), PlaceDoc { pick: values, ..PlaceDoc::default() });
@@ -166,17 +173,17 @@ impl<'a> Author<'a> {
         let some = PlaceDoc {
             some: Some(described.name.to_string()),
             condition: Some(test("item")),
-            min: Some(LEAST_OF_KIND),
+            min: Some(MIN_OF_KIND),
             ..PlaceDoc::default()
         };
         second.doc.bind.insert(them.clone(), some);
         let count = format!("{}.count(x, {})", described.name, test("x"));
-        second.doc.given.push(format!("{count} <= {MOST_OF_KIND}"));
-        let value = format!("{{{kind}|plain}}");
-        let is_state = ["state", "status"].iter().any(|state| doc.label.ends_with(state));
-        let user = if is_state { &SPOKEN.of_state } else { &SPOKEN.of_kind };
+        second.doc.given.push(format!("{count} <= {MAX_OF_KIND}"));
+        let value = tell_choice(&kind, &doc.label);
+        // `Which are open?`, and `which have the status success?`
+        let user = if is_said_of_things { &SPOKEN.of_state } else { &SPOKEN.of_kind };
         let end = SPOKEN.of_kind_end.iter().map(|words| {
-            let (all, count) = (format!("{{{them}|list}}"), format!("{{{them}|length}}"));
+            let (all, count) = (format!("{{{them}|map('titled')|list}}"), format!("{{{them}|length}}"));
             fill(words, &[("them", &all), ("count", &count)])
         });
         let goal = ScenarioGoalDoc {
@@ -187,56 +194,40 @@ impl<'a> Author<'a> {
             facts: vec![member(&them, &described.field(display).name)],
             ..ScenarioGoalDoc::default()
         };
+        // What follows is about one of them, or else about all.
+        let mut one = second.clone();
+        let at = one.record(*resource);
+        one.records[at].found_by_list();
+        let place = one.records[at].place.clone();
+        one.only_where(&place, test("item"));
+        let it = one.name_with_noun(at);
+        let next = told.iter().find(|next| **next != field);
+        let further = next.and_then(|next| one.add_further((*resource, *next), Some(&it), &place));
+        if let Some(further) = further {
+            let removes = SPOKEN.is_state(&doc.label);
+            return self.keep_with_change(&one, (*resource, removes), vec![goal, further], field.index());
+        }
         let (plural, counted) = (&*described.plural, format!("{{{items}|length}}"));
+        let fill_in = |words: &String| fill(words, &[("plural", plural), ("count", &counted)]);
         let in_all = ScenarioGoalDoc {
             user: both_hands(&SPOKEN.in_all, &[("plural", plural)]),
-            end: SPOKEN
-                .in_all_end
-                .iter()
-                .map(|words| fill(words, &[("plural", plural), ("count", &counted)]))
-                .collect(),
+            end: SPOKEN.in_all_end.iter().map(fill_in).collect(),
             facts: vec![format!("count({items})")],
             ..ScenarioGoalDoc::default()
         };
         self.keep_longest(Shape::List, &second, vec![goal, in_all]);
     }
 
-    /// Where a list shows nothing else to tell, how many things it has.
-    fn count(&mut self, listed: &Listed<'_, 'a>, noun: &str) {
-        let Listed { sketch, items, whole, total, .. } = listed;
-        // How many there are of something tells little; how many of what is named tells something of that.
-        if sketch.records.is_empty() && self.writer.guide().has_asks() {
-            return;
-        }
-        let noun = noun.strip_prefix("the ").unwrap_or(noun);
-        let counted = format!("{{{}}}", total.clone().unwrap_or_else(|| format!("{items}|length")));
-        let fill_in = |words: &String| fill(words, &[("plural", noun), ("count", &counted)]);
-        let goal = ScenarioGoalDoc {
-            user: both_hands(&SPOKEN.count, &[("noun", noun)]),
-            does: sketch.steps.clone(),
-            only_if: if total.is_some() {
-                Vec::new()
-            } else {
-                vec![whole.clone(), format!("{items}|length > 2")]
-            },
-            end: SPOKEN.in_all_end.iter().map(fill_in).collect(),
-            facts: vec![total.clone().unwrap_or_else(|| format!("count({items})"))],
-            ..ScenarioGoalDoc::default()
-        };
-        self.is_plain = true;
-        self.keep_goals(Shape::List, sketch, vec![goal]);
-        self.is_plain = false;
-    }
-
     /// Of things without names, questions about the latest.
-    fn latest(&mut self, listed: &Listed<'_, 'a>, noun: &str, told: &[FieldId]) {
+    fn latest(&mut self, listed: &Listed<'_, 'a>, told: &[FieldId]) {
         let Listed { sketch, resource, .. } = listed;
         let Some(made) = sketch.made_field(*resource).filter(|made| told.contains(made)) else {
             self.reason = "its items show no name, nor which is the latest".to_owned();
-            return self.count(listed, noun);
+            return;
         };
         let label = &self.writer.world().resource(*resource).label;
-        for (at, field) in told.iter().enumerate().take(MOST_ORDERS) {
+        let firsts = told.iter().filter(|field| !self.is_bookkeeping(*resource, **field)).count();
+        for (at, field) in told.iter().enumerate().take(firsts.clamp(1, MAX_ORDERS)) {
             let mut second = (*sketch).clone();
             let record = second.record(*resource);
             second.records[record].phrase = Some(format!("the latest {label}"));
@@ -246,8 +237,8 @@ impl<'a> Author<'a> {
             for above in (0..sketch.records.len()).rev() {
                 it.push_str(&format!(" of {}", sketch.name_with_noun(above)));
             }
-            let next = told.get((at + 1) % told.len()).filter(|next| *next != field);
-            let mut goals = self.about_one(&mut second, *resource, (&place, &it), (*field, next.copied()));
+            let next = next_of(told, at).copied();
+            let mut goals = self.about_one(&mut second, *resource, (&place, &it), (*field, next));
             for goal in goals.iter_mut().take(1) {
                 goal.only_if.push(listed.whole.clone());
             }

@@ -13,13 +13,19 @@ use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
 use super::author::{Author, REPLY};
+use super::lists::next_of;
 use super::shape::Shape;
 use super::sketch::Sketch;
+use super::spoken::SPOKEN;
 use super::wording;
 use super::writer::choices;
+use crate::worlds::world::refers_to;
 
 /// Fields of a record that are asked for, each in a scenario of its own, at most.
-const MOST_FIELDS: usize = 4;
+const MAX_FIELDS: usize = 4;
+
+/// Changes that follow a question about a record, at most.
+const MAX_CHANGES: usize = 3;
 
 /// A place in a reply where a field of the record that was asked for stands.
 pub(crate) struct Shown {
@@ -37,17 +43,25 @@ impl<'a> Author<'a> {
         // Where the world has words for some, the others are left alone.
         let guide = self.writer.guide();
         let with_words = |shown: &&Shown| !guide.asks(resource, shown.field).is_empty();
-        let pool: Vec<&Shown> = match guide.has_asks() {
+        let pool: Vec<&Shown> = match self.has_asks() {
             true => fields.iter().filter(with_words).collect(),
             false => fields.iter().collect(),
         };
+        let (kept, mut pool): (Vec<&Shown>, Vec<&Shown>) =
+            pool.into_iter().partition(|shown| self.is_bookkeeping(resource, shown.field));
+        let firsts = pool.len().clamp(1, MAX_FIELDS);
+        pool.extend(kept.into_iter().take(1));
         if pool.is_empty() {
             self.reason = "its reply shows nothing of the record to ask for".to_owned();
         }
         let it = self.it(&sketch, resource);
-        for (at, shown) in pool.iter().enumerate().take(MOST_FIELDS) {
-            let next = pool.get((at + 1) % pool.len()).filter(|next| next.field != shown.field);
-            let next = next.and_then(|next| {
+        let own = sketch.named(resource).map(|at| sketch.records[at].place.clone());
+        for (at, shown) in pool.iter().enumerate().take(firsts) {
+            let mut sketch = sketch.clone();
+            if let Some(place) = &own {
+                sketch.only_telling(place, resource, shown.field);
+            }
+            let next = next_of(&pool, at).and_then(|next| {
                 sketch.further((resource, next.field), None, &sketch.place_in(REPLY, &next.path)?)
             });
             for bare in [false, true] {
@@ -65,16 +79,40 @@ impl<'a> Author<'a> {
         self.missing(resource);
     }
 
+    /// Returns true if a field only says when something was made or changed: people rather ask for others.
+    pub(crate) fn is_bookkeeping(&self, resource: ResourceId, field: FieldId) -> bool {
+        let described = self.writer.world().resource(resource);
+        let doc = described.field(field);
+        matches!(doc.schema.kind, Type::Date | Type::DateTime)
+            && (SPOKEN.is_made(&doc.label, &described.label) || SPOKEN.is_changed(&doc.label))
+    }
+
+    /// Returns true if a field says when a thing was made.
+    pub(crate) fn tells_making(&self, resource: ResourceId, field: FieldId) -> bool {
+        let described = self.writer.world().resource(resource);
+        let doc = described.field(field);
+        matches!(doc.schema.kind, Type::Date | Type::DateTime) && SPOKEN.is_made(&doc.label, &described.label)
+    }
+
+    /// Returns true if somebody may remove a thing for what a field says of it: its state, or how old it is.
+    pub(crate) fn may_remove_for(&self, resource: ResourceId, field: FieldId) -> bool {
+        let label = &self.writer.world().resource(resource).field(field).label;
+        SPOKEN.is_state(label) || self.is_bookkeeping(resource, field)
+    }
+
     /// A change of the record once the answer is there.
     fn branch(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
         let goal = self.question(sketch, resource, shown, it, false);
-        for (second, change) in self.changes_after(sketch, resource, goal.facts.first()) {
+        let removes = self.may_remove_for(resource, shown.field);
+        for (second, change) in
+            sketch.changes_after(self.api.domain, (resource, removes), goal.facts.first()).take(MAX_CHANGES)
+        {
             self.keep_goals(Shape::Branch, &second, vec![goal.clone(), change]);
         }
     }
 
     /// Words for the record in a question: its name and the records above it, or its owner.
-    fn it(&self, sketch: &Sketch<'a>, resource: ResourceId) -> String {
+    pub(crate) fn it(&self, sketch: &Sketch<'a>, resource: ResourceId) -> String {
         let world = self.writer.world();
         let own = sketch.records.iter().rposition(|named| named.resource == resource);
         let described = world.resource(resource);
@@ -113,6 +151,7 @@ impl<'a> Author<'a> {
             Origin::Field { resource: of, key, .. } if *of == resource => Some(key.clone()),
             _ => None,
         });
+        let own = own.filter(|own| self.is_of_call(last, resource, own));
         let shown_before = |key: &Value, field: FieldId| {
             let origin = Origin::Field { resource, key: key.clone(), field };
             before.iter().any(|entry| entry.reply.body.values().any(|(_, other)| *other == origin))
@@ -123,7 +162,9 @@ impl<'a> Author<'a> {
             let kind = &described.fields.get(field.index()).map(|field| &field.schema.kind);
             let is_plain_value =
                 !matches!(value, Value::Null | Value::Absent | Value::List(_) | Value::Object(_))
-                    && !matches!(kind, Some(Type::Reference { .. } | Type::Boolean));
+                    && !matches!(kind, Some(Type::Reference { .. }))
+                    && (!matches!(kind, Some(Type::Boolean))
+                        || !self.writer.guide().asks(resource, *field).is_empty());
             if *of == resource
                 && own.as_ref() == Some(key)
                 && *field != described.key
@@ -138,6 +179,18 @@ impl<'a> Author<'a> {
             }
         }
         fields
+    }
+
+    /// Returns true if a record is the one that the call names, where it names one by its key.
+    fn is_of_call(&self, entry: &LogEntry, resource: ResourceId, key: &Value) -> bool {
+        let names =
+            self.api.parameters.iter().filter(|parameter| {
+                parameter.required && refers_to(&parameter.schema.kind) == Some(resource)
+            });
+        let sent: Vec<&Json> =
+            names.filter_map(|parameter| entry.call.arguments.get(&*parameter.name)).collect();
+        let key = key.to_json(&self.writer.world().zone);
+        sent.is_empty() || sent.contains(&&key)
     }
 
     pub(crate) fn question(
@@ -265,7 +318,7 @@ impl<'a> Author<'a> {
                 })
                 .map(|(path, ..)| path)
                 .collect();
-            for path in figures.iter().take(MOST_FIELDS) {
+            for path in figures.iter().take(MAX_FIELDS) {
                 let Some(place) = sketch.place_in(REPLY, path) else { continue };
                 let name = path.rsplit('.').next().unwrap_or(path).replace('_', " ");
                 let is = if name.ends_with('s') { "are" } else { "is" };
@@ -277,7 +330,7 @@ impl<'a> Author<'a> {
                         if words.ends_with(['.', '?', '!']) { "" } else { "." }
                     ),
                 };
-                let openings = wording::openings(&clauses, &requests, turn);
+                let openings = wording::openings(&SPOKEN.frames, &clauses, &requests, turn);
                 let half = openings.len() / 2;
                 let user = openings.iter().enumerate().map(|(number, words)| match number < half {
                     true => told(words, leads[number % 2]) + if figures.len() > 1 { "." } else { "" },

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use diorama_proof::survey::Finder;
 use diorama_seeds::casing::Casing;
-use diorama_seeds::doc::{PlaceDoc, ScenarioDoc, ScenarioStepDoc};
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, Parameter, ParameterId, ResourceId, World};
+use diorama_seeds::doc::{PlaceDoc, ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc};
+use diorama_seeds::model::{
+    Api, ApiId, BehaviourKind, Field, FieldId, Parameter, ParameterId, ResourceId, World,
+};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
@@ -17,7 +18,9 @@ use super::writer::Writer;
 use crate::worlds::world::refers_to;
 
 /// Look-ups nest at most so deep.
-const MAX_NESTING: u32 = 3;
+pub(super) const MAX_NESTING: u32 = 3;
+/// Values that one request gives, at most, besides the records that it names.
+const MAX_VALUES: usize = 4;
 
 /// A scenario under construction.
 #[derive(Clone)]
@@ -36,7 +39,9 @@ pub(crate) struct Sketch<'a> {
     /// The words for each parameter of the goal's call, in several wordings.
     pub(crate) said: Vec<(ParameterId, Vec<String>)>,
     /// True where people say the keys of records, not their names.
-    keys_at_hand: bool,
+    pub(super) keys_at_hand: bool,
+    /// The parameter that was come to last, for the reason why a call cannot be asked for.
+    pub(crate) unsaid: String,
 }
 
 /// A record that the request names.
@@ -45,15 +50,17 @@ pub(crate) struct Named {
     pub(crate) resource: ResourceId,
     pub(crate) place: String,
     /// True once a reply shows its key.
-    found: bool,
+    pub(super) found: bool,
     /// True where people say its key, because nothing finds its name.
-    by_key: bool,
+    pub(super) by_key: bool,
     /// Words for the first part of its key, where it has two: `{the_repo.owner}/`.
-    first: String,
+    pub(super) first: String,
     /// Words for what stands above it: ` of {the_guild|called('guild')}`.
-    below: String,
+    pub(super) below: String,
     /// Words for it where it has no name: `the latest job`.
     pub(crate) phrase: Option<String>,
+    /// True where a call has just made it: its place is one of a reply.
+    pub(super) is_new: bool,
 }
 
 impl Named {
@@ -66,7 +73,13 @@ impl Named {
             first: String::new(),
             below: String::new(),
             phrase: None,
+            is_new: false,
         }
+    }
+
+    /// What a call has just made, by the place of its key in the reply.
+    pub(crate) fn made(resource: ResourceId, key: String) -> Self {
+        Self { found: true, phrase: Some("it".to_owned()), is_new: true, ..Self::new(resource, key) }
     }
 }
 
@@ -90,6 +103,7 @@ impl<'a> Sketch<'a> {
             example: None,
             said: Vec::new(),
             keys_at_hand,
+            unsaid: String::new(),
         }
     }
 
@@ -97,8 +111,16 @@ impl<'a> Sketch<'a> {
         self.writer.world()
     }
 
+    /// A scenario of the calls alone, without words for anybody.
+    pub(crate) fn make_trial(&self) -> ScenarioDoc {
+        let words = || vec!["-".to_owned()];
+        let does = self.steps.clone();
+        let goal = ScenarioGoalDoc { user: words(), does, end: words(), ..ScenarioGoalDoc::default() };
+        ScenarioDoc { name: "trial".to_owned(), goals: vec![goal], ..self.doc.clone() }
+    }
+
     /// The place of the signed-in user, before all others.
-    fn sign_in(&mut self, api: &Api) {
+    pub(super) fn sign_in(&mut self, api: &Api) {
         let world = self.world();
         let Some(auth) = world.domains[api.domain.index()].auth.as_ref() else { return };
         if !self.doc.bind.contains_key("me") {
@@ -139,7 +161,8 @@ impl<'a> Sketch<'a> {
             let key = &world.resource(auth.user).field(world.resource(auth.user).key).name;
             conditions.push(format!("item.{} == me.{key}", described.field(owner).name));
         }
-        for named in &self.records {
+        // What was just made has nothing below it yet.
+        for named in self.records.iter().filter(|named| !named.is_new) {
             let above = world.resource(named.resource);
             let refers = |field: &&Field| is_reference_to(&field.schema.kind, named.resource);
             if let Some(field) = described.fields.iter().find(refers).filter(|_| named.resource != resource) {
@@ -172,6 +195,19 @@ impl<'a> Sketch<'a> {
             Some(before) => format!("{before} && {condition}"),
             None => condition,
         });
+    }
+
+    /// Restricts a place to records whose name does not give a text of theirs away: nobody asks in which city the Oslo shop is.
+    pub(crate) fn only_telling(&mut self, place: &str, resource: ResourceId, field: FieldId) {
+        let described = self.world().resource(resource);
+        let Some(display) = described.display else { return };
+        let texts = [display, field].map(|id| described.field(id)).map(|field| {
+            (matches!(field.schema.kind, Type::String) && is_identifier(&field.name)).then_some(&field.name)
+        });
+        if let [Some(name), Some(text)] = texts {
+            let known = format!("item.{name} == null || item.{text} == null");
+            self.only_where(place, format!("({known} || !item.{name}.contains(item.{text}))"));
+        }
     }
 
     /// The words for a record that the request names.
@@ -216,7 +252,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// The call of an API: places for its arguments, the calls that find keys, and the call itself under a name. `chosen` are the
-    /// optional parameters that are given.
+    /// optional parameters that are given. None where people have no words for one of them, which `unsaid` then names.
     pub(crate) fn call(&mut self, id: ApiId, chosen: &BTreeSet<ParameterId>, name: &str) -> Option<()> {
         let api = self.world().api(id);
         if api.token.is_some() {
@@ -239,6 +275,7 @@ impl<'a> Sketch<'a> {
         for (index, parameter) in sort_by_path(api).filter(|(index, _)| given(*index)) {
             let Type::Reference { resource, .. } = parameter.schema.kind else { continue };
             let id = ParameterId(index as u16);
+            self.unsaid = parameter.name.to_string();
             let at = match self.find_filtered_field(api, id) {
                 Some((resource, field)) => self.add_referred(resource, &field)?,
                 None => match self
@@ -280,10 +317,17 @@ impl<'a> Sketch<'a> {
                 with.push((id, expression));
                 continue;
             }
+            self.unsaid = parameter.name.to_string();
             let (expression, words) = self.value(api, id)?;
             self.said.push((id, words));
             with.push((id, expression));
         }
+        let is_value = |(id, _): &&(ParameterId, Vec<String>)| {
+            refers_to(&api.parameters[id.index()].schema.kind).is_none()
+        };
+        // Nobody dictates a form.
+        self.unsaid = format!("more than {MAX_VALUES} values");
+        (self.said.iter().filter(is_value).count() <= MAX_VALUES).then_some(())?;
         with.sort_by_key(|(id, _)| *id);
         self.step(api, with, name);
         Some(())
@@ -349,7 +393,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// The record and its field whose value is the first part of a key of two: `{owner}/{repo}`.
-    fn first_part(&self, api: &Api, id: ParameterId) -> Option<(usize, String)> {
+    pub(super) fn first_part(&self, api: &Api, id: ParameterId) -> Option<(usize, String)> {
         let parameter = &api.parameters[id.index()];
         matches!(parameter.schema.kind, Type::String).then_some(())?;
         let (_, after) = api.path.split_once(&format!("{{{}}}/{{", parameter.name))?;
@@ -365,113 +409,6 @@ impl<'a> Sketch<'a> {
     pub(crate) fn is_first_part(&self, api: &Api, id: ParameterId) -> bool {
         self.first_part(api, id).is_some()
     }
-
-    /// Has the key of a record shown, and returns where the record is now: by a look-up of its name, through a list below what it belongs to, or else its key is said.
-    fn find(&mut self, at: usize, nesting: u32) -> Option<usize> {
-        let Named { resource, found, .. } = self.records[at];
-        let described = self.world().resource(resource);
-        if found || self.records[at].by_key {
-            return Some(at);
-        }
-        let is_key = described.display.is_none_or(|display| display == described.key);
-        if !is_key && !self.keys_at_hand && nesting < MAX_NESTING {
-            let mut finders = self.writer.survey().finders[resource.index()].clone();
-            // Reading a whole list for a name comes after asking for the name.
-            finders.sort_by_key(|finder| finder.by.is_none());
-            let ways = finders.iter().find_map(|finder| Some((*finder, self.ways(*finder, at)?)));
-            if let Some((finder, with)) = ways {
-                return Some(self.add_look_up(finder, with, at));
-            }
-            let owned = finders.iter().find_map(|finder| Some((*finder, self.owner(*finder, at)?)));
-            if let Some((finder, (of, field))) = owned {
-                let owner = self.above(at, of, &field);
-                let owner = self.find(owner, nesting + 1)?;
-                let at = owner + 1;
-                self.records[at].below = format!(" of {}", self.name_with_noun(owner));
-                let with = self.ways(finder, at)?;
-                return Some(self.add_look_up(finder, with, at));
-            }
-        }
-        // Nobody has a long number in mind, but may copy it where no list tells which is the latest.
-        if !self.writer.has_sayable_keys(resource) && self.find_latest(at).is_some() {
-            return Some(at);
-        }
-        self.records[at].by_key = !is_key;
-        Some(at)
-    }
-
-    pub(crate) fn add_look_up(
-        &mut self,
-        finder: Finder,
-        with: Vec<(ParameterId, String)>,
-        at: usize,
-    ) -> usize {
-        let api = self.world().api(finder.api);
-        if api.token.is_some() {
-            self.sign_in(api);
-        }
-        self.step(api, with, "");
-        self.records[at].found = true;
-        at
-    }
-
-    /// The arguments of a look-up, where the request names all that it needs.
-    pub(crate) fn ways(&self, finder: Finder, at: usize) -> Option<Vec<(ParameterId, String)>> {
-        let world = self.world();
-        let api = world.api(finder.api);
-        let mut with = Vec::new();
-        for (index, parameter) in api.parameters.iter().enumerate() {
-            let id = ParameterId(index as u16);
-            if Some(id) == finder.by {
-                let described = world.resource(self.records[at].resource);
-                let display = &described.field(described.display?).name;
-                with.push((id, member(&self.records[at].place, display)));
-            } else if parameter.required && !api.is_filled(id) {
-                if let Some((first, field)) = self.first_part(api, id).filter(|(first, _)| *first != at) {
-                    with.push((id, member(&self.records[first].place, &field)));
-                    continue;
-                }
-                let of = refers_to(&parameter.schema.kind)?;
-                let named = self
-                    .records
-                    .iter()
-                    .enumerate()
-                    .find(|(other, named)| *other != at && named.resource == of);
-                with.push((id, named?.1.place.clone()));
-            }
-        }
-        Some(with)
-    }
-
-    /// The resource that a list below another record needs besides the name, and the field that refers to it.
-    fn owner(&self, finder: Finder, at: usize) -> Option<(ResourceId, String)> {
-        let world = self.world();
-        let api = world.api(finder.api);
-        let mut needed = finder.needs(api);
-        let only = needed.next().filter(|_| needed.next().is_none())?;
-        let of = refers_to(&only.schema.kind).filter(|of| *of != self.records[at].resource)?;
-        world.resource(of).display?;
-        let described = world.resource(self.records[at].resource);
-        let field = described.fields.iter().find(|field| is_reference_to(&field.schema.kind, of))?;
-        Some((of, field.name.to_string()))
-    }
-
-    /// Adds the place of what a record belongs to, before it.
-    fn above(&mut self, at: usize, of: ResourceId, field: &str) -> usize {
-        let owner = self.world().resource(of);
-        let place = self.fresh(&owner.name);
-        let below = self.records[at].place.clone();
-        let position = self.doc.bind.get_index_of(&below).unwrap_or(0);
-        let doc = PlaceDoc { a: Some(owner.name.to_string()), ..PlaceDoc::default() };
-        self.doc.bind.shift_insert(position, place.clone(), doc);
-        self.only_where(&below, format!("item.{field} == {place}.{}", owner.field(owner.key).name));
-        self.records.insert(at, Named::new(of, place));
-        at
-    }
-}
-
-fn is_reference_to(kind: &Type, to: ResourceId) -> bool {
-    matches!(kind, Type::Reference { resource, .. } if *resource == to)
 }
 
 /// A member of a place or reply in words: `the_guild.name`, `the_guild["x-name"]`.
@@ -484,4 +421,8 @@ fn sort_by_path(api: &Api) -> impl Iterator<Item = (usize, &Parameter)> {
     let mut all: Vec<(usize, &Parameter)> = api.parameters.iter().enumerate().collect();
     all.sort_by_key(|(_, parameter)| api.path.find(&format!("{{{}}}", parameter.name)).unwrap_or(usize::MAX));
     all.into_iter()
+}
+
+pub(super) fn is_reference_to(kind: &Type, to: ResourceId) -> bool {
+    matches!(kind, Type::Reference { resource, .. } if *resource == to)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use diorama_seeds::english::{plural, singular, split_identifier};
 use diorama_seeds::schema::Type;
 use diorama_seeds::world::read_words;
 use serde::Deserialize;
@@ -17,7 +18,13 @@ pub(crate) type Hands = [Vec<String>; 2];
 #[serde(deny_unknown_fields)]
 pub(crate) struct Spoken {
     reasons: Reasons,
+    pub(crate) asks: Hands,
     pub(crate) further: Hands,
+    pub(crate) frames: Hands,
+    pub(crate) remove: Hands,
+    pub(crate) later: Hands,
+    pub(crate) correct: Hands,
+    pub(crate) rename: Hands,
     pub(crate) first_of: Hands,
     pub(crate) first_of_end: Vec<String>,
     pub(crate) of_state: Hands,
@@ -25,10 +32,13 @@ pub(crate) struct Spoken {
     pub(crate) of_kind_end: Vec<String>,
     pub(crate) in_all: Hands,
     pub(crate) in_all_end: Vec<String>,
-    pub(crate) count: Hands,
     pub(crate) change_to: Hands,
     pub(crate) now: Hands,
     pub(crate) then: Hands,
+    pub(crate) with_new: Hands,
+    pub(crate) ask: Details,
+    pub(crate) ask_also: DetailParts,
+    pub(crate) tell: Answers,
     pub(crate) confirm: Vec<String>,
     pub(crate) confirm_payment: Vec<String>,
     pub(crate) agree: Vec<String>,
@@ -38,7 +48,60 @@ pub(crate) struct Spoken {
     pub(crate) payments: Vec<String>,
     #[serde(rename = "final")]
     pub(crate) undone: Vec<String>,
-    pub(crate) made_words: Vec<String>,
+    made_words: Vec<String>,
+    changed_words: Vec<String>,
+    moment_words: Vec<String>,
+    events: Vec<String>,
+    states: Vec<String>,
+    state_endings: Vec<String>,
+    state_words: Vec<String>,
+    numbered: Vec<String>,
+    names: Vec<String>,
+    speech: Vec<String>,
+    pub(crate) messages: Vec<String>,
+    figures: Vec<String>,
+    keys: Vec<String>,
+    orders: Vec<OrderWords>,
+}
+
+/// Questions of the assistant for what was left out.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Details {
+    pub(crate) which: Vec<String>,
+    pub(crate) called: Vec<String>,
+    pub(crate) says: Vec<String>,
+    pub(crate) value: Vec<String>,
+    pub(crate) several: Vec<String>,
+}
+
+/// What is asked for, as parts of one question.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DetailParts {
+    pub(crate) which: String,
+    pub(crate) called: String,
+    pub(crate) says: String,
+    pub(crate) value: String,
+}
+
+/// The user's answers to questions for one detail.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answers {
+    pub(crate) which: Vec<String>,
+    pub(crate) called: Vec<String>,
+    pub(crate) says: Vec<String>,
+    pub(crate) value: Vec<String>,
+}
+
+/// What is said of the first and of the last in the order of fields of some names.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderWords {
+    of: Vec<String>,
+    least: String,
+    most: String,
 }
 
 /// Reasons to ask, by what is asked for.
@@ -72,12 +135,82 @@ impl Spoken {
         all.into_iter().flatten().flatten().any(|reason| question.starts_with(reason))
     }
 
+    /// Returns true if a name in small letters is that of a state.
+    pub(crate) fn is_state(&self, name: &str) -> bool {
+        self.states.iter().any(|state| name.ends_with(state.as_str()))
+    }
+
+    /// Returns true if things are said to be so: `open`, `delivered`.
+    pub(crate) fn is_adjective(&self, state: &str) -> bool {
+        let state = split_identifier(state).join(" ");
+        let ends = |end: &String| !state.contains(' ') && state.ends_with(end.as_str());
+        self.state_words.contains(&state) || self.state_endings.iter().any(ends)
+    }
+
+    /// Returns true if people know the number of what a label names.
+    pub(crate) fn is_numbered(&self, label: &str) -> bool {
+        self.numbered.iter().any(|noun| ends_with_words(label, noun))
+    }
+
+    /// Returns true if a label is that of what something is called.
+    pub(crate) fn is_name(&self, label: &str) -> bool {
+        self.names.iter().any(|name| name == label)
+    }
+
+    /// Returns true if a label is that of what something says.
+    pub(crate) fn is_speech(&self, label: &str) -> bool {
+        self.speech.iter().any(|name| name == label)
+    }
+
+    /// Returns true if a number of this label means something without a unit: it counts or measures what the label names.
+    pub(crate) fn is_figure(&self, label: &str) -> bool {
+        let counts = label.ends_with(" count") || label.starts_with("number of ");
+        counts || self.figures.iter().any(|figure| ends_with_words(label, figure))
+    }
+
+    /// Returns true if a label is that of a key, which people do not say where no record is behind it.
+    pub(crate) fn is_key(&self, label: &str) -> bool {
+        let last = label.rsplit(' ').next().unwrap_or_default().to_lowercase();
+        self.keys.contains(&last)
+    }
+
+    /// Returns true if the words of a moment tell when a thing came to be there: `created at`, and `date` of a payment.
+    pub(crate) fn is_made(&self, label: &str, thing: &str) -> bool {
+        let said = label.split(' ').map(str::to_lowercase);
+        let telling: Vec<String> = said.filter(|word| !self.moment_words.contains(word)).collect();
+        match telling.as_slice() {
+            [] => self.events.iter().any(|event| ends_with_words(thing, event)),
+            [word] => self.made_words.iter().any(|stem| word.starts_with(stem.as_str())),
+            _ => false,
+        }
+    }
+
+    /// Returns true if the words of a moment tell when a thing was changed last.
+    pub(crate) fn is_changed(&self, label: &str) -> bool {
+        label.split(' ').any(|word| self.changed_words.iter().any(|stem| word.starts_with(stem.as_str())))
+    }
+
+    /// What is said of the first, or of the last, in the order of a field: `is the cheapest`, `has the most parts`.
+    pub(crate) fn order(&self, label: &str, greatest: bool) -> Option<String> {
+        let known = self.orders.iter().find(|order| order.of.iter().any(|of| ends_with_words(label, of)));
+        if let Some(order) = known {
+            return Some(if greatest { &order.most } else { &order.least }.clone());
+        }
+        let counted = label.strip_suffix(" count").or(label.strip_prefix("number of "))?;
+        Some(format!("has the {} {}", if greatest { "most" } else { "fewest" }, plural(&singular(counted))))
+    }
+
     /// What was done, of a clause that begins with its verb: `delete the item` is `deleted the item`.
     pub(crate) fn did(&self, clause: &str) -> String {
         let (verb, rest) = clause.split_once(' ').unwrap_or((clause, ""));
         let did = self.participles.get(verb).cloned().unwrap_or_else(|| participle(verb));
         format!("{did} {rest}").trim_end().replace(" my ", " your ")
     }
+}
+
+/// Returns true if the last words of a label are these.
+fn ends_with_words(label: &str, words: &str) -> bool {
+    label.strip_suffix(words).is_some_and(|before| before.is_empty() || before.ends_with(' '))
 }
 
 /// The participle of a verb that follows the rule: `added`, `closed`, `copied`, `planned`.
@@ -117,6 +250,15 @@ mod tests {
     fn all_words_are_read() {
         let spoken = read_words::<Spoken>(include_str!("words.yaml")).unwrap();
         assert!(spoken.further.iter().all(|hand| hand.len() > 2) && spoken.confirm.len() > 2);
+        assert!(spoken.is_made("create time", "job") && spoken.is_made("date", "payment"));
+        assert!(!spoken.is_made("date", "person") && !spoken.is_made("last updated", "job"));
+        assert!(!spoken.is_made("scheduled start time", "job"));
+        assert!(spoken.is_adjective("IN_PROGRESS") && spoken.is_adjective("closed"));
+        assert!(!spoken.is_adjective("success") && !spoken.is_adjective("SIMPLE"));
+        assert!(spoken.is_numbered("purchase order") && !spoken.is_numbered("border"));
+        assert_eq!(spoken.order("unit price", false).as_deref(), Some("is the cheapest"));
+        assert_eq!(spoken.order("asset count", true).as_deref(), Some("has the most assets"));
+        assert_eq!(spoken.order("limit reset date", true), None);
         let check = |clause: &str, expect: &str| assert_eq!(spoken.did(clause), expect);
         check("delete the item", "deleted the item");
         check("add a room to my house", "added a room to your house");

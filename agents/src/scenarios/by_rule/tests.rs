@@ -14,16 +14,14 @@ fn template(doc: &WorldDoc) -> Arc<WorldTemplate> {
     WorldTemplate::new(doc, 99, &Shares::new(), &Ability::ALL).unwrap()
 }
 
-/// Domains of the catalog without their scenarios.
-fn bare(name: &str) -> WorldDoc {
-    let mut doc = crate::catalog::worlds().unwrap().into_iter().find(|doc| doc.name == name).unwrap();
-    doc.scenarios.clear();
-    doc
+/// A library whose APIs have phrases, without scenarios.
+fn bare() -> WorldDoc {
+    world::read("library.yaml", include_bytes!("../tests/library.yaml")).unwrap()
 }
 
 #[test]
 fn each_kind_of_api_gets_scenarios_of_its_shape() {
-    let (written, unwritten) = scenarios(&template(&bare("city_library"))).unwrap();
+    let (written, unwritten) = scenarios(&template(&bare())).unwrap();
     let shapes: BTreeSet<Shape> = written.iter().map(|one| one.shape).collect();
     for shape in [Shape::Write, Shape::Read, Shape::Branch, Shape::AskBack, Shape::Refusal] {
         assert!(
@@ -49,7 +47,7 @@ fn written_scenarios_are_a_scenario_file_that_fits_the_world() {
         scenarios: written.into_iter().map(|one| one.doc).collect(),
         ..Default::default()
     };
-    let text = world::scenarios_to_yaml("harbour", &file).unwrap();
+    let text = world::beside_to_yaml("harbour", &file).unwrap();
     let mut with = doc;
     world::add_scenarios(&mut with, "harbour.scenarios.yaml", text.as_bytes()).unwrap();
     assert_eq!(with.scenarios, file.scenarios);
@@ -62,13 +60,13 @@ fn scenarios_are_written_for_the_abilities_that_no_authored_one_exercises() {
     let doc = crate::catalog::worlds().unwrap().into_iter().find(|doc| doc.name == "city_library").unwrap();
     let authored = complete(template(&doc), &all, &Ability::ALL).unwrap();
     assert_eq!(authored.scenario_set.scenarios().len(), doc.scenarios.len());
-    let written = complete(template(&bare("city_library")), &all, &Ability::ALL).unwrap();
+    let written = complete(template(&bare()), &all, &Ability::ALL).unwrap();
     let anywhere = Drawn { domain: None, place: 0.5, scenario: None };
     for ability in Ability::ALL {
         assert!(written.scenario_set.draw(ability, anywhere).is_some(), "{ability:?}");
     }
     // The same world, the same scenarios.
-    let again = complete(template(&bare("city_library")), &all, &Ability::ALL).unwrap();
+    let again = complete(template(&bare()), &all, &Ability::ALL).unwrap();
     let docs = |template: &WorldTemplate| -> Vec<ScenarioDoc> {
         template.scenario_set.scenarios().iter().map(|scenario| scenario.doc.clone()).collect()
     };
@@ -116,4 +114,27 @@ fn operations_without_a_noun_or_that_end_something_are_refused_with_a_reason() {
     let reason = |name: &str| unwritten[&template.world().api_named(name).unwrap()].clone();
     assert!(reason("GetShopData").starts_with("people have no noun for what it is about"));
     assert_eq!(reason("RenewToken"), "it is called for a question, and ends something");
+}
+
+#[test]
+fn what_was_just_made_is_used_by_its_key() {
+    let (template, written, unwritten) = shop();
+    let made = template.world().api_named("CreateJob").unwrap();
+    let uses = |one: &&Written| {
+        let second = one.doc.goals.get(1).filter(|_| one.api == made);
+        let calls = second.into_iter().flat_map(|goal| &goal.does).filter(|step| step.call.is_some());
+        calls.flat_map(|step| step.with.values()).any(|given| *given == "found.id")
+    };
+    let used = written.iter().find(uses).unwrap_or_else(|| panic!("{unwritten:?}"));
+    let words = &used.doc.goals[1].user;
+    assert!(words.iter().all(|words| words.contains("to it")), "{words:?}");
+}
+
+#[test]
+fn what_fits_anything_is_neither_told_nor_asked_for() {
+    let (_, written, _) = shop();
+    for one in &written {
+        let mut said = one.doc.said_by_user().flatten();
+        assert!(said.all(|words| !words.contains("description")), "{:?}", one.doc);
+    }
 }

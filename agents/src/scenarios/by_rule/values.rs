@@ -9,13 +9,15 @@ use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
 use super::sketch::{Sketch, member};
+use super::spoken::SPOKEN;
+use super::wording::tell_choice;
 use crate::scenarios::render::with_unit;
 use crate::worlds::world::refers_to;
 
 /// Days ahead that dates are asked for, at most.
 const DAYS_AHEAD: f64 = 20.0;
 /// Numbers above the least that are asked for, at most.
-const SPAN: i64 = 11;
+const NUMBER_SPAN: i64 = 11;
 
 /// An argument in `with`, and its words in the request, in several wordings.
 pub(crate) type Given = (String, Vec<String>);
@@ -27,10 +29,17 @@ impl Sketch<'_> {
         if let Some(given) = self.filter_value(api, id) {
             return given;
         }
+        // Of a document's values, people say those that mean something by their name.
+        if api.contract.is_some() && !is_sayable(parameter) {
+            return None;
+        }
         if let Type::List(item) = &parameter.schema.kind
             && let Some(resource) = refers_to(&item.kind)
         {
             return self.name_several(resource);
+        }
+        if matches!(parameter.schema.kind, Type::String) && SPOKEN.is_speech(&parameter.label) {
+            return Some(self.message(parameter));
         }
         match (&parameter.schema.kind, parameter.field) {
             (Type::Object(fields), field) => self.object(field, fields),
@@ -87,8 +96,31 @@ impl Sketch<'_> {
                 let words = words_of(&place, &parameter.schema);
                 Some((place, words))
             }
+            (Type::String, None) => self.text(api, parameter),
             _ => None,
         }
+    }
+
+    /// What somebody writes to somebody.
+    fn message(&mut self, parameter: &Parameter) -> Given {
+        let pick = SPOKEN.messages.iter().map(|message| Json::from(message.as_str())).collect();
+        let place = self.bind(parameter, PlaceDoc { pick, ..PlaceDoc::default() });
+        let words = vec![format!("{{{place}}}")];
+        (place, words)
+    }
+
+    /// A text that no field holds: the name of what is made, or such as a field of the same name holds somewhere.
+    fn text(&mut self, api: &Api, parameter: &Parameter) -> Option<Given> {
+        if let BehaviourKind::Create { resource, .. } = api.behaviour.kind
+            && SPOKEN.is_name(&parameter.label)
+        {
+            let display = self.world().resource(resource).display?;
+            return self.choose_new_value(parameter, resource, display);
+        }
+        let like = Some(self.field_like(&parameter.name)?);
+        let place = self.bind(parameter, PlaceDoc { like, ..PlaceDoc::default() });
+        let words = vec![format!("{{{place}}}")];
+        Some((place, words))
     }
 
     fn bind(&mut self, parameter: &Parameter, doc: PlaceDoc) -> String {
@@ -110,7 +142,16 @@ impl Sketch<'_> {
         use diorama_seeds::model::Comparison;
         let given = match &filter.test {
             FilterTest::Compare(field, comparison) => {
-                let (field, schema) = (name(*field), &described.field(*field).schema);
+                let doc = described.field(*field);
+                // People choose by what they ask for.
+                let is_reference = refers_to(&doc.schema.kind).is_some();
+                if api.contract.is_some()
+                    && !is_reference
+                    && self.writer.guide().asks(resource, *field).is_empty()
+                {
+                    return Some(None);
+                }
+                let (field, schema) = (name(*field), &doc.schema);
                 if is_identifier(&field) {
                     self.only_where(&place, format!("item.{field} != null"));
                 }
@@ -125,7 +166,13 @@ impl Sketch<'_> {
                         let first = format!("{expression}[0]");
                         Some((first.clone(), vec![format!("{{{first}}}")]))
                     }
+                    (Comparison::In, Type::Enum(_)) => {
+                        Some((format!("[{expression}]"), vec![tell_choice(&expression, &doc.label)]))
+                    }
                     (Comparison::In, _) => Some((format!("[{expression}]"), words_of(&expression, schema))),
+                    (_, Type::Enum(_)) => {
+                        Some((expression.clone(), vec![tell_choice(&expression, &doc.label)]))
+                    }
                     (_, Type::Object(_) | Type::List(_) | Type::Any) => None,
                     _ => Some((expression.clone(), words_of(&expression, schema))),
                 }
@@ -153,7 +200,7 @@ impl Sketch<'_> {
         let changes =
             matches!(api.behaviour.kind, BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. });
         // Nobody sets the state that a record begins with, nor one that passes by itself.
-        let of_state = ["state", "status"].iter().any(|state| parameter.name.to_lowercase().ends_with(state));
+        let of_state = SPOKEN.is_state(&parameter.name.to_lowercase());
         let first = first_state(values.iter().copied(), &[]);
         let is_set = |value: &str| {
             !(is_passing(value) || is_gone(value) || of_state && values.len() > 2 && first == Some(value))
@@ -169,7 +216,7 @@ impl Sketch<'_> {
         let doc =
             PlaceDoc { pick: pick.into_iter().map(Json::from).collect(), condition, ..PlaceDoc::default() };
         self.doc.bind.insert(place.clone(), doc);
-        let words = vec![format!("{{{place}|plain}}")];
+        let words = vec![tell_choice(&place, &parameter.label)];
         Some((place, words))
     }
 
@@ -187,7 +234,7 @@ impl Sketch<'_> {
         let held = held.unwrap_or_default();
         let low = min.unwrap_or(1).max(held.iter().copied().min().unwrap_or(i64::MIN));
         let high = max.unwrap_or(i64::MAX).min(held.iter().copied().max().unwrap_or(i64::MAX));
-        (low, high.clamp(low, low.saturating_add(if held.is_empty() { SPAN } else { 1_000_000 })))
+        (low, high.clamp(low, low.saturating_add(if held.is_empty() { NUMBER_SPAN } else { 1_000_000 })))
     }
 
     /// Chooses a field of a record such as the world might have: what is told of something new goes together.
@@ -274,6 +321,13 @@ impl Sketch<'_> {
     }
 }
 
+/// Returns true if people say values of such a name: no keys, and no numbers of nothing.
+fn is_sayable(parameter: &Parameter) -> bool {
+    let is_number = matches!(parameter.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
+    let measures = parameter.schema.unit.is_some() || SPOKEN.is_figure(&parameter.label);
+    !SPOKEN.is_key(&parameter.label) && (!is_number || measures)
+}
+
 /// The words of a value in a request, in several wordings.
 pub(crate) fn words_of(expression: &str, schema: &Schema) -> Vec<String> {
     match &schema.kind {
@@ -283,7 +337,7 @@ pub(crate) fn words_of(expression: &str, schema: &Schema) -> Vec<String> {
             format!("on {{{expression}|date}} at {{{expression}|clock}}"),
         ],
         Type::Time => vec![format!("at {{{expression}|time}}"), format!("at {{{expression}|clock}}")],
-        Type::Enum(_) => vec![format!("{{{expression}|plain}}")],
+        Type::Enum(_) => vec![format!("{{{expression}|spoken}}")],
         _ => vec![with_unit(format!("{{{expression}}}"), schema)],
     }
 }

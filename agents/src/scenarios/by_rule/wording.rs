@@ -1,78 +1,22 @@
 //! The words of scenarios that are written by rule: phrases of the APIs and questions for fields, put into sentences.
 
 use diorama_seeds::english::{article, capitalised, lowered};
-use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
+use diorama_seeds::model::{Api, ApiId, Field, FieldId, ParameterId, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Schema, Type};
 
 use super::sketch::{Sketch, member};
-use super::spoken::SPOKEN;
+use super::spoken::{Hands, SPOKEN, both_hands};
 use crate::scenarios::render::with_unit;
 use crate::scenarios::speech::fill;
 use crate::worlds::text::{Part, Segment, Template, assemble};
 use crate::worlds::world::refers_to;
 
 /// Openings of a goal, at most.
-const MOST_OPENINGS: usize = 12;
-
-/// Words before and after a clause that starts with a verb, by careful writers.
-const CAREFUL: [(&str, &str); 12] = [
-    ("Please ", "."),
-    ("Could you ", "?"),
-    ("I'd like to ", "."),
-    ("I need to ", "."),
-    ("Can you ", " for me?"),
-    ("Would you ", ", please?"),
-    ("I want to ", "."),
-    ("Would you mind if I asked you to ", "?"),
-    ("I've been asked to ", ". Can you do that?"),
-    ("Let's ", "."),
-    ("Help me ", ", please."),
-    ("We have to ", "."),
-];
-
-/// The same by hasty ones.
-const HASTY: [(&str, &str); 12] = [
-    ("please ", ""),
-    ("can you ", "?"),
-    ("need to ", ""),
-    ("pls ", ""),
-    ("i want to ", ""),
-    ("could you ", " for me"),
-    ("", " please"),
-    ("id like to ", ""),
-    ("lets ", ""),
-    ("gotta ", ", can you do that?"),
-    ("would you ", ""),
-    ("have to ", ", can you help?"),
-];
-
-/// Words before and after a clause that follows another matter.
-const LATER: [(&str, &str); 8] = [
-    ("Then please ", "."),
-    ("Next, I'd like to ", "."),
-    ("Could you also ", "?"),
-    ("There is something else: please ", "."),
-    ("then ", ""),
-    ("also need to ", ""),
-    ("can you also ", "?"),
-    ("next thing: ", ""),
-];
-
-/// Questions for a field that has no words of its own.
-const ASKS: [&str; 8] = [
-    "What is the {label} of {it}?",
-    "Can you tell me the {label} of {it}?",
-    "I need the {label} of {it}.",
-    "Please look up the {label} of {it} for me.",
-    "whats the {label} of {it}",
-    "need the {label} of {it}",
-    "can you check the {label} of {it}",
-    "{label} of {it}?",
-];
+const MAX_OPENINGS: usize = 12;
 
 /// Wordings of the assistant's last message after a change, at most.
-const MOST_DONE: usize = 6;
+const MAX_DONE: usize = 6;
 
 /// How much of what is given a phrase must tell.
 #[derive(Clone, Copy)]
@@ -89,31 +33,32 @@ fn both(careful: Vec<String>, hasty: Vec<String>, each: usize) -> Vec<String> {
 }
 
 /// One frame after the other around one clause after the other: each clause comes in different frames.
-fn frame(clauses: &[String], frames: &[(&str, &str)], turn: usize) -> Vec<String> {
+fn frame(clauses: &[String], frames: &[String], turn: usize) -> Vec<String> {
     let whole = |number: usize| {
-        let (before, after) = frames[(turn + number) % frames.len()];
-        let clause = &clauses[number % clauses.len()];
+        let (words, clause) = (&frames[(turn + number) % frames.len()], &clauses[number % clauses.len()]);
         // A clause that ends a sentence of its own needs no other end.
-        let after = if clause.ends_with(['.', '?', '!', '"']) && after == "." { "" } else { after };
-        format!("{before}{clause}{after}")
+        let is_ended = clause.ends_with(['.', '?', '!', '"']);
+        let words =
+            words.strip_suffix('.').filter(|words| is_ended && words.ends_with("{x}")).unwrap_or(words);
+        fill(words, &[("x", clause)])
     };
     if clauses.is_empty() { Vec::new() } else { (0..frames.len()).map(whole).collect() }
 }
 
 /// Openings that ask for something to be done: in frames, or as whole requests.
-pub(crate) fn openings(clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
+pub(crate) fn openings(frames: &Hands, clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
     let mut careful: Vec<String> = requests.iter().map(|request| sentence(request)).collect();
-    careful.truncate(MOST_OPENINGS / 4);
-    careful.extend(frame(clauses, &CAREFUL, turn));
+    careful.truncate(MAX_OPENINGS / 4);
+    careful.extend(frame(clauses, &frames[0], turn));
     let mut hasty: Vec<String> = requests.iter().map(|request| hastily(request)).collect();
-    hasty.truncate(MOST_OPENINGS / 4);
-    hasty.extend(frame(clauses, &HASTY, turn));
-    both(careful, hasty, MOST_OPENINGS / 2)
+    hasty.truncate(MAX_OPENINGS / 4);
+    hasty.extend(frame(clauses, &frames[1], turn));
+    both(careful, hasty, MAX_OPENINGS / 2)
 }
 
 /// The same after another matter.
 pub(crate) fn later(clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
-    let (careful, hasty) = LATER.split_at(LATER.len() / 2);
+    let [careful, hasty] = &SPOKEN.later;
     let also = requests.iter().map(|request| format!("Also: {}", lowered(request)));
     let too = requests.iter().map(|request| format!("and {}", hastily(request)));
     let careful = frame(clauses, careful, turn).into_iter().chain(also.map(|words| sentence(&words)));
@@ -139,7 +84,7 @@ pub(crate) fn further(questions: &[String]) -> Vec<String> {
 }
 
 /// A sentence: a capital at its beginning and a stop at its end.
-fn sentence(words: &str) -> String {
+pub(crate) fn sentence(words: &str) -> String {
     let words = capitalised(words.trim());
     let words = match words
         .split_once("\")}")
@@ -201,6 +146,7 @@ impl Sketch<'_> {
             Some(vec![Segment::Value(words[turn % words.len()].clone())])
         })?;
         self.drop_nouns(api, &mut segments);
+        quote_texts(&mut segments);
         let is_told = |(id, _): &(ParameterId, Vec<String>)| known.contains(id);
         let is_whole = matches!(told, Told::Part(_)) || self.said.iter().all(is_told);
         is_whole.then(|| assemble(&segments))
@@ -224,8 +170,8 @@ impl Sketch<'_> {
             let Some(noun) = nouns.iter().find(|noun| before.ends_with(&format!("the {noun} "))) else {
                 continue;
             };
-            // What is called by more than its name has the noun already: `the latest booking`.
-            if words.starts_with("the ") {
+            // What is called by more than its name has the noun already: `the latest booking`. What was just made is `it`.
+            if words.starts_with("the ") || words == "it" {
                 before.truncate(before.len() - "the ".len() - noun.len() - 1);
                 continue;
             }
@@ -244,13 +190,9 @@ impl Sketch<'_> {
     pub(crate) fn questions(&self, resource: ResourceId, field: FieldId, it: &str) -> Vec<String> {
         let described = self.world().resource(resource);
         let asks = self.writer.guide().asks(resource, field);
-        let label = &*described.field(field).label;
-        let with = |ask: &str| ask.replace("{label}", label).replace("{it}", it);
         if asks.is_empty() {
-            return ASKS
-                .iter()
-                .map(|ask| if ask.starts_with('{') { lowered(&with(ask)) } else { with(ask) })
-                .collect();
+            let label = &*described.field(field).label;
+            return both_hands(&SPOKEN.asks, &[("label", label), ("it", it)]);
         }
         // The question's own noun is enough: `the branch {it}`.
         let told = asks.iter().map(|ask| {
@@ -267,7 +209,7 @@ impl Sketch<'_> {
         };
         let careful = led(&reasons[0], sentence);
         let hasty = led(&reasons[1], |ask| hastily(ask).trim_end_matches('?').to_owned());
-        both(careful, hasty, MOST_OPENINGS / 2)
+        both(careful, hasty, MAX_OPENINGS / 2)
     }
 
     /// Sentences that state a field of `it`, whose value stands in a reply.
@@ -279,13 +221,19 @@ impl Sketch<'_> {
         value: &str,
         bare: bool,
     ) -> Vec<String> {
-        let described = self.world().resource(resource);
-        let field_doc = described.field(field);
-        let value = tell(value, &field_doc.schema, bare);
+        let field_doc = self.world().resource(resource).field(field);
         let says = self.writer.guide().says(resource, field);
+        let it = it.strip_prefix("my ").map_or_else(|| it.to_owned(), |own| format!("your {own}"));
+        // Yes or no has a statement for each.
+        if let (Type::Boolean, [so, not]) = (&field_doc.schema.kind, says) {
+            let either = |so: &str, not: &str| {
+                format!("{{% if {value} %}}Yes, {so}{{% else %}}No, {not}{{% endif %}}")
+            };
+            return vec![either(&so.replace("{it}", &it), &not.replace("{it}", &it))];
+        }
+        let value = tell_field(value, field_doc, bare);
         let plain = format!("The {} of {{it}} is {{value}}.", field_doc.label);
         let all = if says.is_empty() { std::slice::from_ref(&plain) } else { says };
-        let it = it.strip_prefix("my ").map_or_else(|| it.to_owned(), |own| format!("your {own}"));
         all.iter().map(|say| sentence(&say.replace("{it}", &it).replace("{value}", &value))).collect()
     }
 
@@ -300,18 +248,16 @@ impl Sketch<'_> {
         if !all.is_empty() {
             return all;
         }
-        // A key that nobody could say is not told.
-        let key = key.filter(|(resource, _)| self.writer.has_sayable_keys(*resource));
+        // People are told the number of what goes by one.
+        let key = key.filter(|(resource, _)| self.writer.goes_by_number(*resource));
         let made = |at: usize| match &key {
-            Some((resource, path)) => {
-                let described = self.world().resource(*resource);
-                let label = &*described.field(described.key).label;
+            Some((_, path)) => {
                 let words = &SPOKEN.made[at % SPOKEN.made.len().max(1)];
-                fill(words, &[("key", label), ("value", &format!("{{{path}}}"))])
+                fill(words, &[("value", &format!("{{{path}}}"))])
             }
             None => String::new(),
         };
-        let clauses = self.clauses(id).into_iter().take(MOST_DONE).enumerate();
+        let clauses = self.clauses(id).into_iter().take(MAX_DONE).enumerate();
         let told = clauses.map(|(at, clause)| {
             let words = &SPOKEN.done[at % SPOKEN.done.len().max(1)];
             format!("{}{}", sentence(&fill(words, &[("did", &SPOKEN.did(&clause))])), made(at))
@@ -358,11 +304,48 @@ impl Sketch<'_> {
     }
 }
 
+/// Puts texts of several words into quotation marks, where the phrase has none.
+fn quote_texts(segments: &mut [Segment]) {
+    for at in 1..segments.len() {
+        let (before, rest) = segments.split_at_mut(at);
+        let (Some(Segment::Text(before)), Some(Segment::Value(words))) = (before.last(), rest.first_mut())
+        else {
+            continue;
+        };
+        // What is new is called so by nobody yet; what is known was named with its noun.
+        if !before.ends_with('"') && words.starts_with("{the_new_") {
+            *words = quoted(words);
+        }
+    }
+}
+
+/// A place in words, in quotation marks where it holds a sentence or a title of several words.
+pub(crate) fn quoted(words: &str) -> String {
+    match words.strip_suffix('}') {
+        Some(place) if place.starts_with('{') && !place.contains(['|', '}']) => format!("{place}|titled}}"),
+        _ => words.to_owned(),
+    }
+}
+
+/// A value of a field as the assistant tells it.
+pub(crate) fn tell_field(place: &str, field: &Field, bare: bool) -> String {
+    match &field.schema.kind {
+        Type::Enum(_) => tell_choice(place, &field.label),
+        _ => tell(place, &field.schema, bare),
+    }
+}
+
+/// One of a few values in words: a state is no name, whatever its letters.
+pub(crate) fn tell_choice(place: &str, label: &str) -> String {
+    let filter = if SPOKEN.is_state(label) { "state" } else { "spoken" };
+    format!("{{{place}|{filter}}}")
+}
+
 /// A value of a reply as the assistant tells it.
 pub(crate) fn tell(place: &str, schema: &Schema, bare: bool) -> String {
     match &schema.kind {
         Type::DateTime => format!("{{{place}|date}} at {{{place}|time}}"),
-        Type::Enum(_) => format!("{{{place}|plain}}"),
+        Type::Enum(_) => format!("{{{place}|spoken}}"),
         Type::List(_) => format!("{{{place}|list}}"),
         _ if bare => format!("{{{place}}}"),
         _ => with_unit(format!("{{{place}}}"), schema),

@@ -11,20 +11,24 @@ use diorama_seeds::scenario::{Scenario, compile};
 use diorama_seeds::task::Ability;
 use diorama_seeds::value::Value;
 
+use super::echoes::echoes_other_value;
 use super::shape::Shape;
+use super::spoken::SPOKEN;
 use crate::scenarios::rehearse;
 use crate::worlds::guide::Guide;
 use crate::worlds::world::BatchWorld;
 
 /// Plays of a scenario before it is given up, while it is written.
-const MOST_TRIALS: u64 = 12;
+const MAX_TRIALS: u64 = 12;
 /// Keys of a resource that are looked at.
-const MOST_KEYS: usize = 8;
-/// Characters of a key that people say, at most, and those of a part with digits.
-const MOST_LETTERS: usize = 24;
-const MOST_DIGITS: usize = 12;
+const MAX_KEYS: usize = 8;
+/// Characters of a key that is a name, at most, and of one that is a code.
+const MAX_NAME_CHARS: usize = 28;
+const MAX_CODE_CHARS: usize = 10;
+/// Numbers from here on are in nobody's mouth.
+const MAX_NUMBER: i64 = 10_000_000;
 /// Rehearsals, of which one must pass the gates for a scenario to be kept.
-const MOST_REHEARSALS: u64 = 4;
+const MAX_REHEARSALS: u64 = 4;
 
 /// A scenario that was written by rule.
 #[derive(Clone, Debug)]
@@ -63,15 +67,31 @@ impl<'a> Writer<'a> {
         &self.trial.world_template.guide
     }
 
-    /// Returns true if people can say the keys of a resource: short numbers, and codes as they stand on paper.
-    pub(crate) fn has_sayable_keys(&self, resource: ResourceId) -> bool {
+    /// How people speak of the keys of a resource: as the least sayable of them allows.
+    pub(crate) fn key_form(&self, resource: ResourceId) -> KeyForm {
         let described = self.alternates().resource(resource);
-        let keys = described.records.iter().take(MOST_KEYS);
-        keys.filter_map(|record| record.get(described.key.index())).all(is_sayable)
+        let keys = described.records.iter().take(MAX_KEYS);
+        keys.filter_map(|record| record.get(described.key.index()))
+            .map(form_of)
+            .max()
+            .unwrap_or(KeyForm::Name)
     }
 
-    /// Returns true if the user says a key that nobody has in mind.
-    pub(crate) fn copies_key(&self, doc: &ScenarioDoc) -> bool {
+    /// The field by which people call the records of a resource: their name, or a key that is one.
+    pub(crate) fn name_field(&self, resource: ResourceId) -> Option<FieldId> {
+        let described = self.world().resource(resource);
+        let is_name = || self.key_form(resource) == KeyForm::Name && !described.singleton;
+        described.display.or_else(|| is_name().then_some(described.key))
+    }
+
+    /// Returns true if people go by the number of such things: an order, an invoice.
+    pub(crate) fn goes_by_number(&self, resource: ResourceId) -> bool {
+        let label = &self.world().resource(resource).label;
+        self.key_form(resource) == KeyForm::Code && SPOKEN.is_numbered(label)
+    }
+
+    /// Returns true if the user says a code of something that people do not number.
+    pub(crate) fn says_code(&self, doc: &ScenarioDoc) -> bool {
         let world = self.world();
         doc.bind.iter().any(|(place, bound)| {
             let of = |name: &str| world.resources.iter().position(|resource| *resource.name == *name);
@@ -84,13 +104,20 @@ impl<'a> Writer<'a> {
                 let bare = [format!("{{{place}}}"), format!("{{{place}|")];
                 words.contains(&key) || is_keyed && bare.iter().any(|bare| words.contains(bare))
             };
-            doc.said_by_user().any(|words| words.iter().any(says)) && !self.has_sayable_keys(id)
+            let is_odd = self.key_form(id) == KeyForm::Code && !self.goes_by_number(id);
+            is_odd && doc.said_by_user().any(|words| words.iter().any(says))
         })
     }
 
     /// Returns true if a field holds names of people.
     pub(crate) fn is_person(&self, resource: ResourceId, field: FieldId) -> bool {
         self.trial.world_template.people.contains(&(resource, field))
+    }
+
+    /// Returns true if a reply shows what its call was sent, as far as it shows the same names.
+    fn agrees(&self, entry: &LogEntry) -> bool {
+        let reply = entry.reply.json_tree(&self.world().zone);
+        !echoes_other_value(&entry.call.arguments, &reply, self.world(), entry.api)
     }
 
     fn compile(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<Scenario, String> {
@@ -106,7 +133,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn calls(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<Vec<Arc<LogEntry>>, String> {
         let scenario = self.compile(doc, domain)?;
         let play = |seed| rehearse::calls(self.trial, &scenario, seed).map_err(|error| error.to_string());
-        first_of(MOST_TRIALS, play)
+        first_of(MAX_TRIALS, play)
     }
 
     /// Succeeds if a scenario becomes a row now and then.
@@ -116,29 +143,46 @@ impl<'a> Writer<'a> {
     pub(crate) fn rehearse(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<(), String> {
         let scenario = self.compile(doc, domain)?;
         let play = |seed| match rehearse::rehearse(self.trial, (&scenario, &[]), Ability::Call, seed) {
-            Ok(_) => Ok(()),
+            Ok((_, grounded)) if grounded.entries.iter().all(|entry| self.agrees(entry)) => Ok(()),
+            Ok(_) => Err("a reply shows another value than its call was sent".to_owned()),
             Err(lost) => Err(lost.to_string()),
         };
-        first_of(MOST_REHEARSALS, play)
+        first_of(MAX_REHEARSALS, play)
     }
 }
 
-/// Returns true if people can say a key.
-fn is_sayable(key: &Value) -> bool {
+/// How people speak of a key, from the form that all have in mind to the one that nobody has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum KeyForm {
+    /// A name in words: `billing-api`, `ada@example.com`.
+    Name,
+    /// A short number or code, as it stands on paper: `4117`, `INV-2041`.
+    Code,
+    /// What can only be copied: `7724fdaa-c549-30ec`.
+    Unsayable,
+}
+
+/// How people speak of a key.
+fn form_of(key: &Value) -> KeyForm {
     let text = match key {
-        Value::Integer(number) => return number.abs() < 100_000_000,
-        other => match other.as_str() {
-            Some(text) => text,
-            None => return false,
-        },
+        Value::Integer(number) if number.abs() < MAX_NUMBER => return KeyForm::Code,
+        other => other.as_str().unwrap_or_default(),
     };
-    let is_part = |part: &str| {
-        let digits = part.chars().filter(char::is_ascii_digit).count();
-        part.len() <= if digits == 0 { MOST_LETTERS } else { MOST_DIGITS }
+    let parts = || text.split(|letter: char| " -_.@".contains(letter));
+    let is_word = |part: &str| part.len() > 1 && part.chars().all(char::is_alphabetic);
+    // Letters, and then digits; nobody remembers which stand where in other codes.
+    let is_code = |part: &str| {
+        let digits = part.trim_start_matches(char::is_alphabetic);
+        digits.chars().all(|digit| digit.is_ascii_digit())
     };
-    text.len() <= MOST_LETTERS
-        && text.chars().all(|letter| letter.is_alphanumeric() || " -_.@/".contains(letter))
-        && text.split(|letter: char| !letter.is_alphanumeric()).all(is_part)
+    let length = text.chars().count();
+    if length <= MAX_NAME_CHARS && parts().all(is_word) {
+        KeyForm::Name
+    } else if length <= MAX_CODE_CHARS && !text.is_empty() && parts().all(is_code) {
+        KeyForm::Code
+    } else {
+        KeyForm::Unsayable
+    }
 }
 
 /// The first success of several tries.
@@ -155,7 +199,7 @@ fn first_of<T>(tries: u64, make: impl Fn(u64) -> Result<T, String>) -> Result<T,
 
 /// The sets of optional parameters that a request gives together: those that a phrase can tell.
 pub(crate) fn choices(api: &Api, guide: &Guide, id: ApiId) -> Vec<BTreeSet<ParameterId>> {
-    const MOST: usize = 3;
+    const MAX_CHOICES: usize = 3;
     let words = guide.api(id);
     let templates = words.imperative.iter().chain(&words.request).chain(&words.noun);
     let mut all: Vec<BTreeSet<ParameterId>> = Vec::new();
@@ -177,9 +221,28 @@ pub(crate) fn choices(api: &Api, guide: &Guide, id: ApiId) -> Vec<BTreeSet<Param
     }
     let mut seen = BTreeSet::new();
     all.retain(|chosen| seen.insert(chosen.clone()));
-    all.truncate(MOST);
+    all.truncate(MAX_CHOICES);
     if all.is_empty() {
         all.push(BTreeSet::new());
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_names_codes_or_unsayable() {
+        let check =
+            |key: &str, expect: KeyForm| assert_eq!(form_of(&Value::String(key.into())), expect, "{key}");
+        check("billing-api", KeyForm::Name);
+        check("ada@example.com", KeyForm::Name);
+        check("INV-2041", KeyForm::Code);
+        check("a90c0d76", KeyForm::Unsayable);
+        check("7724fdaa-c549-30ec-532d-0ebee53edbb0", KeyForm::Unsayable);
+        check("arn:aws:task/1", KeyForm::Unsayable);
+        assert_eq!(form_of(&Value::Integer(4117)), KeyForm::Code);
+        assert_eq!(form_of(&Value::Integer(61_234_567_890)), KeyForm::Unsayable);
+    }
 }

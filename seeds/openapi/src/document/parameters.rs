@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::{Operation, Parameter, Place};
 use crate::Severity;
-use crate::shape::{Kind, Shape, Unfolder};
+use crate::shape::{Kind, Shape, Unfolder, said_values};
 use crate::words::{is_identifier, sentence, snake};
 
 /// The parameters that an operation shares with its path, and its own.
@@ -59,6 +59,15 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
         unfolder.problems.push(Severity::Other.says(reason));
     }
     let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
+    if shape.kind == Kind::String && shape.format.is_none() && shape.choices.is_empty() {
+        let said = said_values(description);
+        // A path that names one of a few words names no record.
+        if place == Place::Path && !said.is_empty() && shape.pattern.is_none() {
+            shape.kind = Kind::Enum(said);
+        } else {
+            shape.choices = said.into_iter().map(Json::from).collect();
+        }
+    }
     Some(Parameter {
         name,
         sent_as,

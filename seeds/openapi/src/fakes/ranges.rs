@@ -1,5 +1,7 @@
 //! Ranges of numbers and dates, by their names, their limits and the examples of the document.
 
+use diorama_seeds::agreement::{Lies, Moment};
+use diorama_seeds::materialise::range_of_member;
 use serde_json::{Value as Json, json};
 
 use super::Span;
@@ -21,49 +23,18 @@ pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
         samples.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)))
     });
     let counted = has(&["count", "views", "likes", "downloads", "plays", "followers", "width", "height"]);
-    let (mut low, mut high, step) =
-        if let Some((low, high)) = sampled.filter(|(low, high)| counted && low < high) {
-            (low, high, 1.0)
-        } else if has(&["average", "rating", "score", "stars", "rate"]) {
-            let top = sampled.map_or(10.0, |(_, high)| {
-                if high <= 5.0 {
-                    5.0
-                } else if high <= 10.0 {
-                    10.0
-                } else {
-                    100.0
-                }
-            });
+    let sampled = sampled.filter(|(low, high)| low < high);
+    let (mut low, mut high, step) = match (sampled, range_of_member(name, whole)) {
+        (Some((low, high)), _) if counted => (low, high, 1.0),
+        // Marks of a document have its own scale.
+        (Some((_, high)), _) if has(&["average", "rating", "score", "stars", "rate"]) => {
+            let top = [5.0, 10.0, 100.0].into_iter().find(|top| high <= *top).unwrap_or(high);
             (if whole { 1.0 } else { top * 0.4 }, top * 0.95, 0.1)
-        } else if has(&["popularity"]) {
-            (0.6, 400.0, 0.001)
-        } else if has(&["year"]) {
-            (1980.0, 2025.0, 1.0)
-        } else if has(&["latitude", "lat"]) {
-            (-60.0, 60.0, 0.0001)
-        } else if has(&["longitude", "lon", "lng"]) {
-            (-180.0, 180.0, 0.0001)
-        } else if has(&["budget", "revenue", "income", "salary", "population"]) {
-            (200_000.0, 250_000_000.0, 1000.0)
-        } else if has(&["price", "amount", "cost", "total", "fee", "balance"]) {
-            (5.0, 500.0, 0.5)
-        } else if has(&["runtime", "duration", "minutes", "run"]) {
-            (22.0, 190.0, 1.0)
-        } else if has(&["count", "views", "likes", "downloads", "plays", "followers"]) {
-            (3.0, 9000.0, 1.0)
-        } else if has(&["quantity", "qty", "stock"]) {
-            (1.0, 40.0, 1.0)
-        } else if has(&["age"]) {
-            (1.0, 80.0, 1.0)
-        } else if has(&["percent", "percentage"]) {
-            (0.0, 100.0, 1.0)
-        } else if has(&["width", "height"]) {
-            (500.0, 3840.0, 1.0)
-        } else if has(&["weight"]) {
-            (0.5, 90.0, 0.1)
-        } else {
-            stepped(sampled.filter(|(low, high)| low < high).unwrap_or((1.0, 900.0)))
-        };
+        }
+        (None, _) if whole && has(&["width", "height"]) => (500.0, 3840.0, 1.0),
+        (None, Some([low, high, step])) => (low, high, step),
+        _ => stepped(sampled.unwrap_or((1.0, 900.0))),
+    };
     let bound = |key: &Option<Json>| key.as_ref().and_then(Json::as_f64);
     if let Some(min) = bound(&shape.min) {
         low = low.max(min);
@@ -95,22 +66,17 @@ pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
     json!({"provider": "number", "min": low, "max": high, "step": step})
 }
 
-/// Dates in order: what begins lies before what ends.
+/// Moments where their names say: what was done lies behind, in the order in which such things are done, and what falls due ahead.
 pub(super) fn dated(name: &str, span: Span, provider: &str) -> Json {
-    let parts = words(name);
-    let has = |nouns: &[&str]| parts.iter().any(|part| nouns.contains(&part.as_str()));
-    let (from, to) = if has(&["birthday", "birth", "birthdate", "dob", "born"]) {
-        (-31_000, -8000)
-    } else if has(&["deathday", "death", "died"]) {
-        (-5000, -60)
-    } else if has(&["due", "expires", "expiry", "deadline", "end", "ends", "until"]) {
-        (span.to.max(20), span.to.max(20) + 60)
-    } else if has(&["updated", "modified", "last", "completed", "closed"]) {
-        (-20, -1)
-    } else if has(&["created", "joined", "registered", "opened"]) {
-        (-900, -30)
-    } else {
-        (span.from, span.to)
+    let said = Moment::named(name);
+    let (from, to) = match said.lies {
+        _ if said.is_birth() => (-31_000, -8000),
+        Lies::Future => (span.to.max(20), span.to.max(20) + 60),
+        Lies::Past if said.is_latest() => (-4, -1),
+        Lies::Past if said.is_first() => (-900, -30),
+        Lies::Past if said.stage().is_some() => (-28, -18),
+        Lies::Past => (span.from.min(-1), -1),
+        Lies::Any => (span.from, span.to),
     };
     json!({"provider": provider, "from": format!("{from:+}d"), "to": format!("{to:+}d")})
 }

@@ -3,8 +3,9 @@
 mod bodies;
 mod created;
 mod filters;
+mod flags;
 mod joins;
-mod lists;
+pub(super) mod lists;
 mod located;
 mod mixed;
 mod orders;
@@ -20,7 +21,7 @@ use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, Place, Res
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
-use super::places::{Above, Collection, Part, Places, form, keys, list, noun_said};
+use super::places::{Above, Collection, Part, Places, find_shown, form, keys, list, noun_said};
 use super::resources::{KEPT, UPDATED};
 use crate::document::Operation;
 use crate::operations::argument;
@@ -38,6 +39,16 @@ struct Deed {
     end: String,
 }
 
+/// The API of an operation.
+pub(super) struct Made {
+    pub(super) api: ApiDoc,
+    /// The parameter that takes the whole body, where there is one.
+    pub(super) whole: Option<String>,
+    /// The members of the body, each in the one before, that hold the members of the record.
+    pub(super) inside: Vec<String>,
+    pub(super) notes: Vec<Remark>,
+}
+
 /// Makes the API of one operation.
 pub(super) struct Act<'a> {
     places: &'a Places,
@@ -48,7 +59,7 @@ pub(super) struct Act<'a> {
     used: IndexSet<String>,
     /// The parameter that takes the whole body, where there is one.
     whole: Option<String>,
-    pub(super) notes: Vec<Remark>,
+    notes: Vec<Remark>,
 }
 
 impl<'a> Act<'a> {
@@ -72,8 +83,8 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// The API, and the parameter that takes the whole body where there is one.
-    pub(super) fn make(mut self) -> (ApiDoc, Option<String>, Vec<Remark>) {
+    /// Makes it.
+    pub(super) fn make(mut self) -> Made {
         self.whole = self.body();
         self.behave();
         self.require_given();
@@ -107,7 +118,8 @@ impl<'a> Act<'a> {
         };
         let is_given = |name: &str| self.places.is_constant(name);
         phrases::complete(&mut self.api, &refers, &is_given);
-        (self.api, self.whole, self.notes)
+        let inside = self.envelope();
+        Made { api: self.api, whole: self.whole, inside, notes: self.notes }
     }
 
     fn behave(&mut self) {
@@ -422,9 +434,9 @@ impl<'a> Act<'a> {
         let names = |shape: &Shape| -> IndexSet<String> {
             shape.first_object().members().into_iter().flatten().map(|(name, _)| plain(name)).collect()
         };
-        let (own, shown) =
-            (found.record.as_ref().map(names).unwrap_or_default(), self.operation.reply.as_ref().map(names));
-        let shown = shown.unwrap_or_default();
+        let own = found.record.as_ref().map(names).unwrap_or_default();
+        let shown = find_shown(self.operation).or(self.operation.reply.as_ref());
+        let shown = shown.map(names).unwrap_or_default();
         (found.single || shown.contains(&plain(&found.key)))
             && shown.intersection(&own).count() * 2 > own.len()
     }

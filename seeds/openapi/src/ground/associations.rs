@@ -104,6 +104,9 @@ fn bound(name: &str, shape: &Shape) -> FieldDoc {
     (field.pattern, field.unique, field.optional) = (None, false, true);
     (field.min_length, field.max_length, field.nullable) = (None, None, false);
     field.fake = field.fake.map(|fake| json!({"provider": "chance", "share": 1.0, "of": fake}));
+    if fakes::is_anything(&field) {
+        fakes::leave_out(&mut field);
+    }
     field
 }
 

@@ -1,4 +1,5 @@
-//! Full names of records: the member `name` holds the names of all that a record stands below, and its own.
+//! Full names of records: the member `name` holds the names of all that a record stands below, and its own; `full_name` of what a key of two
+//! names has both parts.
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{ApiDoc, EffectDoc, GivenDoc, Place, ResourceDoc, TypeName};
@@ -9,9 +10,12 @@ use super::places::{Collection, Given, Part, Places, form};
 use crate::constants::quote;
 use crate::document::Operation;
 use crate::operations::argument;
+use crate::words::identifier;
 
 /// The member that shows the full name.
 const NAME: &str = "name";
+/// Plain names of members that show both parts of a key of two.
+const FULL_NAMES: [&str; 4] = ["fullname", "pathwithnamespace", "namewithowner", "fullslug"];
 /// Records above each other that a name goes through, at most.
 const MAX_LEVELS: usize = 8;
 
@@ -22,26 +26,36 @@ pub(super) fn add(
     apis: &mut [ApiDoc],
     operations: &[Operation],
 ) {
-    for found in places.all.values().filter(|found| places.full.contains(&form(&found.parts))) {
-        let Some(name) = full_name(places, found, "record", &found.parts) else { continue };
+    for found in places.all.values() {
+        let is_whole = places.full.contains(&form(&found.parts));
+        let named = if is_whole {
+            full_name(places, found, "record", &found.parts).map(|name| (NAME.to_owned(), name))
+        } else {
+            both_parts(found)
+        };
+        let Some((member, name)) = named else { continue };
         let Some(resource) = resources.get_mut(&found.name) else { continue };
-        let Some(field) = resource.fields.get_mut(NAME).filter(|_| resource.key != NAME) else { continue };
+        let Some(field) = resource.fields.get_mut(&member).filter(|_| resource.key != member) else {
+            continue;
+        };
         (field.kind, field.values) = (Some(TypeName::String), Vec::new());
         field.fake = Some(json!({"provider": "expr", "of": name}));
-        if resource.display.as_deref() == Some(NAME) {
+        if resource.display.as_ref() == Some(&member) {
             resource.display = None;
         }
         // Names follow from what they are made of.
-        let field = resource.fields.shift_remove(NAME).unwrap_or_default();
-        resource.fields.insert(NAME.to_owned(), field);
+        let field = resource.fields.shift_remove(&member).unwrap_or_default();
+        resource.fields.insert(member.clone(), field);
         let key = resource.key.clone();
         for (api, operation) in apis.iter_mut().zip(operations) {
-            if api.behaviour.create.as_deref() != Some(&found.name) || operation.resource_name.is_none() {
+            if api.behaviour.create.as_deref() != Some(&found.name)
+                || (is_whole && operation.resource_name.is_none())
+            {
                 continue;
             }
             let wanted = format!("{}id", found.noun);
             let asked = api.parameters.iter_mut().find(|(name, doc)| {
-                doc.place == Some(Place::Query) && (plain(name) == wanted || noun(name) == wanted)
+                is_whole && doc.place == Some(Place::Query) && (plain(name) == wanted || noun(name) == wanted)
             });
             if let Some((asked, doc)) = asked {
                 doc.ignored = false;
@@ -52,11 +66,20 @@ pub(super) fn add(
             api.behaviour.also.push(EffectDoc {
                 update: Some(found.name.clone()),
                 key: Some(format!("record.{key}")),
-                set: IndexMap::from_iter([(NAME.to_owned(), name.clone())]),
+                set: IndexMap::from_iter([(member.clone(), name.clone())]),
                 ..EffectDoc::default()
             });
         }
     }
+}
+
+/// The member that shows both parts of a key of two, and these as an expression: `octo/hello` of `octo` and `hello`.
+fn both_parts(found: &Collection) -> Option<(String, String)> {
+    let first = found.above.iter().find(|known| known.of.is_none() && known.picks.is_empty())?;
+    let mut members = found.record.as_ref()?.members()?.keys();
+    let member = members.find(|name| FULL_NAMES.contains(&plain(name).as_str()))?;
+    let name = format!("concat(record.{}, '/', record.{})", first.field, found.key);
+    Some((identifier(member), name))
 }
 
 /// The full name of a record, as an expression.

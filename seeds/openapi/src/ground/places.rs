@@ -9,7 +9,7 @@ use diorama_seeds::contract::ME;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-pub(super) use self::paths::{Part, form, keys, list, noun_said, parts};
+pub(super) use self::paths::{Part, find_shown, form, keys, list, noun_said, parts};
 pub(super) use self::told::Given;
 use crate::document::Operation;
 use crate::hypotheses::{Choices, Guesses};
@@ -90,6 +90,8 @@ pub(super) struct Above {
     pub(super) picks: Vec<Json>,
     /// It is whoever asks, and no key names it.
     pub(super) mine: bool,
+    /// The field lists several, of which it is one.
+    pub(super) among: bool,
 }
 
 /// A list that has records of another place.
@@ -129,6 +131,8 @@ pub(super) struct Places {
     pub(super) keyed: HashSet<String>,
     /// Of collections that are listed below records of another: which that is.
     pub(super) owners: HashMap<usize, usize>,
+    /// By the form of a path: that of the collection whose records are made there.
+    made_elsewhere: HashMap<String, String>,
     /// By the form of their paths: lists of records of other places that callers put some into.
     joins: HashMap<String, Join>,
     /// The path that shows whoever asks, and the path of the collection that they are in.
@@ -153,6 +157,7 @@ impl Places {
         }
         places.find_me();
         places.kinds = kinds::Kinds::of(&places);
+        places.find_made_elsewhere();
         given::find(&mut places, operations);
         // A list of what another place keeps is none of its own, nor is one record of those.
         let elsewhere = |found: &Collection| {

@@ -141,6 +141,10 @@ fn by_key(
 fn role(places: &Places, index: usize, found: &Collection, name: &str, stem: &str) -> Option<usize> {
     let owner = places.owners.get(&index).copied()?;
     let target = &places.all[owner];
+    // An id is not what goes by a name.
+    if !is_id(&target.key) {
+        return None;
+    }
     let members = found.record.as_ref().and_then(Shape::members)?;
     let shared = target.record.as_ref().is_some_and(|record| record.member(name).is_some());
     let named = |other: &String| {

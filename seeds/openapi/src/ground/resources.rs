@@ -5,14 +5,14 @@ mod keys;
 use diorama_seeds::contract::{KEYS, ME, first_state, is_gone, key_name, noun, plain, tells_error};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, TypeName};
 use diorama_seeds::english::stem;
-use diorama_seeds::materialise::{ANY_NAME, provider_of_name};
+use diorama_seeds::materialise::{ANY_NAME, provider_of_noun, tells_person};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use self::keys::{keep_ids, key_field};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
-use crate::dates;
+use crate::agreement;
 use crate::fakes::{self, Span};
 use crate::nouns;
 use crate::phrases;
@@ -246,9 +246,12 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let display = display.filter(|_| !version);
     let is_me = matches!(found.parts.last(), Some(Part::Text(text)) if ME.contains(&text.as_str()));
     let says_nothing = found.single && (found.label.ends_with("count") || is_me);
-    let is_person = provider_of_name(&found.noun_words()) == "person_name";
+    let is_person = provider_of_noun(&found.noun_words()) == "person_name"
+        || found.label == "me"
+        || record.members().into_iter().flatten().any(|(name, _)| tells_person(name));
     let above = found.above.iter().filter_map(|above| Some(places.all.get_index(above.of?)?.1.noun.clone()));
     let above: Vec<String> = above.collect();
+    let of_lists = agreement::told_of_lists(record);
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =
@@ -268,6 +271,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             [own_noun.clone(), format!("{own_noun}name")].iter().any(|name| places.asked.contains(name));
         let texts = is_asked && matches!(&member.shape.kind, Kind::Array(item) if item.kind == Kind::String);
         let scalar = (texts || member.shape.is_scalar() || is_plain_object(&member.shape))
+            && !of_lists.contains(name.as_str())
             && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
         let touched = says(name, &CREATED) || says(name, &UPDATED);
         // Moments as numbers are kept as moments, and shown as numbers.
@@ -284,6 +288,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             || refers
             || (counted && !moment)
             || !scalar
+            || fakes::is_seconds(name, &member.shape)
             || member.shape.write_only
             || name.is_empty()
         {
@@ -306,6 +311,13 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let from = if dated { SINCE } else { Span::USUAL.from };
         let to = if done.is_some() { -1 } else { Span::USUAL.to };
         let mut made = fakes::field(name, &shape, Span { from, to }, 0);
+        // What is inside an object is made to agree where it is shown.
+        if is_plain_object(&shape)
+            && made.fake.is_none()
+            && (made.fields.is_empty() || agreement::is_bound(&made.fields))
+        {
+            continue;
+        }
         // A text that has only the noun of what the record stands below holds the key of that.
         if fakes::is_anything(&made) && above.contains(&noun(name)) {
             continue;
@@ -314,7 +326,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         made.default = made
             .default
             .filter(|_| !moment)
-            .or_else(|| first(&shape.kind, &beside).filter(|_| member.required));
+            .or_else(|| first(name, &shape.kind, &beside).filter(|_| member.required));
         (made.min_length, made.max_length) = (None, None);
         made.optional = true;
         if own && made.kind == Some(TypeName::Integer) {
@@ -327,16 +339,18 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && made.kind == Some(TypeName::String)
         {
             if !ADDRESSES.contains(&plain(name).as_str()) {
-                made.fake = Some(called(found));
+                let is_named = is_person && plain(name) != "title";
+                made.fake = Some(if is_named { json!("person_name") } else { called(found) });
             }
             doc.display = Some(field.clone());
-        } else if is_person && fakes::is_made_by(&made, ANY_NAME) {
+        } else if fakes::is_made_by(&made, ANY_NAME) && made.kind == Some(TypeName::String) {
             // Whatever else a person is called is a person's name.
-            made.fake = Some(json!("person_name"));
+            made.fake = Some(if is_person { json!("person_name") } else { fakes::title(name, &found.label) });
         }
         // What anybody writes fits where somebody speaks: no terms of service, and no description of a command.
-        if ["paragraph", "sentence"].iter().any(|prose| fakes::is_made_by(&made, prose))
-            && !phrases::tells(name, &found.noun_words())
+        let noun_words = found.noun_words();
+        if fakes::is_prose(&made)
+            && !(phrases::tells(name, &noun_words) && fakes::is_writable(name, &noun_words))
         {
             made.fake = Some(fakes::anything(name));
         }
@@ -361,8 +375,11 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         made.fake = Some(match made.fake {
             Some(fake) => json!({"provider": "chance", "share": 1.0, "of": fake}),
             None => json!({"provider": "chance", "share": 1.0}),
-        })
-        .filter(|_| made.kind != Some(TypeName::Object));
+        });
+        // A text that tells nothing is left out where it may be, and where nobody looks for it.
+        if fakes::is_anything(&made) && !member.required && !is_asked {
+            fakes::leave_out(&mut made);
+        }
         let gone = is_gone(name);
         if gone || is_built_in(name) || done.is_some_and(|done| places.verbs.contains(&done)) {
             match made.kind {
@@ -377,26 +394,33 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
                 _ => {}
             }
         }
-        phrases::name(name, &mut made);
+        let called = bare_name(name, found);
+        phrases::name(&called, &mut made);
         // What says that a certificate is a certificate tells nothing.
         let says_what =
             |values: &Vec<String>| values.iter().any(|value| noun(value).starts_with(&found.noun));
-        // A share of nothing that the document says is no answer, nor is what two records have together.
-        let vague = member.shape.kind == Kind::Number && made.unit.is_none() && member.shape.max.is_none();
         // `$parent` is there for programs.
-        let vague = vague || name.starts_with('$');
-        // Nor is what may not have happened yet.
+        let is_hidden = name.starts_with('$');
+        // What may not have happened yet is no answer, nor is what two records have together.
         let open = gone || done_to && moment_of(&made) && (!member.required || member.shape.nullable);
         let told =
-            own_name.as_deref() != Some(name) && !says_nothing && !vague && !open && found.uses.is_none();
+            own_name.as_deref() != Some(name) && !says_nothing && !is_hidden && !open && found.uses.is_none();
         if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
-            phrases::field(name, &member.shape, &mut made);
+            phrases::field(&called, &member.shape, &mut made);
         }
         doc.fields.insert(field, made);
     }
-    leave_out_bookkeeping(places, doc);
-    dates::reach(doc);
-    dates::order(doc);
+    agreement::agree(doc);
+}
+
+/// The name of a member without the noun of its record: `jobStatus` of a job is its status.
+fn bare_name(name: &str, found: &Collection) -> String {
+    let said = words(name);
+    let own = words(&found.label);
+    match said.strip_prefix(own.as_slice()) {
+        Some(rest) if !rest.is_empty() && !own.is_empty() => rest.join("_"),
+        _ => name.to_owned(),
+    }
 }
 
 /// The member that people call a record by.
@@ -419,7 +443,7 @@ fn display_member(shape: &Shape) -> Option<&'static str> {
 
 /// What makes the names of a place's records. A kind that no table knows names them itself: the `Porto retention policy`.
 fn called(found: &Collection) -> Json {
-    match provider_of_name(&found.noun_words()) {
+    match provider_of_noun(&found.noun_words()) {
         // A property of something is no house.
         _ if found.noun == "property" => json!("slug"),
         ANY_NAME => json!({"provider": "template", "text": format!("{{city}} {}", found.label)}),
@@ -440,26 +464,6 @@ pub(super) fn is_plain_object(shape: &Shape) -> bool {
     })
 }
 
-/// People ask for what somebody said, for states, amounts, and when something was; for what a service writes down for
-/// itself only where there is nothing else.
-fn leave_out_bookkeeping(places: &Places, doc: &mut ResourceDoc) {
-    let is_worth = |(name, field): (&String, &FieldDoc)| {
-        let number = matches!(field.kind, Some(TypeName::Integer | TypeName::Number));
-        !field.ask.is_empty()
-            && (places.sent.contains(&plain(name))
-                || moment_of(field)
-                || !field.values.is_empty()
-                || phrases::is_prose(name, field)
-                || (number && field.unit.is_some()))
-    };
-    let worth: Vec<bool> = doc.fields.iter().map(is_worth).collect();
-    if worth.contains(&true) {
-        for (field, _) in doc.fields.values_mut().zip(worth).filter(|(_, worth)| !worth) {
-            (field.ask, field.say) = (Vec::new(), Vec::new());
-        }
-    }
-}
-
 /// Whether it tells that a record came with the service, and is nobody's to change.
 fn is_built_in(name: &str) -> bool {
     let words = words(name);
@@ -471,10 +475,10 @@ fn moment_of(field: &FieldDoc) -> bool {
     matches!(field.kind, Some(TypeName::Date | TypeName::DateTime | TypeName::Time))
 }
 
-/// What a required member of a new record begins with.
-fn first(kind: &Kind, beside: &[&str]) -> Option<Json> {
+/// What a required member of a new record begins with: whoever made it may change it.
+fn first(name: &str, kind: &Kind, beside: &[&str]) -> Option<Json> {
     match kind {
-        Kind::Boolean => Some(json!(false)),
+        Kind::Boolean => Some(json!(nouns::is_permission(name))),
         Kind::Enum(values) => {
             let values = values.iter().map(String::as_str).filter(|value| !value.trim().is_empty());
             first_state(values, beside).map(Json::from)

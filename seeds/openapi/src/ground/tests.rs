@@ -42,6 +42,18 @@ fn a_path_that_ends_with_a_key_may_list_what_stands_below_it() {
 }
 
 #[test]
+fn what_holds_things_is_called_as_they_are_where_nothing_else_is() {
+    let labels = |names: &[&str]| -> Vec<String> {
+        let place = |name: &&str| format!("  /{name}: {{get: {LIST}}}\n  /{name}/{{id}}: {{get: {ONE}}}\n");
+        let found = imported(&names.iter().map(place).collect::<String>());
+        found.doc.resources.values().filter_map(|resource| resource.label.clone()).collect()
+    };
+    assert_eq!(labels(&["template-lists"]), ["template"]);
+    assert_eq!(labels(&["template-lists", "template-views"]), ["template list", "template view"]);
+    assert_eq!(labels(&["template-lists", "templates"]), ["template list", "template"]);
+}
+
+#[test]
 fn a_second_key_must_be_as_the_record_shows_it() {
     let found = imported(&format!(
         "  /hooks/{{hook_id}}: {{get: {ONE}}}\n  /hooks/{{hook_id}}/{{hook_token}}: {{get: {ONE}}}\n  /hooks: {{get: {LIST}}}\n{ODD}"
@@ -166,10 +178,10 @@ fn records_that_are_there_are_not_gone_and_show_what_the_document_names() {
     }
     assert_eq!(fake("purged_at"), picks([serde_json::Value::Null].into()));
     assert_eq!(fake("status"), picks(["active"].into()));
-    assert_eq!(fake("timezone_name"), "timezone");
+    assert_eq!(fake("timezone_name"), "timezone_of_city");
     assert_eq!(fake("colour_scheme"), picks(["light", "dark", "high-contrast"].into()));
     assert_eq!(fake("mood"), picks(["calm", "wild"].into()));
-    assert_eq!(fake("image_name"), diorama_seeds::materialise::ANY_NAME);
+    assert_eq!(fake("image_name")["text"], "{city} image");
     assert_eq!(fake("extra_key")["format"], "extra key ###");
     assert_eq!(fake("code")["format"], "#####");
 }

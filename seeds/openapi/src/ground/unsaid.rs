@@ -24,7 +24,7 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
     let mut shown: IndexMap<String, Written> = IndexMap::new();
     let mut listed: IndexMap<String, Written> = IndexMap::new();
     for operation in operations.iter() {
-        let parts = parts(operation);
+        let parts = without_choice(parts(operation));
         let place = match parts.split_last() {
             Some((Part::Key(name), before @ [.., Part::Text(_)])) => {
                 let shape = operation.key_shape(name).cloned().unwrap_or_default();
@@ -62,7 +62,7 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         }
         let is_object =
             operation.promise.as_ref().is_some_and(|_| operation.reply.as_ref().is_some_and(is_object));
-        let parts = parts(operation);
+        let parts = without_choice(parts(operation));
         let one = matches!(parts.last(), Some(Part::Key(_)));
         let place = form(if one { parts.split_last().map_or(&[][..], |(_, before)| before) } else { &parts });
         let same =
@@ -87,6 +87,18 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         }
         (operation.promise, operation.reply) = (Some(schema), Some(shape));
     }
+}
+
+/// The parts of a path without a word at its end that chooses among what is listed before it: `/lists/{idList}/cards/{filter}`.
+fn without_choice(mut parts: Vec<Part>) -> Vec<Part> {
+    let chooses = |part: &Part| matches!(part, Part::Text(text) if text.starts_with('{'));
+    if let [.., before @ Part::Text(_), last] = parts.as_slice()
+        && chooses(last)
+        && !chooses(before)
+    {
+        parts.pop();
+    }
+    parts
 }
 
 /// Gives the items of a list that nothing is said of the record that is written at its path. Whether there are such.

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use super::verbs::VERBS;
 use super::{MOST_SAID, named};
+use crate::nouns;
 use crate::words::{article, enumerate, label, plural, singular, words};
 
 /// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
@@ -73,6 +74,11 @@ fn ask(
     arguments: &IndexMap<String, FieldDoc>,
     (required, optional): (&[String], &[String]),
 ) -> PhrasesDoc {
+    // The key in a body says what is meant, as one in the path does.
+    let others = |all: &[String]| -> Vec<String> {
+        all.iter().filter(|name| key != Some(name.as_str())).cloned().collect()
+    };
+    let (required, optional) = (others(required), others(optional));
     if verb == "change" && required.is_empty() && optional.is_empty() {
         return PhrasesDoc::default();
     }
@@ -341,7 +347,8 @@ pub(super) fn counted(name: &str) -> Option<String> {
         [first, of, things @ ..] if first == "number" && of == "of" && !things.is_empty() => things,
         _ => return None,
     };
-    let (last, before) = things.split_last()?;
+    // Totals and items of no name are no things.
+    let (last, before) = things.split_last().filter(|(last, _)| !nouns::is("containers", last))?;
     Some(before.iter().cloned().chain([plural(&singular(last))]).collect::<Vec<_>>().join(" "))
 }
 
@@ -376,7 +383,7 @@ pub(crate) fn tells(name: &str, of: &str) -> bool {
 }
 
 /// Whether a text is one that people quote.
-pub(crate) fn is_prose(name: &str, doc: &FieldDoc) -> bool {
+fn is_prose(name: &str, doc: &FieldDoc) -> bool {
     const PROSE: [&str; 16] = [
         "instructions",
         "prompt",

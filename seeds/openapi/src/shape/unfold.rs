@@ -245,8 +245,8 @@ fn limit(schema: &Json, key: &str, exclusive: &str, towards: f64) -> Option<Json
     }
 }
 
-/// The values that a description says a text has: ``can be either `open` or `closed` ``.
-fn said_values(description: &str) -> Vec<String> {
+/// The values that a description says a text has: ``can be either `open` or `closed` ``, `One of: open, closed or all`.
+pub(crate) fn said_values(description: &str) -> Vec<String> {
     const LEADS: [&str; 5] = ["one of", "either", "can be", "values are", "values:"];
     let lower = description.to_ascii_lowercase();
     let Some(at) = LEADS.iter().filter_map(|lead| Some(lower.find(lead)? + lead.len())).min() else {
@@ -257,6 +257,9 @@ fn said_values(description: &str) -> Vec<String> {
         rest.get(end + 1..).is_none_or(|after| after.is_empty() || after.starts_with(char::is_whitespace))
     });
     let sentence = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    if let Some(list) = sentence.trim_start().strip_prefix(':').filter(|list| !list.contains(['`', '"'])) {
+        return listed_words(list);
+    }
     // What is quoted is a value; between two of them stand only commas and the last joint.
     let mut values = Vec::new();
     for (place, part) in sentence.split(['`', '"']).enumerate() {
@@ -272,6 +275,16 @@ fn said_values(description: &str) -> Vec<String> {
         }
     }
     if values.len() < 2 { Vec::new() } else { values }
+}
+
+/// The words of a list without quotes: `all, open or closed`. None where a part of it is more than a word.
+fn listed_words(list: &str) -> Vec<String> {
+    let (before, last) = list.rsplit_once(" or ").unwrap_or((list, ""));
+    let words = before.split(',').chain([last]).map(str::trim).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "_-/:.".contains(c);
+    let are_words = words.iter().all(|word| word.len() <= 30 && word.chars().all(is_letter));
+    if are_words && words.len() > 1 { words } else { Vec::new() }
 }
 
 /// Whether an object has no members of its own, only ones that callers name.

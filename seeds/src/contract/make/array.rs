@@ -8,7 +8,7 @@ use super::known::Known;
 use super::state::{FULL_DEPTH, Maker, Place, Scope};
 use super::values::{alike, kind_of};
 use crate::contract::check::{list, number, word};
-use crate::contract::names::{KEYS, key_name, noun, plain};
+use crate::contract::names::{KEYS, item_of, key_name, noun, plain};
 use crate::contract::sample;
 
 /// Records of a resource that a list inside another record shows, where nothing says which.
@@ -39,7 +39,7 @@ impl Maker<'_> {
                 self.checks.set(0);
                 // Items that are no objects are the keys.
                 let found = Some(&known.key).filter(|_| of_keys && !known.key_name.is_empty());
-                let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found, beside: None };
+                let here = Place { depth: 1, found, ..Place::top(known.seed) };
                 let mut value = self.value(item, &here, &Scope::Record(known.clone()));
                 self.show_key(item, known, &mut value);
                 items.push(value);
@@ -60,8 +60,14 @@ impl Maker<'_> {
             }
             return Json::Array(items);
         }
+        if let Some(shown @ Json::Array(_)) = word(members, "example").filter(|_| !scope.is_said())
+            && !self.is_object(item)
+            && self.schemas.fits_members(members, shown)
+        {
+            return self.constant(shown);
+        }
         let least = number(members, "minItems").unwrap_or(0.0) as usize;
-        let one = noun(place.name);
+        let one = item_of(place.name);
         let known = scope.known();
         let schemas = self.schemas;
         let like = schemas.resource_said(item);
@@ -72,14 +78,17 @@ impl Maker<'_> {
         for index in 0..least.max(shown).min(most).min(64) {
             let seed = sample::mix(place.seed, &index.to_string());
             let here = place.below(&one, "", seed);
-            let meant = self.kind_said(item).unwrap_or_else(|| one.clone());
+            let meant = self.kind_said(item).unwrap_or_else(|| noun(&one));
             let like = || self.facts.lookup.record_of(like?, seed);
             let inner = match self.facts.lookup.record(&meant, seed).or_else(like) {
                 Some(record) if self.is_object(item) => Scope::Record(Rc::new(record)),
                 _ => Scope::Made(known.clone()),
             };
             let value = self.value(item, &here, &inner);
-            if word(members, "uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
+            // An item of which nothing is known is shown only where there must be one.
+            let is_empty = value.as_object().is_some_and(Map::is_empty) && index >= least;
+            let is_twice = word(members, "uniqueItems") == Some(&Json::Bool(true)) && items.contains(&value);
+            if !is_empty && !is_twice {
                 items.push(value);
             }
         }

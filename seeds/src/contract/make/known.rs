@@ -2,28 +2,17 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
 
 use crate::contract::names::{KEYS, key_name, plain};
 
 /// Names under which replies put what they show.
-pub(super) const WRAPPERS: [&str; 14] = [
-    "data",
-    "item",
-    "result",
-    "results",
-    "content",
-    "record",
-    "object",
-    "payload",
-    "response",
-    "value",
-    "body",
-    "entity",
-    "resource",
-    "attributes",
-];
+pub(super) static WRAPPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let lines = include_str!("wrappers.txt").lines();
+    lines.filter(|line| !line.starts_with('#')).collect()
+});
 
 /// Known values of a record, for the members of a reply.
 #[derive(Clone, Debug, Default)]

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::known::WRAPPERS;
+use super::known::{Known, WRAPPERS};
 use super::state::{FULL_DEPTH, Holds, MAX_STEPS, Maker, Place, Scope};
 use super::values::{alike, kind_of, one_of};
 use crate::contract::check::{Side, list, number, word};
 use crate::contract::conditions::CONDITIONS;
-use crate::contract::names::{KEYS, is_gone, noun, plain, tells_error};
+use crate::contract::names::{KEYS, is_gone, item_of, noun, plain, tells_error};
 use crate::contract::sample;
 
 /// Members that are made or left out until an object keeps its conditions.
@@ -34,7 +34,10 @@ impl Maker<'_> {
             "object" => self.object(members, place, scope),
             "array" => self.array(members, place, scope),
             "null" => Json::Null,
-            "" => place.found.cloned().unwrap_or_else(|| Json::String(sample::words(place.seed))),
+            "" => place
+                .found
+                .cloned()
+                .unwrap_or_else(|| Json::String(sample::plain_text(place.name, place.seed))),
             kind => self.scalar(kind, members, place, scope),
         }
     }
@@ -58,12 +61,18 @@ impl Maker<'_> {
         // An only member is there.
         let alone = properties.is_some_and(|all| all.len() == 1) && objects == 1;
         // A record that shows its key is not shown by an object inside it.
-        let keyed = matches!(&scope, Scope::Record(known) if properties.into_iter().flatten().any(|(name, _)| {
-            !known.key.is_null() && known.members.get(&plain(name)) == Some(&known.key)
-        }));
+        let shows_key = |known: &Known| {
+            let mut scalars =
+                properties.into_iter().flatten().zip(&are_objects).filter(|(_, is_object)| !**is_object);
+            !known.key.is_null()
+                && scalars.any(|((name, _), _)| known.members.get(&plain(name)) == Some(&known.key))
+        };
+        let keyed = matches!(&scope, Scope::Record(known) if shows_key(known));
         // A record is the same wherever it is shown.
         let seed = if let Scope::Record(known) = &scope { known.seed } else { place.seed };
         let mut out = Map::new();
+        // Members that nobody has told anything of.
+        let mut free = Vec::new();
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
             let must = alone || required.iter().any(|known| known.as_str() == Some(name));
             // Members about errors are shown only where there is one.
@@ -79,15 +88,22 @@ impl Maker<'_> {
                 }
             }
             let here = place.below(name, &inside, sample::mix(seed, &plain(name)));
-            let here = Place { beside: properties, ..here };
+            let here = Place { beside: properties, whole: seed, ..here };
             let holds = match (is_object, objects) {
                 (false, _) => Holds::NoObject,
                 (true, 1) if !keyed => Holds::OnlyObject,
                 (true, _) => Holds::Object,
             };
+            let before = self.told;
             if let Some(value) = self.member(part, &here, &scope, must, holds) {
                 out.insert(name.clone(), value);
+                if self.told == before {
+                    free.push(name.as_str());
+                }
             }
+        }
+        if !scope.is_said() {
+            self.agree(members, &scope, &free, &mut out);
         }
         self.more(members, &scope, place, &mut out);
         for name in required.iter().filter_map(Json::as_str) {
@@ -96,7 +112,7 @@ impl Maker<'_> {
                     Scope::Record(known) => known.members.get(&plain(name)).cloned(),
                     _ => None,
                 };
-                let made = || Json::String(sample::words(sample::mix(seed, name)));
+                let made = || Json::String(sample::plain_text(name, sample::mix(seed, name)));
                 out.insert(name.to_owned(), told.unwrap_or_else(made));
             }
         }
@@ -251,6 +267,12 @@ impl Maker<'_> {
         };
         // A count tells nothing of an object.
         let told = told.filter(|told| holds == Holds::NoObject || !(told.is_number() || told.is_boolean()));
+        let is_keyed =
+            told.as_ref().is_some_and(|told| self.are_keys(part, told, holds) && !self.fits(part, told));
+        if is_keyed && let Some(value) = self.related(part, here, scope) {
+            self.told += 1;
+            return Some(value);
+        }
         let is_free = told.is_none() && holds == Holds::NoObject && matches!(scope, Scope::Record(_));
         let named = named.or_else(|| known.above(&name).filter(|_| is_free));
         if told.is_none()
@@ -309,8 +331,57 @@ impl Maker<'_> {
             }
             return self.unsaid(part, here, (scope, &inner), must);
         }
+        let is_free = told.is_none() && list.is_none();
+        if is_free && !must && self.says_nothing(part, here, &inner) {
+            return None;
+        }
         let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
-        (must || self.fits(part, &value)).then_some(value)
+        let is_empty = is_free && !must && value.as_object().is_some_and(Map::is_empty);
+        (must || !is_empty && self.fits(part, &value)).then_some(value)
+    }
+
+    /// Returns true if nothing but a name says what a member holds, and that says nothing: whatever were made up would only look
+    /// as if it told something.
+    pub(super) fn says_nothing(&self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> bool {
+        let flat = self.schemas.flat(part);
+        let members = &flat.members;
+        let told = ["enum", "const", "default", "example", "pattern", "format"];
+        let is_told = !flat.ways.is_empty() || told.iter().any(|told| word(members, told).is_some());
+        // Lists inside lists need no end.
+        if is_told || here.depth > 2 * FULL_DEPTH {
+            return false;
+        }
+        match kind_of(members, None) {
+            "string" => {
+                let sampler = self.sampler(here, scope);
+                let fits = |value: &Json| self.schemas.fits_members(members, value);
+                self.key_named(here, scope.known()).is_none()
+                    && sample::meant_text(&self.subject(here, scope, &sampler), &fits).is_none()
+            }
+            "array" => {
+                let item = word(members, "items").unwrap_or(&Json::Bool(true));
+                let one = item_of(here.name);
+                self.says_nothing(item, &Place { name: &one, depth: here.depth + 1, ..*here }, scope)
+            }
+            "object" => ["properties", "additionalProperties", "required"]
+                .iter()
+                .all(|said| word(members, said).is_none()),
+            "" => true,
+            _ => false,
+        }
+    }
+
+    /// Returns true if a value is a key, or keys, where a schema shows the records that have them.
+    fn are_keys(&self, part: &Json, value: &Json, holds: Holds) -> bool {
+        match value {
+            Json::String(_) | Json::Number(_) => holds != Holds::NoObject,
+            Json::Array(items) => {
+                let item =
+                    word(&self.schemas.flat(part).members, "items").is_some_and(|item| self.is_object(item));
+                item && !items.iter().any(|item| item.is_object() || item.is_array())
+            }
+            _ => false,
+        }
     }
 
     /// A member that nobody has said anything of: its default or only value, an object around what is known, else nothing,

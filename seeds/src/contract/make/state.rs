@@ -40,6 +40,9 @@ pub(super) struct Place<'p> {
     pub(super) name: &'p str,
     /// The noun of the object that it is in.
     pub(super) inside: &'p str,
+    /// The name of that object as it is written, and its seed.
+    pub(super) within: &'p str,
+    pub(super) whole: u64,
     pub(super) seed: u64,
     pub(super) depth: u32,
     /// The known value of this place.
@@ -62,10 +65,19 @@ pub(super) struct Maker<'a> {
     pub(super) told: u32,
 }
 
-impl Place<'_> {
+impl<'p> Place<'p> {
+    /// A place at the top, of which nothing is known.
+    pub(super) const fn top(seed: u64) -> Self {
+        Place { name: "", inside: "", within: "", whole: seed, seed, depth: 0, found: None, beside: None }
+    }
+
     /// A place inside this one, of which nothing is known.
-    pub(super) const fn below<'q>(&self, name: &'q str, inside: &'q str, seed: u64) -> Place<'q> {
-        Place { name, inside, seed, depth: self.depth + 1, found: None, beside: None }
+    pub(super) const fn below<'q>(&self, name: &'q str, inside: &'q str, seed: u64) -> Place<'q>
+    where
+        'p: 'q,
+    {
+        let (within, whole) = (self.name, self.seed);
+        Place { name, inside, within, whole, seed, depth: self.depth + 1, found: None, beside: None }
     }
 }
 

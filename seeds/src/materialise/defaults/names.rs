@@ -2,13 +2,26 @@
 
 use std::sync::LazyLock;
 
-use crate::english::singular;
+use crate::english::{singular, split_identifier};
+
+/// The provider of names of whatever people work on.
+pub const ANY_NAME: &str = "work_title";
+
+/// The provider of what the records of a resource are called: that of its name, or [`ANY_NAME`].
+pub fn provider_of_name(resource: &str) -> &'static str {
+    let words = split_identifier(resource);
+    match of_resource(&words) {
+        Some(provider) => provider,
+        None if is_person(&words) => "person_name",
+        None => ANY_NAME,
+    }
+}
 
 /// Names that mean one provider.
 struct Row {
     provider: &'static str,
-    /// Each as its words, and whether longer names that end with them are meant, too.
-    names: Vec<(Vec<&'static str>, bool)>,
+    /// Each as its words, whether longer names that end with them are meant, too, and several words as one.
+    names: Vec<(Vec<&'static str>, bool, Option<String>)>,
 }
 
 struct Names {
@@ -25,7 +38,9 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
         } else if let Some((provider, list)) = line.split_once(": ") {
             let words = |name: &'static str| {
                 let whole = name.strip_prefix('=');
-                (whole.unwrap_or(name).split('_').collect(), whole.is_none())
+                let words: Vec<&str> = whole.unwrap_or(name).split('_').collect();
+                let joined = (words.len() > 1).then(|| words.concat());
+                (words, whole.is_none(), joined)
             };
             let row = Row { provider, names: list.split(", ").map(words).collect() };
             if of_fields { names.fields.push(row) } else { names.resources.push(row) }
@@ -61,8 +76,11 @@ pub(super) fn ends(words: &[String], names: &[&str]) -> bool {
 
 impl Row {
     fn fits(&self, words: &[String], whole: bool) -> bool {
-        let fits = |(name, longer): &(Vec<&str>, bool)| {
-            (!whole && *longer || name.len() == words.len()) && ends_like(words, name)
+        let fits = |(name, longer, joined): &(Vec<&str>, bool, Option<String>)| {
+            // `firstname` is `first_name`.
+            let is_joined = joined.is_some() && words.last() == joined.as_ref();
+            ((!whole && *longer || name.len() == words.len()) && ends_like(words, name))
+                || (is_joined && (!whole && *longer || words.len() == 1))
         };
         self.names.iter().any(fits)
     }

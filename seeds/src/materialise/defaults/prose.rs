@@ -3,7 +3,7 @@
 use super::super::maker::{Maker, Place};
 use super::super::provider::Provider;
 use super::names::ends;
-use super::rows::{rows, value};
+use super::rows::{Row, rows, value};
 use crate::english::split_identifier;
 use crate::schema::Type;
 use crate::value::Value;
@@ -31,6 +31,13 @@ pub(in super::super) fn sentence(place: &Place<'_>, long: bool) -> Maker {
     let film = descriptive.then(|| by_resource().filter(|rule| rule.starts_with("about"))).flatten();
     let rule = film.or(by_field).or_else(by_resource).unwrap_or(fallback);
     review(place, rule).or_else(|| Maker::rule(rule)).unwrap_or(Maker::Constant(Value::Null))
+}
+
+/// The sentences of what a resource of this name is, whatever else it refers to.
+pub(in super::super) fn sentences_of(resource: &str) -> Option<&'static str> {
+    let resource = split_identifier(resource);
+    let fits = |row: &&Row| !row.value.contains(' ') && ends(&resource, &row.names);
+    rows("sentences of resources").iter().find(fits).map(|row| row.value)
 }
 
 /// The rating beside a review, and what reviews with low, middle and high ratings say.

@@ -36,7 +36,7 @@ pub(super) fn value(section: &str, words: &[String]) -> Option<&'static str> {
 }
 
 /// [`value`], as numbers.
-pub(super) fn numbers<const N: usize>(section: &str, words: &[String]) -> Option<[f64; N]> {
+pub(in super::super) fn numbers<const N: usize>(section: &str, words: &[String]) -> Option<[f64; N]> {
     read(value(section, words)?)
 }
 

@@ -26,13 +26,29 @@ pub(in super::super) fn of_field(
     place: &Place<'_>,
     unlike: u32,
 ) -> Result<Maker, Fault> {
-    if let Some(fake) = doc.and_then(|doc| doc.fake.as_ref()) {
-        return read(fake, schema, place);
-    }
     let written = doc.map(|doc| Written { doc, read });
+    if let Some(fake) = doc.and_then(|doc| doc.fake.as_ref()) {
+        return match of_members(fake, schema, place, written) {
+            Some(maker) => Ok(maker),
+            None => read(fake, schema, place),
+        };
+    }
     let maker = super::super::defaults::maker(schema, written, place);
     let few = matches!(&maker, Maker::Text(texts) if texts.capacity() < u64::from(unlike));
     Ok(Maker::rule(super::super::ANY_NAME).filter(|_| few).unwrap_or(maker))
+}
+
+/// An object that is there in some of the records, of members that are made as they say.
+fn of_members(
+    fake: &Json,
+    schema: &Schema,
+    place: &Place<'_>,
+    written: Option<Written<'_>>,
+) -> Option<Maker> {
+    let Ok(FakeDoc::Chance { share, of: None }) = FakeDoc::deserialize(fake) else { return None };
+    let is_object = matches!(schema.kind, Type::Object(_)) && (0.0..=1.0).contains(&share);
+    let of = || Box::new(super::super::defaults::maker(schema, written, place));
+    is_object.then(|| Maker::Chance { share, of: of() })
 }
 
 /// Reads a `fake`.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
 use diorama_seeds::model::ResourceId;
-use diorama_seeds::task::{ArgumentSource, Evidence};
+use diorama_seeds::task::{ArgumentSource, Evidence, places};
 use diorama_seeds::value::Value;
 
 use super::FactBuilder;
-use crate::ground::{Sought, extremes, places, turns_before};
+use crate::ground::{Sought, extremes, turns_before};
 
 /// Calls that are gone back over from a fact to the list that its record was chosen from.
 const MAX_CALLS_BACK: usize = 3;

@@ -7,7 +7,7 @@ use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId, Place, ResourceId};
-use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Matcher};
+use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Matcher, places};
 use diorama_seeds::value::Value;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -16,7 +16,6 @@ use serde_json::Value as Json;
 use super::texts::paraphrase;
 use super::{GateReport, Run, Trial};
 use crate::binding::bind;
-use crate::ground::places;
 use crate::reason::{Code, Reason, Way};
 use crate::survey::reads;
 

@@ -13,13 +13,13 @@ use diorama_engine::Body;
 use diorama_engine::session::LogEntry;
 use diorama_seeds::english;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, Parameter, ParameterId, ResourceId};
-use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
+use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall, places};
 use diorama_seeds::value::Value;
 
 use super::{GateReport, Trial};
 use crate::answer::Asked;
 use crate::checks::split_item;
-use crate::ground::{Sought, extremes, places, readings, turns_before};
+use crate::ground::{Sought, extremes, readings, turns_before};
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
 

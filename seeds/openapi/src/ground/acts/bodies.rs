@@ -1,5 +1,7 @@
 //! The bodies of operations: parameters for their members, and how many records they hold.
 
+use std::collections::HashSet;
+
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{FieldDoc, Place, TypeName};
 use diorama_seeds::materialise::provider_of_name;
@@ -7,13 +9,15 @@ use indexmap::IndexMap;
 
 use super::Act;
 use crate::fakes;
-use crate::ground::places::Collection;
+use crate::ground::places::{Collection, Part};
 use crate::ground::resources::{CREATED, UPDATED, is_plain_object};
 use crate::phrases;
 use crate::shape::{Kind, Member, Shape};
 use crate::views::is_generic;
 use crate::words::words;
 
+/// Members of a body inside each other that may hold a record.
+const MAX_ENVELOPES: usize = 2;
 /// Providers of what a person is called.
 const PERSONAL: [&str; 4] = ["person_name", "first_name", "last_name", "username"];
 
@@ -61,6 +65,49 @@ impl Act<'_> {
         None
     }
 
+    /// The members of the body, each in the one before, that hold the members of the record which a call makes or changes: `data` of
+    /// `{"data": {"name": "Ada"}}`. The record shows what is in such a member and not the member itself.
+    pub(super) fn envelope(&self) -> Vec<String> {
+        let behaviour = &self.api.behaviour;
+        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
+        let found = changed.and_then(|name| self.places.all.values().find(|found| found.name == *name));
+        let Some(found) =
+            found.filter(|_| self.whole.is_none() && behaviour.keep.is_some() && behaviour.each.is_none())
+        else {
+            return Vec::new();
+        };
+        let record = found.record.as_ref().and_then(Shape::members);
+        let shown: HashSet<String> = record.into_iter().flatten().map(|(name, _)| plain(name)).collect();
+        let said = self.parts.iter().rev().find_map(|part| match part {
+            Part::Text(text) => Some(noun(text)),
+            Part::Key(_) => None,
+        });
+        let is_called = |name: &str| noun(name) == found.noun || said.as_ref() == Some(&noun(name));
+        let count = |members: &IndexMap<String, Member>| {
+            members.keys().filter(|name| shown.contains(&plain(name))).count()
+        };
+        let mut inside: Vec<String> = Vec::new();
+        let mut members = self.operation.body.as_ref().map(union).unwrap_or_default();
+        while inside.len() < MAX_ENVELOPES {
+            let outside = count(&members);
+            let holds = |(name, member): (&String, &Member)| {
+                let own = member.shape.first_object().members().filter(|own| !own.is_empty())?;
+                let known = count(own);
+                let is_shown = shown.contains(&plain(name));
+                let alone = members.len() == 1 && shown.is_empty() && is_generic(name);
+                let most = known > outside && known * 2 >= own.len().min(shown.len());
+                // The members of JSON:API are taken out of it in the record, too.
+                let attributes = name == "attributes" && inside.last().is_some_and(|last| last == "data");
+                (attributes || (!is_shown && (is_called(name) || alone || most)))
+                    .then(|| (name.clone(), own.clone()))
+            };
+            let Some((name, own)) = members.iter().find_map(holds) else { break };
+            inside.push(name);
+            members = own;
+        }
+        inside
+    }
+
     /// The members of the body that people say of a record, required and optional ones, what it is called first.
     pub(super) fn said(&self, found: &Collection) -> (Vec<String>, Vec<String>) {
         let resource = self.resources.get(&found.name);
@@ -78,7 +125,8 @@ impl Act<'_> {
             let known = |field: &FieldDoc| {
                 // Nobody becomes somebody else.
                 let own = changes && is_person && is_made_by(field, &PERSONAL);
-                !own && !fakes::is_anything(field) && !is_made_by(field, &["image_url"])
+                let tells = !fakes::is_anything(field) && !phrases::says_nothing(name, field);
+                !own && tells && !is_made_by(field, &["image_url"])
             };
             !moment && self.field(&found.name, name).is_none_or(known)
         };

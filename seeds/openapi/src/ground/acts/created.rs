@@ -35,6 +35,7 @@ impl Act<'_> {
             self.api.behaviour.set.insert(known.field.clone(), value);
         }
         self.refer_first(found);
+        self.name_first_part(found);
         if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
             let other = self.collection(other);
             let value = self.api.parameters.keys().find(|name| {
@@ -122,6 +123,25 @@ impl Act<'_> {
         }
     }
 
+    /// The first part of a new record's key is the key of the record that the member of its name shows.
+    fn name_first_part(&mut self, found: &Collection) {
+        for known in found.above.iter().filter(|known| known.of.is_none() && known.picks.is_empty()) {
+            let by = format!("{}_id", known.field);
+            let Some(target) =
+                self.resources.get(&found.name).and_then(|own| own.fields.get(&by)?.reference.clone())
+            else {
+                continue;
+            };
+            let Some(key) = self.resources.get(&target).map(|target| &target.key) else { continue };
+            if !self.used.contains(&known.field) {
+                let first = format!("{target}.first(x, true).{key}");
+                let set = &mut self.api.behaviour.set;
+                let shown = set.entry(by).or_insert(first).clone();
+                set.insert(known.field.clone(), shown);
+            }
+        }
+    }
+
     /// Who is a member already stays one, as the new body says.
     fn join(&mut self, found: &Collection, above: &[Above], given: &str) {
         if self.api.behaviour.each.is_some() {
@@ -167,7 +187,8 @@ impl Act<'_> {
     fn set_above(&mut self, above: &[Above]) {
         for known in above {
             let key = self.key_above(known);
-            self.api.behaviour.set.insert(known.field.clone(), key);
+            let value = if known.among { format!("[{key}]") } else { key };
+            self.api.behaviour.set.insert(known.field.clone(), value);
         }
         self.require(above);
     }

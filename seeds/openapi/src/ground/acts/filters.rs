@@ -52,7 +52,7 @@ impl Act<'_> {
             .iter()
             .filter(|(name, doc)| {
                 (doc.place == Some(Place::Query) || (is_read && doc.place == Some(Place::Body)))
-                    && (doc.default.is_none() || is_choice(doc))
+                    && (doc.default.is_none() || is_choice(doc) || !self.values_named(name, doc).is_empty())
                     && !name.starts_with('$')
                     && !self.used.contains(*name)
                     && is_identifier(&identifier(name))
@@ -65,7 +65,7 @@ impl Act<'_> {
             let words = self.search(&resource, &name, &doc, searched).or_else(|| {
                 let joined = words(&name).join("_");
                 self.compares(&resource, &name, &joined)
-                    .or_else(|| self.equals(&resource, &name, &doc))
+                    .or_else(|| self.equals(&found.name, &resource, &name, &doc))
                     .or_else(|| self.alike(&found.name, &resource, &name, &doc))
                     .or_else(|| self.any_of(&resource, &name, &doc))
                     .or_else(|| self.one_of(&resource, &name, &doc))
@@ -73,6 +73,13 @@ impl Act<'_> {
                     .or_else(|| self.in_year(&resource, &name, &joined))
                     .or_else(|| self.refers_to(&found.name, &resource, &name, &joined))
                     .or_else(|| self.inside(&resource, &name, &doc))
+                    .or_else(|| {
+                        let condition = self
+                            .flagged(&resource, &name, &doc)
+                            .or_else(|| self.left_out(&resource, &name, &doc))?;
+                        self.demand(&name, &condition);
+                        Some(String::new())
+                    })
             });
             let Some(words) = words else { continue };
             self.used.insert(name.clone());
@@ -131,7 +138,7 @@ impl Act<'_> {
     }
 
     /// A field of the same name and type.
-    fn equals(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn equals(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let (field, known) = resource.fields.iter().find(|(field, _)| plain(field) == plain(name))?;
         if known.reference.is_some() || !known.optional {
             return None;
@@ -145,9 +152,21 @@ impl Act<'_> {
         if !same && let Some(own) = self.api.parameters.get_mut(name) {
             (own.kind, own.values) = (None, known.values.clone());
         }
+        self.begin_as_listed(of, field, doc);
         self.put(name, FilterDoc::Field(field.clone()));
-        let sayable = phrases::is_said(name, doc) && !fakes::is_anything(known);
-        Some(if sayable { format!("with {} {{}}", label(name)) } else { String::new() })
+        Some(phrases::having(name, doc, known))
+    }
+
+    /// A list without a filter that has a default shows what is new: new records begin with that value.
+    fn begin_as_listed(&mut self, of: &str, field: &str, doc: &FieldDoc) {
+        let Some(own) = self.resources.get_mut(of).and_then(|known| known.fields.get_mut(field)) else {
+            return;
+        };
+        let first =
+            doc.default.as_ref().filter(|first| first.is_string() && !first.as_str().is_some_and(is_every));
+        if own.default.is_none() && own.optional {
+            own.default = first.cloned();
+        }
     }
 
     /// Bounds: `vote_average.gte`, `min_price`, `created_after`.
@@ -179,20 +198,10 @@ impl Act<'_> {
         };
         *doc = typed;
         phrases::name(name, doc);
-        let moment = matches!(known.kind, Some(TypeName::Date | TypeName::DateTime | TypeName::Time));
         let noun = measured(&field).map_or_else(|| label(&field), |(what, _)| what);
         self.compare(name, &field, op);
-        Some(match (moment, op) {
-            // A moment brings its own preposition: "on 5 March".
-            (true, Comparison::GreaterOrEqual | Comparison::Greater) => {
-                format!("whose {noun} is {{}} or later")
-            }
-            (true, _) => format!("whose {noun} is {{}} or earlier"),
-            (false, Comparison::GreaterOrEqual | Comparison::Greater) => {
-                format!("whose {noun} is at least {{}}")
-            }
-            (false, _) => format!("whose {noun} is at most {{}}"),
-        })
+        let is_least = matches!(op, Comparison::GreaterOrEqual | Comparison::Greater);
+        Some(phrases::bounded(&field, &noun, known, is_least))
     }
 
     /// A text of the same name of which the document names other values: what `all` asks for is all.
@@ -212,12 +221,13 @@ impl Act<'_> {
         {
             own_field.fake = Some(json!({"provider": "pick", "of": own}));
         }
+        self.begin_as_listed(of, field, doc);
         let given = argument(name);
         let all: Vec<String> = every.iter().map(|value| format!("{given} == {}", quote(value))).collect();
         let whole = if known.optional { format!("item.{field} != null && ") } else { String::new() };
         let all: String = all.iter().map(|test| format!("{test} || ")).collect();
         self.demand(name, &format!("({all}({whole}string(item.{field}) == string({given})))"));
-        Some(format!("with {} {{}}", label(name)))
+        Some(phrases::having(name, doc, known))
     }
 
     /// A list of values, one of which a record has: `status=open,closed`.
@@ -232,7 +242,7 @@ impl Act<'_> {
             return None;
         }
         self.compare(name, field, Comparison::In);
-        Some(format!("whose {} is {{}}", label(field)))
+        Some(phrases::having(name, item, known))
     }
 
     /// One of the texts that a record lists: `tag` or `tag_name` of its `tags`.
@@ -353,7 +363,8 @@ impl Act<'_> {
         let whole = if known.optional { format!("item.{field} != null && ") } else { String::new() };
         let given = argument(name);
         self.demand(name, &format!("({whole}lower(item.{field}.{name}) == lower({given}))"));
-        Some(format!("whose {} is {{}}", label(name)))
+        let of_field = known.fields.get(name)?;
+        Some(phrases::having(name, doc, of_field))
     }
 
     /// The order that callers choose, by fields that there are. Whether they can.

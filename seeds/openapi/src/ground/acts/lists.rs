@@ -1,5 +1,8 @@
 //! Lists at places: which records, and by which parameters they are chosen and paged.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, PageStyle, Place, ReplyDoc, SortDoc, TypeName};
 use serde_json::{Value as Json, json};
@@ -8,28 +11,35 @@ use super::Act;
 use crate::Severity;
 use crate::ground::places::{Collection, Part, list};
 use crate::ground::resources::CREATED;
+use crate::nouns;
 use crate::phrases;
-use crate::shape::Shape;
+use crate::shape::{Kind, Shape};
+use crate::views::is_paging;
 use crate::words::{is_plural, label, plural, words};
 
-const PAGES: [&str; 2] = ["page", "pagenumber"];
-const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startindex"];
-const CURSORS: [&str; 9] = [
-    "cursor",
-    "after",
-    "startingafter",
-    "pagetoken",
-    "nextpagetoken",
-    "nexttoken",
-    "marker",
-    "continuationtoken",
-    "before",
-];
-const LIMITS: [&str; 10] =
-    ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
+/// Names of parameters that choose a page, by what they choose.
+static PAGING: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let lines = include_str!("../../data/paging.txt").lines().filter(|line| !line.starts_with('#'));
+    let kinds = lines.filter_map(|line| line.split_once(": "));
+    kinds.map(|(chosen, names)| (chosen, names.split_whitespace().collect())).collect()
+});
+/// Objects inside objects of a reply that are searched for what tells of pages.
+const MAX_PAGING_DEPTH: u32 = 3;
 
-/// Verbs of reads, which paths end with.
-const DEEDS: [&str; 6] = ["search", "find", "lookup", "query", "resolve", "sync"];
+fn paging(chosen: &str) -> &'static [&'static str] {
+    PAGING.get(chosen).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns true if a reply has members that tell of pages.
+pub(in crate::ground) fn tells_pages(reply: &Shape) -> bool {
+    fn tells(shape: &Shape, depth: u32) -> bool {
+        let members = shape.first_object().members().filter(|_| depth < MAX_PAGING_DEPTH);
+        members.into_iter().flatten().any(|(name, member)| {
+            is_paging(name) || (member.shape.items().is_none() && tells(&member.shape, depth + 1))
+        })
+    }
+    tells(reply, 0)
+}
 
 impl Act<'_> {
     /// Shows the records of a place, which may be kept elsewhere.
@@ -56,9 +66,9 @@ impl Act<'_> {
                 .is_some_and(|said| said != found.noun);
         // What a path is called by may be what is done there: `/threads/search` of `ThreadSearch` has no searches.
         let does = matches!(self.parts.last(), Some(Part::Text(text)) if !is_plural(text)
-            && (DEEDS.contains(&text.as_str()) || phrases::is_verb(text))
+            && (nouns::is("reads", text) || phrases::is_verb(text))
             && words(&self.api.name).last() == Some(text));
-        if !strange && !does && !DEEDS.contains(&found.label.split(' ').next().unwrap_or_default()) {
+        if !strange && !does && !nouns::is("reads", found.label.split(' ').next().unwrap_or_default()) {
             let nouns = self.nouns(found, elsewhere);
             self.api.phrases = phrases::list(if mine { "my" } else { "" }, &nouns, &arguments);
         }
@@ -93,22 +103,26 @@ impl Act<'_> {
                 found.map(|(name, _)| name.clone())
             })
         };
-        let limit = of(&LIMITS, &self.api);
+        let limit = of(paging("limit"), &self.api);
         let styles = [
-            (PageStyle::Page, &PAGES[..], TypeName::Integer),
-            (PageStyle::Offset, &OFFSETS[..], TypeName::Integer),
-            (PageStyle::Cursor, &CURSORS[..], TypeName::String),
+            (PageStyle::Page, paging("page"), TypeName::Integer),
+            (PageStyle::Offset, paging("offset"), TypeName::Integer),
+            (PageStyle::Cursor, paging("cursor"), TypeName::String),
         ];
         // A cursor that replies show under the parameter's own name goes before the number of a page.
         let reply = self.operation.reply.as_ref().map(Shape::first_object).and_then(Shape::members);
         let is_shown =
             |name: &String| reply.is_some_and(|all| all.keys().any(|shown| plain(shown) == plain(name)));
-        let cursor = of(&CURSORS, &self.api).filter(is_shown);
+        let cursor = of(paging("cursor"), &self.api).filter(is_shown);
         let cursor = cursor.map(|name| (PageStyle::Cursor, name, TypeName::String));
         let found = cursor.or_else(|| {
             styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)))
         });
         let (style, parameter, kind) = match (found, &limit) {
+            // An offset that is a token is one of a page before.
+            (Some((PageStyle::Offset, name, _)), _) if self.is_token(&name) => {
+                (PageStyle::Cursor, name, TypeName::String)
+            }
             (Some(found), _) => found,
             (None, Some(_)) => {
                 let doc = FieldDoc { place: Some(Place::Query), ..FieldDoc::default() };
@@ -145,6 +159,16 @@ impl Act<'_> {
         self.used.insert(parameter.clone());
         self.used.extend(limit.clone());
         self.api.behaviour.page = Some(PageDoc { style, size, parameter: Some(parameter), first, limit });
+    }
+
+    /// Returns true if a parameter is a text of which the document says that it is a token.
+    fn is_token(&self, name: &str) -> bool {
+        let known = self.operation.parameters.iter().find(|known| known.name == name);
+        known.is_some_and(|known| {
+            let said = words(&known.description);
+            known.shape.kind == Kind::String
+                && said.iter().any(|word| paging("token").contains(&word.as_str()))
+        })
     }
 
     /// What was made first comes first, or last where a parameter says so.

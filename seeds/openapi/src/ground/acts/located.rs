@@ -269,7 +269,12 @@ impl<'a> Act<'a> {
         let mut left = MAX_LOOKUPS;
         let condition = |known: &Above| {
             let key = self.key_within(known, depth, &mut left);
-            format!("{variable}.{} == {key}", known.field)
+            let field = &known.field;
+            if known.among {
+                format!("({variable}.{field} != null && {key} in {variable}.{field})")
+            } else {
+                format!("{variable}.{field} == {key}")
+            }
         };
         above.iter().map(condition).collect()
     }

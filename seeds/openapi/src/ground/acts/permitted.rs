@@ -23,17 +23,17 @@ impl Act<'_> {
             _ => "edit",
         };
         let Some(resource) = self.resources.get(&name) else { return };
-        let is_asked = |field: &&String| is_identifier(field) && permits(field, verb);
+        let label = resource.label.as_deref().unwrap_or(&name);
+        let is_asked = |field: &&String| is_identifier(field) && permits(field, verb, label);
         let yes_or_no = resource.fields.iter().filter(|(_, doc)| doc.kind == Some(TypeName::Boolean));
         let Some(field) = yes_or_no.map(|(field, _)| field).find(is_asked) else { return };
         let declared = STATUSES.iter().find(|status| self.operation.errors.contains_key(&status.to_string()));
-        let what = resource.label.as_deref().unwrap_or(&name);
         let refusal = RequireDoc {
             that: format!("{name}.get({key}).{field} != false"),
             otherwise: RefusalDoc {
                 status: *declared.unwrap_or(&STATUSES[0]),
                 reason: Vec::new(),
-                message: format!("`{field}` of this {what} is false"),
+                message: format!("`{field}` of this {label} is false"),
             },
         };
         self.api.behaviour.require.push(refusal);

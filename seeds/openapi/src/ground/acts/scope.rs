@@ -1,10 +1,16 @@
 //! What a list or a new record stands below, where the path of an operation is not that of the collection.
 
+use diorama_seeds::contract::noun;
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 
 use super::Act;
+use crate::ground::makers::BELOW;
 use crate::ground::places::{Above, Places};
+
+/// Records of a list, for each of those that they list, and at most.
+const LISTED: u32 = 4;
+const MANY: u32 = 120;
 
 impl Act<'_> {
     /// What a list or a new record stands below. Where the collection's own path is another, a field is added that says it.
@@ -23,9 +29,24 @@ impl Act<'_> {
             let other = self.collection(of).name.clone();
             let Some(resource) = self.resources.get(&found.name) else { continue };
             let refers = |doc: &FieldDoc| doc.reference.as_deref() == Some(other.as_str());
-            if let Some((field, _)) = resource.fields.iter().find(|(_, doc)| refers(doc)) {
+            // Of several, the one that every record has.
+            let mut all = resource.fields.iter().filter(|(_, doc)| refers(doc));
+            let always = |doc: &FieldDoc| doc.on_delete == Some(OnDelete::Cascade);
+            if let Some((field, _)) = all.clone().find(|(_, doc)| always(doc)).or_else(|| all.next()) {
                 let again = scope.iter().any(|other| other.field == *field);
                 scope.extend((!again).then(|| Above { field: field.clone(), ..known }));
+                continue;
+            }
+            // `project_ids` of a task are the projects whose task it is.
+            let lists = |(field, doc): &(&String, &FieldDoc)| {
+                let target = doc.items.as_ref().and_then(|item| item.reference.as_ref());
+                target == Some(&other)
+                    && field.strip_suffix("_ids").is_some_and(|stem| noun(stem) == self.collection(of).noun)
+            };
+            if let Some((field, _)) = resource.fields.iter().find(lists).filter(|_| !known.mine) {
+                let field = field.clone();
+                self.have_more(&found.name, &other);
+                scope.push(Above { field, among: true, ..known });
                 continue;
             }
             // Records that come before others cannot stand below them, and the nearest says what is above it.
@@ -36,7 +57,7 @@ impl Act<'_> {
             if !nearest || self.stands_below(&other, &found.name) {
                 continue;
             }
-            let field = format!("in_{other}");
+            let field = format!("{BELOW}{other}");
             self.put_below(&found.name, &field, &other);
             scope.push(Above { field, ..known });
         }
@@ -63,6 +84,19 @@ impl Act<'_> {
                 max: if owners <= 40 { 4 } else { 1 },
                 set: IndexMap::new(),
             });
+        }
+    }
+
+    /// Gives a resource records enough that each record of another is among those that some of them list.
+    fn have_more(&mut self, name: &str, other: &str) {
+        let owners = size(self.resources, other, 0);
+        if let Some(RecordsDoc::Count(count)) = self
+            .resources
+            .get_mut(name)
+            .filter(|own| own.each.is_empty() && !own.singleton)
+            .map(|own| &mut own.records)
+        {
+            *count = (*count).max(owners.saturating_mul(LISTED).min(MANY));
         }
     }
 

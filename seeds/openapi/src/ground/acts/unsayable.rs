@@ -21,7 +21,10 @@ impl Act<'_> {
         let behaviour = &self.api.behaviour;
         let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
         let Some(changed) = changed else { return false };
-        let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
+        let says_nothing =
+            |name: &str, field: &FieldDoc| fakes::is_anything(field) || phrases::says_nothing(name, field);
+        let is_anything =
+            |name: &str| self.field(changed, name).is_some_and(|field| says_nothing(name, field));
         let body = self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body));
         // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
         let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);

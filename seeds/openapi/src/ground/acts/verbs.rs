@@ -13,6 +13,7 @@ use crate::fakes;
 use crate::ground::places::{Above, Part, form, keys};
 use crate::operations::argument;
 use crate::phrases;
+use crate::views::is_outcome;
 use crate::words::{is_id, is_identifier, words};
 
 impl Act<'_> {
@@ -47,11 +48,16 @@ impl Act<'_> {
         }
         let Some((of, key)) = self.subject() else { return false };
         let found = self.collection(of);
-        if found.uses.is_some() || (self.operation.reply.is_some() && !self.shows(found)) {
+        // A reply that only says that it worked shows nothing.
+        let reply = self.operation.reply.as_ref().filter(|reply| {
+            let members = reply.members().filter(|members| !members.is_empty());
+            !members.is_some_and(|members| members.keys().all(|name| is_outcome(name)))
+        });
+        let shown = reply.is_some();
+        if found.uses.is_some() || (shown && !self.shows(found)) {
             return false;
         }
         // Where it does not show the record, only its verb tells what it is about.
-        let shown = self.operation.reply.is_some();
         let in_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
         let mut set = if shown { self.given_to(&found.name, |doc| !in_path(doc)) } else { IndexMap::new() };
         let said: Vec<String> = set.keys().cloned().collect();
@@ -129,11 +135,13 @@ impl Act<'_> {
     fn phrase_act(&mut self, of: usize, verb: &str, said: &[String]) {
         let found = self.collection(of);
         let parameters = &self.api.parameters;
+        let tells =
+            |name: &str, own: &FieldDoc| !fakes::is_anything(own) && !phrases::says_nothing(name, own);
         let named = |optional: bool| -> Vec<String> {
             let sent = parameters.iter().filter(|(name, doc)| {
                 doc.place != Some(Place::Path)
                     && doc.optional == optional
-                    && (!optional || self.field(&found.name, name).is_none_or(|own| !fakes::is_anything(own)))
+                    && (!optional || self.field(&found.name, name).is_none_or(|own| tells(name, own)))
                     && said.iter().any(|field| plain(field) == plain(name))
             });
             sent.map(|(name, _)| name.clone()).collect()

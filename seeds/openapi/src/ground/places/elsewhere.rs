@@ -40,6 +40,39 @@ impl Places {
         (0..found.parts.len()).filter(is_first).filter_map(|at| found.parts.get(at)?.key()).collect()
     }
 
+    /// Whether the keys in a path, and those that have one value, are all that a collection's own path names.
+    fn is_named_by(&self, found: &Collection, known: &[&str]) -> bool {
+        let firsts = self.firsts(found);
+        let is_known = |key: &&str| known.contains(key) || self.is_constant(key) || firsts.contains(key);
+        keys(&found.parts).iter().all(is_known)
+    }
+
+    /// Finds what is made at paths that open none of it, and looks like what other places open: `POST /user/repos` beside
+    /// `/repos/{owner}/{repo}`.
+    pub(super) fn find_made_elsewhere(&mut self) {
+        // What only takes a key of what is there makes nothing: `POST /me/player/queue?track_id=`.
+        let makes =
+            |found: &Collection| found.made && found.sent.is_some() && found.item.is_none() && !found.single;
+        let of = |(path, found): (&String, &Collection)| {
+            let index = self.kind(found.record.as_ref()?, &found.noun)?;
+            let (other, known) = self.all.get_index(index).filter(|(other, _)| *other != path)?;
+            let is_own = self.guesses.guess("made", path, Strength::Likeness, 2) == 1;
+            let is_named = self.is_named_by(known, &keys(&found.parts));
+            (is_named && !is_own).then(|| (path.clone(), other.clone()))
+        };
+        let found: Vec<(String, String)> =
+            self.all.iter().filter(|(_, found)| makes(found)).filter_map(of).collect();
+        for (path, other) in found {
+            if let Some(found) = self.all.get_mut(&path) {
+                found.made = false;
+            }
+            if let Some(known) = self.all.get_mut(&other) {
+                known.made = true;
+            }
+            self.made_elsewhere.insert(path, other);
+        }
+    }
+
     /// Whether what a place shows may be the records of another: they have the same schema, or share half of its members.
     pub(super) fn is_alike(&self, own: Option<usize>, other: &Collection) -> bool {
         let Some(own) = own.and_then(|own| self.all[own].record.as_ref()) else { return true };
@@ -93,10 +126,7 @@ impl Places {
             let known = keys(parts);
             let index =
                 self.kind(item, noun).filter(|_| own.is_none_or(|own| own.item.is_none() && !own.made))?;
-            let other = &self.all[index];
-            let firsts = self.firsts(other);
-            let is_known = |key: &&str| known.contains(key) || self.is_constant(key) || firsts.contains(key);
-            keys(&other.parts).iter().all(is_known).then_some(index)
+            self.is_named_by(&self.all[index], &known).then_some(index)
         };
         let found = self.same_elsewhere(parts).or_else(same).or_else(said).or_else(alike)?;
         // What is made elsewhere names what it is listed below.
@@ -150,6 +180,9 @@ impl Places {
     /// those records stand below (`POST /threads/runs` beside `/threads/{thread_id}/runs`).
     pub(in crate::ground) fn made_in(&self, parts: &[Part]) -> Option<usize> {
         let Some(Part::Text(last)) = parts.last() else { return None };
+        if let Some(other) = self.made_elsewhere.get(&form(parts)) {
+            return self.all.get_index_of(other);
+        }
         let beside = || {
             if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.listed) {
                 return None;

@@ -16,6 +16,10 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         let Some(member) = places.listed_of(&parts, item).filter(|_| ends_with_word(&parts)) else {
             continue;
         };
+        // What is made there is put nowhere.
+        if places.made_elsewhere.contains_key(&form(&parts)) {
+            continue;
+        }
         // Whose records say themselves where they belong are not put there.
         let above = places.above(&parts, member).last().and_then(|above| above.of);
         if above.is_some() && above == places.owners_of(member) {

@@ -88,8 +88,15 @@ impl Kinds {
         match found.as_slice() {
             [(_, _, only)] => Some(&only.path),
             // The next is clearly less alike, or of another name.
-            [(called, most, first), (other, next, _), ..] => {
-                (called > other || most * 3 > next * 4).then_some(&*first.path)
+            [(called, most, first), (other, next, _), ..] if called > other || most * 3 > next * 4 => {
+                Some(&first.path)
+            }
+            // Of those that are called alike the others end with the path of one: `/teams/{}/repos/{}` of `/repos/{}`.
+            [(called, ..), ..] => {
+                let alike: Vec<&Entity> =
+                    found.iter().filter(|(other, ..)| other == called).map(|(.., entity)| *entity).collect();
+                let is_root = |one: &&&Entity| alike.iter().all(|other| other.path.ends_with(&one.path));
+                alike.iter().find(is_root).map(|root| &*root.path)
             }
             [] => None,
         }

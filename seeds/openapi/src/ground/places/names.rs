@@ -1,5 +1,7 @@
 //! The names of places.
 
+use std::collections::HashMap;
+
 use diorama_seeds::contract::{noun, plain};
 
 use super::paths::{parts, spelt};
@@ -38,11 +40,14 @@ impl Places {
 
     /// What only holds things is called as they are: a `template list` is a template, where nothing else is one.
     pub(super) fn shorten_labels(&mut self) {
-        let labels: Vec<String> = self.all.values().map(|found| found.label.clone()).collect();
-        for found in self.all.values_mut() {
-            let short = contained(&found.label);
-            if short != found.label && labels.iter().all(|label| label != short) {
-                found.label = short.to_owned();
+        let shorts: Vec<String> = self.all.values().map(|found| contained(&found.label).to_owned()).collect();
+        let mut uses: HashMap<&str, usize> = HashMap::new();
+        for short in &shorts {
+            *uses.entry(short.as_str()).or_default() += 1;
+        }
+        for (found, short) in self.all.values_mut().zip(&shorts) {
+            if uses.get(short.as_str()) == Some(&1) {
+                found.label.clone_from(short);
             }
         }
     }

@@ -129,7 +129,7 @@ pub(in crate::ground) fn noun_said(record: &Shape) -> Option<String> {
 }
 
 /// The record that a reply shows.
-pub(super) fn find_shown(operation: &Operation) -> Option<&Shape> {
+pub(in crate::ground) fn find_shown(operation: &Operation) -> Option<&Shape> {
     match views::view(operation.reply.as_ref()?, true, false) {
         View::Record(shape) => Some(shape.fullest_object()).filter(|shape| shape.members().is_some()),
         _ => None,

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use diorama_seeds::contract::{key_name, noun, plain};
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use super::{Collection, Part, Places, form};
@@ -22,16 +23,13 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     for reply in operations.iter().filter_map(|operation| operation.reply.as_ref()) {
         names(reply, "", &mut told, 0);
     }
+    name_first_parts(places, operations);
     for operation in operations {
         let parts = places.parts(operation);
         for (at, part) in parts.iter().enumerate() {
             let Part::Key(name) = part else { continue };
             let path = form(parts.get(..=at).unwrap_or_default());
             if places.values.contains_key(&path) {
-                continue;
-            }
-            if places.is_first_part(&parts, at) {
-                places.values.insert(path, (identifier(name), Vec::new()));
                 continue;
             }
             if places.is_known(&parts, at, name) {
@@ -54,6 +52,29 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
                         .or_insert_with(|| only_named(name, &stem, shape));
                 }
             }
+        }
+    }
+}
+
+/// Names the first parts of keys of two: of the names that paths have for one, the one of which records show a member.
+fn name_first_parts(places: &mut Places, operations: &[Operation]) {
+    let mut names: IndexMap<String, IndexSet<String>> = IndexMap::new();
+    for operation in operations {
+        let parts = places.parts(operation);
+        for (at, part) in parts.iter().enumerate() {
+            if let Some(name) = part.key().filter(|_| places.is_first_part(&parts, at)) {
+                let path = form(parts.get(..=at).unwrap_or_default());
+                names.entry(path).or_default().insert(name.to_owned());
+            }
+        }
+    }
+    for (path, names) in names {
+        let record = places.all.get(&path).and_then(|found| found.record.as_ref()?.members());
+        let shows = |name: &&String| {
+            record.is_some_and(|members| members.keys().any(|shown| plain(shown) == plain(name)))
+        };
+        if let Some(name) = names.iter().find(shows).or_else(|| names.first()) {
+            places.values.insert(path, (identifier(name), Vec::new()));
         }
     }
 }

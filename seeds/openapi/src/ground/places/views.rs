@@ -74,6 +74,7 @@ impl Places {
         };
         self.shortest(|index, found| {
             index != at
+                && found.parts.len() <= own.parts.len()
                 && found.noun == *wanted
                 && !found.single
                 && (found.listed || found.made)

@@ -30,6 +30,7 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
     }
     let code = match found.key_shape.format.as_deref() {
         Some("snowflake") => Some("1#################".to_owned()),
+        _ if is_name(found) => Some(NAMES.to_owned()),
         _ => found.key_shape.pattern.as_deref().and_then(code_of),
     };
     // A key that is a name of its own kind is made as such names are.
@@ -41,11 +42,44 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
         });
     let fake = match (code, by_name) {
         (Some(code), _) => json!({"provider": "code", "format": code}),
-        (None, Some(made)) => json!(made),
+        (None, Some("domain_name")) => json!({"provider": "code", "format": format!("{NAMES}.example.com")}),
+        (None, Some(_)) => json!({"provider": "code", "format": NAMES}),
         (None, None) => made_code(found),
     };
-    let fake = of_length(&found.key_shape).filter(|_| found.key_shape.pattern.is_none()).unwrap_or(fake);
+    let is_named =
+        fake.get("format").is_some_and(|format| format == NAMES) && is_long_enough(&found.key_shape);
+    let fake = of_length(&found.key_shape)
+        .filter(|_| found.key_shape.pattern.is_none() && !is_named)
+        .unwrap_or(fake);
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
+}
+
+/// How names are made that callers choose: `amber-canyon`.
+const NAMES: &str = "{w}-{w}";
+/// Characters of the shortest and of the longest of these.
+const NAME_CHARS: (u32, u32) = (9, 15);
+
+/// Whether a key is a name that callers choose, and of no form that forbids one in words.
+fn is_name(found: &Collection) -> bool {
+    let shape = &found.key_shape;
+    let is_called = words(&found.key).last().is_some_and(|last| last == "name");
+    let fits = |pattern: &String| {
+        let schema = json!({"type": "string", "pattern": pattern});
+        ["amber-atlas", "juniper-kestrel"]
+            .iter()
+            .all(|name| Schemas::default().check(&schema, &json!(name), Side::Reply).is_ok())
+    };
+    is_called
+        && shape.format.is_none()
+        && shape.samples.is_empty()
+        && provider_of_field(&found.key, true).is_none()
+        && is_long_enough(shape)
+        && shape.pattern.as_ref().is_none_or(fits)
+}
+
+/// Whether a key may be as short and as long as names are.
+fn is_long_enough(shape: &Shape) -> bool {
+    shape.min_length.unwrap_or(0) <= NAME_CHARS.0 && shape.max_length.unwrap_or(u32::MAX) >= NAME_CHARS.1
 }
 
 /// How keys that are text are written where nothing says more.
@@ -57,12 +91,15 @@ fn made_code(found: &Collection) -> Json {
     }
     let last = words(&found.key).pop().unwrap_or_default();
     let is_free = found.key_shape.format.is_none();
-    if is_free && ["code", "token", "key", "hash"].contains(&last.as_str()) {
+    if is_free && ["code", "token", "key", "hash", "arn"].contains(&last.as_str()) {
         return code("{A}{xx}#{A}#{xx}{A}#");
+    }
+    if is_free && ["version", "revision"].contains(&last.as_str()) {
+        return code("#.##");
     }
     if is_free && !is_id(&found.key) {
         // A login or a slug is made of words.
-        return code(&format!("{}-####", label(&found.name).to_lowercase().replace(' ', "-")));
+        return code(NAMES);
     }
     let plain = Shape { kind: Kind::String, nullable: false, pattern: None, ..found.key_shape.clone() };
     match fakes::field("id", &plain, Span::USUAL, 0).fake {
@@ -150,5 +187,34 @@ pub(super) fn keep_ids(places: &Places, all: &mut IndexMap<String, ResourceDoc>)
             let kept = FieldDoc { kind: Some(kind), optional: true, fake: Some(fake), ..FieldDoc::default() };
             doc.fields.insert(field, kept);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_callers_choose_are_made_of_words() {
+        let check = |parameter: &str, schema: Json, expect: bool| {
+            let parameters = json!([{"name": parameter, "in": "path", "required": true, "schema": schema}]);
+            let game =
+                json!({"type": "object", "properties": {parameter: schema, "genre": {"type": "string"}}});
+            let reply =
+                json!({"200": {"description": "ok", "content": {"application/json": {"schema": game}}}});
+            let get = json!({"operationId": "GetGame", "parameters": parameters, "responses": reply});
+            let paths = json!({format!("/games/{{{parameter}}}"): {"get": get}});
+            let info = json!({"title": "Games", "version": "1"});
+            let root = json!({"openapi": "3.0.0", "info": info, "paths": paths}).to_string();
+            let read = crate::import("games.json", root.as_bytes(), &Default::default()).unwrap();
+            let resource = &read.doc.resources["game"];
+            let fake = resource.fields[&resource.key].fake.clone().unwrap_or_default();
+            assert_eq!(fake["format"] == NAMES, expect, "{parameter}: {fake}");
+        };
+        check("GameName", json!({"type": "string", "pattern": "^[a-zA-Z0-9-]+$"}), true);
+        check("GameName", json!({"type": "string"}), true);
+        check("GameName", json!({"type": "string", "pattern": "^[0-9]{4}$"}), false);
+        check("GameName", json!({"type": "string", "maxLength": 8}), false);
+        check("game_id", json!({"type": "string"}), false);
     }
 }

@@ -1,51 +1,8 @@
 //! What clients of services do, on small documents that say it as those of the services do.
 
-#![allow(clippy::expect_used, reason = "a test may end this way")]
-
-use std::sync::Arc;
-
-use diorama_engine::{Base, Reply, State, apply};
-use diorama_import::choose_guesses;
-use diorama_openapi::{Draft, ImportOptions, NoFiles};
-use diorama_seeds::materialise::Source;
-use diorama_seeds::task::Call;
 use serde_json::{Value as Json, json};
 
-/// A session of a document's world.
-struct Session {
-    base: Arc<Base>,
-    state: State,
-    given: Json,
-}
-
-impl Session {
-    fn new(paths: &str, schemas: &str) -> Self {
-        let text = format!(
-            "openapi: 3.2.0\ninfo: {{title: Desk, version: '1'}}\nservers: [{{url: 'https://desk.example'}}]\npaths:\n{paths}\ncomponents: {{schemas: {{{schemas}}}}}\n"
-        );
-        let draft = Draft::read("desk.yaml", text.as_bytes(), &ImportOptions::default(), &NoFiles)
-            .expect("a document");
-        let imported = choose_guesses(&draft).expect("a world");
-        let given =
-            serde_json::to_value(&imported.doc.domain.as_ref().expect("a domain").given).expect("JSON");
-        let made = Source::new(imported.doc).expect("a source").materialise(0).expect("a world");
-        let base = Base::new(made.world).expect("a base");
-        let state = State::initial(&base, 7);
-        Self { base, state, given }
-    }
-
-    fn reply(&mut self, api: &str, arguments: Json) -> Reply {
-        let arguments = arguments.as_object().cloned().expect("an object");
-        let applied = apply(&self.base, &self.state, &Call { api: api.to_owned(), arguments });
-        self.state = applied.state;
-        applied.reply
-    }
-
-    fn call(&mut self, api: &str, arguments: Json) -> (u16, Json) {
-        let reply = self.reply(api, arguments);
-        (reply.status, reply.json_tree(&self.base.world().zone))
-    }
-}
+use super::session::Session;
 
 const BODY: &str =
     "requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/";

@@ -1,0 +1,102 @@
+//! Whether a reply agrees with the call that it answers: what both carry under one name is the same.
+
+use diorama_seeds::contract::plain;
+use diorama_seeds::model::{ApiId, BehaviourKind, World};
+use serde_json::{Map, Value as Json};
+
+/// Names that each object may have: on an item they are its own.
+const OWN_NAMES: [&str; 12] =
+    ["id", "key", "uuid", "guid", "sid", "code", "number", "token", "slug", "name", "title", "type"];
+/// Objects inside each other that are looked into.
+const MAX_DEPTH: u32 = 2;
+
+/// Returns true if a reply shows another value than its call was sent, under the same name. Of items of lists, only their own members
+/// count; of what a call makes, its key is its own: `POST /jobs/{id}/lines` shows the id of the line.
+pub(crate) fn echoes_other_value(
+    arguments: &Map<String, Json>,
+    reply: &Json,
+    world: &World,
+    api: Option<ApiId>,
+) -> bool {
+    let made = match api.map(|api| &world.api(api).behaviour.kind) {
+        Some(BehaviourKind::Create { resource, .. }) => {
+            let made = world.resource(*resource);
+            Some(plain(&made.field(made.key).name))
+        }
+        _ => None,
+    };
+    echoes(arguments, reply, made.as_deref())
+}
+
+fn echoes(arguments: &Map<String, Json>, reply: &Json, made: Option<&str>) -> bool {
+    let sent: Vec<(String, &Json)> = arguments
+        .iter()
+        .filter(|(_, value)| is_scalar(value))
+        .map(|(name, value)| (plain(name), value))
+        .filter(|(name, _)| Some(name.as_str()) != made)
+        .collect();
+    !sent.is_empty() && differs(&sent, reply, 0, false)
+}
+
+fn differs(sent: &[(String, &Json)], shown: &Json, depth: u32, is_item: bool) -> bool {
+    match shown {
+        Json::Object(members) => members.iter().any(|(name, value)| match value {
+            Json::Object(_) | Json::Array(_) => {
+                !is_item && depth < MAX_DEPTH && differs(sent, value, depth + 1, false)
+            }
+            _ if is_scalar(value) => {
+                let name = plain(name);
+                // The id of what stands deeper is another's.
+                let is_own = (is_item || depth > 0) && OWN_NAMES.contains(&name.as_str());
+                !is_own && sent.iter().any(|(own, sent)| *own == name && !is_same(sent, value))
+            }
+            _ => false,
+        }),
+        Json::Array(items) => items.iter().any(|item| item.is_object() && differs(sent, item, depth, true)),
+        _ => false,
+    }
+}
+
+fn is_scalar(value: &Json) -> bool {
+    matches!(value, Json::String(_) | Json::Number(_) | Json::Bool(_))
+}
+
+/// Returns true if two values say the same, whatever their type: `4` and `"4"`, a day and a time on it, a text and a part of it.
+fn is_same(sent: &Json, shown: &Json) -> bool {
+    if let (Some(sent), Some(shown)) = (sent.as_f64(), shown.as_f64()) {
+        return (sent - shown).abs() < f64::EPSILON * sent.abs().max(1.0);
+    }
+    let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_lowercase);
+    let (sent, shown) = (text(sent), text(shown));
+    shown.contains(&sent) || sent.contains(&shown) && !shown.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_call_and_reply_carry_is_the_same() {
+        let check = |arguments: Json, reply: Json, expect: bool| {
+            assert_eq!(echoes(arguments.as_object().unwrap(), &reply, None), expect, "{reply}");
+        };
+        check(json!({"orgID": "a"}), json!({"orgId": "a", "id": "z"}), false);
+        check(json!({"orgID": "a"}), json!({"org_id": "b"}), true);
+        check(json!({"order_id": 4}), json!({"order": {"order_id": "4"}}), false);
+        check(json!({"order_id": 4}), json!({"lines": [{"order_id": 4}, {"order_id": 5}]}), true);
+        check(json!({"status": "open"}), json!([{"status": "OPEN"}, {"status": "closed"}]), true);
+        check(json!({"day": "2026-03-02"}), json!({"day": "2026-03-02T08:00:00Z"}), false);
+        // What is made has the name that it was given; what a list shows has names of its own.
+        check(json!({"name": "Oslo"}), json!({"name": "Bergen"}), true);
+        check(json!({"name": "Oslo"}), json!({"items": [{"name": "Bergen"}]}), false);
+        // What stands inside an item is about something else.
+        check(json!({"org_id": "a"}), json!({"users": [{"labels": [{"org_id": "b"}]}]}), false);
+        check(json!({"id": "a"}), json!([{"id": "b"}]), false);
+        check(json!({"id": "a"}), json!({"id": "b"}), true);
+        let of_made =
+            |reply: Json| echoes(json!({"id": "a", "size": 2}).as_object().unwrap(), &reply, Some("id"));
+        assert!(!of_made(json!({"id": "b", "size": 2})) && of_made(json!({"id": "b", "size": 3})));
+    }
+}

@@ -1,0 +1,193 @@
+//! Operations of dotted names on what stands below the record that a parameter names: `conversations.archive` and `conversations.history` of a
+//! channel, `chat.postMessage` into it, `chat.delete` of one of its messages.
+
+use std::collections::HashMap;
+
+use diorama_seeds::contract::plain;
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::said::{Deed, KEYS, Said, VERBS, given, one, plural_of, takes};
+use crate::document::Operation;
+use crate::shape::{Kind, Shape};
+use crate::views::{self, View, has_page};
+use crate::words::words;
+
+/// What an operation is read as: its method and path.
+type Read = Option<(String, String)>;
+
+/// A list below a record.
+struct Listed {
+    /// The words of the noun of its items.
+    noun: Vec<String>,
+    /// An item, with its members.
+    item: Shape,
+}
+
+/// A record that parameters name.
+struct Owner {
+    /// The path of one, with its parameter.
+    path: String,
+    key: String,
+}
+
+/// Reads those that are not read yet. `keys` are the parameters of the records that are shown, by noun.
+pub(super) fn read(
+    operations: &mut [Operation],
+    all: &[Option<Said>],
+    keys: &HashMap<String, String>,
+    read: &mut [Read],
+) {
+    let owners = owners(all, keys);
+    // What a record is asked for is listed below it, and what else is done to it is done there.
+    let mut lists: IndexMap<String, Vec<Listed>> = IndexMap::new();
+    for ((operation, said), read) in operations.iter().zip(all).zip(read.iter_mut()) {
+        let Some(said) = said.as_ref().filter(|said| said.is_dotted && read.is_none()) else { continue };
+        let Some(owner) = owner_of(operation, said, &owners) else { continue };
+        let is_own = *owner.0 == one(&said.noun);
+        let path = &owner.1.path;
+        if operation.method == "GET" {
+            let Some((name, item)) = items(operation) else { continue };
+            let noun = if is_own { words(&name) } else { said.noun.clone() };
+            *read = Some(("GET".to_owned(), format!("{path}/{}", plural_of(&noun))));
+            lists.entry(path.clone()).or_default().push(Listed { noun, item });
+        } else if let ([verb], true, None) = (said.verb.as_slice(), is_own, said.deed) {
+            *read = Some(("POST".to_owned(), format!("{path}/{verb}")));
+        }
+    }
+    let groups = groups(operations, all, &owners, &lists);
+    let keys = item_keys(operations, all, &owners, &lists, &groups);
+    for ((operation, said), read) in operations.iter_mut().zip(all).zip(read.iter_mut()) {
+        let Some(said) = said.as_ref().filter(|said| said.is_dotted && read.is_none()) else { continue };
+        let Some((owner, listed, deed)) = write_of(operation, said, &owners, &lists, &groups) else {
+            continue;
+        };
+        let collection = format!("{}/{}", owner.path, plural_of(&listed.noun));
+        let key = keys.get(&collection).filter(|key| takes(operation, key)).cloned();
+        let item = key.as_ref().map(|key| format!("{collection}/{{{key}}}"));
+        let method = match deed {
+            Deed::Make => "POST",
+            Deed::Show => "GET",
+            Deed::Change => "PATCH",
+            Deed::Remove => "DELETE",
+            Deed::List | Deed::Put => continue,
+        };
+        let path = if deed == Deed::Make { Some(collection) } else { item };
+        *read = path.map(|path| (method.to_owned(), path));
+        if let Some(key) = key.filter(|_| read.is_some()) {
+            take_texts(operation, &key, &listed.item);
+        }
+    }
+}
+
+/// The records that parameters name, by the nouns that they are shown under.
+fn owners(all: &[Option<Said>], keys: &HashMap<String, String>) -> IndexMap<String, Owner> {
+    let shown = all.iter().flatten().filter(|said| said.is_dotted && said.deed == Some(Deed::Show));
+    let owner = |said: &Said| {
+        let noun = one(&said.noun);
+        let key = keys.get(&noun)?.clone();
+        // A bare key names whatever is meant.
+        (!KEYS.contains(&plain(&key).as_str()))
+            .then(|| (noun, Owner { path: format!("{}/{{{key}}}", said.collection()), key }))
+    };
+    shown.filter_map(owner).collect()
+}
+
+/// The record that an operation is about: of its own noun, or another that a parameter names.
+fn owner_of<'o>(
+    operation: &Operation,
+    said: &Said,
+    owners: &'o IndexMap<String, Owner>,
+) -> Option<(&'o String, &'o Owner)> {
+    let own = owners.get_key_value(&one(&said.noun)).filter(|(_, owner)| takes(operation, &owner.key));
+    own.or_else(|| owners.iter().find(|(_, owner)| takes(operation, &owner.key)))
+}
+
+/// The list that a read shows: the name of its member, and an item.
+fn items(operation: &Operation) -> Option<(String, Shape)> {
+    match views::view(operation.reply.as_ref()?, false, has_page(operation)) {
+        View::List(list) if !list.items.is_empty() => Some((list.items.to_owned(), list.item.clone())),
+        _ => None,
+    }
+}
+
+/// What a write does to which list below which record. `chat.delete` is about what the group `chat` makes by name
+/// (`chat.postMessage`).
+fn write_of<'l>(
+    operation: &Operation,
+    said: &Said,
+    owners: &'l IndexMap<String, Owner>,
+    lists: &'l IndexMap<String, Vec<Listed>>,
+    groups: &HashMap<String, String>,
+) -> Option<(&'l Owner, &'l Listed, Deed)> {
+    let (_, owner) = owner_of(operation, said, owners)?;
+    let (deed, noun) = match (said.deed, said.verb.as_slice()) {
+        (Some(deed), _) => {
+            let own = one(&said.noun);
+            (deed, groups.get(&own).cloned().unwrap_or(own))
+        }
+        (None, [verb, noun @ ..]) => (*VERBS.get(verb.as_str())?, one(noun)),
+        _ => return None,
+    };
+    let listed = lists.get(&owner.path)?.iter().find(|listed| one(&listed.noun) == noun)?;
+    Some((owner, listed, deed))
+}
+
+/// By the noun of a group of operations that nothing shows, the noun of what it makes: `message` for `chat`.
+fn groups(
+    operations: &[Operation],
+    all: &[Option<Said>],
+    owners: &IndexMap<String, Owner>,
+    lists: &IndexMap<String, Vec<Listed>>,
+) -> HashMap<String, String> {
+    let none = HashMap::new();
+    let made = operations.iter().zip(all).filter_map(|(operation, said)| {
+        let said = said.as_ref().filter(|said| said.is_dotted && said.deed.is_none())?;
+        let (_, listed, deed) = write_of(operation, said, owners, lists, &none)?;
+        (deed == Deed::Make).then(|| (one(&said.noun), one(&listed.noun)))
+    });
+    made.collect()
+}
+
+/// By the path of a list, the parameter that names its items: what a removal names besides the record above, and an item shows.
+fn item_keys(
+    operations: &[Operation],
+    all: &[Option<Said>],
+    owners: &IndexMap<String, Owner>,
+    lists: &IndexMap<String, Vec<Listed>>,
+    groups: &HashMap<String, String>,
+) -> HashMap<String, String> {
+    let keys = operations.iter().zip(all).filter_map(|(operation, said)| {
+        let said = said.as_ref().filter(|said| said.is_dotted)?;
+        let (owner, listed, deed) = write_of(operation, said, owners, lists, groups)?;
+        let is_shown = |name: &str| listed.item.first_object().member(name).is_some();
+        let mut named = given(operation)
+            .into_iter()
+            .filter(|(name, shape, _)| **name != owner.key && shape.kind != Kind::Boolean && is_shown(name));
+        let (key, ..) = named.next().filter(|_| deed == Deed::Remove && named.next().is_none())?;
+        Some((format!("{}/{}", owner.path, plural_of(&listed.noun)), key.clone()))
+    });
+    keys.collect()
+}
+
+/// A key that records show as a text is sent as one, whatever an operation says of it.
+fn take_texts(operation: &mut Operation, key: &str, item: &Shape) {
+    let is_text = item.first_object().member(key).is_some_and(Shape::is_text);
+    let is_number = |shape: &Shape| matches!(shape.kind, Kind::Number | Kind::Integer);
+    if !is_text {
+        return;
+    }
+    for known in operation.parameters.iter_mut().filter(|known| known.name == key && is_number(&known.shape))
+    {
+        known.shape.kind = Kind::String;
+    }
+    if let Some(Kind::Object(members)) = operation.body.as_mut().map(|body| &mut body.kind)
+        && let Some(member) = members.get_mut(key).filter(|member| is_number(&member.shape))
+    {
+        member.shape.kind = Kind::String;
+        let said = operation.request.as_mut().and_then(|request| request.pointer_mut("/properties"));
+        if let Some(Json::Object(members)) = said {
+            members.insert(key.to_owned(), json!({"type": "string"}));
+        }
+    }
+}

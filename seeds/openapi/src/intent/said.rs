@@ -1,0 +1,170 @@
+//! The verb by which a path calls its operation, what it is done to, and the parameter that names it.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use diorama_seeds::contract::{key_name, plain};
+
+use crate::document::Operation;
+use crate::shape::Shape;
+use crate::words::{is_plural, plural, singular, words};
+
+/// What is done, by the verbs that name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    List,
+    Show,
+    Make,
+    Put,
+    Change,
+    Remove,
+}
+
+/// Verbs, with what they do.
+pub(super) static VERBS: LazyLock<HashMap<&'static str, Deed>> = LazyLock::new(|| {
+    let lines = include_str!("../data/verbs.txt").lines().filter(|line| !line.starts_with('#'));
+    let deeds = lines.filter_map(|line| line.split_once(": ")).filter_map(|(done, verbs)| {
+        let deed = match done {
+            "list" => Deed::List,
+            "show" => Deed::Show,
+            "make" => Deed::Make,
+            "put" => Deed::Put,
+            "change" => Deed::Change,
+            "remove" => Deed::Remove,
+            _ => return None,
+        };
+        Some(verbs.split_whitespace().map(move |verb| (verb, deed)))
+    });
+    deeds.flatten().collect()
+});
+
+/// The endings of names of keys, the likeliest first.
+pub(super) const KEYS: [&str; 6] = ["id", "arn", "identifier", "name", "key", "uuid"];
+
+/// A verb and what it is done to, in the path of an operation.
+pub(super) struct Said {
+    /// Nothing for a verb that only its own noun has: `conversations.archive`.
+    pub(super) deed: Option<Deed>,
+    pub(super) verb: Vec<String>,
+    /// Words of the noun.
+    pub(super) noun: Vec<String>,
+    /// The path before it.
+    pub(super) before: String,
+    /// The verb stands behind a dot: `users.info`.
+    pub(super) is_dotted: bool,
+}
+
+impl Said {
+    /// The path of the collection of its noun.
+    pub(super) fn collection(&self) -> String {
+        format!("{}/{}", self.before, plural_of(&self.noun))
+    }
+}
+
+/// By noun, the parameters that name the records which operations show.
+pub(super) fn keys(operations: &[Operation], all: &[Option<Said>]) -> HashMap<String, String> {
+    let shown = operations.iter().zip(all).filter_map(|(operation, said)| {
+        let said = said.as_ref().filter(|said| said.deed == Some(Deed::Show))?;
+        let noun = one(&said.noun);
+        // A parameter that need not be sent is a key where others of the noun take it, too.
+        let uses = |name: &String| {
+            let same = |(operation, other): (&Operation, &Option<Said>)| {
+                other.as_ref().is_some_and(|other| one(&other.noun) == noun) && takes(operation, name)
+            };
+            operations.iter().zip(all).filter(|both| same(*both)).count() > 1
+        };
+        let found = key(operation, said).or_else(|| shown_key(operation, said).filter(uses))?;
+        Some((noun, found))
+    });
+    // The first of a noun counts.
+    shown.collect::<Vec<_>>().into_iter().rev().collect()
+}
+
+/// The verb by which a path calls its operation: `/users.list`, `/ListUsers`, `/?Action=ListUsers`.
+pub(super) fn said(operation: &Operation) -> Option<Said> {
+    let (before, last) = operation.path.rsplit_once('/')?;
+    if operation.path.contains('{') && last.contains('{') {
+        return None;
+    }
+    let chosen = operation.chosen_by.values().find(|value| !value.is_empty());
+    let (before, last) = match chosen {
+        Some(value) => (operation.path.trim_end_matches('/'), value.rsplit('.').next().unwrap_or(value)),
+        None => (before, last),
+    };
+    let before = before.to_owned();
+    if let (None, Some((noun, verb))) = (chosen, last.rsplit_once('.')) {
+        let (verb, noun) = (words(verb), words(noun));
+        let deed = match verb.as_slice() {
+            [verb] => VERBS.get(verb.as_str()).copied(),
+            _ => None,
+        };
+        let is_said = !noun.is_empty() && !verb.is_empty();
+        return is_said.then_some(Said { deed, verb, noun, before, is_dotted: true });
+    }
+    let all = words(last);
+    let (first, noun) = all.split_first().filter(|(_, noun)| !noun.is_empty())?;
+    let deed = Some(*VERBS.get(first.as_str())?);
+    Some(Said { deed, verb: vec![first.clone()], noun: noun.to_vec(), before, is_dotted: false })
+}
+
+/// The scalars that an operation takes: their names, and whether they must be sent.
+pub(super) fn given(operation: &Operation) -> Vec<(&String, &Shape, bool)> {
+    let members = operation.body.as_ref().and_then(|body| body.first_object().members());
+    let of_body = members.into_iter().flatten().map(|(name, member)| (name, &member.shape, member.required));
+    let of_query = operation.parameters.iter().map(|known| (&known.name, &known.shape, known.required));
+    of_query.chain(of_body).filter(|(_, shape, _)| shape.is_scalar()).collect()
+}
+
+pub(super) fn takes(operation: &Operation, name: &str) -> bool {
+    given(operation).iter().any(|(known, ..)| *known == name)
+}
+
+/// The parameter that has the name of the object which a reply shows: `channel` of `{"ok": true, "channel": {"id": ..}}`.
+fn shown_key(operation: &Operation, said: &Said) -> Option<String> {
+    let reply = operation.reply.as_ref().filter(|_| said.is_dotted)?.first_object().members()?;
+    let is_shown = |name: &str| {
+        let shown = reply.iter().find(|(shown, _)| plain(shown) == plain(name));
+        shown.is_some_and(|(_, member)| member.shape.first_object().members().is_some())
+    };
+    given(operation).into_iter().map(|(name, ..)| name).find(|name| is_shown(name)).cloned()
+}
+
+/// The parameter or member of the body that names the record: `id`, `appMonitorId`, `Name`.
+pub(super) fn key(operation: &Operation, said: &Said) -> Option<String> {
+    let noun: String = one(&said.noun);
+    let last = said.noun.last().map(|last| singular(last)).unwrap_or_default();
+    let given = given(operation);
+    let named = |wanted: &str| given.iter().find(|(name, _, required)| *required && plain(name) == wanted);
+    let wanted =
+        KEYS.iter().flat_map(|key| [format!("{noun}{key}"), format!("{last}{key}"), (*key).to_owned()]);
+    let bare = [noun.clone(), last.clone()];
+    let mut wanted = wanted.chain(bare);
+    let found = wanted.find_map(|wanted| named(&wanted));
+    // All that must be said is a key.
+    let only = || {
+        let mut required = given.iter().filter(|(.., required)| *required);
+        let first = required.next().filter(|(name, ..)| key_name(name).is_some())?;
+        required.next().is_none().then_some(first)
+    };
+    found.or_else(only).map(|(name, ..)| (*name).clone())
+}
+
+pub(super) fn many(noun: &[String]) -> bool {
+    noun.last().is_some_and(|last| is_plural(last))
+}
+
+/// A noun in the singular and in plain letters.
+pub(super) fn one(noun: &[String]) -> String {
+    let (last, before) = match noun.split_last() {
+        Some((last, before)) => (singular(last), before.concat()),
+        None => (String::new(), String::new()),
+    };
+    format!("{before}{last}")
+}
+
+/// A noun as the segment of a path.
+pub(super) fn plural_of(noun: &[String]) -> String {
+    let Some((last, before)) = noun.split_last() else { return String::new() };
+    let last = if is_plural(last) { last.clone() } else { plural(last) };
+    before.iter().map(String::as_str).chain([last.as_str()]).collect::<Vec<_>>().join("_")
+}

@@ -1,0 +1,156 @@
+//! What people ask of a member of a record and how it is told, by its name and the kind of its values.
+
+use std::sync::LazyLock;
+
+use crate::words::words;
+
+/// The meanings, one a line.
+const MEANINGS: &str = include_str!("../data/meanings.txt");
+
+/// The kind of a member's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    /// One of a few words.
+    Word,
+    /// What a maker of its own writes: a city, an email address.
+    Text,
+    /// The name of a person.
+    Person,
+    /// A number without a unit.
+    Number,
+    /// A number with a unit.
+    Measure,
+    /// A day, a time, or both.
+    Moment,
+    /// Yes or no.
+    Flag,
+}
+
+/// A line of the table.
+#[derive(Debug)]
+struct Line {
+    values: Values,
+    names: Vec<Name>,
+    whole: Meaning,
+    /// What is said of a member of which the name has more words: questions and statements that name it.
+    part: Option<Meaning>,
+}
+
+/// Questions and statements for members of some names.
+#[derive(Clone, Debug)]
+pub(super) struct Meaning {
+    /// Questions: `{it}` is the record, `{noun}` the member in words.
+    pub(super) asks: Vec<&'static str>,
+    /// Statements: `{value}` is the value. Of yes or no one for each.
+    pub(super) says: Vec<&'static str>,
+    /// What is said of things before a moment: `created` on 5 March.
+    pub(super) participle: Option<&'static str>,
+}
+
+/// The last words of a name, or all of them.
+#[derive(Debug)]
+struct Name {
+    words: Vec<&'static str>,
+    is_whole: bool,
+}
+
+static TABLE: LazyLock<Vec<Line>> = LazyLock::new(|| {
+    let lines = MEANINGS.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    lines.filter_map(read).collect()
+});
+
+/// Reads a line; nothing where it has not four parts or its kind is none.
+fn read(line: &'static str) -> Option<Line> {
+    let mut parts = line.split('|').map(str::trim);
+    let values = match parts.next()? {
+        "word" => Values::Word,
+        "text" => Values::Text,
+        "person" => Values::Person,
+        "number" => Values::Number,
+        "measure" => Values::Measure,
+        "moment" => Values::Moment,
+        "flag" => Values::Flag,
+        _ => return None,
+    };
+    let names = parts.next()?.split(',').map(str::trim).map(|name| {
+        let bare = name.strip_prefix('=');
+        Name { words: bare.unwrap_or(name).split('_').collect(), is_whole: bare.is_some() }
+    });
+    let names = names.collect();
+    let mut sentences = || parts.next().map(|part| part.split(';').map(str::trim).collect::<Vec<_>>());
+    let (asks, says) = (sentences()?, sentences()?);
+    let whole = Meaning { asks, says, participle: parts.next() };
+    let naming = |all: &[&'static str]| -> Vec<&'static str> {
+        all.iter().copied().filter(|words| words.contains("{noun}")).collect()
+    };
+    let part = Meaning { asks: naming(&whole.asks), says: naming(&whole.says), participle: None };
+    let part = Some(part).filter(|part| !part.asks.is_empty() && !part.says.is_empty());
+    Some(Line { values, names, whole, part })
+}
+
+impl Name {
+    /// The number of words before these in a name that ends with them.
+    fn words_before(&self, said: &[String]) -> Option<usize> {
+        let first = said.len().checked_sub(self.words.len())?;
+        let ends = said.iter().skip(first).zip(&self.words).all(|(word, own)| word == own);
+        (ends && (first == 0 || !self.is_whole)).then_some(first)
+    }
+}
+
+/// What people ask of a member. Nothing where its name means nothing to them.
+pub(super) fn of(name: &str, values: Values) -> Option<&'static Meaning> {
+    let said = words(name);
+    let said = match values {
+        Values::Flag => without_is(&said),
+        _ => &said,
+    };
+    // What a number with a unit means, one without may mean as well.
+    let of_kind = |values: Values| {
+        TABLE.iter().filter(|line| line.values == values).find_map(|line| {
+            let before = line.names.iter().filter_map(|name| name.words_before(said)).min()?;
+            if before == 0 { Some(&line.whole) } else { line.part.as_ref() }
+        })
+    };
+    of_kind(values).or_else(|| of_kind(Values::Number).filter(|_| values == Values::Measure))
+}
+
+/// The words of a yes or no without the verb before them: `active` of `is_active`.
+pub(super) fn without_is(said: &[String]) -> &[String] {
+    match said {
+        [first, rest @ ..] if !rest.is_empty() && first == "is" => rest,
+        all => all,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_read() {
+        let lines = MEANINGS.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        assert_eq!(TABLE.len(), lines.count());
+        for Line { values, whole, .. } in TABLE.iter() {
+            assert!(whole.asks.iter().all(|ask| ask.ends_with('?') && ask.contains("{it}")), "{whole:?}");
+            assert!(whole.says.iter().all(|say| say.ends_with('.')), "{whole:?}");
+            assert_eq!(*values == Values::Flag, whole.says.len() == 2, "{whole:?}");
+        }
+    }
+
+    #[test]
+    fn a_member_is_asked_for_by_its_last_words() {
+        let check = |name: &str, values: Values, expect: Option<&str>| {
+            assert_eq!(of(name, values).map(|found| found.asks[0]), expect, "{name}");
+        };
+        check("orderStatus", Values::Word, Some("What's the {noun} of {it}?"));
+        check("createTime", Values::Moment, Some("When was {it} created?"));
+        // Something else may have been created then.
+        check("revisionCreateTime", Values::Moment, None);
+        check("isActive", Values::Flag, Some("Is {it} {noun}?"));
+        check("weight", Values::Measure, Some("How much does {it} weigh?"));
+        check("price", Values::Number, Some("How much does {it} cost?"));
+        check("shipping_cost", Values::Number, Some("What's the {noun} of {it}?"));
+        check("downloadLimitResetUtcDate", Values::Moment, None);
+        check("value_type", Values::Text, None);
+    }
+}
