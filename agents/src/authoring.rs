@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use self::asking::{Asker, StepRecord, Stop, run_blocking};
+use self::asking::{Asker, Notes, StepRecord, Stop, run_blocking};
 use self::domain::{Domain, Known, ProposeDomain};
 use self::examples::Examples;
 use self::funnel::Funnel;
@@ -91,42 +91,43 @@ pub struct Authored {
 
 /// Writes worlds until there are as many as wanted, or no more can be hoped for.
 pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> Authored {
-    let mut authored = Authored::default();
+    let (notes, mut worlds) = (Notes::default(), Vec::new());
     let ended = match Examples::new() {
-        Ok(examples) => Arc::new(Author { model, settings, examples }).run(&mut authored).await,
+        Ok(examples) => {
+            let author = Author { model, settings, examples, notes: notes.clone() };
+            Arc::new(author).run(&mut worlds).await
+        }
         Err(error) => Err(error.into()),
     };
-    authored.stopped = ended.err();
-    authored
+    let (steps, funnel) = notes.take();
+    Authored { worlds, steps, funnel, stopped: ended.err() }
 }
-
-/// What one slot came to.
-type Slot<T> = (Result<T, Stop>, Vec<StepRecord>, Funnel);
 
 struct Author {
     model: Arc<dyn ChatModel>,
     settings: Settings,
     examples: Examples,
+    notes: Notes,
 }
 
 impl Author {
-    async fn run(self: &Arc<Self>, authored: &mut Authored) -> Result<(), Stop> {
+    async fn run(self: &Arc<Self>, worlds: &mut Vec<Written>) -> Result<(), Stop> {
         let count = self.settings.count;
         let mut known = Arc::new(Known::new(&self.settings.existing)?);
         let mut slot = 0;
         let most = count.saturating_mul(3).saturating_add(8);
-        while (authored.worlds.len() as u64) < count && slot < most {
-            let left = count - authored.worlds.len() as u64;
+        while (worlds.len() as u64) < count && slot < most {
+            let left = count - worlds.len() as u64;
             let wave = slot..slot + left.min(WAVE).min(most - slot);
             slot = wave.end;
             let domains = match &self.settings.topic {
                 Some(topic) => self.make_topic_domains(topic, wave),
                 None => {
-                    let proposed = self.propose(wave, &known, authored).await?;
-                    admit_proposals(proposed, Arc::make_mut(&mut known), &mut authored.funnel)?
+                    let proposed = self.propose(wave, &known).await?;
+                    admit_proposals(proposed, Arc::make_mut(&mut known), &self.notes)?
                 }
             };
-            self.write_all(domains, authored).await?;
+            self.write_all(domains, worlds).await?;
         }
         Ok(())
     }
@@ -146,20 +147,16 @@ impl Author {
         self: &Arc<Self>,
         wave: std::ops::Range<u64>,
         known: &Arc<Known>,
-        authored: &mut Authored,
     ) -> Result<Vec<(u64, Domain)>, Stop> {
         let mut slots = JoinSet::new();
         for slot in wave {
             let (author, known) = (Arc::clone(self), Arc::clone(known));
             slots.spawn(async move {
-                let asker = author.asker(slot);
                 let step = ProposeDomain { seed: author.settings.seed, slot, known: &known };
-                let result = asker.ask(0, &step).await;
-                let (steps, funnel) = asker.into_notes();
-                (slot, (result, steps, funnel))
+                (slot, author.asker(slot).ask(0, &step).await)
             });
         }
-        let (proposed, stopped) = collect(join_in_order(slots).await?, authored);
+        let (proposed, stopped) = join_in_order(slots).await;
         stopped.map_or(Ok(()), Err)?;
         Ok(proposed.into_iter().filter_map(|(slot, domain)| Some((slot, domain?))).collect())
     }
@@ -168,27 +165,22 @@ impl Author {
     async fn write_all(
         self: &Arc<Self>,
         domains: Vec<(u64, Domain)>,
-        authored: &mut Authored,
+        worlds: &mut Vec<Written>,
     ) -> Result<(), Stop> {
         let mut slots = JoinSet::new();
         for (slot, domain) in domains {
             let author = Arc::clone(self);
-            slots.spawn(async move {
-                let asker = author.asker(slot);
-                let result = author.write(&asker, slot, &domain).await;
-                let (steps, funnel) = asker.into_notes();
-                (slot, (result, steps, funnel))
-            });
+            slots.spawn(async move { (slot, author.write(&author.asker(slot), slot, &domain).await) });
         }
-        let (written, stopped) = collect(join_in_order(slots).await?, authored);
-        let left = (self.settings.count as usize).saturating_sub(authored.worlds.len());
-        authored.worlds.extend(written.into_iter().filter_map(|(_, world)| world).take(left));
-        authored.funnel.worlds_written = authored.worlds.len() as u64;
+        let (written, stopped) = join_in_order(slots).await;
+        let left = (self.settings.count as usize).saturating_sub(worlds.len());
+        worlds.extend(written.into_iter().filter_map(|(_, world)| world).take(left));
+        self.notes.count(|funnel| funnel.worlds_written = worlds.len() as u64);
         stopped.map_or(Ok(()), Err)
     }
 
     fn asker(&self, slot: u64) -> Asker {
-        Asker::new(Arc::clone(&self.model), self.settings.sampling.clone(), slot)
+        Asker::new(Arc::clone(&self.model), self.settings.sampling.clone(), slot, self.notes.clone())
     }
 
     /// One world; nothing where it was dropped, which is counted.
@@ -242,13 +234,8 @@ impl Author {
                 }
             }
         }
-        let reduced = move || {
-            let mut funnel = Funnel::default();
-            (mend::reduced(checked, &mut funnel), funnel)
-        };
-        let (sound, funnel) = run_blocking(reduced).await?;
-        asker.count(|all| all.add(&funnel));
-        let sound = match sound {
+        let notes = asker.notes.clone();
+        let sound = match run_blocking(move || mend::reduced(checked, &notes)).await? {
             Ok(sound) => sound,
             Err(why) => return Ok(Err(why)),
         };
@@ -300,39 +287,31 @@ fn check(doc: WorldDoc, domain: &Domain, license: &str) -> Result<Checked, Strin
 fn admit_proposals(
     proposed: Vec<(u64, Domain)>,
     known: &mut Known,
-    funnel: &mut Funnel,
+    notes: &Notes,
 ) -> Result<Vec<(u64, Domain)>, Stop> {
     let mut admitted = Vec::new();
     for (slot, domain) in proposed {
-        funnel.domains_proposed += 1;
-        if known.admit(&domain)? {
-            admitted.push((slot, domain));
-        } else {
-            funnel.domains_too_near += 1;
-        }
+        let fits = known.admit(&domain)?;
+        notes.count(|funnel| {
+            funnel.domains_proposed += 1;
+            funnel.domains_too_near += u64::from(!fits);
+        });
+        admitted.extend(fits.then_some((slot, domain)));
     }
     Ok(admitted)
 }
 
-/// Waits for tasks, and returns what they came to in the order of slots.
+/// Waits for the tasks of slots. Returns what they came to in the order of slots, and why the first slot that could not go on did not.
 async fn join_in_order<T: Send + 'static>(
-    mut tasks: JoinSet<(u64, Slot<T>)>,
-) -> Result<Vec<(u64, Slot<T>)>, Stop> {
+    mut tasks: JoinSet<(u64, Result<T, Stop>)>,
+) -> (Vec<(u64, T)>, Option<Stop>) {
     let mut all = BTreeMap::new();
     while let Some(ended) = tasks.join_next().await {
-        let (slot, outcome) = ended.map_err(|_| Stop::Worker)?;
-        all.insert(slot, outcome);
+        let Ok((slot, result)) = ended else { return (Vec::new(), Some(Stop::Worker)) };
+        all.insert(slot, result);
     }
-    Ok(all.into_iter().collect())
-}
-
-/// Counts what slots came to and keeps their steps; beside what is done, why the first slot that could not go on did not.
-fn collect<T>(all: Vec<(u64, Slot<T>)>, authored: &mut Authored) -> (Vec<(u64, T)>, Option<Stop>) {
-    let mut kept = Vec::new();
-    let mut stopped = None;
-    for (slot, (result, steps, funnel)) in all {
-        authored.steps.extend(steps);
-        authored.funnel.add(&funnel);
+    let (mut kept, mut stopped) = (Vec::new(), None);
+    for (slot, result) in all {
         match result {
             Ok(value) => kept.push((slot, value)),
             Err(stop) => stopped = stopped.or(Some(stop)),

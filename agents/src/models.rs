@@ -80,7 +80,6 @@ pub struct Settings {
 
 impl Settings {
     /// Collects what rows depend on, for the manifest.
-    #[must_use]
     pub fn config(&self, prompt_hash: &str) -> Json {
         json!({
             "name": self.model,

@@ -20,13 +20,11 @@ pub struct WorldMutants(Worlds);
 
 impl WorldMutants {
     /// The mutants of a dataset's rows.
-    #[must_use]
     pub const fn new(worlds: Worlds) -> Self {
         Self(worlds)
     }
 
     /// Lists the mutants of a row. A row that cannot be grounded has none: `verify` says why.
-    #[must_use]
     pub fn list(&self, row: &Dialogue) -> Vec<Rejected> {
         self.find_rejected(row).unwrap_or_default()
     }

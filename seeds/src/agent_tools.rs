@@ -10,7 +10,6 @@ pub const ASK_USER: &str = "ask_user";
 pub const CALL_API: &str = "call_api";
 
 /// The schema of [`ASK_USER`].
-#[must_use]
 pub fn ask_user() -> Json {
     function(
         ASK_USER,
@@ -25,7 +24,6 @@ pub fn ask_user() -> Json {
 }
 
 /// The schema of [`CALL_API`].
-#[must_use]
 pub fn call_api() -> Json {
     function(
         CALL_API,

@@ -24,13 +24,11 @@ pub enum Casing {
 
 impl Casing {
     /// Returns true if names are written as in the world.
-    #[must_use]
     pub fn is_written(&self) -> bool {
         *self == Self::Written
     }
 
     /// A name of the world as callers see it.
-    #[must_use]
     pub fn write<'a>(&self, name: &'a str) -> Cow<'a, str> {
         let plain = |word: &str| {
             word.starts_with(|first: char| first.is_ascii_lowercase())
@@ -53,7 +51,6 @@ impl Casing {
     }
 
     /// A name that callers see, as the world writes it; a name that this casing does not write stands as it is.
-    #[must_use]
     pub fn read<'a>(&self, shown: &'a str) -> Cow<'a, str> {
         if self.is_written() {
             return Cow::Borrowed(shown);
@@ -69,7 +66,6 @@ impl Casing {
     }
 
     /// A phrase whose slots, `{starts_at}` and `{reply:due_on}`, go by the names that callers see.
-    #[must_use]
     pub fn write_phrase(&self, phrase: &str) -> String {
         let mut pieces = phrase.split('{');
         let mut written = pieces.next().unwrap_or_default().to_owned();
@@ -87,7 +83,6 @@ impl Casing {
     }
 
     /// The names in a path of a reply: `books[*].due_on`.
-    #[must_use]
     pub fn write_path(&self, path: &str) -> String {
         let segments = path.split('.').map(|segment| {
             let end = segment.find('[').unwrap_or(segment.len());

@@ -25,7 +25,6 @@ const SEEDS: u64 = 3;
 
 /// Reads, compiles and checks a text. A source world's records are made from several seeds, and what is found is true
 /// of all of them. The report holds everything that was found, in the order of the text; it is empty when nothing was.
-#[must_use]
 pub fn examine(name: &str, text: &[u8]) -> Report {
     let doc = match read(name, text) {
         Ok(doc) => doc,
@@ -39,7 +38,6 @@ pub fn examine(name: &str, text: &[u8]) -> Report {
 }
 
 /// The JSON Schema (draft 2020-12) of a world document.
-#[must_use]
 pub fn json_schema() -> Json {
     let schema = schemars::schema_for!(WorldDoc).to_value();
     let Json::Object(mut members) = schema else { return schema };
@@ -69,7 +67,6 @@ fn findings_of(doc: &WorldDoc, world: World) -> Result<Vec<Finding>, Report> {
 
 /// Looks for mistakes in a world that compiles: records that no API shows, parameters that nothing uses, enum values
 /// that no record has, phrases that do not fit their API.
-#[must_use]
 pub fn find_mistakes(doc: &WorldDoc, world: &World) -> Vec<Finding> {
     let mut findings = Findings::default();
     let uses: Vec<Uses> = world.apis.iter().map(Uses::of).collect();
@@ -115,7 +112,6 @@ pub fn find_mistakes(doc: &WorldDoc, world: &World) -> Vec<Finding> {
 }
 
 /// The finding that an API cannot succeed on the initial records, for those who can try it.
-#[must_use]
 pub fn never_succeeds(doc: &WorldDoc, api: ApiId) -> Finding {
     let mut left = api.index();
     for part in Part::all(doc) {

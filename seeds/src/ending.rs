@@ -40,7 +40,6 @@ pub struct Finish {
 
 impl Kind {
     /// The kind of a fact.
-    #[must_use]
     pub fn of(fact: &Fact) -> Self {
         match fact {
             Fact::Number { unit, magnitude, .. } => {
@@ -150,7 +149,6 @@ pub struct NamedFact {
 }
 
 /// Returns the facts that a goal asks for.
-#[must_use]
 pub fn asks(checks: &Checks, goal: usize) -> Vec<NamedFact> {
     checks.goals.get(goal).map(named).unwrap_or_default()
 }
@@ -159,7 +157,6 @@ pub fn asks(checks: &Checks, goal: usize) -> Vec<NamedFact> {
 ///
 /// Answer checks about the same thing are one fact: a map where each value's item has a name, otherwise a list. Example:
 /// the prices of two rooms are one map from room to price.
-#[must_use]
 pub fn named(goal: &GoalCheck) -> Vec<NamedFact> {
     let mut groups: Vec<(&str, Kind, Vec<usize>)> = Vec::new();
     let mut groups_about: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -239,7 +236,6 @@ fn name_of(about: &str) -> String {
 }
 
 /// The tool's JSON Schema for a goal, in OpenAI's function format.
-#[must_use]
 pub fn tool(checks: &Checks, goal: usize) -> Json {
     json!({
         "type": "function",
@@ -253,7 +249,6 @@ pub fn tool(checks: &Checks, goal: usize) -> Json {
 }
 
 /// The JSON Schema of a [`Finish`] for a goal.
-#[must_use]
 pub fn schema(checks: &Checks, goal: usize) -> Json {
     let facts: Map<String, Json> = asks(checks, goal)
         .into_iter()
@@ -303,7 +298,6 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
 
 /// The facts of a goal as an ending gives them; `made` says what the world made for a field of a new record. None where
 /// something was not made.
-#[must_use]
 pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Option<Map<String, Json>> {
     let given = named(goal).into_iter().filter(|fact| !fact.checks.is_empty()).map(|fact| {
         let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
@@ -323,7 +317,6 @@ pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Opti
 }
 
 /// What a refusal is about, as its reference would say it: an argument of the call that it rests on, or the value that was read.
-#[must_use]
 pub fn subject(goal: &GoalCheck) -> Option<String> {
     let argument = goal.evidence.iter().find_map(|evidence| match evidence {
         Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),

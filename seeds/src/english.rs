@@ -12,7 +12,6 @@ pub use noun::{article, is_plural, plural, singular};
 pub use word::{capitalised, fold, lowered, spaced, split_identifier, stem, words};
 
 /// The items as a list in a sentence: `a`, `a and b`, `a, b and c`.
-#[must_use]
 pub fn enumerate<S: std::borrow::Borrow<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
@@ -23,7 +22,6 @@ pub fn enumerate<S: std::borrow::Borrow<str>>(items: &[S]) -> String {
 
 /// Returns true if a text has another in it as whole words. An empty text is in none. Both are compared as they are: fold them, or
 /// lower their case, first.
-#[must_use]
 pub fn has_words(text: &str, part: &str) -> bool {
     !part.is_empty()
         && text.match_indices(part).any(|(start, _)| {
@@ -55,7 +53,6 @@ pub const MONTHS: [&str; 12] = [
 ];
 
 /// The name of a date's weekday: `Monday`.
-#[must_use]
 pub fn weekday(date: crate::value::Date) -> &'static str {
     WEEKDAYS[date.civil().weekday().to_monday_zero_offset() as usize % 7]
 }

@@ -71,7 +71,6 @@ pub fn items<'a>(
 
 impl FinishError {
     /// The member of the ending that is wrong: `reason`, `about` or `facts`.
-    #[must_use]
     pub fn member(&self) -> &str {
         match self {
             Self::Missing { member, .. } => member.split('.').next().unwrap_or_default(),

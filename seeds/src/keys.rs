@@ -4,6 +4,8 @@
 //! records and the records that a session creates have keys of one kind. It keeps no state and knows no records:
 //! a caller that finds a key taken asks again with the next `attempt`.
 
+use std::sync::LazyLock;
+
 use crate::draw::Draw;
 use crate::model::KeyFormat;
 use crate::value::{Value, nfc};
@@ -22,7 +24,6 @@ use crate::value::{Value, nfc};
 /// assert_eq!(key, key_for(&format, 7, "appointment", 0, 0));
 /// assert!(matches!(&key, Value::String(text) if text.starts_with("APT-") && text.len() == 8));
 /// ```
-#[must_use]
 pub fn key_for(format: &KeyFormat, seed: u64, resource: &str, n: u64, attempt: u32) -> Value {
     match format {
         KeyFormat::Integer { min, max } => {
@@ -45,7 +46,6 @@ pub fn key_for(format: &KeyFormat, seed: u64, resource: &str, n: u64, attempt: u
 }
 
 /// How many different keys a format has; saturates.
-#[must_use]
 pub fn capacity(format: &KeyFormat) -> u128 {
     match format {
         KeyFormat::Integer { min, max } => integers(*min, *max),
@@ -54,7 +54,7 @@ pub fn capacity(format: &KeyFormat) -> u128 {
 }
 
 /// A code format, taken apart: `#` is a digit; inside braces `A` is an upper-case letter and `x` a lower-case
-/// hexadecimal digit; everything else stands for itself. A code that begins with a digit never begins with zero, so
+/// hexadecimal digit and `w` a word; everything else stands for itself. A code that begins with a digit never begins with zero, so
 /// that a caller who reads it as a number loses nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
@@ -65,6 +65,7 @@ pub(crate) struct Code {
 enum Part {
     Literal(char),
     Choice(&'static [u8]),
+    Word,
 }
 
 const DIGITS: &[u8] = b"0123456789";
@@ -72,9 +73,15 @@ const NON_ZERO: &[u8] = b"123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const HEXADECIMAL: &[u8] = b"0123456789abcdef";
 
+/// Words that names are made of.
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let lines = include_str!("../data/key_words.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
 /// Where a code's characters come from.
 pub(crate) trait Choices {
-    /// A number below `n`, which is 1 to 26.
+    /// A number below `n`, which is 1 to 64.
     fn below(&mut self, n: usize) -> usize;
 }
 
@@ -96,6 +103,7 @@ impl Code {
                 '#' => Part::Choice(DIGITS),
                 'A' if braces => Part::Choice(LETTERS),
                 'x' if braces => Part::Choice(HEXADECIMAL),
+                'w' if braces => Part::Word,
                 other => Part::Literal(other),
             });
         }
@@ -107,15 +115,22 @@ impl Code {
         self.parts.iter().try_fold(1_u128, |product, part| match part {
             Part::Literal(_) => Some(product),
             Part::Choice(set) => product.checked_mul(set.len() as u128),
+            Part::Word => product.checked_mul(WORDS.len() as u128),
         })
     }
 
     pub(crate) fn write(&self, choices: &mut impl Choices) -> String {
-        let character = |part: &Part| match part {
-            Part::Literal(character) => *character,
-            Part::Choice(set) => set.get(choices.below(set.len())).map_or('0', |byte| char::from(*byte)),
-        };
-        self.parts.iter().map(character).collect()
+        let mut code = String::with_capacity(self.parts.len());
+        for part in &self.parts {
+            match part {
+                Part::Literal(character) => code.push(*character),
+                Part::Choice(set) => {
+                    code.push(set.get(choices.below(set.len())).map_or('0', |byte| char::from(*byte)));
+                }
+                Part::Word => code.push_str(WORDS.get(choices.below(WORDS.len())).unwrap_or(&"")),
+            }
+        }
+        code
     }
 }
 
@@ -209,6 +224,9 @@ mod tests {
             "6b3ecdae4cc4e8a8158440a8c57e870eaa85 bdf282b43bdceffe565085f5665f8b133dd8 25be9d821ca04e6de3da31f7e48026cfcbdf",
         );
         check(KeyFormat::Code("fixed".into()), "fixed fixed fixed");
+        // Words of letters alone, with what stands between them.
+        let named = keys(&KeyFormat::Code("{w}-{w}".into()), 3);
+        assert!(named.iter().all(|key| key.split('-').all(|word| WORDS.contains(&word))), "{named:?}");
     }
 
     #[test]

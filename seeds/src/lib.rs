@@ -5,6 +5,7 @@
 //! draw an unseeded random number.
 
 pub mod agent_tools;
+pub mod agreement;
 pub mod answer;
 mod ask;
 pub mod casing;
@@ -22,6 +23,7 @@ pub mod materialise;
 pub mod model;
 pub mod naming;
 pub mod pattern;
+pub mod pointer;
 pub mod scenario;
 pub mod schema;
 pub mod script;

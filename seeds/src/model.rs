@@ -5,8 +5,8 @@
 mod behaviour;
 pub(crate) mod ids;
 mod reply;
-mod resources;
 mod security;
+pub mod walk;
 
 use std::sync::Arc;
 
@@ -168,7 +168,7 @@ pub enum KeyFormat {
         max: i64,
     },
     /// Text in which `#` is a digit, `A` inside `{}` is an upper-case letter and `x` inside `{}` is a lower-case
-    /// hexadecimal digit; everything else stands for itself: `APT-####`, `{AAA}-###`, `{xxxxxxxx}`.
+    /// hexadecimal digit, `w` a word; everything else stands for itself: `APT-####`, `{AAA}-###`, `{xxxxxxxx}`.
     Code(Str),
 }
 
@@ -274,7 +274,6 @@ pub struct Parameter {
 
 impl Parameter {
     /// The name by which HTTP callers send it.
-    #[must_use]
     pub fn wire_name(&self) -> &str {
         self.sent_as.as_deref().unwrap_or(&self.name)
     }
@@ -282,13 +281,16 @@ impl Parameter {
 
 impl Api {
     /// Returns true if nobody says the value of a parameter: it is the token of who has signed in, or told at the start.
-    #[must_use]
     pub fn is_filled(&self, id: ParameterId) -> bool {
         self.token == Some(id) || self.parameters.get(id.index()).is_some_and(|parameter| parameter.told)
     }
 
+    /// The parameter that holds the request's body as a whole, where a contract says so.
+    pub fn whole_body(&self) -> Option<&Parameter> {
+        self.parameters.get(self.contract.as_ref()?.whole?.index())
+    }
+
     /// The parameter of a name.
-    #[must_use]
     pub fn parameter_named(&self, name: &str) -> Option<ParameterId> {
         self.parameters
             .iter()
@@ -297,7 +299,6 @@ impl Api {
     }
 
     /// True when a call can change records.
-    #[must_use]
     pub fn writes(&self) -> bool {
         !self.behaviour.also.is_empty()
             || matches!(
@@ -313,7 +314,6 @@ impl Api {
     }
 
     /// The records of a list or an aggregate; none for other behaviours.
-    #[must_use]
     pub const fn query(&self) -> Option<&Query> {
         match &self.behaviour.kind {
             BehaviourKind::List(query)
@@ -324,7 +324,6 @@ impl Api {
     }
 
     /// True when a parameter only chooses how a list is looked at: its order, its page, the words it is searched by.
-    #[must_use]
     pub fn chooses_view(&self, id: ParameterId) -> bool {
         let Some(query) = self.query() else { return false };
         let pages = query.page.as_ref().is_some_and(|page| page.parameter == id || page.limit == Some(id));
@@ -338,7 +337,6 @@ impl Api {
 
     /// True when a success has nothing to show: no member of the record acted on, and nothing beside it. Over HTTP such a
     /// reply is 204 without a body.
-    #[must_use]
     pub fn shows_nothing(&self) -> bool {
         if let Some(contract) = &self.contract {
             return contract.reply.is_none();
@@ -358,7 +356,6 @@ impl Api {
 
 impl Api {
     /// The description that callers read: the API's own, and the units and currencies of what it replies.
-    #[must_use]
     pub fn documented(&self) -> String {
         let own = &*self.description;
         match &*self.measures {
@@ -372,13 +369,11 @@ impl Api {
 
 impl World {
     /// The resource at a position.
-    #[must_use]
     pub fn resource(&self, id: ResourceId) -> &Resource {
         &self.resources[id.index()]
     }
 
     /// The API at a position.
-    #[must_use]
     pub fn api(&self, id: ApiId) -> &Api {
         &self.apis[id.index()]
     }
@@ -389,7 +384,6 @@ impl World {
     }
 
     /// The API of a name.
-    #[must_use]
     pub fn api_named(&self, name: &str) -> Option<ApiId> {
         self.apis.iter().position(|api| &*api.name == name).map(|index| ApiId(index as u16))
     }
@@ -400,7 +394,6 @@ impl World {
     }
 
     /// The values that HTTP clients of a domain are told at the start, by the name of their parameter.
-    #[must_use]
     pub fn given(&self, domain: DomainId) -> Vec<(&Str, &Value)> {
         let Some(domain) = self.domains.get(domain.index()) else { return Vec::new() };
         // Records that are given, with their resources.
@@ -435,7 +428,6 @@ impl World {
     }
 
     /// The value that system messages tell for a parameter of an API.
-    #[must_use]
     pub fn told_for(&self, api: &Api, parameter: &Parameter) -> Option<&Value> {
         if !parameter.told {
             return None;
@@ -444,7 +436,6 @@ impl World {
     }
 
     /// The resource of a qualified name.
-    #[must_use]
     pub fn resource_named(&self, qualified: &str) -> Option<ResourceId> {
         self.resources
             .iter()
@@ -455,19 +446,16 @@ impl World {
 
 impl Resource {
     /// The field at a position.
-    #[must_use]
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.index()]
     }
 
     /// The field of a name.
-    #[must_use]
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         self.fields.iter().position(|field| &*field.name == name).map(|index| FieldId(index as u16))
     }
 
     /// A field of a record in words: `fee of the dentist`.
-    #[must_use]
     pub fn about(&self, field: FieldId) -> String {
         format!("{} of the {}", self.field(field).label, self.label)
     }

@@ -4,7 +4,6 @@
 use crate::english::{singular, spaced, split_identifier};
 
 /// The words as one CamelCase name of ASCII letters and digits.
-#[must_use]
 pub fn camel<S: AsRef<str>>(words: &[S]) -> String {
     let mut out = String::new();
     for word in words {
@@ -18,7 +17,6 @@ pub fn camel<S: AsRef<str>>(words: &[S]) -> String {
 }
 
 /// The identifier of a resource or field: lower-case ASCII words joined by `_`, never a reserved word.
-#[must_use]
 pub fn snake(text: &str) -> String {
     let joined = split_identifier(text)
         .iter()
@@ -30,13 +28,11 @@ pub fn snake(text: &str) -> String {
 }
 
 /// The name under which a member of a schema stands in the world: itself where that is an identifier.
-#[must_use]
 pub fn identifier(name: &str) -> String {
     if is_identifier(name) { guard(name.to_owned()) } else { snake(name) }
 }
 
 /// Returns true if the expression language can read the name after a dot.
-#[must_use]
 pub fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
@@ -44,14 +40,12 @@ pub fn is_identifier(name: &str) -> bool {
 }
 
 /// The name of a resource, field or domain as people read it: its words, or the name itself where it has none.
-#[must_use]
 pub fn label(name: &str) -> String {
     let words = spaced(name);
     if words.is_empty() { name.to_owned() } else { words }
 }
 
 /// A noun as a member's name in JSON: `meeting rooms` is `meeting_rooms`.
-#[must_use]
 pub fn member(noun: &str) -> String {
     let mut name = String::with_capacity(noun.len());
     for character in noun.chars() {
@@ -66,7 +60,6 @@ pub fn member(noun: &str) -> String {
 }
 
 /// The resource that a noun stands for: `Production-Companies` is `production_company`.
-#[must_use]
 pub fn resource_name(noun: &str) -> String {
     let mut parts = split_identifier(noun);
     if let Some(last) = parts.last_mut() {
@@ -76,44 +69,21 @@ pub fn resource_name(noun: &str) -> String {
 }
 
 /// The reserved word that stands with a suffix in a world: `in` for `in_value`.
-#[must_use]
 pub fn reserved(name: &str) -> Option<&str> {
-    name.strip_suffix("_value").filter(|word| RESERVED.contains(word))
+    name.strip_suffix("_value").filter(|word| is_reserved(word))
 }
 
 /// Words that the expression language reads as something else.
-const RESERVED: [&str; 27] = [
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-    "true",
-    "false",
-    "null",
-    "args",
-    "record",
-    "item",
-    "me",
-    "now",
-    "today",
-];
+const RESERVED: &str = "\
+    in as break const continue else for function if import let loop package namespace return var \
+    void while true false null args record item me now today";
+
+fn is_reserved(word: &str) -> bool {
+    RESERVED.split(' ').any(|reserved| reserved == word)
+}
 
 fn guard(name: String) -> String {
-    if RESERVED.contains(&name.as_str()) {
+    if is_reserved(&name) {
         format!("{name}_value")
     } else if name.starts_with(|c: char| c.is_ascii_digit()) {
         format!("n{name}")

@@ -31,7 +31,6 @@ const MAX_DEPTH: u32 = 24;
 const MAX_PARSED_PATTERNS: usize = 1_000;
 
 /// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
-#[must_use]
 pub fn matching_text(pattern: &str, seed: u64) -> Option<String> {
     thread_local! {
         static READ: RefCell<HashMap<String, Option<Generator>>> = RefCell::new(HashMap::new());

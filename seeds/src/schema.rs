@@ -120,7 +120,6 @@ pub const MAX_DEPTH: u32 = 32;
 
 impl Schema {
     /// A schema without limits.
-    #[must_use]
     pub fn of(kind: Type) -> Self {
         Self { kind, limits: Limits::default(), nullable: false, unit: None, format: None }
     }
@@ -242,7 +241,6 @@ impl Schema {
     }
 
     /// The demand of the type, as a phrase for messages: `an integer of at least 1`.
-    #[must_use]
     pub fn expected(&self) -> String {
         let mut phrase = match &self.kind {
             Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => "an integer".to_owned(),
@@ -270,7 +268,6 @@ impl Schema {
     }
 
     /// True when a value that has this type already also keeps its limits (a computed value, a default).
-    #[must_use]
     pub fn allows(&self, value: &Value) -> bool {
         match value {
             Value::Null => self.nullable,
@@ -336,13 +333,11 @@ impl Pattern {
     }
 
     /// The pattern as written.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
     /// True when the whole text matches.
-    #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }

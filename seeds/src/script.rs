@@ -80,13 +80,11 @@ pub struct ReplyFact {
 
 impl Script {
     /// A script of one goal that holds nothing back.
-    #[must_use]
     pub fn of(user: impl Into<String>) -> Self {
         Self { goals: vec![Goal { user: user.into(), ..Goal::default() }] }
     }
 
     /// Returns the message that opens the conversation; it is empty if there are no goals.
-    #[must_use]
     pub fn opening(&self) -> &str {
         self.goals.first().map_or("", |goal| &goal.user)
     }

@@ -33,7 +33,6 @@ pub struct Task {
 }
 
 /// JSON Schema of a [`Task`].
-#[must_use]
 pub fn json_schema() -> Json {
     schemars::schema_for!(Task).to_value()
 }
@@ -106,7 +105,6 @@ pub struct Checks {
 
 impl Checks {
     /// The expected creation of a new record, by its number, and how many records of the same resource are to be created before it.
-    #[must_use]
     pub fn creation(&self, new: u32) -> Option<(&ChangeCheck, usize)> {
         let at = self.changes.iter().position(|change| change.key == KeyCheck::New(new))?;
         let change = &self.changes[at];

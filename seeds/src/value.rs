@@ -52,32 +52,27 @@ pub enum Value {
 
 impl Value {
     /// Makes a number; `None` when it is not finite. `-0.0` becomes `0.0`.
-    #[must_use]
     pub fn number(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self::Number(if value == 0.0 { 0.0 } else { value }))
     }
 
     /// Makes a string value in NFC.
-    #[must_use]
     pub fn string(text: &str) -> Self {
         Self::String(nfc(text))
     }
 
     /// Makes an object, sorted by name; of equal names the last wins.
-    #[must_use]
     pub fn object(fields: impl IntoIterator<Item = (Str, Value)>) -> Self {
         let sorted: std::collections::BTreeMap<Str, Value> = fields.into_iter().collect();
         Self::Object(sorted.into_iter().collect())
     }
 
     /// Returns true if the value is null or absent.
-    #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Absent | Self::Null)
     }
 
     /// The text of a string value.
-    #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -86,7 +81,6 @@ impl Value {
     }
 
     /// The value as an `f64`, when it is one of the three numeric kinds.
-    #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Integer(value) => Some(*value as f64),
@@ -97,7 +91,6 @@ impl Value {
     }
 
     /// A number, a day, a time or a moment as one number, by which values of one kind are ordered.
-    #[must_use]
     pub fn ordinal(&self) -> Option<f64> {
         match self {
             Self::Date(date) => Some(f64::from(date.0)),
@@ -108,7 +101,6 @@ impl Value {
     }
 
     /// Equality with numeric promotion: `1`, `1.0` and the decimal `1.00` are equal.
-    #[must_use]
     pub fn loosely_equals(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => a == b,
@@ -168,7 +160,6 @@ impl Value {
     }
 
     /// The value as a JSON tree, in the same spelling as [`Value::write_json`].
-    #[must_use]
     pub fn to_json(&self, zone: &Zone) -> serde_json::Value {
         use serde_json::Value as Json;
         match self {
@@ -194,7 +185,6 @@ impl Value {
     }
 
     /// Returns true if JSON is [`Self::to_json`] of the value.
-    #[must_use]
     pub fn is_json(&self, json: &serde_json::Value, zone: &Zone) -> bool {
         use serde_json::Value as Json;
         match (self, json) {
@@ -205,7 +195,6 @@ impl Value {
     }
 
     /// The value as plain text, as it stands in a path or a query string: JSON without the quotes.
-    #[must_use]
     pub fn to_text(&self, zone: &Zone) -> String {
         let mut out = String::new();
         self.write_text(&mut out, zone);
@@ -262,7 +251,6 @@ impl Value {
     }
 
     /// Returns true unless it is a day or instant that has no text, because a calculation went beyond the calendar.
-    #[must_use]
     pub fn is_in_calendar(&self, zone: &Zone) -> bool {
         match self {
             Self::Date(date) => date.is_in_calendar(),
@@ -272,7 +260,6 @@ impl Value {
     }
 
     /// The kind of a value, for messages.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -364,7 +351,6 @@ impl Hash for Value {
 }
 
 /// NFC, without copying through an intermediate when the text already is.
-#[must_use]
 pub fn nfc(text: &str) -> Str {
     use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
     if is_nfc_quick(text.chars()) == IsNormalized::Yes {

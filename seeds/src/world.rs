@@ -28,7 +28,7 @@ pub use read::{read, read_words};
 pub use report::{Finding, Report, Severity};
 pub use show::show;
 
-use crate::doc::{ScenariosDoc, WordsDoc, WorldDoc};
+use crate::doc::WorldDoc;
 use crate::model::World;
 use serde::Serialize;
 
@@ -47,26 +47,14 @@ pub fn load(name: &str, text: &[u8]) -> Result<(WorldDoc, World), Report> {
 /// # Errors
 /// When a value has no YAML form.
 pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
-    yaml(&doc.name, doc)
+    beside_to_yaml(&doc.name, doc)
 }
 
-/// The scenarios of a world as the text of a scenario file.
+/// Scenarios or wordings as the text of a file that stands beside a world. `name` is for messages.
 ///
 /// # Errors
 /// As [`to_yaml`].
-pub fn scenarios_to_yaml(name: &str, doc: &ScenariosDoc) -> Result<String, Report> {
-    yaml(name, doc)
-}
-
-/// Wordings as the text of a file that stands beside a world.
-///
-/// # Errors
-/// As [`to_yaml`].
-pub fn words_to_yaml(name: &str, doc: &WordsDoc) -> Result<String, Report> {
-    yaml(name, doc)
-}
-
-fn yaml<T: Serialize>(name: &str, doc: &T) -> Result<String, Report> {
+pub fn beside_to_yaml<T: Serialize>(name: &str, doc: &T) -> Result<String, Report> {
     serde_saphyr::to_string(doc).map_err(|error| {
         let finding = Finding::error("", format!("cannot be written as YAML: {error}"), "write it as JSON");
         Report::one(name, finding)

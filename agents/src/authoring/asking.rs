@@ -1,6 +1,6 @@
 //! Owns how the authors ask a model: one step at a time, with one more turn for a reply that cannot be used.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use diorama_baselines::prompts::{self, PromptError};
 use diorama_llm::{
@@ -97,25 +97,42 @@ pub struct StepRecord {
     pub output: Json,
 }
 
+/// What a run notes: the steps of all slots, and what became of everything.
+#[derive(Clone, Debug, Default)]
+pub struct Notes(Arc<Mutex<(Vec<StepRecord>, Funnel)>>);
+
+impl Notes {
+    /// Adds to the funnel.
+    pub fn count(&self, add: impl FnOnce(&mut Funnel)) {
+        add(&mut self.lock().1);
+    }
+
+    /// Takes the steps, in the order of slots, and the funnel.
+    pub fn take(&self) -> (Vec<StepRecord>, Funnel) {
+        let (mut steps, funnel) = std::mem::take(&mut *self.lock());
+        // Each slot notes its own steps in their order.
+        steps.sort_by_key(|step| step.slot);
+        (steps, funnel)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Vec<StepRecord>, Funnel)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A model as the author of one slot asks it.
 pub struct Asker {
     model: Arc<dyn ChatModel>,
     sampling: Sampling,
     slot: u64,
-    notes: Mutex<(Vec<StepRecord>, Funnel)>,
+    /// Where its steps are noted.
+    pub notes: Notes,
 }
 
 impl Asker {
     /// The model for one slot.
-    #[must_use]
-    pub fn new(model: Arc<dyn ChatModel>, sampling: Sampling, slot: u64) -> Self {
-        Self { model, sampling, slot, notes: Mutex::default() }
-    }
-
-    /// Returns the steps and their counts.
-    #[must_use]
-    pub fn into_notes(self) -> (Vec<StepRecord>, Funnel) {
-        self.notes.into_inner().unwrap_or_else(PoisonError::into_inner)
+    pub const fn new(model: Arc<dyn ChatModel>, sampling: Sampling, slot: u64, notes: Notes) -> Self {
+        Self { model, sampling, slot, notes }
     }
 
     /// Asks for a step. A reply with something wrong goes back once with what is wrong; of the two, the first that is
@@ -157,23 +174,21 @@ impl Asker {
     }
 
     fn note<S: Step>(&self, number: u32, turns: u32, wrong: &Complaints, kept: Result<&S::Output, Loss>) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.1.asked(S::NAME, turns, wrong, kept.err());
+        self.count(|funnel| funnel.asked(S::NAME, turns, wrong, kept.err()));
         let output = kept.ok().and_then(|output| serde_json::to_value(output).ok()).unwrap_or_default();
         let (slot, wrong) = (self.slot, wrong.list().to_vec());
-        notes.0.push(StepRecord { step: S::NAME, slot, number, turns, wrong, output });
+        self.notes.lock().0.push(StepRecord { step: S::NAME, slot, number, turns, wrong, output });
     }
 
-    /// Adds to the slot's funnel.
+    /// Adds to the funnel.
     pub fn count(&self, add: impl FnOnce(&mut Funnel)) {
-        add(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner).1);
+        self.notes.count(add);
     }
 
     /// Keeps something made without the model beside the model's own steps.
     pub fn keep(&self, step: &'static str, output: Json) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = self.slot;
-        notes.0.push(StepRecord { step, slot, number: 0, turns: 0, wrong: Vec::new(), output });
+        let record = StepRecord { step, slot: self.slot, number: 0, turns: 0, wrong: Vec::new(), output };
+        self.notes.lock().0.push(record);
     }
 }
 

@@ -20,13 +20,11 @@ impl Complaints {
     }
 
     /// Returns whether there are none.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns all of them.
-    #[must_use]
     pub fn list(&self) -> &[String] {
         &self.0
     }

@@ -37,7 +37,6 @@ pub struct Domain {
 
 impl Domain {
     /// A domain that a person asks for in a few words.
-    #[must_use]
     pub fn of_topic(topic: &str) -> Self {
         let title = diorama_seeds::english::capitalised(topic.trim());
         let mut name = naming::snake(topic);
@@ -47,7 +46,6 @@ impl Domain {
     }
 
     /// Returns true if nothing is known of it but its title.
-    #[must_use]
     pub fn is_topic(&self) -> bool {
         self.description.trim_end_matches('.') == self.title
     }

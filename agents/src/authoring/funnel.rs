@@ -95,40 +95,4 @@ impl Funnel {
     pub fn drop_world(&mut self, why: &str) {
         *self.worlds_dropped.entry(why.to_owned()).or_default() += 1;
     }
-
-    /// Joins what another part of the run counted.
-    pub fn add(&mut self, other: &Self) {
-        let sums = [
-            (&mut self.domains_proposed, other.domains_proposed),
-            (&mut self.domains_too_near, other.domains_too_near),
-            (&mut self.worlds_begun, other.worlds_begun),
-            (&mut self.worlds_written, other.worlds_written),
-            (&mut self.apis_written, other.apis_written),
-            (&mut self.apis_kept, other.apis_kept),
-            (&mut self.findings, other.findings),
-            (&mut self.findings_mended, other.findings_mended),
-            (&mut self.scenarios_written, other.scenarios_written),
-            (&mut self.scenarios_mended, other.scenarios_mended),
-            (&mut self.wordings_written, other.wordings_written),
-            (&mut self.wordings_kept, other.wordings_kept),
-        ];
-        sums.into_iter().for_each(|(sum, more)| *sum += more);
-        self.smoke.iter_mut().zip(other.smoke).for_each(|(sum, more)| *sum += more);
-        join(&mut self.worlds_dropped, &other.worlds_dropped);
-        join(&mut self.apis_dropped, &other.apis_dropped);
-        join(&mut self.scenarios_dropped, &other.scenarios_dropped);
-        join(&mut self.wordings_dropped, &other.wordings_dropped);
-        for (step, more) in &other.steps {
-            let count = self.steps.entry(step.clone()).or_default();
-            count.asked += more.asked;
-            count.sent_back += more.sent_back;
-            count.repaired += more.repaired;
-            count.in_part += more.in_part;
-            join(&mut count.lost, &more.lost);
-        }
-    }
-}
-
-fn join<K: Clone + Ord>(sums: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
-    more.iter().for_each(|(key, count)| *sums.entry(key.clone()).or_default() += count);
 }

@@ -5,8 +5,8 @@ use diorama_seeds::doc::{DomainHead, RecordsDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Finding, Report, Severity};
 
+use super::asking::Notes;
 use super::domain::Domain;
-use super::funnel::Funnel;
 use crate::worlds::error::PipelineError;
 use crate::worlds::inspect::inspect;
 
@@ -45,7 +45,6 @@ impl Checked {
     }
 
     /// How bad it is: errors keep a world from running.
-    #[must_use]
     pub fn badness(&self) -> (usize, usize) {
         (self.report.errors(), self.report.findings.len())
     }
@@ -141,14 +140,14 @@ pub struct Sound {
 ///
 /// # Errors
 /// Why it comes to nothing.
-pub fn reduced(checked: Checked, funnel: &mut Funnel) -> Result<Sound, String> {
+pub fn reduced(checked: Checked, notes: &Notes) -> Result<Sound, String> {
     let fail = |error: PipelineError| failed(&error);
     let mut checked = checked;
     let mut borne: Vec<String> = Vec::new();
     // Each round takes something out or bears with it.
     loop {
         if let Some(finding) = next(&checked.report, &borne).cloned() {
-            checked = take_out(checked, &finding, &mut borne, funnel).map_err(fail)?;
+            checked = take_out(checked, &finding, &mut borne, notes).map_err(fail)?;
             continue;
         }
         if checked.report.errors() > 0 {
@@ -162,13 +161,15 @@ pub fn reduced(checked: Checked, funnel: &mut Funnel) -> Result<Sound, String> {
         let Some(faulty) = smoke.iter().find(|smoke| !smoke.faults.is_empty()) else {
             for one in &smoke {
                 let counts = [one.succeeded, one.refused, one.invalid];
-                funnel.smoke.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u64::from(count));
+                notes.count(|funnel| {
+                    funnel.smoke.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u64::from(count));
+                });
             }
             return Ok(Sound { doc: checked.doc, text: checked.text, smoke });
         };
         let mut doc = checked.doc;
         doc.apis.retain(|api| api.name != faulty.api);
-        count(funnel, "fault in the smoke pass");
+        count(notes, "fault in the smoke pass");
         checked = Checked::new(doc).map_err(fail)?;
     }
 }
@@ -178,8 +179,8 @@ pub(crate) fn failed(error: &PipelineError) -> String {
     format!("cannot be run: {}", error.to_string().lines().next().unwrap_or_default())
 }
 
-fn count(funnel: &mut Funnel, why: &str) {
-    *funnel.apis_dropped.entry(why.to_owned()).or_default() += 1;
+fn count(notes: &Notes, why: &str) {
+    notes.count(|funnel| *funnel.apis_dropped.entry(why.to_owned()).or_default() += 1);
 }
 
 fn run_smoke_tests(doc: &WorldDoc) -> Result<Vec<Smoke>, PipelineError> {
@@ -225,14 +226,14 @@ fn take_out(
     checked: Checked,
     finding: &Finding,
     borne: &mut Vec<String>,
-    funnel: &mut Funnel,
+    notes: &Notes,
 ) -> Result<Checked, PipelineError> {
     let mut doc = checked.doc.clone();
     match part(&finding.path) {
         Some(Part::Phrases(at)) if at < doc.apis.len() => doc.apis[at].phrases = Default::default(),
         Some(Part::Api(at)) if at < doc.apis.len() => {
             doc.apis.remove(at);
-            count(funnel, &class(finding));
+            count(notes, &class(finding));
         }
         Some(Part::Words(name)) if doc.resources.contains_key(name) => {
             let fields =

@@ -10,10 +10,9 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 
-use super::asking::{Asker, Complaints, Step, StepRecord, Stop, read_json, run_blocking};
-use super::funnel::Funnel;
+use super::asking::{Asker, Complaints, Notes, Step, Stop, read_json, run_blocking};
 use super::mend::failed;
-use super::{Authored, WAVE, collect, join_in_order};
+use super::{Authored, WAVE, join_in_order};
 use crate::scenarios::rehearse::{Rehearsal, rehearsal};
 use crate::worlds::error::PipelineError;
 
@@ -82,54 +81,36 @@ impl WriteWordings<'_> {
     }
 }
 
-/// The wordings that a model wrote for a world's scenarios.
-#[derive(Debug, Default)]
-pub struct Paraphrased {
-    /// Those that are kept.
-    pub words: WordsDoc,
-    /// Every step, in the order of scenarios.
-    pub steps: Vec<StepRecord>,
-    /// Counts of wordings that the query agent wrote, and that were kept and dropped.
-    pub funnel: Funnel,
-    /// Why it ended before all scenarios had their turn, where it did.
-    pub stopped: Option<Stop>,
-}
-
-/// Has a model write `count` more wordings for each line of each scenario of a world, and keeps those with which the scenario becomes
-/// rows. Equal replies give equal wordings.
+/// Has a model write `count` more wordings for each line of each scenario of a world. Returns those with which the scenario becomes rows,
+/// and what came of the run, whose slots are scenarios. Equal replies give equal wordings.
 pub async fn paraphrase(
     model: Arc<dyn ChatModel>,
     sampling: Sampling,
     doc: Arc<WorldDoc>,
     count: usize,
-) -> Paraphrased {
-    let mut all = Authored::default();
-    let mut words = WordsDoc::default();
+) -> (WordsDoc, Authored) {
+    let (notes, mut words, mut stopped) = (Notes::default(), WordsDoc::default(), None);
     let mut from = 0;
-    while from < doc.scenarios.len() && all.stopped.is_none() {
+    while from < doc.scenarios.len() && stopped.is_none() {
         let until = doc.scenarios.len().min(from + WAVE as usize);
         let mut slots = JoinSet::new();
         for slot in from..until {
-            let asker = Asker::new(Arc::clone(&model), sampling.clone(), slot as u64);
+            let asker = Asker::new(Arc::clone(&model), sampling.clone(), slot as u64, notes.clone());
             let doc = Arc::clone(&doc);
             slots.spawn(async move {
-                let result = paraphrase_scenario(&asker, &doc, &doc.scenarios[slot], count).await;
-                let (steps, funnel) = asker.into_notes();
-                (slot as u64, (result, steps, funnel))
+                (slot as u64, paraphrase_scenario(&asker, &doc, &doc.scenarios[slot], count).await)
             });
         }
-        let kept = match join_in_order(slots).await {
-            Ok(slots) => collect(slots, &mut all),
-            Err(stop) => (Vec::new(), Some(stop)),
-        };
-        all.stopped = kept.1;
-        let of_scenarios = kept.0.into_iter().filter(|(_, lines)| !lines.is_empty());
+        let kept;
+        (kept, stopped) = join_in_order(slots).await;
+        let of_scenarios = kept.into_iter().filter(|(_, lines)| !lines.is_empty());
         words.words.extend(
             of_scenarios.map(|(slot, lines)| (doc.scenarios[slot as usize].name.clone(), to_doc(lines))),
         );
         from = until;
     }
-    Paraphrased { words, steps: all.steps, funnel: all.funnel, stopped: all.stopped }
+    let (steps, funnel) = notes.take();
+    (words, Authored { steps, funnel, stopped, ..Authored::default() })
 }
 
 fn to_doc(lines: IndexMap<String, Vec<String>>) -> IndexMap<String, Wordings> {

@@ -305,8 +305,9 @@ async fn wordings_are_kept_that_are_new_and_become_rows() {
         "end 2": ["No such line."],
     });
     let model = Arc::new(ScriptedModel::new(move |_, _| Ok(said(&reply))));
-    let made = paraphrase::paraphrase(model.clone(), Sampling::up_to(600), Arc::new(of_world()), 4).await;
-    let lines = &made.words.words["plan"];
+    let (found, made) =
+        paraphrase::paraphrase(model.clone(), Sampling::up_to(600), Arc::new(of_world()), 4).await;
+    let lines = &found.words["plan"];
     let kept: Vec<(&str, &str)> = lines
         .iter()
         .flat_map(|(line, kept)| kept.0.iter().map(move |one| (line.as_str(), one.as_str())))
@@ -330,7 +331,7 @@ async fn wordings_are_kept_that_are_new_and_become_rows() {
     );
 
     // The file is read beside the world.
-    let text = diorama_seeds::world::words_to_yaml("w", &made.words).unwrap();
+    let text = diorama_seeds::world::beside_to_yaml("w", &found).unwrap();
     let mut doc = of_world();
     diorama_seeds::world::add_words(&mut doc, "w.words.yaml", text.as_bytes()).unwrap();
     assert_eq!((doc.scenarios[0].goals[0].user.len(), doc.scenarios[0].later.len()), (2, 2));

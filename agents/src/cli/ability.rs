@@ -1,26 +1,16 @@
 //! Abilities on the command line.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use diorama_output::row::parse_ability;
 use diorama_seeds::task::Ability;
 
-/// An ability, as it is named on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum AbilityName {
-    /// The needed APIs are visible.
-    Call,
-    /// One API must be found.
-    RetrieveCall,
-    /// Several must be found and ordered.
-    PlanRetrieveCall,
-}
-
-impl From<AbilityName> for Ability {
-    fn from(name: AbilityName) -> Self {
-        match name {
-            AbilityName::Call => Self::Call,
-            AbilityName::RetrieveCall => Self::RetrieveCall,
-            AbilityName::PlanRetrieveCall => Self::PlanRetrieveCall,
-        }
-    }
+/// Reads an ability by its name.
+pub(super) fn ability() -> impl TypedValueParser<Value = Ability> {
+    let values = [
+        ("call", "The needed APIs are visible"),
+        ("retrieve_call", "One API must be found"),
+        ("plan_retrieve_call", "Several must be found and ordered"),
+    ];
+    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).try_map(|name| parse_ability(&name))
 }

@@ -45,11 +45,7 @@ pub enum Which {
 }
 
 impl Bench {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the material cannot be read, or the model cannot be asked.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         match self.which {
             Which::RestBench(command) => command.run(streams),
             Which::ApiBank(command) => command.run(streams),
@@ -119,9 +115,7 @@ impl AgentArgs {
     {
         let connected = self.model.connect()?;
         let agent = name.contender(&connected, self.variant);
-        let usual = Budget::WITH_MODEL;
-        let time_ms = self.max_seconds.map_or(usual.time_ms, |seconds| seconds.saturating_mul(1000));
-        let budget = Budget { time_ms, ..usual };
+        let budget = Budget::WITH_MODEL.with_seconds(self.max_seconds);
         let bar = terminal::bar(cases.len() as u64, "cases");
         let (agent, benchmark, moved) = (Arc::new(agent), Arc::clone(benchmark), bar.clone());
         let outcomes = at_once(cases.to_vec(), self.model.concurrency, move |number, case| {

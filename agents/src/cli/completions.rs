@@ -18,11 +18,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When stdout cannot be written.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "diorama", &mut script);
         streams.out.write_all(&script)?;

@@ -34,11 +34,7 @@ enum Action {
 }
 
 impl DatasetCommand {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the dataset cannot be read, or the output cannot be written.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         match self.command {
             Action::Verify(command) => command.run(streams),
             Action::Stats(command) => command.run(streams),

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use diorama_benchmarks::material::BenchmarkError;
-use diorama_benchmarks::restbench::ServiceError;
 use diorama_output::dataset::{DatasetError, DriveError};
 use diorama_output::manifest::MetadataError;
 use diorama_output::merge::MergeError;
@@ -109,9 +108,6 @@ pub enum CliError {
     /// A benchmark that others made, and that cannot be used.
     #[error(transparent)]
     Others(#[from] BenchmarkError),
-    /// A gold path's call that nobody answers.
-    #[error(transparent)]
-    Service(#[from] ServiceError),
     /// A run that cannot be stored, or gone on with.
     #[error(transparent)]
     Stored(#[from] StoredError),
@@ -162,7 +158,6 @@ impl From<RunError> for CliError {
 
 impl CliError {
     /// The exit code: 2 for what the user can mend on the command line, 1 for the rest.
-    #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Start(StartError::Sessions(OpenError::State(_))) => 1,
@@ -189,7 +184,6 @@ impl CliError {
             | Self::Listen { .. }
             | Self::Search(_)
             | Self::Others(_)
-            | Self::Service(_)
             | Self::Threads(_)
             | Self::Changed { .. }
             | Self::Stored(_)
@@ -201,32 +195,10 @@ impl CliError {
     }
 }
 
-impl From<DriveError<CliError>> for CliError {
-    fn from(error: DriveError<CliError>) -> Self {
+impl<E: Into<Self>> From<DriveError<E>> for CliError {
+    fn from(error: DriveError<E>) -> Self {
         match error {
-            DriveError::Batch(error) => error,
-            DriveError::Dataset(error) => Self::Dataset(error),
-            DriveError::Threads(error) => Self::Threads(error),
-            DriveError::Worker => Self::Worker,
-        }
-    }
-}
-
-impl From<DriveError<TraceError>> for CliError {
-    fn from(error: DriveError<TraceError>) -> Self {
-        match error {
-            DriveError::Batch(error) => Self::Traces(error),
-            DriveError::Dataset(error) => Self::Dataset(error),
-            DriveError::Threads(error) => Self::Threads(error),
-            DriveError::Worker => Self::Worker,
-        }
-    }
-}
-
-impl From<DriveError<PipelineError>> for CliError {
-    fn from(error: DriveError<PipelineError>) -> Self {
-        match error {
-            DriveError::Batch(error) => Self::Pipeline(error),
+            DriveError::Batch(error) => error.into(),
             DriveError::Dataset(error) => Self::Dataset(error),
             DriveError::Threads(error) => Self::Threads(error),
             DriveError::Worker => Self::Worker,

@@ -66,11 +66,7 @@ enum Action {
 }
 
 impl EvalCommand {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the dataset cannot be read, or the model cannot be asked.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         match self.command {
             Action::Run(run) => run.run(streams),
             Action::Compare(compare) => compare.run(streams),
@@ -188,11 +184,7 @@ impl Progress {
 }
 
 impl RunArgs {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the dataset cannot be read, or the model cannot be asked.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.dataset)?;
         let rows = self.rows.read(&folder)?;
         let agent = self.agent;
@@ -333,7 +325,7 @@ impl RunArgs {
             steps: self.max_steps.unwrap_or(usual.steps),
             calls: self.max_calls.unwrap_or(usual.calls),
             tokens: self.max_episode_tokens.unwrap_or(usual.tokens),
-            time_ms: self.max_seconds.map_or(usual.time_ms, |seconds| seconds.saturating_mul(1000)),
+            ..usual.with_seconds(self.max_seconds)
         }
     }
 }

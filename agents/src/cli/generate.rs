@@ -25,7 +25,7 @@ use serde_json::json;
 
 use self::llm::{LlmArgs, LlmOutcome};
 use self::traces::TraceArgs;
-use super::ability::AbilityName;
+use super::ability::ability;
 use super::documents::find::is_several;
 use super::error::CliError;
 use super::files::open_storage;
@@ -66,8 +66,8 @@ pub struct Generate {
     #[arg(long, value_enum, default_value_t = Backend::Scenarios)]
     pub backend: Backend,
     /// Ability that the dialogues need. Repeatable [default: all].
-    #[arg(long, value_enum, value_name = "A")]
-    pub ability: Vec<AbilityName>,
+    #[arg(long, value_name = "A", value_parser = ability())]
+    pub ability: Vec<Ability>,
     /// Number of domains per world. With more domains, searches have more APIs to tell apart.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub domains_per_world: usize,
@@ -123,11 +123,7 @@ fn parse_tag_share(text: &str) -> Result<(String, f64), String> {
 }
 
 impl Generate {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When worlds cannot be read or the dataset cannot be written.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let started = Instant::now();
         if let (Some(file), Some(tasks)) = (&self.traces.from_traces, &self.traces.tasks) {
             let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
@@ -223,7 +219,7 @@ impl Generate {
 
     /// The abilities asked for; none if all are.
     fn abilities(&self) -> Vec<Ability> {
-        let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
+        let mut abilities = self.ability.clone();
         abilities.sort_unstable();
         abilities.dedup();
         abilities

@@ -31,7 +31,6 @@ pub struct Sources {
 
 impl Sources {
     /// Returns true if no input was named.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.named.is_empty() && self.inputs.is_empty()
     }
@@ -70,7 +69,7 @@ pub struct Inputs {
     /// How the documents are imported.
     #[command(flatten)]
     pub import: ImportArgs,
-    /// YAML file of names that the worlds must have (`person: [Sofia Coppola]`, `GET /search/movie: [...]`). For evaluation only.
+    /// YAML file of names and roles that the worlds must have (`person: [Sofia Coppola]`, `movie.job: [Director]`). For evaluation only.
     #[arg(long, value_name = "FILE")]
     pub entities: Option<PathBuf>,
 }
@@ -111,7 +110,6 @@ impl Named {
 
 impl Inputs {
     /// Returns true if no input was named.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.world.is_empty() && self.openapi.is_empty()
     }

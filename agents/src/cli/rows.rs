@@ -3,8 +3,9 @@
 use clap::Args;
 use diorama_output::folder::{Folder, Selection};
 use diorama_output::row::{Dialogue, Split};
+use diorama_seeds::task::Ability;
 
-use super::ability::AbilityName;
+use super::ability::ability;
 use super::error::CliError;
 
 /// Rows to take. All where nothing is given.
@@ -18,8 +19,8 @@ pub struct RowsArgs {
     #[arg(long, value_name = "DOMAIN")]
     pub domain: Vec<String>,
     /// Ability that the rows need. Repeatable: any of them [default: all].
-    #[arg(long, value_enum, value_name = "A")]
-    pub ability: Vec<AbilityName>,
+    #[arg(long, value_name = "A", value_parser = ability())]
+    pub ability: Vec<Ability>,
     /// Tag that the rows have. Repeatable: all of them [default: any].
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
@@ -33,12 +34,11 @@ pub struct RowsArgs {
 
 impl RowsArgs {
     /// The rows that are asked for.
-    #[must_use]
     pub fn selection(&self) -> Selection {
         Selection {
             split: self.split,
             domains: self.domain.clone(),
-            abilities: self.ability.iter().map(|name| (*name).into()).collect(),
+            abilities: self.ability.clone(),
             tags: self.tag.clone(),
             ids: self.id.clone(),
             limit: self.limit,
@@ -78,7 +78,6 @@ const NO_TEST: &str = ". `generate` makes every tenth batch of 50 rows of the sp
                        worlds of your own need --test-domains or --test-share";
 
 /// Makes the error of a command that finds no row as asked for.
-#[must_use]
 pub fn make_no_rows_error(folder: &Folder) -> CliError {
     let place = folder.storage().location();
     CliError::Empty(format!("{place} has no row with all that is asked for; ask for less"))

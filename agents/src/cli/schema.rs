@@ -27,11 +27,7 @@ pub enum Of {
 }
 
 impl Schema {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When stdout cannot be written.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let schema = match self.of {
             Of::World => diorama_seeds::check::json_schema(),
             Of::Candidate => diorama_proof::candidate::json_schema(),

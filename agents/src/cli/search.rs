@@ -1,6 +1,7 @@
 //! `diorama search`
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::Method;
 use diorama_simulator::search::{ApiHit, ApiIndex, ApiQuery, SearchBy, entries};
@@ -32,8 +33,8 @@ pub struct Search {
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<Method>,
     /// Measure to rank by.
-    #[arg(long, value_enum, default_value_t = By::FusedAndNeeds)]
-    pub by: By,
+    #[arg(long, default_value = SearchBy::FusedAndNeeds.name(), value_parser = by())]
+    pub by: SearchBy,
     /// Which embedding model is used.
     #[command(flatten)]
     pub embedder: EmbedderArguments,
@@ -42,32 +43,12 @@ pub struct Search {
     pub inputs: Inputs,
 }
 
-/// Which parts of the search count, as they are named on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Words only.
-    #[value(name = "lexical")]
-    Words,
-    /// Meaning only.
-    #[value(name = "embedding")]
-    Meaning,
-    /// Both.
-    #[value(name = "fused")]
-    Fused,
-    /// Both, and what the hits need.
-    #[value(name = "fused+needs")]
-    FusedAndNeeds,
-}
-
-impl From<By> for SearchBy {
-    fn from(by: By) -> Self {
-        match by {
-            By::Words => Self::Words,
-            By::Meaning => Self::Meaning,
-            By::Fused => Self::Fused,
-            By::FusedAndNeeds => Self::FusedAndNeeds,
-        }
-    }
+/// Reads which parts of the search count.
+fn by() -> impl TypedValueParser<Value = SearchBy> {
+    let help = ["Words only", "Meaning only", "Both", "Both, and what the hits need"];
+    let values = SearchBy::ALL.iter().zip(help).map(|(by, help)| PossibleValue::new(by.name()).help(help));
+    PossibleValuesParser::new(values)
+        .map(|name| SearchBy::ALL.into_iter().find(|by| by.name() == name).unwrap_or_default())
 }
 
 fn method(name: &str) -> Result<Method, String> {
@@ -76,11 +57,7 @@ fn method(name: &str) -> Result<Method, String> {
 }
 
 impl Search {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When worlds cannot be read.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let Named { docs, refused, .. } = self.inputs.read_or_catalog(streams)?;
         let mut apis = Vec::new();
         for doc in docs {
@@ -99,7 +76,7 @@ impl Search {
             world: None,
             domain: self.domain.as_deref(),
             method: self.method,
-            by: self.by.into(),
+            by: self.by,
         })?;
         streams.print(&json!({"hits": hits, "refused": refused}), || {
             let widest = |text: fn(&ApiHit) -> &str| {

@@ -179,18 +179,14 @@ const MADE_TOKEN: &str =
 const GRACE: Duration = Duration::from_secs(10);
 
 impl Serve {
-    /// Runs the command until a signal ends it.
-    ///
-    /// # Errors
-    /// When worlds or tasks cannot be read, or the address cannot be listened on.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         self.run_until(streams, wait_for_signal())
     }
 
     /// Runs the command until `shutdown` is done.
     ///
     /// # Errors
-    /// As [`Serve::run`].
+    /// When worlds or tasks cannot be read, or the address cannot be listened on.
     pub fn run_until(
         self,
         streams: &mut Streams<'_>,

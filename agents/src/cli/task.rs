@@ -25,11 +25,7 @@ enum Action {
 }
 
 impl TaskCommand {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When a file cannot be read or used.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         match self.command {
             Action::Check(command) => command.run(streams),
             Action::Grade(command) => command.run(streams),

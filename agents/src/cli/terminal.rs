@@ -13,7 +13,6 @@ pub fn note(streams: &mut Streams<'_>, text: &str) {
 }
 
 /// A bar on a terminal, nothing elsewhere; it appears when the work takes longer than a second.
-#[must_use]
 pub fn bar(total: u64, unit: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
     let template = format!("{{bar:32}} {{human_pos}}/{{human_len}} {unit} {{per_sec}} {{eta}} {{msg}}");

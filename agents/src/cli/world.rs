@@ -73,11 +73,7 @@ enum Action {
 }
 
 impl WorldCommand {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When a file cannot be read or written, or is wrong.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         match self.command {
             Action::List => list(streams),
             Action::Check { files } => check(&files, streams),

@@ -34,7 +34,6 @@ pub enum Attribution {
 }
 
 /// Where a failed episode went wrong first; none where it did not fail.
-#[must_use]
 pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attribution> {
     if judged.grade.success {
         return None;
@@ -84,12 +83,10 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         return Some(if stray { Attribution::WrongApi } else { Attribution::WrongArgument });
     }
     // That no tool does something rests on a search.
-    let unfounded = task.checks.goals.iter().zip(&judged.grade.goals);
-    let unfounded = unfounded.filter(|(_, grade)| grade.evidence == Verdict::Failed);
-    let only_unfounded = has(ErrorClass::NoEvidence)
-        && !has(ErrorClass::MissingChange)
-        && !has(ErrorClass::WrongValue)
-        && unfounded.map(|(goal, _)| goal).all(rests_on_search);
+    let goals = task.checks.goals.iter().zip(&judged.grade.goals);
+    let unfounded = goals.filter(|(_, grade)| grade.evidence == Verdict::Failed).map(|(goal, _)| goal);
+    let only_unfounded =
+        !has(ErrorClass::MissingChange) && !has(ErrorClass::WrongValue) && rest_on_search(unfounded);
     if only_unfounded {
         let has_searched = made.iter().any(|call| call.api == TOOL_SEARCHER);
         return Some(if has_searched { Attribution::RetrieverMissed } else { Attribution::WrongApi });
@@ -99,6 +96,11 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         return Some(Attribution::WrongArgument);
     }
     Some(Attribution::MisreadReply)
+}
+
+/// Returns true where there are goals, each of which rests on what a search shows.
+fn rest_on_search<'a>(mut goals: impl Iterator<Item = &'a GoalCheck>) -> bool {
+    goals.next().is_some_and(rests_on_search) && goals.all(rests_on_search)
 }
 
 /// Returns true where a goal rests on what a search shows, and on nothing else.
@@ -176,6 +178,9 @@ mod tests {
         assert!(rests_on_search(&goal(json!([search]))));
         assert!(!rests_on_search(&goal(json!([search, {"kind": "empty", "api": "GetRoom"}]))));
         assert!(!rests_on_search(&goal(json!([]))));
+        let (founded, other) = (goal(json!([search])), goal(json!([])));
+        assert!(rest_on_search([&founded, &founded].into_iter()));
+        assert!(!rest_on_search([&founded, &other].into_iter()) && !rest_on_search([].into_iter()));
     }
 
     #[test]

@@ -60,19 +60,16 @@ pub struct Episode {
 
 impl Episode {
     /// Returns true where it came to no end for want of a model or a server, and says nothing of the agent.
-    #[must_use]
     pub fn is_unfinished(&self) -> bool {
         self.stopped.as_ref().is_some_and(EnvironmentError::is_outage)
     }
 
     /// Returns true where it says something of the agent: it came to an end, and neither the simulator nor the user is to blame.
-    #[must_use]
     pub fn counts(&self) -> bool {
         !self.is_unfinished() && !self.excluded
     }
 
     /// Tokens that the model's server reported.
-    #[must_use]
     pub fn usage(&self) -> Usage {
         let asked = self.steps.iter().filter_map(|step| match step {
             Step::Noted(Note::Asked(asked)) => asked.usage,
@@ -82,7 +79,6 @@ impl Episode {
     }
 
     /// Calls that were made.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         self.steps.iter().filter(|step| matches!(step, Step::Called { .. })).count() as u64
     }
@@ -118,7 +114,6 @@ pub struct Arena {
 
 impl Arena {
     /// Returns true where episodes wait for a server or a transcriber.
-    #[must_use]
     pub const fn waits(&self) -> bool {
         self.server.is_some() || self.transcriber.is_some()
     }

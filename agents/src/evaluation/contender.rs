@@ -31,7 +31,6 @@ pub struct ModelContender {
 
 impl ModelContender {
     /// The agent for one episode.
-    #[must_use]
     pub fn agent(&self, origin: RequestOrigin) -> Box<dyn Agent> {
         let mind = RoleModel::new(Arc::clone(&self.model), self.sampling.clone(), origin);
         Box::new(Baseline::new(mind, self.method).with_jq(Arc::new(Isolation::of_this_program())))
@@ -40,7 +39,6 @@ impl ModelContender {
 
 impl Contender {
     /// The agent for one episode. Only scripted policies look at the task.
-    #[must_use]
     pub fn agent<'a>(&self, privileged: Privileged<'a>, origin: RequestOrigin) -> Box<dyn Agent + 'a> {
         match self {
             Self::Scripted(policy) => policy.agent(privileged),

@@ -114,13 +114,11 @@ impl Judge {
     }
 
     /// The task for a privileged agent.
-    #[must_use]
     pub fn privileged(&self, seed: u64) -> Privileged<'_> {
         Privileged { task: &self.task, world: &self.world, seed }
     }
 
     /// Grades an episode that has ended; `stopped` is what ended it, where that was not the agent.
-    #[must_use]
     pub fn grade(&self, environment: LocalEnvironment<'_>, stopped: Option<EnvironmentError>) -> Judged {
         let log: Vec<Arc<LogEntry>> = environment.session.log().collect();
         let conversation = &environment.conversation;
@@ -138,13 +136,11 @@ impl Judge {
     }
 
     /// Counts the goals of the task.
-    #[must_use]
     pub fn goals(&self) -> usize {
         self.task.goals.len()
     }
 
     /// How many APIs an agent has to tell apart: those of the world where it searches, else those that it is shown.
-    #[must_use]
     pub fn pool(&self) -> usize {
         let shown = self.task.episode.visible.len();
         if shown == 0 { self.world.base.world().apis.len() } else { shown }
@@ -152,7 +148,6 @@ impl Judge {
 
     /// Partial credit: the share of the goals whose verdicts all hold. A goal that asks for a change has it only
     /// where the changes of the episode are as expected and nothing else was changed.
-    #[must_use]
     pub fn credit(&self, grade: &Grade) -> f64 {
         if grade.success || grade.goals.is_empty() {
             return f64::from(u8::from(grade.success));
@@ -162,7 +157,6 @@ impl Judge {
     }
 
     /// The reference calls: what measures compare an agent's calls with.
-    #[must_use]
     pub fn gold(&self) -> &[GoldCall] {
         &self.task.gold
     }
@@ -178,7 +172,6 @@ impl Judge {
     }
 
     /// The task, for measures and reports.
-    #[must_use]
     pub(crate) const fn task(&self) -> &Task {
         &self.task
     }

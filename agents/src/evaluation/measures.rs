@@ -86,7 +86,6 @@ pub struct SearchMeasures {
 
 impl EpisodeMeasures {
     /// Measures an episode of a row.
-    #[must_use]
     pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &Judged) -> Self {
         let task = judge.task();
         let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| is_of_solution(gold)).collect();
@@ -114,7 +113,7 @@ impl EpisodeMeasures {
             has_refusal: task.goals.iter().any(|goal| refused(goal.outcome)),
             is_refused: task.goals.iter().all(|goal| refused(goal.outcome)),
             chance: task.is_answer_only().then(|| task.chance()),
-            correct_path: holds_path(&messages_of(row, &task.gold), &made),
+            correct_path: holds_path(&list_by_message(row, &task.gold), &made),
             extra_calls: extra_calls(&made, wanted.len()),
             reference_calls: wanted.len() as u64,
             matched_calls: count_matched_calls(judge.world(), &task.gold, &task.replies, &judged.log),
@@ -133,7 +132,6 @@ impl EpisodeMeasures {
     }
 
     /// Returns true where the episode says something of the agent.
-    #[must_use]
     pub const fn counts(&self) -> bool {
         !self.unfinished && !self.excluded
     }
@@ -145,7 +143,7 @@ fn extra_calls(made: &[&str], wanted: usize) -> i64 {
 }
 
 /// The APIs of the reference's calls without searches, message by message.
-fn messages_of<'a>(row: &Dialogue, gold: &'a [GoldCall]) -> Vec<Vec<&'a str>> {
+fn list_by_message<'a>(row: &Dialogue, gold: &'a [GoldCall]) -> Vec<Vec<&'a str>> {
     let mut calls = gold.iter();
     let counts = row.messages.iter().map(|message| message.tool_calls.len()).filter(|count| *count > 0);
     let mut messages: Vec<Vec<&GoldCall>> =
@@ -234,14 +232,12 @@ fn search_measures(wanted: &[&GoldCall], episode: &Episode, judged: &Judged) -> 
 }
 
 /// The word that JSON has for a state, such as an error class.
-#[must_use]
 pub fn word_of(state: impl Serialize) -> String {
     let json = serde_json::to_value(state).unwrap_or_default();
     json.as_str().map(str::to_owned).unwrap_or_default()
 }
 
 /// The name of an error class, as grades spell it.
-#[must_use]
 pub fn class_name(class: ErrorClass) -> String {
     word_of(class)
 }

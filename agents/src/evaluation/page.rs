@@ -96,7 +96,6 @@ impl Shown {
     }
 
     /// The agent and its model.
-    #[must_use]
     pub fn label(&self) -> String {
         match &self.model {
             Some(model) => format!("{} with {model}", self.agent),
@@ -105,7 +104,6 @@ impl Shown {
     }
 
     /// The note on figures of scripted agents beside those of models; none where the runs are of one kind.
-    #[must_use]
     pub fn note(runs: &[Self]) -> Option<&'static str> {
         let scripted = |run: &Self| run.scripted;
         (runs.iter().any(scripted) && !runs.iter().all(scripted)).then_some(NOTE)
@@ -144,7 +142,6 @@ pub fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> 
 }
 
 /// The cells of a dimension in order, each with every run's success.
-#[must_use]
 pub fn by_cell(runs: &[Shown], dimension: &str) -> Vec<(String, Vec<Option<Rate>>)> {
     let cells = |run: &'_ Shown| run.cells.get(dimension).cloned().unwrap_or_default();
     let all: Vec<BTreeMap<String, CellRate>> = runs.iter().map(cells).collect();

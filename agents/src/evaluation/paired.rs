@@ -33,7 +33,6 @@ pub struct Difference {
 
 impl Difference {
     /// The difference over pairs: the task, and whether the first and the second is solved. None without a pair.
-    #[must_use]
     pub fn of<'a>(solved: impl IntoIterator<Item = (&'a str, (bool, bool))>) -> Option<Self> {
         let (mut both, mut first_only, mut second_only, mut neither) = (0, 0, 0, 0);
         // Pairs of each task, and how many more the second solved. Pairs of one task are not independent.

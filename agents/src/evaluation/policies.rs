@@ -82,13 +82,11 @@ pub static POLICIES: [Policy; 9] = [
 
 impl Policy {
     /// Returns true where the policy must not solve a task.
-    #[must_use]
     pub const fn is_adversary(&self) -> bool {
         !matches!(self.way, Way::Reference(_))
     }
 
     /// The agent for an episode.
-    #[must_use]
     pub fn agent<'a>(&'static self, privileged: Privileged<'a>) -> Box<dyn Agent + 'a> {
         Box::new(Scripted { way: self.way, privileged })
     }

@@ -126,7 +126,6 @@ type Episodes<'a> = [&'a EpisodeMeasures];
 
 impl Results {
     /// Groups and averages episodes; the trials of a task stand together.
-    #[must_use]
     pub fn of(all: &[EpisodeMeasures]) -> Self {
         let counted: Vec<&EpisodeMeasures> = all.iter().filter(|episode| episode.counts()).collect();
         let only = |keep: fn(&EpisodeMeasures) -> bool| -> Vec<&EpisodeMeasures> {
@@ -154,20 +153,20 @@ impl Results {
             took_ms.get(at.saturating_sub(1)).map(|ms| *ms as f64 / 1000.0)
         };
         let searching = only(|episode| episode.searched.is_some_and(|_| episode.reference_calls > 0));
-        let success = |episodes: &Episodes<'_>| measured(episodes, |episode| f64::from(episode.success));
+        let success = |episodes: &Episodes<'_>| mean_if_any(episodes, |episode| f64::from(episode.success));
         let by_ability = cells.get("ability").into_iter().flatten();
         Self {
             tasks: counted.chunk_by(|a, b| a.task == b.task).count() as u64,
             success: cell.rate.share,
             success_rate: cell.rate,
-            correct_path: measured(&counted, |episode| f64::from(episode.correct_path)),
-            delta_solution_length: measured(&only(|episode| episode.success), |episode| {
+            correct_path: mean_if_any(&counted, |episode| f64::from(episode.correct_path)),
+            delta_solution_length: mean_if_any(&only(|episode| episode.success), |episode| {
                 episode.extra_calls as f64
             }),
             call_accuracy: Some(sum(&counted, |episode| episode.reference_calls as f64))
                 .filter(|calls| *calls > 0.0)
                 .map(|calls| sum(&counted, |episode| episode.matched_calls as f64) / calls),
-            rouge_l: measured(&counted, |episode| episode.rouge_l),
+            rouge_l: mean_if_any(&counted, |episode| episode.rouge_l),
             errors: counts(counted.iter().flat_map(|episode| episode.errors.iter().cloned())),
             pass_k: pass_k(&counted),
             shown_calls: (!searching.is_empty()).then(|| {
@@ -179,14 +178,14 @@ impl Results {
             success_without_refusals: success(&only(|episode| !episode.has_refusal)),
             success_answer_only: success(&answer_only),
             success_refused: success(&only(|episode| episode.is_refused)),
-            chance_answer_only: measured(&answer_only, |episode| episode.chance.unwrap_or(0.0)),
+            chance_answer_only: mean_if_any(&answer_only, |episode| episode.chance.unwrap_or(0.0)),
             cells,
             attribution: counts(
                 all.iter().filter(|episode| !episode.unfinished).filter_map(|episode| episode.attribution),
             ),
             unfinished: all.iter().filter(|episode| episode.unfinished).count() as u64,
             excluded: all.iter().filter(|episode| !episode.unfinished && episode.excluded).count() as u64,
-            partial_credit: measured(&counted, |episode| episode.credit),
+            partial_credit: mean_if_any(&counted, |episode| episode.credit),
             retrieval: retrieval_measures(&searching),
             tokens: usage.total(),
             effort: Effort {
@@ -221,7 +220,6 @@ pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a EpisodeMeasures>) -> 
 }
 
 /// The tokens of all episodes.
-#[must_use]
 pub fn usage(all: &[EpisodeMeasures]) -> Usage {
     all.iter().map(|episode| episode.usage).fold(Usage::default(), Usage::plus)
 }
@@ -235,7 +233,7 @@ fn mean(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64
 }
 
 /// The mean over episodes; none without any.
-fn measured(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> Option<f64> {
+fn mean_if_any(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> Option<f64> {
     (!episodes.is_empty()).then(|| mean(episodes, value))
 }
 

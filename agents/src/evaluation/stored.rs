@@ -140,13 +140,11 @@ impl RunFolder {
     }
 
     /// How many episodes there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lines().places.len()
     }
 
     /// Returns true where there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -41,7 +41,6 @@ impl Lost {
     }
 
     /// Returns the error.
-    #[must_use]
     pub fn what(&self) -> &str {
         match self {
             Self::Spent(what) | Self::Missing(what) | Self::Silent(what) | Self::Fatal(what) => what,
@@ -114,7 +113,6 @@ pub struct Question<'a> {
 
 impl Asker {
     /// The model for one row.
-    #[must_use]
     pub fn new(
         model: Arc<dyn ChatModel>,
         prompts: Arc<PromptSet>,
@@ -125,7 +123,6 @@ impl Asker {
     }
 
     /// The prompts.
-    #[must_use]
     pub fn prompts(&self) -> &PromptSet {
         &self.prompts
     }
@@ -169,31 +166,26 @@ impl Asker {
     }
 
     /// The model in the role of an agent under test; what it is asked is this step's.
-    #[must_use]
     pub fn as_model(self: &Arc<Self>, step: &'static str) -> Arc<dyn ChatModel> {
         Arc::new(Relabelled { asker: Arc::clone(self), step })
     }
 
     /// Returns how the model draws tokens.
-    #[must_use]
     pub fn sampling(&self) -> &Sampling {
         &self.sampling
     }
 
     /// Returns the origin of a request.
-    #[must_use]
     pub fn origin(&self, step: &str, number: u32) -> RequestOrigin {
         RequestOrigin { step: step.to_owned(), row: self.row_index, attempt: number }
     }
 
     /// Returns replies and tokens so far, by step.
-    #[must_use]
     pub fn uses(&self) -> BTreeMap<String, ModelUse> {
         self.state().uses.clone()
     }
 
     /// Returns the last reason for which the model gave no reply.
-    #[must_use]
     pub fn lost(&self) -> Option<Lost> {
         self.state().lost.clone()
     }

@@ -40,7 +40,6 @@ pub struct Vote {
 
 impl Vote {
     /// Returns true if nothing is wrong.
-    #[must_use]
     pub const fn is_good(&self) -> bool {
         self.natural && self.answerable && self.answers
     }
@@ -64,7 +63,6 @@ pub fn prompt(prompts: &PromptSet, system: &str, lines: &[String]) -> Result<Vec
 }
 
 /// The JSON Schema of a vote.
-#[must_use]
 pub fn schema() -> Json {
     let (text, yes_no) = (json!({ "type": "string" }), json!({ "type": "boolean" }));
     json!({
@@ -101,7 +99,6 @@ pub struct Verdict {
 impl Verdict {
     /// The fault that drops the row, where more than half of the votes find that the request is not answered or cannot be; of the two
     /// the fault that more votes name.
-    #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         let count = |wrong: fn(&Vote) -> bool| self.votes.iter().filter(|vote| wrong(vote)).count();
         let unanswerable = count(|vote| !vote.answerable);
@@ -113,13 +110,11 @@ impl Verdict {
     }
 
     /// Returns true if more than half of the votes find that people do not speak so. It is advice, and drops no row.
-    #[must_use]
     pub fn is_unnatural(&self) -> bool {
         2 * self.votes.iter().filter(|vote| !vote.natural).count() > self.votes.len()
     }
 
     /// Returns true if all votes say the same of the row.
-    #[must_use]
     pub fn is_unanimous(&self) -> bool {
         self.votes.windows(2).all(|pair| pair[0].is_good() == pair[1].is_good())
     }

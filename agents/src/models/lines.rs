@@ -19,7 +19,6 @@ pub enum Speaker {
 
 impl Speaker {
     /// Its name in prompts.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::User => "User",
@@ -56,7 +55,6 @@ fn kind(goal: &CandidateGoal, said: &str) -> Kind {
 }
 
 /// A conversation line by line, in its order. Each detail that the user holds back is a line of its own.
-#[must_use]
 pub fn lines(grounded: &Grounded, world: &World) -> Vec<Line> {
     let said = |speaker, words: &str| Line::Said { speaker, words: words.to_owned() };
     let mut lines = Vec::new();
@@ -92,7 +90,6 @@ pub fn lines(grounded: &Grounded, world: &World) -> Vec<Line> {
 }
 
 /// The candidate with other words: `words` gives them one after the other for the lines that are said, in the order of [`lines`].
-#[must_use]
 pub fn with_words(candidate: &Candidate, words: &[String]) -> Candidate {
     let mut candidate = candidate.clone();
     let mut words = words.iter();

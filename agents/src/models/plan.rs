@@ -15,7 +15,6 @@ pub const STEP: &str = "query";
 
 /// Plans a conversation for an attempt at a row: a function of the world and of the numbers. It takes the turn of its row, as rows
 /// without a model do; later attempts take other scenarios of the same ability and domain.
-#[must_use]
 pub fn plan(recipe: &Recipe, world: &BatchWorld, batch: &Batch, place: (u64, u32)) -> Option<Proven> {
     let (row_index, attempt) = place;
     let mut stream = stream(recipe, "plan", place);

@@ -60,7 +60,6 @@ impl PromptSet {
     }
 
     /// The hash of all of them.
-    #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }

@@ -45,7 +45,6 @@ pub struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     /// A conversation, whose lines get other words, and the voice of its user; `number` counts the row's requests.
-    #[must_use]
     pub fn new(grounded: &'a Grounded, world: &World, whose: Whose, persona: &'a str, number: u32) -> Self {
         Self { grounded, whose, persona, number, lines: lines(grounded, world) }
     }
@@ -59,7 +58,6 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Counts the lines that are to be reworded.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.list_spoken().filter(|(speaker, _)| self.whose.has(*speaker)).count()
     }
@@ -143,7 +141,6 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The conversation with reworded lines, of those speakers alone.
-    #[must_use]
     pub fn put_in(&self, reworded: &[String], of: Whose) -> Candidate {
         let mut reworded = reworded.iter();
         let words = self.list_spoken().map(|(speaker, own)| {

@@ -171,7 +171,6 @@ pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job:
 }
 
 /// The first words of a row, for telling near-duplicates.
-#[must_use]
 pub fn opening(row: &Dialogue) -> Box<[u64]> {
     shingles(&words(&row.query))
 }

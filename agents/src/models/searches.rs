@@ -10,7 +10,6 @@ use crate::scenarios::keywords;
 use crate::worlds::world::BatchWorld;
 
 /// A candidate whose searches use words that are still visible: other words of the user ask for other keywords.
-#[must_use]
 pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
     if !candidate.calls().any(|call| call.api == TOOL_SEARCHER) {
         return candidate;

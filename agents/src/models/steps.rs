@@ -26,7 +26,6 @@ pub struct StepLine {
 }
 
 /// The file of a batch, below the folder of steps.
-#[must_use]
 pub fn batch_file(batch: u64) -> String {
     format!("batch-{batch:06}.jsonl")
 }

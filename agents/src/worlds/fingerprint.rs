@@ -10,7 +10,6 @@ use diorama_seeds::model::{Api, BehaviourKind, Member, Parameter, Source, World}
 use diorama_seeds::schema::{Schema, Type};
 
 /// The fingerprint of an API.
-#[must_use]
 pub fn fingerprint(world: &World, api: &Api) -> String {
     let mut text = format!("{:?}", std::mem::discriminant(&api.behaviour.kind));
     text.push_str(kind_name(&api.behaviour.kind));

@@ -37,7 +37,6 @@ pub struct ApiWords {
 
 impl Guide {
     /// Reads the words of a document.
-    #[must_use]
     pub fn new(doc: &WorldDoc, world: &World) -> Self {
         let domains = doc.to_domains();
         let mut guide =
@@ -73,25 +72,21 @@ impl Guide {
     }
 
     /// The words of an API.
-    #[must_use]
     pub fn api(&self, id: ApiId) -> &ApiWords {
         &self.apis[id.index()]
     }
 
     /// Returns true if there are questions for any field.
-    #[must_use]
     pub fn has_asks(&self) -> bool {
         !self.asks.is_empty()
     }
 
     /// Questions for a field.
-    #[must_use]
     pub fn asks(&self, resource: ResourceId, field: FieldId) -> &[String] {
         self.asks.get(&(resource, field)).map_or(&[], Vec::as_slice)
     }
 
     /// Statements of a field.
-    #[must_use]
     pub fn says(&self, resource: ResourceId, field: FieldId) -> &[String] {
         self.says.get(&(resource, field)).map_or(&[], Vec::as_slice)
     }

@@ -53,20 +53,17 @@ pub struct Streams {
 
 impl Streams {
     /// The streams of a run.
-    #[must_use]
     pub fn new(config: &BTreeMap<String, Json>, seed: u64) -> Self {
         let text = serde_json::to_string(config).unwrap_or_default();
         Self { config_hash: *blake3::hash(text.as_bytes()).as_bytes(), seed }
     }
 
     /// The seed.
-    #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
     /// The stream for one use and number.
-    #[must_use]
     pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.config_hash);
@@ -168,31 +165,26 @@ impl Recipe {
     }
 
     /// Returns the settings besides the seed that the rows depend on, by name, for the manifest.
-    #[must_use]
     pub const fn config(&self) -> &BTreeMap<String, Json> {
         &self.config
     }
 
     /// A stream of choices for one use and number.
-    #[must_use]
     pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
         self.streams.stream(purpose, number)
     }
 
     /// The streams of choices.
-    #[must_use]
     pub const fn streams(&self) -> Streams {
         self.streams
     }
 
     /// The split of a batch, from its number alone.
-    #[must_use]
     pub const fn split_of(&self, batch: u64) -> Split {
         self.test_share().split_of(batch)
     }
 
     /// The share of batches that are of the test split.
-    #[must_use]
     pub const fn test_share(&self) -> TestShare {
         if self.test.is_empty() { TestShare::NONE } else { self.test_share }
     }
@@ -208,14 +200,12 @@ impl Recipe {
     }
 
     /// The turn of a row; none where shares of tags say how often each scenario is played.
-    #[must_use]
     pub fn turn(&self, batch: &Batch, row_index: u64) -> Option<Turn> {
         let turns = self.turns.get(batch.split as usize).filter(|_| self.takes_turns)?;
         turns.of_row(batch, self.test_share(), &self.abilities, row_index)
     }
 
     /// The world templates of a split.
-    #[must_use]
     pub fn world_templates(&self, split: Split) -> &[LazyTemplate] {
         match split {
             Split::Train => &self.train,

@@ -25,19 +25,16 @@ impl TestShare {
     pub const USUAL: Self = Self(100);
 
     /// Counts the batches of the test split before a batch.
-    #[must_use]
     pub const fn count_before(self, batch: u64) -> u64 {
         batch * self.0 / 1000
     }
 
     /// The split of a batch, from its number alone.
-    #[must_use]
     pub const fn split_of(self, batch: u64) -> Split {
         if self.count_before(batch + 1) > self.count_before(batch) { Split::Test } else { Split::Train }
     }
 
     /// Counts the batches up to the first one of the test split, which counts too; none where none ever is.
-    #[must_use]
     pub fn count_to_first(self) -> Option<u64> {
         (self.0 > 0).then(|| 1000_u64.div_ceil(self.0))
     }
@@ -45,13 +42,11 @@ impl TestShare {
 
 impl TestRequest {
     /// Returns true if nothing is asked.
-    #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
     /// The share of the batches: at least a thousandth where any is asked for.
-    #[must_use]
     pub fn share(&self) -> TestShare {
         let in_thousandths = |share: f64| ((share * 1000.0).round() as u64).max(u64::from(share > 0.0));
         self.share.map_or(TestShare::USUAL, |share| TestShare(in_thousandths(share)))

@@ -17,7 +17,6 @@ pub struct LazyTemplate {
 
 impl LazyTemplate {
     /// A world template of these domains, in the order of its world.
-    #[must_use]
     pub fn new(
         domains: Vec<String>,
         make: impl Fn() -> Result<Arc<WorldTemplate>, Report> + Send + Sync + 'static,
@@ -26,14 +25,12 @@ impl LazyTemplate {
     }
 
     /// A world template that is made already.
-    #[must_use]
     pub fn from_template(template: Arc<WorldTemplate>) -> Self {
         let domains = template.world().domains.iter().map(|domain| domain.name.to_string()).collect();
         Self::new(domains, move || Ok(template.clone()))
     }
 
     /// The names of its domains, in the order of its world.
-    #[must_use]
     pub fn domains(&self) -> &[String] {
         &self.domains
     }

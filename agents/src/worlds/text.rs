@@ -31,7 +31,6 @@ pub enum Segment {
 
 impl Template {
     /// Parses a template. Unbalanced braces or brackets are literal text, so every string is a template.
-    #[must_use]
     pub fn parse(source: &str) -> Self {
         let mut chars = source;
         Self { parts: parse_parts(&mut chars, false) }
@@ -61,7 +60,6 @@ impl Template {
 }
 
 /// Joins segments into a text.
-#[must_use]
 pub fn assemble(segments: &[Segment]) -> String {
     let mut text = String::new();
     for segment in segments {

@@ -45,7 +45,6 @@ enum Documents {
 }
 
 /// A document with another API variant: a function of the document and the stream of choices.
-#[must_use]
 pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     const NAMES: [Names; 6] =
         [Names::Written, Names::Camel, Names::Snake, Names::Prefixed, Names::Rest, Names::NounFirst];

@@ -69,14 +69,12 @@ static NO_PRIOR: Prior = Prior::NONE;
 
 impl BatchWorld {
     /// Returns the context that candidates are checked against.
-    #[must_use]
     pub fn context(&self) -> WorldContext<'_> {
         let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.world_template.survey);
         WorldContext { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
     /// Returns the records and values that the places of scenarios are chosen from, where nothing came before.
-    #[must_use]
     pub fn record_source<'a>(&'a self, records: &'a Reading<'a>, clock: Instant) -> RecordSource<'a> {
         RecordSource {
             world: self.base.world(),
@@ -89,7 +87,6 @@ impl BatchWorld {
     }
 
     /// Returns the values that rows state of this world.
-    #[must_use]
     pub fn of_rows(&self) -> RowWorld<'_> {
         RowWorld {
             base: &self.base,
@@ -179,7 +176,6 @@ impl WorldTemplate {
     }
 
     /// The APIs' words and analysis aside, the compiled world without records.
-    #[must_use]
     pub fn world(&self) -> &World {
         self.source.world()
     }
@@ -193,7 +189,10 @@ fn person_fields(doc: &WorldDoc, world: &World) -> PersonFields {
         let doc = domain.resources.get(&*resource.name)?.fields.get(&*field.name)?;
         let template = doc.fake.as_ref().and_then(|fake| fake.get("text")).and_then(|text| text.as_str());
         let with_name = template.is_some_and(|text| text.contains("{last_name}"));
-        Some(doc.provider() == Some("person_name") || with_name)
+        // What every record has is made by what stands behind the chance.
+        let made = doc.fake.as_ref().filter(|fake| fake.get("share").is_some_and(|share| *share == 1.0));
+        let always = made.and_then(|fake| fake.get("of")?.as_str());
+        Some(always.or(doc.provider()) == Some("person_name") || with_name)
     };
     let resources = world.resources.iter().enumerate();
     let fields = resources.flat_map(|(index, resource)| {

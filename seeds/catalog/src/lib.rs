@@ -28,19 +28,16 @@ fn entry(name: &str) -> Option<&'static Entry> {
 }
 
 /// The text of a catalog world, as written.
-#[must_use]
 pub fn source(name: &str) -> Option<&'static str> {
     entry(name).map(|entry| entry.world)
 }
 
 /// The text of a catalog world's scenarios, as written.
-#[must_use]
 pub fn scenarios(name: &str) -> Option<&'static str> {
     entry(name).and_then(|entry| entry.scenarios)
 }
 
 /// The text of the words of a catalog world's scenarios, as written.
-#[must_use]
 pub fn words(name: &str) -> Option<&'static str> {
     entry(name).and_then(|entry| entry.words)
 }

@@ -1,6 +1,6 @@
 //! Phrase templates: that they name what there is, and leave out nothing a request needs.
 
-use crate::doc::{FieldDoc, PhrasesDoc, ResourceDoc};
+use crate::doc::{FieldDoc, PhrasesDoc, ResourceDoc, TypeName};
 use crate::model::{Api, BehaviourKind, PagingMember};
 use crate::world::findings::Findings;
 use crate::world::path::Path;
@@ -111,7 +111,9 @@ fn check_field(field: &FieldDoc, path: &Path<'_>, findings: &mut Findings) {
                     "name the record with `{it}`",
                 );
             }
+            // Of yes and no there is a statement for each.
             if key == "say"
+                && field.kind != Some(TypeName::Boolean)
                 && !found.iter().any(|placeholder| placeholder.name == "value" && !placeholder.optional)
             {
                 findings.error(here, "found a statement without `{value}`", "say where the value stands");

@@ -87,6 +87,12 @@ pub struct ContractDoc {
     /// A change merges members of objects inside the body, and null takes one away (RFC 7396).
     #[serde(skip_serializing_if = "is_false")]
     pub merge: bool,
+    /// The members of the body, each in the one before, that hold the members of the record: `[data, attributes]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
+    /// A request over HTTP must have a body.
+    #[serde(skip_serializing_if = "is_false")]
+    pub needs_body: bool,
     /// The status of a request whose body is not valid; default 400.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<u16>,
@@ -205,7 +211,6 @@ pub struct BehaviourDoc {
 impl BehaviourDoc {
     /// The resource whose single records it is about, by its kind. An aggregate is about none, nor is what changes or lists
     /// the members of a record.
-    #[must_use]
     pub fn resource(&self) -> Option<&String> {
         let kinds = [
             &self.get,
@@ -464,7 +469,6 @@ impl ReplyDoc {
 
 impl PhrasesDoc {
     /// With slots that go by the names that callers see.
-    #[must_use]
     pub fn cased(&self, casing: Casing) -> Self {
         let cased = |phrases: &[String]| phrases.iter().map(|phrase| casing.write_phrase(phrase)).collect();
         Self {
@@ -479,7 +483,6 @@ impl PhrasesDoc {
     }
 
     /// Returns the part that a materialised world keeps: the phrases that sessions search by.
-    #[must_use]
     pub(crate) fn kept(&self) -> Self {
         let search = self.search.iter().map(|phrase| nfc(phrase).to_string()).collect();
         Self { search, ..Self::default() }

@@ -116,7 +116,7 @@ pub(crate) enum FakeDoc {
     },
     /// A code of a form.
     Code {
-        /// `#` is a digit; inside braces `A` is a letter and `x` a hexadecimal digit: `{AAA}-###`.
+        /// `#` is a digit; inside braces `A` is a letter, `x` a hexadecimal digit and `w` a word: `{AAA}-###`.
         format: String,
     },
     /// Fixed text, providers and earlier fields.

@@ -118,7 +118,6 @@ pub struct FieldDoc {
 
 impl FieldDoc {
     /// The provider that makes the values up, where the field names one.
-    #[must_use]
     pub fn provider(&self) -> Option<&str> {
         let fake = self.fake.as_ref()?;
         fake.get("provider").unwrap_or(fake).as_str()

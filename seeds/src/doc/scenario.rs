@@ -278,7 +278,6 @@ pub struct SignInDoc {
 
 impl SignInDoc {
     /// Returns true if there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ask.is_empty() && self.tell.is_empty()
     }
@@ -298,7 +297,6 @@ pub struct ReactionsDoc {
 
 impl ReactionsDoc {
     /// Returns true if there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.done.is_empty() && self.refused.is_empty()
     }

@@ -302,19 +302,16 @@ pub const UNSTATED: &str = "unstated";
 
 impl WorldDoc {
     /// The licence of the records and texts.
-    #[must_use]
     pub fn license(&self) -> &str {
         stated(self.license.as_deref())
     }
 
     /// The source of the world.
-    #[must_use]
     pub fn source(&self) -> &str {
         stated(self.source.as_deref())
     }
 
     /// The domains, whichever form the document uses; those of the long form are only looked at.
-    #[must_use]
     pub fn to_domains(&self) -> Cow<'_, [DomainDoc]> {
         let is_long = self.domain.is_none() && self.resources.is_empty() && self.apis.is_empty();
         if is_long { Cow::Borrowed(&self.domains) } else { Cow::Owned(self.clone().into_domains().1) }
@@ -360,7 +357,6 @@ impl WorldDoc {
     }
 
     /// The domains, whichever form the document uses.
-    #[must_use]
     pub fn into_domains(mut self) -> (Self, Vec<DomainDoc>) {
         let mut domains = std::mem::take(&mut self.domains);
         if self.domain.is_some() || !self.resources.is_empty() || !self.apis.is_empty() {

@@ -5,7 +5,6 @@ const COMPARED: usize = 64;
 
 /// How many letters have to be put in, taken out or replaced to make one text of the other (Levenshtein), whatever their
 /// case. Takes time by the product of both lengths.
-#[must_use]
 pub fn distance(one: &str, other: &str) -> usize {
     strsim::levenshtein(&one.to_lowercase(), &other.to_lowercase())
 }
@@ -18,7 +17,6 @@ pub fn distance(one: &str, other: &str) -> usize {
 ///
 /// assert_eq!(near("docter", ["doctor", "dentist", "date"]), ["doctor"]);
 /// ```
-#[must_use]
 pub fn near<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let beginning = |text: &str| text.chars().take(COMPARED).collect::<String>();
     let begun = beginning(wrong);

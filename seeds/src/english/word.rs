@@ -24,7 +24,6 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
 /// assert_eq!(split_identifier("GET_movie-movieId"), ["get", "movie", "movie", "id"]);
 /// assert_eq!(split_identifier("listTMDBMovies"), ["list", "tmdb", "movies"]);
 /// ```
-#[must_use]
 pub fn split_identifier(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -50,13 +49,11 @@ pub fn split_identifier(name: &str) -> Vec<String> {
 }
 
 /// An identifier as people read it: `starts_at`, `startsAt` and `starts-at` are `starts at`.
-#[must_use]
 pub fn spaced(name: &str) -> String {
     split_identifier(name).join(" ")
 }
 
 /// The text without case and accents, for comparing: `Łukasz Müßig` is `lukasz mussig`. Letters of other scripts stay.
-#[must_use]
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.nfd().filter(|c| !is_combining_mark(*c)) {
@@ -78,7 +75,6 @@ pub fn fold(text: &str) -> String {
 /// Returns the stem that a word shares with its other forms: `booked`, `books` and `booking` have the stem `book`
 /// (the Snowball stemmer for English, also called Porter 2). Stems are for comparison, not for display: the stem of
 /// `city` and `cities` is `citi`.
-#[must_use]
 pub fn stem(word: &str) -> String {
     static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
     thread_local! {
@@ -106,14 +102,12 @@ const MOST_KNOWN: usize = 8_192;
 const LONGEST_KNOWN: usize = 64;
 
 /// The text with its first letter raised.
-#[must_use]
 pub fn capitalised(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// The text with its first letter lowered, to stand inside a sentence, unless its first word is "I".
-#[must_use]
 pub fn lowered(text: &str) -> String {
     let mut rest = text.chars();
     match (rest.next(), rest.clone().next()) {

@@ -7,9 +7,9 @@ use crate::expr::node::{Expr, ExprType, Node, Slot};
 use crate::expr::parse::parse;
 use crate::expr::scope::Scope;
 use crate::expr::scope::kind_of_schema;
-use crate::model::ParameterId;
+use crate::model::{Define, ParameterId, ResourceId};
 use crate::schema::{Schema, Type};
-use crate::value::Value;
+use crate::value::{Str, Value};
 
 mod defines;
 mod fit;
@@ -19,11 +19,31 @@ mod near;
 mod operators;
 mod records;
 
-use defines::Frame;
 use near::suggest;
 
 /// Deepest tree, also of operator chains: what keeps the evaluator's recursion small.
 const MAX_DEPTH: usize = 64;
+
+/// A checked operand, and how deep its tree is.
+#[derive(Clone)]
+struct Operand<'a> {
+    typed: Typed<'a>,
+    depth: usize,
+}
+
+/// A definition that is being written out.
+struct Frame<'a> {
+    resource: ResourceId,
+    define: &'a Define,
+    /// The meaning of `item` and of the parameters.
+    names: Vec<(Str, Operand<'a>)>,
+}
+
+impl<'a> Frame<'a> {
+    fn operand(&self, name: &str) -> Option<&Operand<'a>> {
+        self.names.iter().find(|(own, _)| **own == *name).map(|(_, operand)| operand)
+    }
+}
 
 /// Parses and checks an expression.
 ///

@@ -93,25 +93,21 @@ impl Default for Budget {
 
 impl Budget {
     /// A budget of so many steps, and of the bytes that go with them.
-    #[must_use]
     pub fn new(steps: u64) -> Self {
         Self::with_bytes(steps, steps.saturating_mul(STEP_BYTES).max(DEFAULT_BYTES))
     }
 
     /// A budget of so many steps and bytes.
-    #[must_use]
     pub const fn with_bytes(steps: u64, bytes: u64) -> Self {
         Self { steps: Cell::new(steps), bytes: Cell::new(bytes) }
     }
 
     /// The steps left.
-    #[must_use]
     pub fn left(&self) -> u64 {
         self.steps.get()
     }
 
     /// The bytes left.
-    #[must_use]
     pub fn bytes_left(&self) -> u64 {
         self.bytes.get()
     }

@@ -13,7 +13,6 @@ use crate::value::Value;
 /// Only equalities between values of one kind count (an index finds `1`, not `1.0`), and only values that are
 /// there: when the value turns out null or absent, the caller must look at every record. Of several equalities
 /// the most selective is taken: the key, then unique fields, references, and the rest.
-#[must_use]
 pub fn index_of(condition: &Node, slot: Slot, scope: &Scope<'_>) -> Option<(FieldId, Node)> {
     let mut best = None;
     visit_conjuncts(condition, &mut |left, right| {

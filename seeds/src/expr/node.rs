@@ -74,7 +74,6 @@ pub struct Expr {
 
 impl Expr {
     /// The index of a condition over [`Slot::ITEM`], its value as an expression of its own.
-    #[must_use]
     pub fn item_index(&self) -> Option<(FieldId, Self)> {
         let (field, node) = self.index.clone()?;
         Some((

@@ -22,7 +22,6 @@ pub enum Operator {
 
 impl Operator {
     /// How it is written.
-    #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Or => "||",

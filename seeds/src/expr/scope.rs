@@ -52,7 +52,6 @@ pub(super) const RESERVED: [&str; 6] = ["args", "record", "item", "me", "now", "
 impl<'a> Scope<'a> {
     /// A scope over the resources of one domain, by their local names. `zone` is the world's, for literals of
     /// local time.
-    #[must_use]
     pub fn new(resources: &'a [Resource], domain: DomainId, zone: &'a Zone) -> Self {
         Self {
             resources,
@@ -101,13 +100,11 @@ impl<'a> Scope<'a> {
     }
 
     /// How many slots the expressions compiled so far need together.
-    #[must_use]
     pub fn slots(&self) -> u16 {
         Slot::FIRST_FREE + self.kinds.len() as u16
     }
 
     /// The resource of a local name.
-    #[must_use]
     pub fn resource_named(&self, name: &str) -> Option<ResourceId> {
         self.resources
             .iter()
@@ -116,13 +113,11 @@ impl<'a> Scope<'a> {
     }
 
     /// The field of a resource by name.
-    #[must_use]
     pub fn field_named(&self, resource: ResourceId, name: &str) -> Option<FieldId> {
         self.resource(resource)?.field_named(name)
     }
 
     /// The type of a field's values.
-    #[must_use]
     pub fn kind_of(&self, resource: ResourceId, field: FieldId) -> ExprType {
         self.field_kind(resource, field)
     }

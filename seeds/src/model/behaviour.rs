@@ -290,7 +290,6 @@ pub enum Which {
 
 impl BehaviourKind {
     /// The resource whose records a reply shows, one or a list of them. Nothing where it shows something else.
-    #[must_use]
     pub const fn shown(&self) -> Option<ResourceId> {
         match self {
             Self::Get { resource, .. }

@@ -7,7 +7,6 @@ macro_rules! position {
         pub struct $name(pub u16);
         impl $name {
             /// The position as an index.
-            #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }

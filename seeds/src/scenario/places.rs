@@ -59,7 +59,6 @@ pub enum BoundValue {
 pub type Bindings = Vec<(String, BoundValue)>;
 
 /// Checks the scenarios of a domain. Those with findings are left out.
-#[must_use]
 pub fn compile(docs: &[ScenarioDoc], domain: DomainId, world: &World) -> (Vec<Scenario>, Vec<Finding>) {
     let mut scenarios: Vec<Scenario> = Vec::new();
     let mut findings = Vec::new();
@@ -330,7 +329,6 @@ fn scalar(json: &Json) -> Option<Value> {
 
 impl BoundValue {
     /// Returns true if this is the record of a key.
-    #[must_use]
     pub fn is_record(&self, resource: ResourceId, key: &Value) -> bool {
         matches!(self, Self::Record(of, own) if *of == resource && own == key)
     }
@@ -338,7 +336,6 @@ impl BoundValue {
 
 impl Scenario {
     /// The name of the place that holds the user's own record or name.
-    #[must_use]
     pub fn caller(&self) -> &str {
         self.doc.caller.as_deref().unwrap_or("me")
     }

@@ -31,7 +31,6 @@ pub struct Prior {
 
 impl Prior {
     /// Returns true if a binding takes up somebody or something that was stated, or an amount.
-    #[must_use]
     pub fn is_taken_up(
         &self,
         (place, bound): &(String, BoundValue),
@@ -63,7 +62,6 @@ impl Prior {
 pub type PersonFields = BTreeSet<(ResourceId, FieldId)>;
 
 /// Returns true if a user name has the first or the last name of a person in it.
-#[must_use]
 pub fn is_username_of(username: &str, name: &str) -> bool {
     let folded = |text: &str| -> String {
         text.nfd().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
@@ -76,7 +74,6 @@ pub fn is_username_of(username: &str, name: &str) -> bool {
 const MIN_NAME_PART: usize = 3;
 
 /// The field of a resource that holds the name of a person: the one that it is called by, or else the first.
-#[must_use]
 pub fn person_field(resource: &Resource, id: ResourceId, people: &PersonFields) -> Option<FieldId> {
     let names_person = |field: &FieldId| people.contains(&(id, *field));
     let mut fields = (0..resource.fields.len()).map(|field| FieldId(field as u16));

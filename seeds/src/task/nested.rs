@@ -12,7 +12,6 @@ use super::calls::{ArgumentSource, GoldCall};
 const MAX_LABEL_BYTES: usize = 1 << 14;
 
 /// The places in replies that a source names: call and path.
-#[must_use]
 pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
     match source {
         ArgumentSource::Reply { call, path } => vec![(*call, path)],
@@ -27,33 +26,35 @@ pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
 pub struct NestedCall {
     /// Its arguments, in which other calls stand where their replies are taken.
     pub label: String,
+    /// False if the label is over 16 KiB, or a call inside of it stands by its name alone because its own label is.
+    pub is_whole: bool,
     /// It, and the calls inside of it, by their places among all reference calls.
     pub calls: BTreeSet<usize>,
 }
 
 /// Nests the calls of a range that are of the solution. They may take replies of calls before the range.
-#[must_use]
 pub fn nested_calls(
     gold: &[GoldCall],
     range: Range<usize>,
     is_of_solution: impl Fn(&GoldCall) -> bool,
 ) -> Vec<NestedCall> {
+    let range = range.start..range.end.min(gold.len());
     let own = gold.get(range.clone()).unwrap_or_default();
     let taken: BTreeSet<u32> =
         own.iter().flat_map(|call| call.sources.values()).flat_map(places).map(|(call, _)| call).collect();
     // A reply is only taken by later calls, so each label is made of earlier ones.
-    let mut labels: Vec<String> = Vec::with_capacity(range.end);
+    let mut labels: Vec<Label> = Vec::with_capacity(range.end);
     for call in gold.iter().take(range.end) {
         labels.push(label(call, gold, &labels));
     }
     let is_root =
         |index: &usize| gold.get(*index).is_some_and(&is_of_solution) && !taken.contains(&(*index as u32));
     let roots = range.filter(is_root);
-    roots
-        .filter_map(|index| {
-            Some(NestedCall { label: labels.get(index)?.clone(), calls: needed(gold, index) })
-        })
-        .collect()
+    let nested = |index: usize| {
+        let Label { text, is_whole } = labels.get(index)?.clone();
+        Some(NestedCall { label: text, is_whole, calls: needed(gold, index) })
+    };
+    roots.filter_map(nested).collect()
 }
 
 /// A call and all calls that its arguments rest on.
@@ -68,14 +69,28 @@ fn needed(gold: &[GoldCall], root: usize) -> BTreeSet<usize> {
     found
 }
 
-/// The label of a call, in which the labels of earlier ones stand; the name alone of those that would make it too long.
-fn label(call: &GoldCall, gold: &[GoldCall], earlier: &[String]) -> String {
-    let inner = |index: u32| match (earlier.get(index as usize), gold.get(index as usize)) {
-        (Some(label), _) if label.len() <= MAX_LABEL_BYTES => label.clone(),
-        (Some(_), Some(call)) => format!("{}(...)", call.api),
-        _ => "?".to_owned(),
+/// The label of a call.
+#[derive(Clone)]
+struct Label {
+    text: String,
+    is_whole: bool,
+}
+
+/// Makes the label of a call, in which the labels of earlier ones stand; the name alone of those that would make it too long.
+fn label(call: &GoldCall, gold: &[GoldCall], earlier: &[Label]) -> Label {
+    let mut is_whole = true;
+    let mut inner = |index: u32| match (earlier.get(index as usize), gold.get(index as usize)) {
+        (Some(label), _) if label.text.len() <= MAX_LABEL_BYTES => {
+            is_whole &= label.is_whole;
+            label.text.clone()
+        }
+        (_, called) => {
+            is_whole = false;
+            called.map_or_else(|| "?".to_owned(), |called| format!("{}(...)", called.api))
+        }
     };
-    let arguments = call.arguments.iter().map(|(name, value)| {
+    let mut arguments: Vec<String> = Vec::with_capacity(call.arguments.len());
+    for (name, value) in &call.arguments {
         let shown = match call.sources.get(name) {
             Some(ArgumentSource::Reply { call, .. }) => inner(*call),
             Some(ArgumentSource::Replies { places }) => {
@@ -87,9 +102,10 @@ fn label(call: &GoldCall, gold: &[GoldCall], earlier: &[String]) -> String {
                 other => other.to_string(),
             },
         };
-        format!("{name}={shown}")
-    });
-    format!("{}({})", call.api, arguments.collect::<Vec<_>>().join(", "))
+        arguments.push(format!("{name}={shown}"));
+    }
+    let text = format!("{}({})", call.api, arguments.join(", "));
+    Label { is_whole: is_whole && text.len() <= MAX_LABEL_BYTES, text }
 }
 
 #[cfg(test)]
@@ -124,5 +140,14 @@ mod tests {
         assert_eq!(nested(&gold, 0..1), [first]);
         let calls: Vec<usize> = nested_calls(&gold, 2..3, |_| true)[0].calls.iter().copied().collect();
         assert_eq!(calls, [0, 1, 2]);
+        // A short label that holds one which was cut is not whole.
+        let mut short_ones_with_a_cut = 0;
+        for end in 1..=gold.len() {
+            let NestedCall { label, is_whole, .. } = nested_calls(&gold, 0..end, |_| true).remove(0);
+            let (is_cut, is_short) = (label.contains("(...)"), label.len() <= MAX_LABEL_BYTES);
+            assert_eq!(is_whole, is_short && !is_cut, "{end}: {} bytes", label.len());
+            short_ones_with_a_cut += usize::from(is_short && is_cut);
+        }
+        assert!(short_ones_with_a_cut > 0);
     }
 }

@@ -118,7 +118,6 @@ impl Checks {
 impl Checks {
     /// Returns true if the expected changes are those of each goal. In version 2 they were those of the whole episode, each
     /// with the goal that began it.
-    #[must_use]
     pub const fn has_changes_by_goal(&self) -> bool {
         self.version >= CHECKS_VERSION
     }

@@ -24,7 +24,6 @@ impl RefusalClass {
     pub const ALL: [Self; 5] = [Self::NotFound, Self::Conflict, Self::Forbidden, Self::Invalid, Self::NoTool];
 
     /// Its name in JSON.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotFound => "not_found",
@@ -37,13 +36,11 @@ impl RefusalClass {
 
     /// Returns true if a refusal for this reason says what it is about. A rule, and what no tool does, may be about nothing that has
     /// a name.
-    #[must_use]
     pub const fn needs_subject(self) -> bool {
         matches!(self, Self::NotFound | Self::Conflict | Self::Invalid)
     }
 
     /// The class that a status stands for; none for statuses that refuse nothing.
-    #[must_use]
     pub const fn of_status(status: u16) -> Option<Self> {
         match status {
             404 | 410 => Some(Self::NotFound),
@@ -56,7 +53,6 @@ impl RefusalClass {
 
     /// The classes that fit a refusal of this status which no rule of the API gives: an argument may be wrong in itself (422),
     /// or name a record that is not there.
-    #[must_use]
     pub fn all_of_status(status: u16) -> Vec<Self> {
         let neighbour = (status == 422).then_some(Self::NotFound);
         Self::of_status(status).into_iter().chain(neighbour).collect()

@@ -42,7 +42,6 @@ impl Date {
     pub const LAST: Self = Self(2_932_896);
 
     /// The day of a civil date.
-    #[must_use]
     pub fn from_civil(date: civil::Date) -> Self {
         let (year, month, day) = (i32::from(date.year()), i32::from(date.month()), i32::from(date.day()));
         // Years that begin in March have their leap day at the end.
@@ -54,7 +53,6 @@ impl Date {
     }
 
     /// The civil date; a day without a text is clamped to the first or last that has one.
-    #[must_use]
     pub fn civil(self) -> civil::Date {
         let since = self.clamp(Self::FIRST, Self::LAST).0 + EPOCH;
         let days = since.rem_euclid(ERA);
@@ -67,13 +65,11 @@ impl Date {
     }
 
     /// Returns true if the day has a text.
-    #[must_use]
     pub fn is_in_calendar(self) -> bool {
         (Self::FIRST..=Self::LAST).contains(&self)
     }
 
     /// Parses `YYYY-MM-DD`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
@@ -95,7 +91,6 @@ impl std::fmt::Display for Date {
 
 impl Time {
     /// Parses `H:MM`, `HH:MM` or `HH:MM:SS`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(':');
         let hour = parts.next().filter(|part| matches!(part.len(), 1 | 2))?;
@@ -120,39 +115,33 @@ impl std::fmt::Display for Time {
 
 impl Zone {
     /// Finds a zone by its IANA name, such as `Europe/Lisbon`; `None` when the bundled database has none.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let rules = jiff::tz::TimeZoneDatabase::bundled().get(name).ok()?;
         Some(Self { name: Arc::from(rules.iana_name().unwrap_or(name)), rules })
     }
 
     /// Coordinated universal time.
-    #[must_use]
     pub fn utc() -> Self {
         Self { name: Arc::from("UTC"), rules: TimeZone::UTC }
     }
 
     /// The IANA name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The local day of an instant.
-    #[must_use]
     pub fn date_of(&self, instant: Instant) -> Date {
         self.local(instant).0
     }
 
     /// The local time of day of an instant.
-    #[must_use]
     pub fn time_of(&self, instant: Instant) -> Time {
         self.local(instant).1
     }
 
     /// The instant of a local date and time. In an hour that occurs twice the earlier is meant; in one that is
     /// skipped, the time after the gap.
-    #[must_use]
     pub fn instant(&self, date: Date, time: Time) -> Instant {
         let clock = civil::time((time.0 / 3600) as i8, (time.0 / 60 % 60) as i8, (time.0 % 60) as i8, 0);
         let civil = date.civil().to_datetime(clock);
@@ -168,7 +157,6 @@ impl Zone {
     }
 
     /// Returns true if the local day of an instant has a text.
-    #[must_use]
     pub fn has(&self, instant: Instant) -> bool {
         // No offset is longer than a day or two.
         let plainly = i64::from(Date::FIRST.0 + 2) * DAY..i64::from(Date::LAST.0 - 2) * DAY;
@@ -193,7 +181,6 @@ impl Zone {
     /// Parses an RFC 3339 date-time, with an offset or, without one, as local time in this zone. A space may
     /// stand for the `T`, and the seconds may be left out; fractions of a second are refused unless zero. What is
     /// outside of the zone's calendar by its offset becomes its first or last second.
-    #[must_use]
     pub fn parse_instant(&self, text: &str) -> Option<Instant> {
         let date = Date::parse(text.get(..10)?)?;
         let rest = text.get(10..)?.strip_prefix(['T', 't', ' '])?;

@@ -14,7 +14,6 @@ pub struct Decimal {
 
 impl Decimal {
     /// The nearest `f64`.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         self.minor as f64 / 10_f64.powi(i32::from(self.scale))
     }
@@ -31,7 +30,6 @@ impl Decimal {
 
     /// Parses plain decimal text, such as `12`, `-3.5` or `12.50`; `None` where the text is not a number, has
     /// more decimals than `scale` allows (trailing zeros aside), or does not fit.
-    #[must_use]
     pub fn parse(text: &str, scale: u8) -> Option<Self> {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -58,7 +56,6 @@ impl Decimal {
     }
 
     /// The nearest decimal of this scale, halves away from zero; `None` when it does not fit.
-    #[must_use]
     pub fn round(value: f64, scale: u8) -> Option<Self> {
         // A tiny nudge keeps 1.005 * 100 (100.49999999999999) from rounding the wrong way.
         let scaled = value * 10_f64.powi(i32::from(scale));

@@ -19,13 +19,11 @@ use crate::value::{Value, Zone, nfc};
 ///
 /// Documents that differ only in the order of keys, in the spelling of values (`1` and `1.0`, `9:00` and `09:00`) or
 /// in what is left out here have one canonical form. A source world has no records in it yet.
-#[must_use]
 pub fn canonical_json(doc: &WorldDoc, world: &World) -> String {
     Form::new(doc, world).write(world, doc.materialised)
 }
 
 /// BLAKE3 of a canonical form, in lower-case hexadecimal.
-#[must_use]
 pub fn hash(canonical: &str) -> String {
     blake3::hash(canonical.as_bytes()).to_hex().to_string()
 }

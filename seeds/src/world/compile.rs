@@ -344,7 +344,6 @@ fn is_expression_name(name: &str) -> bool {
 }
 
 /// Names of fields and parameters may be odd, because other people's documents have odd ones.
-#[must_use]
 pub fn is_member_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 128
@@ -352,7 +351,6 @@ pub fn is_member_name(name: &str) -> bool {
 }
 
 /// True for a path that an API can have.
-#[must_use]
 pub fn is_path(path: &str) -> bool {
     path::segments(path).is_some()
 }

@@ -94,7 +94,6 @@ fn level(api: &Api) -> Level {
 }
 
 /// The number of a world's APIs at each level that any of them reaches, by the level's name.
-#[must_use]
 pub fn fidelity_counts(world: &World) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for api in &world.apis {
@@ -104,7 +103,6 @@ pub fn fidelity_counts(world: &World) -> BTreeMap<String, u64> {
 }
 
 /// The levels of a world's APIs as a table, with the names of those that only answer.
-#[must_use]
 pub fn fidelity(world: &World) -> String {
     let of: Vec<(&Api, Level)> = world.apis.iter().map(|api| (api, level(api))).collect();
     let mut out = format!("The {} operations by what they do:\n", world.apis.len());

@@ -27,18 +27,18 @@ pub(crate) struct Findings {
 impl Findings {
     pub(crate) fn error(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
         self.errors += 1;
-        if self.list.len() < MAX_FINDINGS {
-            self.list.push(Finding::error(path.to_string(), message, fix));
-        } else {
-            self.hidden += 1;
-        }
+        self.push(|| Finding::error(path.to_string(), message, fix));
     }
 
     pub(crate) fn warning(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
-        if self.list.len() < MAX_FINDINGS {
-            self.list.push(Finding::warning(path.to_string(), message, fix));
-        } else {
+        self.push(|| Finding::warning(path.to_string(), message, fix));
+    }
+
+    fn push(&mut self, finding: impl FnOnce() -> Finding) {
+        if self.is_full() {
             self.hidden += 1;
+        } else {
+            self.list.push(finding());
         }
     }
 

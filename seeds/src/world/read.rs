@@ -110,7 +110,6 @@ fn from_yaml(text: &str) -> Result<WorldDoc, Box<Finding>> {
 }
 
 /// YAML 1.2 as people write it: `yes`, `0755` and `1_000` are strings, and what a hostile text could use is bounded.
-#[must_use]
 pub fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {

@@ -38,13 +38,11 @@ pub struct Finding {
 
 impl Finding {
     /// Makes an error.
-    #[must_use]
     pub fn error(path: impl Into<String>, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self::of(Severity::Error, path, message, fix)
     }
 
     /// Makes a warning.
-    #[must_use]
     pub fn warning(path: impl Into<String>, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self::of(Severity::Warning, path, message, fix)
     }
@@ -86,13 +84,11 @@ pub struct Report {
 
 impl Report {
     /// A report of one error.
-    #[must_use]
     pub fn one(name: &str, finding: Finding) -> Self {
         Self { name: name.to_owned(), findings: vec![finding] }
     }
 
     /// How many findings are errors.
-    #[must_use]
     pub fn errors(&self) -> usize {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error).count()
     }

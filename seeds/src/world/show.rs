@@ -9,7 +9,6 @@ use crate::schema::{Schema, Type};
 use crate::value::Value;
 
 /// The world's domains with their resources (fields, number of records) and APIs (route, parameters, behaviour).
-#[must_use]
 pub fn show(world: &World) -> String {
     let mut out = String::new();
     let clock = Value::DateTime(world.clock).to_text(&world.zone);

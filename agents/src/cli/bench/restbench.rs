@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use diorama_benchmarks::entities::Entities;
-use diorama_benchmarks::restbench::{
-    Asked, Field, Operations, OverHttp, Paths, Pool, Query, entities, imported, replay,
-};
+use diorama_benchmarks::restbench::{Asked, Field, Operations, Pool, Query, entities, imported, replay};
 
 use super::{AgentArgs, tables};
 use crate::cli::error::CliError;
@@ -18,11 +16,11 @@ use crate::isolation::process::Isolation;
 /// Execute the gold paths of RestBench's queries, or measure agents on the queries.
 ///
 /// The document becomes a world; the records that the queries name (quoted and capitalised spans, typed by the searches
-/// of the gold path) are put into it before it is made. Then each gold path is executed in order in a session of its own:
-/// keys come from earlier replies of the same query, numbers and listed values from the query's words. A query passes when
-/// every call succeeds, every search finds what it looks for, and every record that a reply shows is found by its key under
-/// the same name. For a key that no earlier reply shows, up to two calls are inserted that lead from what is known to it,
-/// and reported; with --as-written such a query fails. Results are broken down by the length of the gold path.
+/// of the gold path) and the roles that they ask for (a film's director) are put into it before it is made. Then each gold
+/// path is executed in order, as it is written, in a session of its own: keys come from earlier replies of the same query,
+/// numbers and listed values from the query's words. A query passes when every call succeeds, every search finds what it
+/// looks for, every record that a reply shows is found by its key under the same name, and a body below the path of a record
+/// shows no other id. Results are broken down by the length of the gold path.
 ///
 /// With --agent, agents work on the queries in that world instead, and are measured as in RestGPT's paper: correct path rate,
 /// and success and Δ solution length where queries have an `answer`: a list of {step, jq}, each a program that reads facts from
@@ -42,12 +40,6 @@ pub struct RestBenchCommand {
     /// Seed of the generated records.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// Parameter to add to every query string, such as an API key.
-    #[arg(long, value_name = "NAME=VALUE", requires = "base_url", conflicts_with = "agent")]
-    pub with: Vec<String>,
-    /// Make the calls of the gold paths only. A path that leaves out a look-up fails.
-    #[arg(long, conflicts_with = "agent")]
-    pub as_written: bool,
     /// Minimum number of queries that pass. Exits with 3 below it.
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "agent")]
     pub min_passed: u64,
@@ -57,7 +49,7 @@ pub struct RestBenchCommand {
     /// Sizes of the pool of APIs that agents choose from, with one run each [default: the document's own APIs].
     #[arg(long, value_name = "N", value_delimiter = ',', requires = "agent")]
     pub pool: Vec<usize>,
-    /// Agents. Without one, --base-url is the server that answers the gold paths instead of a session in this process.
+    /// Agents; without one, the gold paths are executed.
     #[command(flatten)]
     pub agents: AgentArgs,
     /// Write the names in the queries to this file, for --entities, then exit.
@@ -67,6 +59,10 @@ pub struct RestBenchCommand {
 
 impl RestBenchCommand {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        if self.agents.agent.is_empty() && self.agents.model.connection.base_url.is_some() {
+            let what = "--base-url: found no --agent that asks the model there; name one";
+            return Err(CliError::Usage(what.to_owned()));
+        }
         let mut queries = Query::read(&self.queries)?;
         let mut doc = imported(&self.document)?;
         let entities = match &self.entities {
@@ -80,25 +76,20 @@ impl RestBenchCommand {
             return Ok(Done::Met);
         }
         queries.truncate(self.agents.limit.unwrap_or(usize::MAX));
-        let paths = if self.as_written { Paths::AsWritten } else { Paths::Completed };
-        let is_replay = self.agents.agent.is_empty();
-        if let Some(base) = self.agents.model.connection.base_url.as_ref().filter(|_| is_replay) {
-            let server = OverHttp::new(base, self.always()?)?;
-            let summary = replay(&queries, &Operations::of(&doc), paths, || server.clone())?;
-            return self.report(&summary, streams);
-        }
         for left in entities.put_into(&mut doc) {
             terminal::note(streams, &format!("no place for `{}`: {}", left.entity.name, left.reason));
         }
         let noise = self.noise.as_deref().map(imported).transpose()?;
         let field = Field::new(doc, noise.as_ref(), self.seed)?;
-        if is_replay {
-            return self.report(&replay(&queries, &field.operations, paths, || field.service())?, streams);
+        if self.agents.agent.is_empty() {
+            let summary = replay(&field, &queries);
+            streams.print(&summary, || summary.table())?;
+            let is_low = summary.rate("passed").solved < self.min_passed;
+            return Ok(if is_low { Done::NotMet } else { Done::Met });
         }
         let jq = Isolation::of_this_program();
         let asked = queries.into_iter().enumerate();
-        let asked = asked.map(|(index, query)| Asked::new(&field, index, query, &jq));
-        let asked = asked.collect::<Result<Vec<_>, _>>()?;
+        let asked: Vec<Asked> = asked.map(|(index, query)| Asked::new(&field, index, query, &jq)).collect();
         let all = vec![None];
         let sizes = if self.pool.is_empty() { all } else { self.pool.iter().copied().map(Some).collect() };
         let mut summaries = Vec::new();
@@ -109,25 +100,5 @@ impl RestBenchCommand {
         }
         streams.print(&summaries, || tables(&summaries))?;
         Ok(Done::Met)
-    }
-
-    fn report(
-        &self,
-        summary: &diorama_benchmarks::summary::Summary,
-        streams: &mut Streams<'_>,
-    ) -> Result<Done, CliError> {
-        streams.print(summary, || summary.table())?;
-        let is_low = summary.rate("passed").solved < self.min_passed;
-        Ok(if is_low { Done::NotMet } else { Done::Met })
-    }
-
-    fn always(&self) -> Result<Vec<(String, String)>, CliError> {
-        let pair = |text: &String| {
-            let (name, value) = text
-                .split_once('=')
-                .ok_or_else(|| CliError::Usage(format!("--with: found `{text}`, expected NAME=VALUE")))?;
-            Ok((name.to_owned(), value.to_owned()))
-        };
-        self.with.iter().map(pair).collect()
     }
 }

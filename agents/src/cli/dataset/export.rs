@@ -55,10 +55,6 @@ pub(super) struct Export {
 }
 
 impl Export {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let options = Options {
             format: self.format,
@@ -79,21 +75,26 @@ impl Export {
             export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
             other => CliError::Export(other),
         })?;
-        let export::Exported { rows, lines, left_out, fault } = done;
+        let export::Exported { rows, lines, left_out, goals_left_out, fault } = done;
         if rows == 0 {
             return Err(rows::make_no_rows_error(&folder));
         }
         let fault = fault.map(|fault| fault.to_string());
         let out = self.out.display().to_string();
-        let data = json!({"rows": rows, "lines": lines, "left_out": left_out, "fault": fault, "out": out});
+        let data = json!({"rows": rows, "lines": lines, "left_out": left_out, "goals_left_out": goals_left_out,
+            "fault": fault, "out": out});
         streams.print(&data, || {
             let lines = if lines == rows { String::new() } else { format!(", {lines} lines") };
             let left_out = match left_out {
                 0 => String::new(),
                 some => format!(", {some} of them left out, for which the format has no line"),
             };
+            let goals = match goals_left_out {
+                0 => String::new(),
+                some => format!("; {some} goals of rows with lines have none"),
+            };
             let fault = fault.map(|fault| format!("\nThe first with a fault: {fault}")).unwrap_or_default();
-            format!("{rows} rows{lines}{left_out}{fault}\n{out}\n")
+            format!("{rows} rows{lines}{left_out}{goals}{fault}\n{out}\n")
         })?;
         Ok(Done::Met)
     }

@@ -21,10 +21,6 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the shards are not of one run, or the dataset cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let place = self.place.to_string();
         match merge(&open_storage(&self.place)?) {

@@ -23,10 +23,6 @@ pub(super) struct StatsArgs {
 }
 
 impl StatsArgs {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the dataset cannot be read.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.folder)?;
         let selection = self.rows.selection();

@@ -65,11 +65,7 @@ struct Found {
 }
 
 impl Verify {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the folder has no readable manifest, or the threads cannot be started.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.folder)?;
         // A dataset of an older version of the search is replayed by it.
         let recorded = SearchVersion::named(&folder.manifest().search_version).unwrap_or_default();
@@ -196,7 +192,6 @@ fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::Prog
 }
 
 /// The versions of this program, with one of its searches for tools.
-#[must_use]
 pub fn versions(search: SearchVersion) -> Versions {
     Versions {
         engine: diorama_engine::ENGINE_VERSION.to_owned(),

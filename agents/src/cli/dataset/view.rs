@@ -33,10 +33,6 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the dataset cannot be read, or no row is as asked for.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.folder)?;
         let usual = if self.rows.id.is_empty() { USUAL_ROWS } else { self.rows.id.len() };

@@ -46,13 +46,11 @@ pub fn documents(named: &[PathBuf]) -> Result<Vec<Found>, CliError> {
 }
 
 /// Returns true if several documents may be meant: a folder is named, or more than one file.
-#[must_use]
 pub fn is_several(named: &[PathBuf]) -> bool {
     named.len() > 1 || named.iter().any(|path| path.is_dir())
 }
 
 /// Returns true if a file has the ending of a document or a world.
-#[must_use]
 pub fn has_ending(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
 }

@@ -39,7 +39,6 @@ struct Info {
 
 /// Names a document by `x-providerName` and `x-serviceName`, else by the folders above it: `provider/service/version/openapi.yaml`,
 /// `provider/service.json`. One that lies in no folder and says nothing of itself has the name of its file.
-#[must_use]
 pub fn naming(label: &str, text: &[u8]) -> Naming {
     let info = info(text);
     let parts: Vec<&str> = label.split('/').collect();

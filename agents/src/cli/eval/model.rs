@@ -148,13 +148,11 @@ impl AnswersArgs {
 
 impl ConnectionArgs {
     /// Returns the length of replies and the temperature.
-    #[must_use]
     pub fn sampling(&self, temperature: Option<f64>) -> Sampling {
         Sampling { temperature, ..Sampling::up_to(self.max_reply_tokens) }
     }
 
     /// Returns the prices of tokens.
-    #[must_use]
     pub const fn prices(&self) -> Prices {
         Prices { input: self.price_in, output: self.price_out }
     }

@@ -93,13 +93,11 @@ impl VariantArgs {
     }
 
     /// The part that is left out, by its name.
-    #[must_use]
     pub fn without(self) -> Option<String> {
         self.without.and_then(|part| Some(part.to_possible_value()?.get_name().to_owned()))
     }
 
     /// The form of a caller's calls, by its name.
-    #[must_use]
     pub fn caller_form(self) -> Option<String> {
         Some(self.caller_form.to_possible_value()?.get_name().to_owned())
     }
@@ -126,25 +124,21 @@ impl ValueEnum for AgentName {
 
 impl AgentName {
     /// Its name, as it is written on the command line.
-    #[must_use]
     pub fn text(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
     /// Returns true where it asks a model.
-    #[must_use]
     pub const fn asks_model(self) -> bool {
         matches!(self, Self::Model(_))
     }
 
     /// Returns true where it must not solve a task.
-    #[must_use]
     pub const fn is_adversary(self) -> bool {
         matches!(self, Self::Scripted(policy) if policy.is_adversary())
     }
 
     /// The agent; `connected` is the model that it asks, where it asks one.
-    #[must_use]
     pub fn contender(self, connected: Option<&Connected>, variant: VariantArgs) -> Option<Contender> {
         Some(match self {
             Self::Scripted(policy) => Contender::Scripted(policy),
@@ -155,7 +149,6 @@ impl AgentName {
 
 impl ModelAgent {
     /// The agent with its model.
-    #[must_use]
     pub fn contender(self, connected: &Connected, variant: VariantArgs) -> ModelContender {
         let Connected { model, sampling, .. } = connected;
         ModelContender { method: method(self, variant), model: Arc::clone(model), sampling: sampling.clone() }

@@ -277,7 +277,6 @@ fn run_context(
 
 impl LlmOutcome {
     /// For `--json`.
-    #[must_use]
     pub fn json(&self) -> Json {
         json!({
             "stopped": self.ended.stopped,
@@ -298,7 +297,6 @@ impl LlmOutcome {
     }
 
     /// For the terminal.
-    #[must_use]
     pub fn text(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::new();

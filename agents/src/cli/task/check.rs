@@ -82,11 +82,7 @@ fn make_file_error(file: &Path, error: &dyn std::fmt::Display) -> CliError {
 }
 
 impl Check {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When a file cannot be read or is no candidate, or names a world that is not there.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut docs = self.inputs.read_or_catalog(streams)?.docs;
         let mut worlds: Vec<World> = Vec::new();
         let (mut all, mut text, mut passes) = (Vec::new(), String::new(), true);

@@ -37,10 +37,6 @@ pub(super) struct Grade {
 }
 
 impl Grade {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or names a task that the dataset does not have.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut tasks: HashMap<String, (Task, String)> = HashMap::new();
         let folder = open_dataset(&self.tasks)?;

@@ -55,10 +55,6 @@ const WHOLE: u32 = 8_000;
 const LEAST: u32 = 400;
 
 impl GenerateWorlds {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When arguments do not go together, the model cannot be asked, or the folder cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         self.fits()?;
         let connected = self.model.connect()?;

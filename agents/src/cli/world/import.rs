@@ -30,10 +30,6 @@ pub(super) struct Import {
 }
 
 impl Import {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When nothing can be imported, or a file cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         if self.source.is_dir() {
             let what = "--out: found none, expected the folder that the worlds of the documents go to";

@@ -11,7 +11,8 @@ use serde_json::json;
 
 use super::generate::describe_steps;
 use crate::authoring::asking::Stop;
-use crate::authoring::paraphrase::{Paraphrased, paraphrase};
+use crate::authoring::funnel::Funnel;
+use crate::authoring::paraphrase::paraphrase;
 use crate::cli::error::CliError;
 use crate::cli::eval::ModelArgs;
 use crate::cli::inputs::read_world;
@@ -41,10 +42,6 @@ pub(super) struct Paraphrase {
 }
 
 impl Paraphrase {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the world cannot be read or has no such scenario, the model cannot be asked, or the file cannot be written.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         if self.out.exists() {
             let path = self.out.display();
@@ -60,9 +57,10 @@ impl Paraphrase {
         let connected = self.model.connect()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let (model, sampling) = (connected.model.clone(), connected.sampling.clone());
-        let made = runtime.block_on(paraphrase(model, sampling, Arc::new(doc), usize::from(self.count)));
-        if !made.words.words.is_empty() {
-            let text = world::words_to_yaml(&self.out.display().to_string(), &made.words)?;
+        let (words, made) =
+            runtime.block_on(paraphrase(model, sampling, Arc::new(doc), usize::from(self.count)));
+        if !words.words.is_empty() {
+            let text = world::beside_to_yaml(&self.out.display().to_string(), &words)?;
             std::fs::write(&self.out, format!("# Wordings by {}.\n{text}", connected.name))?;
         }
         let usage_report = connected.budget.report();
@@ -73,8 +71,8 @@ impl Paraphrase {
             .map(|step| &step.output)
             .collect();
         let data =
-            json!({ "words": made.words, "funnel": made.funnel, "dropped": dropped, "usage": usage_report });
-        streams.print(&data, || self.text(&made, &usage_report))?;
+            json!({ "words": words, "funnel": made.funnel, "dropped": dropped, "usage": usage_report });
+        streams.print(&data, || self.text(&made.funnel, &usage_report))?;
         match made.stopped {
             Some(Stop::Spent(why)) => {
                 terminal::note(streams, &format!("{why}; the wordings so far are kept"))
@@ -82,17 +80,17 @@ impl Paraphrase {
             Some(stop) => return Err(CliError::Empty(stop.to_string())),
             None => {}
         }
-        Ok(if made.words.words.is_empty() { Done::NotMet } else { Done::Met })
+        Ok(if words.words.is_empty() { Done::NotMet } else { Done::Met })
     }
 
-    fn text(&self, made: &Paraphrased, usage_report: &UsageReport) -> String {
+    fn text(&self, funnel: &Funnel, usage_report: &UsageReport) -> String {
         let mut out = String::new();
-        let _ = writeln!(out, "{:>8}  wordings written", made.funnel.wordings_written);
-        for (why, count) in &made.funnel.wordings_dropped {
+        let _ = writeln!(out, "{:>8}  wordings written", funnel.wordings_written);
+        for (why, count) in &funnel.wordings_dropped {
             let _ = writeln!(out, "{count:>8}  dropped: {why}");
         }
-        let _ = writeln!(out, "{:>8}  wordings kept", made.funnel.wordings_kept);
-        out.push_str(&describe_steps(&made.funnel, usage_report));
+        let _ = writeln!(out, "{:>8}  wordings kept", funnel.wordings_kept);
+        out.push_str(&describe_steps(funnel, usage_report));
         let _ = writeln!(out, "{}", self.out.display());
         out
     }

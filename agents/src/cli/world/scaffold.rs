@@ -25,10 +25,6 @@ pub(super) struct Scaffold {
 }
 
 impl Scaffold {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the world cannot be read, is wrong, or has several domains.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let doc = read_world(&self.world)?;
         let template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &[])
@@ -47,7 +43,7 @@ impl Scaffold {
             scenarios: written.into_iter().map(|one| one.doc).collect(),
             ..ScenariosDoc::default()
         };
-        let mut text = world::scenarios_to_yaml(&template.name, &file)?;
+        let mut text = world::beside_to_yaml(&template.name, &file)?;
         for (api, reason) in &without {
             text.push_str(&format!("# {api}: {}\n", reason.lines().next().unwrap_or_default()));
         }

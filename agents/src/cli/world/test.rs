@@ -60,10 +60,6 @@ struct Fared {
 }
 
 impl Test {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// When the world cannot be read or is wrong.
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let doc = read_world(&self.world)?;
         let world_template = WorldTemplate::new(&doc, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)

@@ -3,7 +3,7 @@
 //! The result has the nodes that the whole expression would have, so evaluation knows nothing of names.
 
 use crate::expr::ast::Ast;
-use crate::expr::check::{Checker, MAX_DEPTH, Typed, error};
+use crate::expr::check::{Checker, Frame, MAX_DEPTH, Operand, Typed, error};
 use crate::expr::error::ExprError;
 use crate::expr::node::{ExprType, Node};
 use crate::expr::parse::parse;
@@ -12,27 +12,6 @@ use crate::value::Str;
 
 /// Nodes of an expression with the names in it written out, at most: names that use others multiply.
 const MAX_NODES: usize = 4_000;
-
-/// A checked operand, and how deep its tree is.
-#[derive(Clone)]
-pub(super) struct Operand<'a> {
-    pub(super) typed: Typed<'a>,
-    pub(super) depth: usize,
-}
-
-/// A definition that is being written out.
-pub(super) struct Frame<'a> {
-    resource: ResourceId,
-    define: &'a Define,
-    /// The meaning of `item` and of the parameters.
-    names: Vec<(Str, Operand<'a>)>,
-}
-
-impl<'a> Frame<'a> {
-    pub(super) fn operand(&self, name: &str) -> Option<&Operand<'a>> {
-        self.names.iter().find(|(own, _)| **own == *name).map(|(_, operand)| operand)
-    }
-}
 
 impl<'a> Checker<'_, 'a> {
     /// Checks an expression whose tree may become part of others.

@@ -60,6 +60,8 @@ pub(super) fn contract(
         headers: contract.headers.iter().map(|(name, schema)| (name.clone(), schema.clone())).collect(),
         form: contract.form,
         merge: contract.merge,
+        inside: contract.inside.clone(),
+        needs_body: contract.needs_body,
         refusal: contract.refusal.unwrap_or(400),
     }))
 }

@@ -69,7 +69,7 @@ pub(super) fn check(parts: &[Part<'_>], resources: &[Resource], zone: &Zone, fin
             scope.set_item(Some(ResourceId(index as u16)));
             for parameter in &define.parameters {
                 if let Err(error) = scope.bind(parameter, ExprType::Any) {
-                    findings.error(&at, error.message, "rename the parameter");
+                    findings.error(at, error.message, "rename the parameter");
                 }
             }
             // What the types of parameters decide is checked where the name is used.

@@ -13,7 +13,6 @@ pub enum Piece<'a> {
 
 /// The segments of a path that begins with `/`, each text, a parameter, or both; `None` when one is empty, has two
 /// parameters with no text between them, or characters that do not stand in a path. The root path has none.
-#[must_use]
 pub fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
     let rest = path.strip_prefix('/')?;
     if rest.is_empty() {
@@ -23,7 +22,6 @@ pub fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
 }
 
 /// The pieces of one segment; `None` as in [`segments`].
-#[must_use]
 pub fn pieces(segment: &str) -> Option<Vec<Piece<'_>>> {
     let mut pieces = Vec::new();
     let mut rest = segment;
@@ -54,7 +52,6 @@ pub(super) fn is_literal(segment: &str) -> bool {
 }
 
 /// The path with every parameter replaced by `{}`: two routes of one method and shape cannot be told apart.
-#[must_use]
 pub fn shape(base_path: &str, path: &str) -> String {
     let mut shape = base_path.to_owned();
     for segment in segments(path).unwrap_or_default() {
@@ -70,7 +67,6 @@ pub fn shape(base_path: &str, path: &str) -> String {
 }
 
 /// What chooses an API among those of one method and shape, in one order: two that are chosen by the same cannot be told apart.
-#[must_use]
 pub fn choice(chosen_by: &IndexMap<String, String>) -> String {
     let mut pairs: Vec<String> = chosen_by.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.sort_unstable();

@@ -291,7 +291,7 @@ fn key_format(doc: &ResourceDoc, schema: &Schema, path: &Path<'_>, findings: &mu
         let format = KeyFormat::Code(nfc(format));
         if keys::capacity(&format) < 2 {
             error!(findings, path.name("fake") => "found a key format with nothing that varies";
-                "use `#` for a digit and, inside braces, `A` for a letter or `x` for a hexadecimal digit");
+                "use `#` for a digit and, inside braces, `A` for a letter, `x` for a hexadecimal digit or `w` for a word");
         }
         return format;
     }

@@ -1,0 +1,24 @@
+//! Segments of JSON pointers (RFC 6901).
+
+/// A name as a segment of a pointer: `a~1b` for `a/b`.
+pub fn escape(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The name that a segment of a pointer stands for.
+pub fn unescape(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_from_their_segments() {
+        for (name, segment) in [("a/b", "a~1b"), ("a~b", "a~0b"), ("~1", "~01"), ("plain", "plain")] {
+            assert_eq!(escape(name), segment);
+            assert_eq!(unescape(segment), name);
+        }
+    }
+}
