@@ -270,6 +270,7 @@ fn parameter(
         ("generated", doc.generated),
         ("on_delete", doc.on_delete.is_some()),
         ("private", doc.private),
+        ("fake", doc.fake.is_some()),
         ("ask", !doc.ask.is_empty()),
         ("say", !doc.say.is_empty()),
     ];
