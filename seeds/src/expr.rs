@@ -25,6 +25,7 @@ pub(crate) use check::{check_syntax, compile_condition, compile_value};
 pub use error::ExprError;
 pub use functions::Function;
 pub use index::index_of;
+pub use lexer::quote;
 pub use node::{Expr, ExprType, Fold, FoldKind, Node, Slot};
 pub use operator::{Cast, Operator};
 pub use scope::Scope;

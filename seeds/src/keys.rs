@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use crate::draw::Draw;
 use crate::model::KeyFormat;
+use crate::table::rows;
 use crate::value::{Value, nfc};
 
 /// The `n`-th key of a resource under a seed.
@@ -74,10 +75,8 @@ const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const HEXADECIMAL: &[u8] = b"0123456789abcdef";
 
 /// Words that names are made of.
-static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let lines = include_str!("../data/key_words.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(str::split_whitespace).collect()
-});
+static WORDS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| rows(include_str!("../data/key_words.txt")).flat_map(str::split_whitespace).collect());
 
 /// Where a code's characters come from.
 pub(crate) trait Choices {

@@ -27,6 +27,7 @@ pub mod pointer;
 pub mod scenario;
 pub mod schema;
 pub mod script;
+pub mod table;
 pub mod task;
 pub mod value;
 pub mod world;

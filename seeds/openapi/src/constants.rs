@@ -1,5 +1,6 @@
 //! Constants as expressions.
 
+pub(super) use diorama_seeds::expr::quote;
 use serde_json::Value as Json;
 
 /// A constant as an expression.
@@ -14,9 +15,4 @@ pub(super) fn literal(value: &Json) -> Option<String> {
         }
         Json::Object(_) => return None,
     })
-}
-
-/// A string literal of the expression language.
-pub(super) fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use diorama_seeds::contract::{ANY_KEY, Schemas, Side, key_name, noun, plain};
+use diorama_seeds::table::rows;
 use diorama_seeds::value::Date;
 use serde_json::{Value as Json, json};
 
@@ -36,10 +37,7 @@ struct ValueKind {
     sample: &'static str,
 }
 
-static KINDS: LazyLock<Vec<ValueKind>> = LazyLock::new(|| {
-    let lines = VALUES.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    lines.filter_map(ValueKind::read).collect()
-});
+static KINDS: LazyLock<Vec<ValueKind>> = LazyLock::new(|| rows(VALUES).filter_map(ValueKind::read).collect());
 
 impl ValueKind {
     fn read(line: &'static str) -> Option<Self> {

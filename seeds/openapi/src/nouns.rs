@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use diorama_seeds::contract::noun;
 use diorama_seeds::english::{split_identifier as words, stem};
+use diorama_seeds::table::keyed;
 use serde_json::Value as Json;
 
 /// Words by kinds, one kind a line.
@@ -17,11 +18,8 @@ const MIN_WORDS: usize = 20;
 /// Words that a document's prose is known by, at most.
 const MAX_WORDS: usize = 50_000;
 
-static KINDS: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| {
-    let lines = WORDS.lines().filter(|line| !line.starts_with('#'));
-    let kinds = lines.filter_map(|line| line.split_once(": "));
-    kinds.map(|(kind, words)| (kind, words.split_whitespace().collect())).collect()
-});
+static KINDS: LazyLock<HashMap<&'static str, HashSet<&'static str>>> =
+    LazyLock::new(|| keyed(WORDS).map(|(kind, words)| (kind, words.split_whitespace().collect())).collect());
 
 /// Returns true if a word is one of a kind of `data/nouns.txt`.
 pub(super) fn is(kind: &str, word: &str) -> bool {

@@ -36,7 +36,7 @@ impl Walk {
         }
     }
 
-    /// Visits an object and those inside it, the outer first, each with its path below `path`.
+    /// Visits the objects that [`visit_mut`](Self::visit_mut) does, each with its path below `path`.
     pub(super) fn visit<'a>(
         self,
         node: &'a Json,
@@ -46,7 +46,9 @@ impl Walk {
         let length = path.len();
         match node {
             Json::Object(members) => {
-                visit(members, path);
+                if !self.names {
+                    visit(members, path);
+                }
                 for (name, part) in members {
                     let Some(walk) = self.member(name) else { continue };
                     path.push('/');
@@ -96,4 +98,37 @@ fn holds_names(name: &str) -> bool {
             | "headers"
             | "paths"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn both_walks_visit_the_same_objects() {
+        let mut root = json!({
+            "media": [{"schema": {"properties": {"schema": {"type": "string"}, "example": {"type": "object"}}}}],
+            "default": {"schema": {}},
+        });
+        let mut seen = Vec::new();
+        Walk::default().visit(&root, &mut String::from("#"), &mut |members, path| {
+            seen.push((path.to_owned(), members.clone()));
+        });
+        let mut changed = Vec::new();
+        Walk::default().visit_mut(&mut root, &mut |members| changed.push(members.clone()));
+        let (mut paths, seen): (Vec<String>, Vec<_>) = seen.into_iter().unzip();
+        assert_eq!(seen, changed);
+        paths.sort();
+        // Properties may have any name: the object that holds them is no media type with a schema and an example.
+        let expect = [
+            "#",
+            "#/media/0",
+            "#/media/0/schema",
+            "#/media/0/schema/properties/example",
+            "#/media/0/schema/properties/schema",
+        ];
+        assert_eq!(paths, expect);
+    }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use crate::table::sections;
+
 /// Words with one meaning.
 pub(super) struct Line {
     /// What stands before the colon; empty where there is none.
@@ -13,20 +15,14 @@ pub(super) struct Line {
 }
 
 static SECTIONS: LazyLock<BTreeMap<&'static str, Vec<Line>>> = LazyLock::new(|| {
-    let mut sections: BTreeMap<&'static str, Vec<Line>> = BTreeMap::new();
-    let mut section = "";
-    for line in include_str!("../../data/members.txt").lines().filter(|line| !line.starts_with('#')) {
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name;
-        } else if !line.is_empty() {
-            let (key, rest) = line.split_once(": ").unwrap_or(("", line));
-            let (words, done) = rest.split_once(';').unwrap_or((rest, ""));
-            let all = |words: &'static str| words.split_whitespace().collect();
-            let line = Line { key, words: all(words), done: all(done) };
-            sections.entry(section).or_default().push(line);
-        }
+    let mut found: BTreeMap<&'static str, Vec<Line>> = BTreeMap::new();
+    for (section, row) in sections(include_str!("../../data/members.txt")) {
+        let (key, rest) = row.split_once(": ").unwrap_or(("", row));
+        let (words, done) = rest.split_once(';').unwrap_or((rest, ""));
+        let all = |words: &'static str| words.split_whitespace().collect();
+        found.entry(section).or_default().push(Line { key, words: all(words), done: all(done) });
     }
-    sections
+    found
 });
 
 impl Line {

@@ -8,8 +8,7 @@ use crate::agreement::{Lies, Moment, MomentKind};
 use crate::english::split_identifier;
 use crate::materialise::{Sampler, range_of_member, slug_of};
 use crate::pattern::matching_text;
-use crate::schema::{Schema, Type};
-use crate::value::{Instant, Value, Zone};
+use crate::value::{Date, Instant, Value, Zone};
 
 /// The seconds of a day.
 pub(super) const DAY: i64 = 86_400;
@@ -268,11 +267,8 @@ fn made_moment(name: &str, seed: u64, now: i64) -> i64 {
 
 /// The seconds from 1970 to a moment, or to the beginning of a day.
 pub(super) fn seconds(text: &str) -> Option<i64> {
-    let parse = |text: &str| match Schema::of(Type::DateTime).parse_text(text, &Zone::utc()) {
-        Ok(Value::DateTime(Instant(seconds))) => Some(seconds),
-        _ => None,
-    };
-    if text.len() == 10 { parse(&format!("{text}T00:00:00Z")) } else { parse(text) }
+    let of_day = || Date::parse(text).map(|day| i64::from(day.0) * DAY);
+    Zone::utc().parse_instant(text).map(|Instant(seconds)| seconds).or_else(of_day)
 }
 
 /// A moment as RFC 3339 writes it.
@@ -283,4 +279,19 @@ pub(super) fn moment(seconds: i64) -> String {
 /// The day of a moment.
 pub(super) fn day(seconds: i64) -> String {
     moment(seconds).chars().take(10).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_and_days_have_seconds() {
+        let check = |text: &str, expect: Option<i64>| assert_eq!(seconds(text), expect, "{text}");
+        check("2026-03-02", Some(1_772_409_600));
+        check("2026-03-02T00:00:01Z", Some(1_772_409_601));
+        check("2026-03-02T01:00:00+01:00", Some(1_772_409_600));
+        check("2026-02-30", None);
+        check("1772409600", None);
+    }
 }

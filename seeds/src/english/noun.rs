@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::table::rows;
+
 /// Nouns that no rule puts into the plural: one and many, which are the same for some.
 static NOUNS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
-    let lines = include_str!("../../data/nouns.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split_once(' ').unwrap_or((line, line))).collect()
+    let nouns = rows(include_str!("../../data/nouns.txt"));
+    nouns.map(|noun| noun.split_once(' ').unwrap_or((noun, noun))).collect()
 });
 
 /// Further plurals. Of two nouns that share one, collections of records are of the second: leave, not leaf.

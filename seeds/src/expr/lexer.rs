@@ -305,3 +305,23 @@ impl Lexer<'_> {
         char::from_u32(code)
     }
 }
+
+/// Writes a text as a string literal, with its quotes.
+///
+/// ```
+/// assert_eq!(diorama_seeds::expr::quote("it's"), r"'it\'s'");
+/// ```
+pub fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('\'');
+    for character in text.chars() {
+        match character {
+            '\\' | '\'' => quoted.extend(['\\', character]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}

@@ -7,6 +7,7 @@ use super::provider::{Provider, RuleId};
 use super::tables::City;
 use crate::draw::Draw;
 use crate::english::article;
+use crate::table::rows;
 
 /// The rules of all files.
 pub(super) struct Grammar {
@@ -89,11 +90,7 @@ impl RuleId {
 impl Grammar {
     fn parse(files: &[&'static str]) -> Self {
         let mut sections: Vec<(&'static str, Style, Vec<&'static str>)> = Vec::new();
-        for line in files.iter().flat_map(|file| file.lines()) {
-            let line = line.trim();
-            if line.is_empty() || line == "#" || line.starts_with("# ") {
-                continue;
-            }
+        for line in files.iter().copied().flat_map(rows) {
             if let Some(head) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 let (name, style) = match head.split_once(": ") {
                     Some((name, "title")) => (name, Style::Title),

@@ -148,15 +148,21 @@ impl Reader<'_> {
                 );
                 continue;
             }
+            let mut key = None;
             for (place, ((json, field), column)) in row.iter().zip(fields).zip(&mut columns).enumerate() {
                 match self.value(json, *field) {
-                    Ok(value) => column.push(value),
+                    Ok(value) => {
+                        if place == 0 {
+                            key = Some(value.clone());
+                        }
+                        column.push(value);
+                    }
                     Err(message) => {
                         self.error(&format!("{at}[{place}]"), message, "write a value of the field's type")
                     }
                 }
             }
-            if let Some(key) = columns.first().and_then(|keys: &Vec<Value>| keys.last()).cloned()
+            if let Some(key) = key
                 && let Some(other) = seen.insert(key, number)
             {
                 self.error(

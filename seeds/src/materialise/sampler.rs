@@ -128,15 +128,14 @@ pub fn slug_of(seed: u64) -> String {
 /// assert_eq!(provider_of_member("state"), None);
 /// ```
 pub fn provider_of_member(name: &str) -> Option<&'static str> {
-    thread_local! {
-        // The members of one service come again and again.
-        static KNOWN: RefCell<HashMap<Box<str>, Option<&'static str>>> = RefCell::default();
+    if name.len() > MAX_KNOWN_BYTES {
+        return find_provider(name);
     }
     KNOWN.with_borrow_mut(|known| {
         if let Some(found) = known.get(name) {
             return *found;
         }
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         let found = find_provider(name);
@@ -145,8 +144,14 @@ pub fn provider_of_member(name: &str) -> Option<&'static str> {
     })
 }
 
+thread_local! {
+    // The members of one service come again and again.
+    static KNOWN: RefCell<HashMap<Box<str>, Option<&'static str>>> = RefCell::default();
+}
 /// Names whose providers are kept; with one more, all go.
-const MOST_KNOWN: usize = 8_192;
+const MAX_KNOWN: usize = 8_192;
+/// The longest name whose provider is kept, in bytes.
+const MAX_KNOWN_BYTES: usize = 64;
 
 fn find_provider(name: &str) -> Option<&'static str> {
     // `address1` is the first of several.
@@ -233,6 +238,16 @@ mod tests {
         assert!((lisbon.coordinate("lat", 1).unwrap() - 38.72).abs() < 0.05);
         let name = text(&lisbon, "full_name", "user").unwrap();
         assert!(name.starts_with(&text(&lisbon, "firstName", "user").unwrap()), "{name}");
+    }
+
+    #[test]
+    fn long_names_are_read_and_not_kept() {
+        let is_kept = |name: &str| KNOWN.with_borrow(|known| known.contains_key(name));
+        for (padding, expect) in [(8, true), (MAX_KNOWN_BYTES, false)] {
+            let name = format!("{}_email", "x".repeat(padding));
+            assert_eq!(provider_of_member(&name), Some("email"));
+            assert_eq!(is_kept(&name), expect, "{name}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use fake::locales::{Data, FR_FR, IT_IT, NL_NL, PT_BR, PT_PT};
 
 use crate::draw::Draw;
+use crate::table::{columns, rows};
 
 /// A country.
 #[derive(Debug, PartialEq, Eq)]
@@ -188,15 +189,6 @@ fn mistyped(name: &str) -> bool {
     let capitals = name.chars().take_while(|character| character.is_uppercase()).count();
     capitals > 1
         || !name.chars().all(|character| character.is_alphabetic() || " -'\u{2019}.".contains(character))
-}
-
-fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
-    table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
-
-fn columns<const N: usize>(row: &'static str) -> [&'static str; N] {
-    let mut parts = row.split('|');
-    std::array::from_fn(|_| parts.next().unwrap_or_default())
 }
 
 #[cfg(test)]

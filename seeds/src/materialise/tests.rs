@@ -415,6 +415,12 @@ fn rows_that_do_not_fit_are_refused() {
         "{fields: [name, size], of: [[A, 1], [A, 2]]}",
         "rows[0].of[1]: found the first value of row 0 a second time",
     );
+    // What is no value of the first field is none a second time either.
+    let found = refusal(
+        "plan: {key: id, fields: {size: {type: integer}, name: {type: string}}, rows: [{fields: [size, name], of: [[1, A], [x, B]]}], records: 2}",
+    );
+    assert!(found.contains("rows[0].of[1][0]: expected an integer"), "{found}");
+    assert!(!found.contains("a second time"), "{found}");
     check(
         "{fields: [name, colour], of: []}",
         "rows[0].fields[1]: found `colour`, expected a field of `plan`",
@@ -452,4 +458,11 @@ fn private_fields_serve_the_making_alone() {
     let named = text(", private: true").replace("{list: show}", "{list: show, where: 'item.day > today'}");
     let found = world::load("test.yaml", named.as_bytes()).map(|_| String::new()).unwrap_err().to_string();
     assert!(found.contains("`show` has no field `day`"), "{found}");
+    let found = refusal(
+        "venue: {key: id, fields: {spot: {fields: {row: {type: integer, private: true}}}}, records: 3}",
+    );
+    assert!(
+        found.contains("venue.fields.spot.fields.row.private: found `private` inside a field"),
+        "{found}"
+    );
 }

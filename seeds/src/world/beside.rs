@@ -121,22 +121,30 @@ fn read_beside<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T, Report
 }
 
 impl Files {
-    /// Fills in files, lines and columns of findings about the world that was read from these texts.
+    /// Fills in files, lines and columns of findings about the world that was read from these texts. Each text is walked once,
+    /// and the documents are read only for findings about scenarios.
     #[must_use]
     pub fn locate(&self, mut report: Report) -> Report {
-        let (name, text) = &self.world;
-        name.clone_into(&mut report.name);
-        let own = read(name, text).map_or(0, |doc| doc.scenarios.len());
-        let scenarios = self.read_scenarios();
-        for finding in report.findings.iter_mut().filter(|finding| finding.line.is_none()) {
-            match scenarios.as_ref().and_then(|scenarios| self.place_beside(&finding.path, own, scenarios)) {
-                Some((file, text, path)) => {
-                    finding.file = Some(file.into());
-                    let own = std::mem::replace(&mut finding.path, path);
-                    locate(std::slice::from_mut(finding), text);
-                    finding.path = own;
-                }
-                None => locate(std::slice::from_mut(finding), text),
+        let (world, _) = &self.world;
+        world.clone_into(&mut report.name);
+        let beside = report.findings.iter().any(is_in_scenario).then(|| self.read_scenarios()).flatten();
+        // In the files beside the world, findings have other paths.
+        let mut own_paths = Vec::new();
+        for (at, finding) in report.findings.iter_mut().enumerate() {
+            let beside = beside.as_ref().filter(|_| is_in_scenario(finding));
+            if let Some((file, path)) = beside.and_then(|beside| self.place_beside(&finding.path, beside)) {
+                finding.file = Some(file.into());
+                own_paths.push((at, std::mem::replace(&mut finding.path, path)));
+            }
+        }
+        let texts = [Some(&self.world), self.scenarios.as_ref(), self.words.as_ref()];
+        for (file, text) in texts.into_iter().flatten() {
+            let is_here = |finding: &&mut Finding| finding.file.as_deref().unwrap_or(world) == file;
+            locate(report.findings.iter_mut().filter(is_here), text);
+        }
+        for (at, path) in own_paths {
+            if let Some(finding) = report.findings.get_mut(at) {
+                finding.path = path;
             }
         }
         report.findings.sort_by_key(|finding| {
@@ -146,41 +154,49 @@ impl Files {
     }
 
     /// The scenarios of the file beside the world.
-    fn read_scenarios(&self) -> Option<Vec<ScenarioDoc>> {
+    fn read_scenarios(&self) -> Option<Beside> {
         let (name, text) = self.scenarios.as_ref()?;
         let mut scenarios = read_beside::<ScenariosDoc>(name, text).ok()?.scenarios;
         scenarios.iter_mut().for_each(ScenarioDoc::complete_withheld);
-        Some(scenarios)
+        let (name, text) = &self.world;
+        Some(Beside { own: read(name, text).map_or(0, |doc| doc.scenarios.len()), scenarios })
     }
 
-    /// The file beside the world that a path leads into, its text, and the path there. The world itself has so many scenarios of its `own`.
-    fn place_beside(
-        &self,
-        path: &str,
-        own: usize,
-        scenarios: &[ScenarioDoc],
-    ) -> Option<(&str, &[u8], String)> {
+    /// The file beside the world that a path leads into, and the path there.
+    fn place_beside(&self, path: &str, beside: &Beside) -> Option<(&str, String)> {
+        let Beside { own, scenarios } = beside;
         let steps = parse(path)?;
         let (Some(Step::Name(section)), Some(Step::Index(position))) = (steps.first(), steps.get(1)) else {
             return None;
         };
-        let beside = position.checked_sub(own).filter(|_| section == "scenarios")?;
+        let beside = position.checked_sub(*own).filter(|_| section == "scenarios")?;
         let mut scenario = scenarios.get(beside)?.clone();
         let scenario_name = scenario.name.clone();
         let rest = path.strip_prefix(&format!("scenarios[{position}]"))?;
         let inside = rest.trim_start_matches('.');
         // A wording that the scenario itself does not have stands in the file of words.
-        let in_words = self.words.as_ref().and_then(|(file, text)| {
+        let in_words = self.words.as_ref().and_then(|(file, _)| {
             let (line, wording) = inside.strip_suffix(']')?.rsplit_once('[')?;
             let wording: usize = wording.parse().ok()?;
             let line = scenario.lines_mut().find(|own| own.path == line)?;
             let of_words = wording.checked_sub(line.wordings.len())?;
             let path = format!("{}[{of_words}]", line_path(&scenario_name, &line.name));
-            Some((file.as_str(), text.as_slice(), path))
+            Some((file.as_str(), path))
         });
         in_words.or_else(|| {
-            let (file, text) = self.scenarios.as_ref()?;
-            Some((file.as_str(), text.as_slice(), format!("scenarios[{beside}]{rest}")))
+            let (file, _) = self.scenarios.as_ref()?;
+            Some((file.as_str(), format!("scenarios[{beside}]{rest}")))
         })
     }
+}
+
+/// The scenarios of a file beside a world that has so many of its `own`.
+struct Beside {
+    own: usize,
+    scenarios: Vec<ScenarioDoc>,
+}
+
+/// Returns true if a finding without a line is about a scenario.
+fn is_in_scenario(finding: &Finding) -> bool {
+    finding.line.is_none() && finding.path.starts_with("scenarios[")
 }

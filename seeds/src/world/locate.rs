@@ -15,29 +15,29 @@ impl Report {
     #[must_use]
     pub fn located(mut self, name: &str, text: &[u8]) -> Self {
         name.clone_into(&mut self.name);
-        locate(&mut self.findings, text);
+        locate(self.findings.iter_mut(), text);
         self.findings.sort_by_key(|finding| (finding.line.unwrap_or(0), finding.column.unwrap_or(0)));
         self
     }
 }
 
-/// Fills in the lines and columns that are not known yet. A path into an alias, or one that the text does not
-/// have (a default, a missing key), gets the place of its nearest ancestor.
-pub(super) fn locate(findings: &mut [Finding], text: &[u8]) {
+/// Fills in the lines and columns that are not known yet, in one pass over the text. A path into an alias, or one that
+/// the text does not have (a default, a missing key), gets the place of its nearest ancestor.
+pub(super) fn locate<'f>(findings: impl Iterator<Item = &'f mut Finding>, text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let mut wanted = Wanted::default();
-    let mut ends = Vec::with_capacity(findings.len());
-    for finding in findings.iter() {
-        let steps = if finding.line.is_some() { None } else { parse(&finding.path) };
-        ends.push(steps.map(|steps| wanted.insert(steps)));
+    let mut open: Vec<(&mut Finding, usize)> = Vec::new();
+    for finding in findings.filter(|finding| finding.line.is_none()) {
+        if let Some(steps) = parse(&finding.path) {
+            open.push((finding, wanted.insert(steps)));
+        }
     }
-    if ends.iter().all(Option::is_none) {
+    if open.is_empty() {
         return;
     }
     wanted.walk(text);
-    for (finding, end) in findings.iter_mut().zip(ends) {
-        let Some(mut node) = end else { continue };
-        let asked = node;
+    for (finding, asked) in open {
+        let mut node = asked;
         let place = loop {
             if let Some(place) = &wanted.nodes[node].place {
                 break Some(place);

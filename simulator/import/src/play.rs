@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
-use diorama_seeds::contract::{Facts, Known, NoRecords, plain};
+use diorama_seeds::contract::{Facts, Known, NoRecords};
 use diorama_seeds::model::{Api, BehaviourKind, DomainId, Method, Parameter, Place};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use serde_json::{Map, Value as Json, json};
 
-use crate::values::{Object, Values, find_member, keys, objects, part_of_key};
+use crate::values::{Object, Values, find_member, keys, normalise, objects, part_of_key};
 
 /// Calls of one play. The checks after that are skipped.
 const MAX_CALLS: usize = 6_000;
@@ -114,7 +114,7 @@ impl Player<'_> {
                         self.values.learn(&filled(&self.apis[*api].path, &arguments), &body);
                         if let BehaviourKind::List(query) = &self.apis[*api].behaviour.kind {
                             let resource = self.session.base().world().resource(query.resource);
-                            let key = plain(&resource.field(resource.key).name);
+                            let key = normalise(&resource.field(resource.key).name);
                             self.values.learn_key(query.resource, &key, &body);
                         }
                         self.opened[*api] = Some((arguments, body));
@@ -264,7 +264,7 @@ impl Player<'_> {
             let items = objects(body).unwrap_or_default();
             let mut wrong = false;
             for (name, value) in arguments {
-                let wanted = plain(name);
+                let wanted = normalise(name);
                 if wanted.len() > 4 {
                     let mut shown = items.iter().filter_map(|item| find_member(item, &wanted));
                     wrong |= shown.any(|shown| text(shown) != text(value));

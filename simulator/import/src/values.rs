@@ -22,10 +22,10 @@ pub(crate) type Object = Map<String, Json>;
 pub(crate) struct Values {
     /// By path with its values, the objects that were listed there.
     listed: HashMap<String, Vec<Object>>,
-    /// By plain name of a member, its values.
+    /// By normal name of a member, its values.
     by_name: HashMap<String, Vec<Json>>,
     seen: HashSet<(String, String)>,
-    /// By plain name of a parameter, what callers are given for it.
+    /// By normal name of a parameter, what callers are given for it.
     given: HashMap<String, Json>,
     /// Keys of records that lists showed.
     keys: HashMap<ResourceId, Json>,
@@ -42,7 +42,7 @@ impl Values {
         self.learn_members(body, 0);
     }
 
-    /// Takes in the first record that a list of a resource shows, by the plain name of its key.
+    /// Takes in the first record that a list of a resource shows, by the normal name of its key.
     pub(crate) fn learn_key(&mut self, resource: ResourceId, key: &str, body: &Json) {
         let shown =
             objects(body).unwrap_or_default().into_iter().find_map(|item| find_member(item, key).cloned());
@@ -58,14 +58,14 @@ impl Values {
 
     /// Takes in a value that callers are given.
     pub(crate) fn give(&mut self, name: &str, value: Json) {
-        self.given.insert(plain(name), value);
+        self.given.insert(normalise(name), value);
     }
 
     /// Takes in a value under a name.
     pub(crate) fn tell(&mut self, name: &str, value: &Json) {
         if value.is_string() || value.is_i64() || value.is_u64() {
-            let known = self.by_name.entry(plain(name)).or_default();
-            if known.len() < MAX_VALUES && self.seen.insert((plain(name), value.to_string())) {
+            let known = self.by_name.entry(normalise(name)).or_default();
+            if known.len() < MAX_VALUES && self.seen.insert((normalise(name), value.to_string())) {
                 known.push(value.clone());
             }
         }
@@ -93,7 +93,7 @@ impl Values {
 
     /// Values for a parameter that follows a path: keys of what is listed there, then values of its name.
     pub(crate) fn candidates(&self, before: &str, parameter: &str) -> Vec<Json> {
-        if let Some(given) = self.given.get(&plain(parameter)) {
+        if let Some(given) = self.given.get(&normalise(parameter)) {
             return vec![given.clone()];
         }
         let listed = self.listed.get(before).map(Vec::as_slice).unwrap_or_default();
@@ -102,8 +102,8 @@ impl Values {
             .take(3)
             .filter_map(|item| keys(item, before, parameter).into_iter().next())
             .collect();
-        let own =
-            self.by_name.get(&plain(parameter)).filter(|_| !is_id(parameter) && plain(parameter) != "name");
+        let name = normalise(parameter);
+        let own = self.by_name.get(&name).filter(|_| !is_id(parameter) && name != "name");
         found.extend(own.into_iter().flatten().cloned());
         let mut seen = HashSet::new();
         found.retain(|value| seen.insert(value.to_string()));
@@ -112,13 +112,19 @@ impl Values {
 
     /// Any value of a name.
     pub(crate) fn named(&self, name: &str) -> Option<&Json> {
-        let shown = || self.by_name.get(&plain(name)).and_then(|values| values.first());
-        self.given.get(&plain(name)).or_else(shown)
+        let shown = || self.by_name.get(&normalise(name)).and_then(|values| values.first());
+        self.given.get(&normalise(name)).or_else(shown)
     }
 }
 
+/// A name as names are compared: the plain one, and the whole where no letter of it is ASCII.
+pub(crate) fn normalise(name: &str) -> String {
+    let plain = plain(name);
+    if plain.is_empty() { name.to_owned() } else { plain }
+}
+
 fn is_id(name: &str) -> bool {
-    KEYS.contains(&&*plain(name))
+    KEYS.contains(&&*normalise(name))
 }
 
 /// The objects that a reply lists: its own items, or those of the first member that has some.
@@ -136,15 +142,15 @@ pub(crate) fn objects(body: &Json) -> Option<Vec<&Object>> {
     }
 }
 
-/// The value of the first member with a plain name that is not null.
+/// The value of the first member with a normal name that is not null.
 pub(crate) fn find_member<'o>(object: &'o Object, wanted: &str) -> Option<&'o Json> {
-    let is_wanted = |(name, value): &(&String, &Json)| plain(name) == wanted && !value.is_null();
+    let is_wanted = |(name, value): &(&String, &Json)| normalise(name) == wanted && !value.is_null();
     object.iter().find(is_wanted).map(|(_, value)| value)
 }
 
 /// The value of an object for another part of its address: its member of that name, or the key of what that member shows.
 pub(crate) fn part_of_key(object: &Object, parameter: &str) -> Option<Json> {
-    let member = find_member(object, &plain(parameter))?;
+    let member = find_member(object, &normalise(parameter))?;
     match member.as_object() {
         Some(inner) => keys(inner, "", parameter).into_iter().next(),
         None => Some(member.clone()).filter(|value| value.is_string() || value.is_i64() || value.is_u64()),
@@ -158,11 +164,13 @@ pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
     // The last word of a name may be what the document calls keys: `gid` of `task_gid`.
     let said = split_identifier(parameter);
     let own = said.last().filter(|_| said.len() > 1).cloned().unwrap_or_default();
-    let mut names =
-        vec![plain(parameter), own, ending.to_owned(), format!("{stem}{ending}"), format!("{last}{ending}")];
+    let mut names = vec![normalise(parameter), own, ending.to_owned()];
+    names.extend([format!("{stem}{ending}"), format!("{last}{ending}")]);
     names.extend(KEYS.map(str::to_owned));
     names.extend([format!("{stem}id"), format!("{last}id")]);
     names.extend(OTHER_KEYS.map(str::to_owned));
+    // A member without a name is no key.
+    names.retain(|name| !name.is_empty());
     let is_key = |value: &&Json| {
         value.is_i64() || value.is_u64() || value.as_str().is_some_and(|text| !text.is_empty())
     };
@@ -179,4 +187,22 @@ pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
     let mut seen = HashSet::new();
     found.retain(|value| seen.insert(value.to_string()));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_without_ascii_letters_are_told_apart() {
+        let item = json!({"": "none", "名前": "Ada", "番号": 7, "guid": "g-1"});
+        let item = item.as_object().unwrap();
+        assert_eq!(keys(item, "/users", "user"), [json!("g-1")]);
+        assert_eq!(keys(item, "/users", "番号"), [json!(7), json!("g-1")]);
+        let mut values = Values::default();
+        values.learn("/users", &json!([item]));
+        assert_eq!([values.named("名前"), values.named("番号")], [Some(&json!("Ada")), Some(&json!(7))]);
+    }
 }

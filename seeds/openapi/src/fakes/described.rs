@@ -2,23 +2,20 @@
 
 use std::sync::LazyLock;
 
+use diorama_seeds::table::rows;
 use serde_json::{Value as Json, json};
 
 use crate::shape::Shape;
 
 /// Phrases of descriptions, with the values that they tell, one kind a line.
 static TEXTS: LazyLock<Vec<(Vec<String>, Json)>> = LazyLock::new(|| {
-    let kinds = lines(include_str!("../data/texts.txt")).filter_map(|line| line.split_once('|'));
+    let kinds = rows(include_str!("../data/texts.txt")).filter_map(|line| line.split_once('|'));
     kinds.map(|(phrases, values)| (read_phrases(phrases), read_values(values))).collect()
 });
 /// Values of filters that let every record through, one a line.
-static EVERY: LazyLock<Vec<&str>> = LazyLock::new(|| lines(include_str!("../data/every.txt")).collect());
+static EVERY: LazyLock<Vec<&str>> = LazyLock::new(|| rows(include_str!("../data/every.txt")).collect());
 /// Characters of a description that are read.
 const MAX_DESCRIPTION: usize = 240;
-
-fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.lines().filter(|line| !line.starts_with("# ") && !line.trim().is_empty())
-}
 
 /// Whether a value of a filter lets every record through.
 pub(crate) fn is_every(value: &str) -> bool {

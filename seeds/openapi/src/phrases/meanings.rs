@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use diorama_seeds::table::rows;
+
 use crate::words::words;
 
 /// The meanings, one a line.
@@ -54,10 +56,7 @@ struct Name {
     is_whole: bool,
 }
 
-static TABLE: LazyLock<Vec<Line>> = LazyLock::new(|| {
-    let lines = MEANINGS.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    lines.filter_map(read).collect()
-});
+static TABLE: LazyLock<Vec<Line>> = LazyLock::new(|| rows(MEANINGS).filter_map(read).collect());
 
 /// Reads a line; nothing where it has not four parts or its kind is none.
 fn read(line: &'static str) -> Option<Line> {
@@ -128,13 +127,27 @@ mod tests {
 
     #[test]
     fn every_line_is_read() {
-        let lines = MEANINGS.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-        assert_eq!(TABLE.len(), lines.count());
+        assert_eq!(TABLE.len(), rows(MEANINGS).count());
         for Line { values, whole, .. } in TABLE.iter() {
             assert!(whole.asks.iter().all(|ask| ask.ends_with('?') && ask.contains("{it}")), "{whole:?}");
             assert!(whole.says.iter().all(|say| say.ends_with('.')), "{whole:?}");
             assert_eq!(*values == Values::Flag, whole.says.len() == 2, "{whole:?}");
         }
+    }
+
+    #[test]
+    fn a_name_has_one_meaning_for_each_kind_of_values() {
+        let mut seen = Vec::new();
+        for Line { values, names, .. } in TABLE.iter() {
+            for name in names {
+                let own = (values, &name.words, name.is_whole);
+                assert!(!seen.contains(&own), "{own:?}");
+                seen.push(own);
+            }
+        }
+        // The type is that of the payment, not of what is paid for.
+        let asks = of("payment_type", Values::Word).map(|found| found.asks.as_slice());
+        assert_eq!(asks, Some(&["What's the {noun} of {it}?"][..]));
     }
 
     #[test]

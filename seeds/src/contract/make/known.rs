@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value as Json};
 
 use crate::contract::names::{KEYS, key_name, plain};
+use crate::table::rows;
 
 /// Names under which replies put what they show.
-pub(super) static WRAPPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let lines = include_str!("wrappers.txt").lines();
-    lines.filter(|line| !line.starts_with('#')).collect()
-});
+pub(super) static WRAPPERS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| rows(include_str!("wrappers.txt")).collect());
 
 /// Known values of a record, for the members of a reply.
 #[derive(Clone, Debug, Default)]

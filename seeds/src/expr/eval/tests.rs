@@ -1,6 +1,6 @@
 use super::*;
-use crate::expr::compile;
 use crate::expr::fixture::{Clinic, VISIT};
+use crate::expr::{compile, quote};
 
 mod laws;
 
@@ -35,6 +35,12 @@ fn bounds_beyond_the_calendar_compare_as_what_they_are() {
     check("days_between(date('9999-12-31'), date('9999-12-31') + days(2))", "integer 2");
     check("date('9999-12-31') + days(1) - days(1)", "date 9999-12-31");
     check("date(datetime('9999-12-31T23:59'))", "date 9999-12-31");
+}
+
+#[test]
+fn a_quoted_text_is_read_as_itself() {
+    let text = "it's \"a\\b\"\nand\rmore";
+    check(&quote(text), &format!("string {text}"));
 }
 
 #[test]

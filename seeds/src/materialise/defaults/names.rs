@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::english::{singular, split_identifier};
+use crate::table::sections;
 
 /// The provider of names of whatever people work on.
 pub const ANY_NAME: &str = "work_title";
@@ -31,20 +32,16 @@ struct Names {
 
 static NAMES: LazyLock<Names> = LazyLock::new(|| {
     let mut names = Names { fields: Vec::new(), resources: Vec::new() };
-    let mut of_fields = true;
-    for line in include_str!("../../../data/fields.txt").lines().filter(|line| !line.starts_with('#')) {
-        if line.starts_with('[') {
-            of_fields = line == "[fields]";
-        } else if let Some((provider, list)) = line.split_once(": ") {
-            let words = |name: &'static str| {
-                let whole = name.strip_prefix('=');
-                let words: Vec<&str> = whole.unwrap_or(name).split('_').collect();
-                let joined = (words.len() > 1).then(|| words.concat());
-                (words, whole.is_none(), joined)
-            };
-            let row = Row { provider, names: list.split(", ").map(words).collect() };
-            if of_fields { names.fields.push(row) } else { names.resources.push(row) }
-        }
+    for (section, row) in sections(include_str!("../../../data/fields.txt")) {
+        let Some((provider, list)) = row.split_once(": ") else { continue };
+        let words = |name: &'static str| {
+            let whole = name.strip_prefix('=');
+            let words: Vec<&str> = whole.unwrap_or(name).split('_').collect();
+            let joined = (words.len() > 1).then(|| words.concat());
+            (words, whole.is_none(), joined)
+        };
+        let row = Row { provider, names: list.split(", ").map(words).collect() };
+        if section == "fields" { names.fields.push(row) } else { names.resources.push(row) }
     }
     names
 });

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::names::ends;
+use crate::table::sections;
 
 /// Names with one meaning.
 pub(super) struct Row {
@@ -12,17 +13,13 @@ pub(super) struct Row {
 }
 
 static ROWS: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
-    let mut sections: HashMap<&'static str, Vec<Row>> = HashMap::new();
-    let mut section = "";
-    for line in include_str!("../../../data/defaults.txt").lines().filter(|line| !line.starts_with('#')) {
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name;
-        } else if let Some((names, value)) = line.split_once(':') {
-            let row = Row { names: names.split(", ").collect(), value: value.trim() };
-            sections.entry(section).or_default().push(row);
-        }
+    let mut found: HashMap<&'static str, Vec<Row>> = HashMap::new();
+    for (section, row) in sections(include_str!("../../../data/defaults.txt")) {
+        let Some((names, value)) = row.split_once(':') else { continue };
+        let row = Row { names: names.split(", ").collect(), value: value.trim() };
+        found.entry(section).or_default().push(row);
     }
-    sections
+    found
 });
 
 /// The rows of a section, in their order.

@@ -101,6 +101,7 @@ impl Builder<'_> {
         }
         let mut also = self.effects(&here);
         if let (Some(moves), Some(resource)) = (moves, resource) {
+            self.check_move(&moves, made.as_ref(), &also, &here);
             let effect = moves.apply(made.as_mut(), resource, acted_on_key, &mut require);
             effect.into_iter().for_each(|effect| also.insert(0, effect));
         }

@@ -68,6 +68,10 @@ impl Types<'_> {
             error!(findings, path => "found types nested deeper than {MAX_DEPTH}"; "use `type: any` here");
             return Schema::of(Type::Any);
         }
+        if doc.private && depth > 0 {
+            error!(findings, path.name("private") => "found `private` inside a field, where it has no effect";
+                "remove it, or make the whole field private");
+        }
         let before = findings.errors();
         let mut schema = match &doc.like {
             Some(like) => self.base_of_like(doc, like, path, findings),

@@ -5,7 +5,7 @@ use super::super::path::Path;
 use super::api::{Builder, plain};
 use super::{Part, listed};
 use crate::english;
-use crate::expr::{Expr, ExprType, Node};
+use crate::expr::{Expr, ExprType, Node, quote};
 use crate::model::{BehaviourKind, Change, Effect, FieldId, Require, Resource, ResourceId, Setter, Which};
 use crate::schema::Type;
 use crate::task::RefusalClass;
@@ -44,6 +44,15 @@ impl Move {
             _ => None,
         }
     }
+
+    /// Returns true if an effect sets the field of the record with this key, whatever else holds.
+    fn is_undone(&self, effect: &Effect, resource: ResourceId, key: &Expr) -> bool {
+        let Change::Update { which: Which::Key(other), set } = &effect.change else { return false };
+        effect.when.is_none()
+            && effect.resource == resource
+            && other.source == key.source
+            && set.iter().any(|(field, _)| *field == self.field)
+    }
 }
 
 impl Builder<'_> {
@@ -69,7 +78,7 @@ impl Builder<'_> {
             return None;
         };
         let field = of.field_named(&states.field)?;
-        let states = doc.from.iter().map(|state| format!("'{state}'")).collect::<Vec<_>>();
+        let states = doc.from.iter().map(|state| quote(state)).collect::<Vec<_>>();
         let name = &of.field(field).name;
         let that = match states.as_slice() {
             [one] => format!("record.{name} == {one}"),
@@ -87,8 +96,33 @@ impl Builder<'_> {
         });
         let reasons = RefusalClass::of_status(CONFLICT).into_iter().collect();
         let check = Require { that, status: CONFLICT, reasons, message: nfc(&message) };
-        let to = plain(Node::Literal(Value::String(nfc(to))), ExprType::String, &format!("'{to}'"));
+        let to = plain(Node::Literal(Value::String(nfc(to))), ExprType::String, &quote(to));
         Some(Move { field, to, check })
+    }
+
+    /// Refuses a move of a record whose behaviour gives the field another value as well.
+    pub(super) fn check_move(
+        &mut self,
+        moves: &Move,
+        kind: Option<&BehaviourKind>,
+        also: &[Effect],
+        here: &Path<'_>,
+    ) {
+        let (resource, sets_again) = match kind {
+            Some(BehaviourKind::Patch { resource, set, .. }) => {
+                (*resource, set.iter().any(|(field, _)| *field == moves.field))
+            }
+            Some(BehaviourKind::Action { target: Some((resource, Some(key))) }) => {
+                (*resource, also.iter().any(|effect| moves.is_undone(effect, *resource, key)))
+            }
+            _ => return,
+        };
+        if sets_again {
+            let of = self.resource(resource);
+            error!(self.findings, here.name("moves") =>
+                "found a move and another new value of `{}.{}`", of.name, of.field(moves.field).name;
+                "remove the move, or the other value, which a parameter, `set` or `also` gives");
+        }
     }
 }
 

@@ -112,4 +112,18 @@ fn a_finding_about_words_names_the_file_and_the_line_of_the_wording() {
     check("scenarios[0].withheld.day[0]", "guide.words.yaml:11:16");
     check("scenarios[0].goals[0].does[3]", "guide.scenarios.yaml:9:13");
     check("apis[0].method", "guide.yaml:46:13");
+    // Several findings at once, in the order of files and lines.
+    let paths = ["apis[0].method", "scenarios[0].goals[0].user[1]", "scenarios[0].goals[0].does[3]", "name"];
+    let findings = paths.map(|path| Finding::error(path, "wrong", "")).to_vec();
+    let report = files.locate(Report { name: "guide".to_owned(), findings });
+    let places: Vec<_> = report.findings.iter().map(|found| (&*found.path, found.line)).collect();
+    assert_eq!(
+        places,
+        [
+            ("name", Some(2)),
+            ("apis[0].method", Some(46)),
+            ("scenarios[0].goals[0].does[3]", Some(9)),
+            ("scenarios[0].goals[0].user[1]", Some(6)),
+        ]
+    );
 }

@@ -110,6 +110,15 @@ fn a_definition_that_is_wrong_is_found_at_its_line() {
     check("field: status, to", "field: seat_id, to", "expected an enum of `ticket`");
     check("refunded: {from: [valid]}", "refunded: {from: [sold]}", "found the state `sold`");
     check("moves: refunded", "moves: valid", "expected one that a record comes to: refunded, used");
+    let twice = "found a move and another new value of `ticket.status`";
+    check("moves: used}", "moves: used, set: {status: \"'valid'\"}}", twice);
+    check(
+        "{ticket_id: {ref: ticket}}\n    behaviour: {patch",
+        "{ticket_id: {ref: ticket}, status: {like: ticket.status}}\n    behaviour: {patch",
+        twice,
+    );
+    let also = "moves: refunded, also: [{update: ticket, key: args.ticket_id, set: {status: \"'valid'\"}}],";
+    check("moves: refunded,", also, twice);
 }
 
 #[test]
@@ -135,6 +144,14 @@ fn a_move_is_a_check_and_a_change() {
     assert_eq!(&*used.require[0].message, "it lets nobody in");
     let BehaviourKind::Patch { set, .. } = &used.kind else { panic!("{:?}", used.kind) };
     assert!(matches!(set.as_slice(), [(_, Setter::Expr(to))] if &*to.source == "'used'"), "{set:?}");
+}
+
+#[test]
+fn a_state_may_have_an_apostrophe() {
+    let text = OFFICE.replace("== 'valid'", "== 'used'").replace("valid", "holder's");
+    let text = text.replace("CONDITION", "true");
+    let (_, world) = load("office.yaml", text.as_bytes()).map_err(|report| report.to_string()).unwrap();
+    assert_eq!(&*world.apis[1].behaviour.require[0].that.source, r"record.status == 'holder\'s'");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, PageStyle, Place, ReplyDoc, SortDoc, TypeName};
+use diorama_seeds::table::keyed;
 use serde_json::{Value as Json, json};
 
 use super::Act;
@@ -19,8 +20,7 @@ use crate::words::{is_plural, label, plural, words};
 
 /// Names of parameters that choose a page, by what they choose.
 static PAGING: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    let lines = include_str!("../../data/paging.txt").lines().filter(|line| !line.starts_with('#'));
-    let kinds = lines.filter_map(|line| line.split_once(": "));
+    let kinds = keyed(include_str!("../../data/paging.txt"));
     kinds.map(|(chosen, names)| (chosen, names.split_whitespace().collect())).collect()
 });
 /// Objects inside objects of a reply that are searched for what tells of pages.

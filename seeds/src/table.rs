@@ -1,0 +1,46 @@
+//! Tables in embedded text files. A row is a line that is neither empty nor a comment, which begins with `# `. A row may begin
+//! with `#1f4e79`.
+
+/// The rows of a table, without the spaces around them.
+pub fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().map(str::trim).filter(|line| !(line.is_empty() || *line == "#" || line.starts_with("# ")))
+}
+
+/// The rows `key: value` of a table; others are left out.
+pub fn keyed(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    rows(text).filter_map(|row| row.split_once(": "))
+}
+
+/// The rows below the headings `[section]` of a table, each with the name of its section, which is empty above the first.
+pub(crate) fn sections(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut section = "";
+    rows(text).filter_map(move |row| match row.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(name) => {
+            section = name;
+            None
+        }
+        None => Some((section, row)),
+    })
+}
+
+/// The columns of a row, which stand between `|`; those that it lacks are empty.
+pub(crate) fn columns<const N: usize>(row: &'static str) -> [&'static str; N] {
+    let mut parts = row.split('|');
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_empty_lines_are_no_rows() {
+        let text = "# Names.\n#\n\nabove: 1\n[first]\n  a: b: c  \n[second]\n#d1e2f3\nx|y\n";
+        let all = ["above: 1", "[first]", "a: b: c", "[second]", "#d1e2f3", "x|y"];
+        assert_eq!(rows(text).collect::<Vec<_>>(), all);
+        assert_eq!(keyed(text).collect::<Vec<_>>(), [("above", "1"), ("a", "b: c")]);
+        let found: Vec<_> = sections(text).collect();
+        assert_eq!(found, [("", "above: 1"), ("first", "a: b: c"), ("second", "#d1e2f3"), ("second", "x|y")]);
+        assert_eq!(columns::<3>("x|y"), ["x", "y", ""]);
+    }
+}
