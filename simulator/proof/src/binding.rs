@@ -51,3 +51,8 @@ pub fn each<'a>(body: &'a Body, array: &str, member: &str) -> Option<Vec<&'a Bod
     };
     items.iter().map(|item| if member.is_empty() { Some(item) } else { item.at(member) }).collect()
 }
+
+/// The path of a member of an item: `items[3].name`.
+pub(crate) fn item_path(array: &str, at: usize, member: &str) -> String {
+    if member.is_empty() { format!("{array}[{at}]") } else { format!("{array}[{at}].{member}") }
+}

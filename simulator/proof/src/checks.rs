@@ -22,7 +22,7 @@ use serde_json::Value as Json;
 
 use crate::WorldContext;
 use crate::answer::Asked;
-use crate::binding::each;
+use crate::binding::{each, item_path};
 use crate::ground::GroundedGoal;
 use crate::measures::Measures;
 
@@ -176,7 +176,11 @@ impl FactBuilder<'_> {
                 let fact = |leaf: &&Body| Some(sized(self.fact(leaf)?, *magnitude));
                 let facts: Option<Vec<Fact>> = items.iter().map(fact).collect();
                 let of: Option<Vec<Evidence>> =
-                    items.iter().map(|leaf| self.evidence(asked.call(), entry, array, leaf)).collect();
+                    { items.iter().enumerate() }
+                        .map(|(at, leaf)| {
+                            self.evidence(asked.call(), entry, &item_path(array, at, member), leaf)
+                        })
+                        .collect();
                 Some(AnswerCheck {
                     about: about.clone(),
                     sign: items.iter().find_map(|leaf| self.sign_of(leaf, *magnitude)),

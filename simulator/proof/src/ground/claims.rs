@@ -16,6 +16,7 @@ use serde_json::Value as Json;
 use super::argument::folded;
 use super::{GroundedGoal, Seen};
 use crate::answer::Asked;
+use crate::binding::item_path;
 use crate::candidate::{AskClaim, End, FactClaim};
 use crate::measures::leaf_schema;
 use crate::reason::{Code, Reason};
@@ -140,10 +141,7 @@ pub(crate) fn left_out(
     for (call, array, member) in lists {
         let Some(entry) = seen.entries.get(call) else { continue };
         let Some(items) = crate::binding::each(&entry.reply.body, array, member) else { continue };
-        let path = |at: usize| match member {
-            "" => format!("{array}[{at}]"),
-            member => format!("{array}[{at}].{member}"),
-        };
+        let path = |at: usize| item_path(array, at, member);
         let claimed = |at: usize| told.iter().any(|(of, known)| *of == call && *known == path(at));
         let known: Vec<&Value> = items
             .iter()

@@ -307,7 +307,7 @@ pub(crate) fn hours_of(what: &What) -> Vec<Time> {
     }
 }
 
-/// How much of a value that a list shows was said: one for a typed value, one for each word of a text.
+/// How much of a value that a list shows was said: one for a typed value, for a day and a time each, and for each word of a text.
 pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usize {
     if let Value::String(text) = value {
         let stems = Prose::stems_of(&text.replace('_', " "));
@@ -317,20 +317,23 @@ pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usiz
         // A name in full counts for more than the same words apart.
         return stems.iter().filter(has).count() + usize::from(whole);
     }
-    usize::from(said.iter().any(|prose| {
-        let mentioned =
-            |fits: &dyn Fn(&What) -> bool| prose.mentions().iter().any(|mention| fits(&mention.what));
-        match value {
-            Value::Date(date) => mentioned(&|what| is_date(what, *date, clock)),
-            Value::Time(time) => mentioned(&|what| is_time(what, *time)),
-            Value::DateTime(instant) => {
-                let (date, time) = (clock.zone.date_of(*instant), clock.zone.time_of(*instant));
-                mentioned(&|what| is_date(what, date, clock)) || mentioned(&|what| is_time(what, time))
-            }
-            Value::Integer(_) | Value::Number(_) | Value::Decimal(_) => value
-                .as_f64()
-                .is_some_and(|wanted| prose.numbers().any(|(number, _)| (number - wanted).abs() < 1e-9)),
-            _ => false,
+    let mentioned = |fits: &dyn Fn(&What) -> bool| {
+        let mut mentions = said.iter().flat_map(|prose| prose.mentions());
+        usize::from(mentions.any(|mention| fits(&mention.what)))
+    };
+    let mentions_day = |day: Date| mentioned(&|what| is_date(what, day, clock));
+    let mentions_time = |time: Time| mentioned(&|what| is_time(what, time));
+    match value {
+        Value::Date(date) => mentions_day(*date),
+        Value::Time(time) => mentions_time(*time),
+        Value::DateTime(instant) => {
+            mentions_day(clock.zone.date_of(*instant)) + mentions_time(clock.zone.time_of(*instant))
         }
-    }))
+        Value::Integer(_) | Value::Number(_) | Value::Decimal(_) => {
+            let mut numbers = said.iter().flat_map(Prose::numbers);
+            let wanted = value.as_f64();
+            usize::from(wanted.is_some_and(|wanted| numbers.any(|(number, _)| (number - wanted).abs() < 1e-9)))
+        }
+        _ => 0,
+    }
 }
