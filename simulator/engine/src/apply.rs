@@ -52,7 +52,7 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
     let sent = contract::read_body(api, &call.arguments, &base.world().zone)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)
         .map_err(|refusal| contract::refused(api, refusal))?;
-    let mut run = Run::new(base, state, api, arguments);
+    let mut run = Run::new(base, state, id, arguments);
     run.sent = sent;
     run.steps = contract::read_steps(api, &call.arguments);
     run.name_caller();

@@ -9,7 +9,6 @@ use diorama_seeds::model::{
     ApiId, BehaviourKind, Comparison, DomainId, FieldId, FilterTest, OnDelete, Query, Record, ResourceId,
     World,
 };
-use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
@@ -18,8 +17,8 @@ use super::eval::DEFAULT_BUDGET;
 use super::fit::as_key;
 use super::index::{Form, Index, fingerprints, placed, wanted};
 use super::names::{
-    Parts, ResourceNames, caller_resource, parts_by_noun, resource_names, resources_by_key_name,
-    resources_by_name, resources_by_noun,
+    Parts, PathNames, ResourceNames, caller_resource, parts_by_noun, reference_target, resource_names,
+    resources_by_key_name, resources_by_name, resources_by_noun,
 };
 use super::overlay::Table;
 use super::standing::StandingTokens;
@@ -36,6 +35,8 @@ pub struct Base {
     pub(super) tools: ToolIndex,
     /// The names by which members of replies call each resource.
     pub(super) resource_names: Vec<ResourceNames>,
+    /// What the path of each API names.
+    pub(super) path_names: Vec<PathNames>,
     /// The resources of each domain, by name.
     pub(super) by_name: HashMap<DomainId, HashMap<Str, ResourceId>>,
     /// The resources that members of replies refer to, by noun.
@@ -166,6 +167,7 @@ impl Base {
             initial: tables.into(),
             tools: ToolIndex::new(&world),
             resource_names: resource_names(&world.resources),
+            path_names: world.apis.iter().map(PathNames::new).collect(),
             by_name: resources_by_name(&world.resources),
             by_noun: resources_by_noun(&world.resources),
             by_key_name: resources_by_key_name(&world.resources),
@@ -244,18 +246,6 @@ impl Base {
         hashes.sort_unstable();
         hashes.dedup();
         hashes
-    }
-}
-
-/// The resource a type refers to, and whether it is a list of such references.
-pub(super) fn reference_target(kind: &Type) -> Option<(ResourceId, bool)> {
-    match kind {
-        Type::Reference { resource, .. } => Some((*resource, false)),
-        Type::List(item) => match &item.kind {
-            Type::Reference { resource, .. } => Some((*resource, true)),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -16,6 +16,7 @@ use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json};
 
 use self::facts::{seed_of, tell};
+use super::names::reference_target;
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
@@ -252,10 +253,11 @@ impl Run<'_> {
             }
             let found = self.field_of(id, name).or_else(|| self.reference_of(id, name));
             let Some((field, declared)) = found.filter(|(field, _)| *field != keep) else { continue };
-            // What the behaviour takes from the call's arguments is set by it, and a key that is no record's says nothing.
-            if let Some(keys) = self.keys_sent(declared, json) {
-                let is_free = !keys.is_missing() && !self.sets_from_arguments(field);
-                if let Some(place) = values.get_mut(field.index()).filter(|_| is_free) {
+            if reference_target(&declared.kind).is_some() {
+                // What the behaviour takes from the call's arguments is set by it.
+                let keys = self.keys_sent(resource.field(field), json);
+                let keys = keys.filter(|_| !self.sets_from_arguments(field));
+                if let (Some(keys), Some(place)) = (keys, values.get_mut(field.index())) {
                     *place = keys;
                 }
                 continue;

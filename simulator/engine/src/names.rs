@@ -1,9 +1,9 @@
-//! The names by which members of replies call resources and their fields.
+//! The names by which members of replies call resources, their fields and what a path names, and what fields refer to.
 
 use std::collections::HashMap;
 
-use diorama_seeds::contract::{ANY_KEY, ME, key_name, noun, plain};
-use diorama_seeds::model::{Api, BehaviourKind, DomainId, FieldId, Resource, ResourceId};
+use diorama_seeds::contract::{ANY_KEY, KEYS, ME, key_name, noun, plain};
+use diorama_seeds::model::{Api, BehaviourKind, DomainId, Field, FieldId, ParameterId, Resource, ResourceId};
 use diorama_seeds::naming::reserved;
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Str;
@@ -46,7 +46,8 @@ pub(super) struct ResourceNames {
     pub(super) noun: String,
     /// Its fields, by plain name.
     pub(super) fields: Vec<String>,
-    /// The role that the name of a field with a key says (example: `owner` of `owner_id`); else empty.
+    /// The role that the name of a field with a key or a list of keys says (example: `owner` of `owner_id` and of `owner_ids`); else
+    /// empty.
     pub(super) roles: Vec<String>,
 }
 
@@ -54,10 +55,79 @@ pub(super) struct ResourceNames {
 pub(super) fn resource_names(resources: &[Resource]) -> Vec<ResourceNames> {
     let names = resources.iter().map(|resource| {
         let fields: Vec<String> = resource.fields.iter().map(|field| member_name(&field.name)).collect();
-        let role = |name: &String| key_name(name).map(|(stem, _)| stem).unwrap_or_default();
-        ResourceNames { noun: noun(&resource.label), roles: fields.iter().map(role).collect(), fields }
+        let role = |(field, name): (&Field, &String)| match reference_target(&field.schema.kind) {
+            Some((_, true)) => noun(field.name.strip_suffix("_ids").unwrap_or(&field.name)),
+            _ => key_name(name).map(|(stem, _)| stem).unwrap_or_default(),
+        };
+        let roles = resource.fields.iter().zip(&fields).map(role).collect();
+        ResourceNames { noun: noun(&resource.label), roles, fields }
     });
     names.collect()
+}
+
+/// A parameter in the path of an API, with the name of what it holds.
+#[derive(Debug)]
+pub(super) struct PathName {
+    pub(super) parameter: ParameterId,
+    /// The noun of the record whose key it is; empty where it is no key.
+    pub(super) noun: String,
+    /// Its plain name; empty where any record's key may have that name and the path goes on.
+    pub(super) name: String,
+}
+
+/// What the path of an API names.
+#[derive(Debug)]
+pub(super) struct PathNames {
+    pub(super) names: Vec<PathName>,
+    /// The id of the record that the path ends below: `movie_id` of `/movies/{movie_id}/credits`.
+    pub(super) owner: Option<ParameterId>,
+}
+
+impl PathNames {
+    pub(super) fn new(api: &Api) -> Self {
+        let mut names = Vec::new();
+        let mut before = String::new();
+        let last = api.path.rsplit('/').next().unwrap_or_default();
+        for segment in api.path.split('/').filter(|segment| !segment.is_empty()) {
+            let Some(name) =
+                segment.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name)
+            else {
+                before = noun(segment.split('.').next().unwrap_or(segment));
+                continue;
+            };
+            let Some(parameter) = api.parameter_named(name) else { continue };
+            let noun = match key_name(name) {
+                // A number or a name is no id of what it names.
+                Some((_, ending)) if !KEYS.contains(&ending) => String::new(),
+                Some((stem, _)) if !stem.is_empty() => stem,
+                // A day or a word is no key of what stands before it, unless that is its name.
+                None if noun(name) != before && !is_reference(api, parameter) => String::new(),
+                _ => before.clone(),
+            };
+            // `name` in a path is what stands there is called, and nothing below it.
+            let mut name = plain(name);
+            if segment != last && ANY_KEY.contains(&&*name) {
+                name.clear();
+            }
+            names.push(PathName { parameter, noun, name });
+        }
+        Self { names, owner: owner(api) }
+    }
+}
+
+/// The id of the record that the path of an API ends below.
+fn owner(api: &Api) -> Option<ParameterId> {
+    let mut segments = api.path.rsplit('/');
+    segments.next().filter(|last| !last.contains('{'))?;
+    let name = segments.next()?.strip_prefix('{')?.strip_suffix('}')?;
+    key_name(name).filter(|(_, ending)| KEYS.contains(ending))?;
+    api.parameter_named(name)
+}
+
+/// Returns true if a parameter takes the key of a record.
+fn is_reference(api: &Api, parameter: ParameterId) -> bool {
+    let known = api.parameters.get(parameter.index());
+    known.is_some_and(|known| matches!(known.schema.kind, Type::Reference { .. }))
 }
 
 /// By noun and whole: the resources whose records belong to those of another, and the fields that say so.
@@ -99,4 +169,16 @@ pub(super) fn is_hidden(resource: &Resource) -> bool {
 /// The plain name of the member that shows a field: a reserved word stands with a suffix in the world.
 fn member_name(field: &str) -> String {
     plain(reserved(field).unwrap_or(field))
+}
+
+/// The resource a type refers to, and whether it is a list of such references.
+pub(super) fn reference_target(kind: &Type) -> Option<(ResourceId, bool)> {
+    match kind {
+        Type::Reference { resource, .. } => Some((*resource, false)),
+        Type::List(item) => match &item.kind {
+            Type::Reference { resource, .. } => Some((*resource, true)),
+            _ => None,
+        },
+        _ => None,
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use diorama_seeds::expr::{Expr, ExprType, Node, Slot};
 use diorama_seeds::model::{
-    Api, Auth, Behaviour, BehaviourKind, Change, FieldId, Parameter, ParameterId, Record, Resource,
+    Api, ApiId, Auth, Behaviour, BehaviourKind, Change, FieldId, Parameter, ParameterId, Record, Resource,
     ResourceId,
 };
 use diorama_seeds::value::{Str, Value, Zone};
@@ -13,6 +13,7 @@ use super::base::Base;
 use super::draft::{Draft, key_name};
 use super::eval::{Bound, Budget, Env, EvalError};
 use super::fit::as_key;
+use super::names::PathNames;
 use super::refusal::{Outcome, Refusal};
 use super::state::State;
 
@@ -20,6 +21,7 @@ use super::state::State;
 pub(super) struct Run<'a> {
     pub(super) base: &'a Base,
     pub(super) api: &'a Api,
+    pub(super) path: &'a PathNames,
     pub(super) arguments: Vec<Value>,
     /// The members of the request's body, where a contract keeps them.
     pub(super) sent: serde_json::Map<String, serde_json::Value>,
@@ -46,10 +48,12 @@ const MAX_LEAVES: u64 = 250_000;
 pub(super) const MAX_REPLY_BYTES: u64 = 32 << 20;
 
 impl<'a> Run<'a> {
-    pub(super) fn new(base: &'a Base, state: &'a State, api: &'a Api, arguments: Vec<Value>) -> Self {
+    pub(super) fn new(base: &'a Base, state: &'a State, id: ApiId, arguments: Vec<Value>) -> Self {
+        let api = base.world().api(id);
         Self {
             base,
             api,
+            path: &base.path_names[id.index()],
             arguments,
             sent: serde_json::Map::new(),
             me: None,
@@ -156,7 +160,7 @@ impl<'a> Run<'a> {
     }
 
     /// Adds the arguments that a node reads, also through `let` names.
-    fn add_arguments_read(&self, node: &Node, read: &mut Vec<ParameterId>) {
+    pub(super) fn add_arguments_read(&self, node: &Node, read: &mut Vec<ParameterId>) {
         node.visit(&mut |node| {
             match node {
                 Node::Argument(parameter) => read.push(*parameter),

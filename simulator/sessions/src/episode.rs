@@ -30,7 +30,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Kind::Conflict`] without a task, [`Kind::Failed`] where its checks do not fit its world.
-    pub fn judge(&self, live: &mut Live) -> Result<(GradeReply, After), Problem> {
+    pub fn grade(&self, live: &mut Live) -> Result<(GradeReply, After), Problem> {
         if let Some(grade) = &live.grade {
             return Ok((grade.clone(), After::default()));
         }
@@ -72,7 +72,7 @@ impl Sessions {
     /// one of the world's own APIs.
     pub(crate) fn converse(&self, live: &mut Live, call: &Call) -> Option<(u16, Json, After)> {
         let replied = match &*call.api {
-            FINISH if live.finishes() => read_arguments(call).and_then(|end| self.end(live, end)),
+            FINISH if live.finishes() => read_arguments(call).and_then(|end| self.end_goal(live, end)),
             ASK_USER if live.takes_questions() => {
                 let asked: Result<AskUser, Problem> = read_arguments(call);
                 asked.and_then(|asked| self.hear(live, &asked.question))
@@ -90,7 +90,7 @@ impl Sessions {
     /// # Errors
     /// [`Kind::Conflict`] once the episode has ended, [`Kind::Invalid`] where the end does not fit the goal's schema: it may be tried
     /// again.
-    pub fn end(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
+    pub fn end_goal(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
         let task = live.task()?;
         live.takes_calls(&self.settings, &self.scale)?;
         let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;

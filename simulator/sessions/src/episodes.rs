@@ -217,7 +217,7 @@ impl Episodes {
     /// 404 without such an episode, 500 where the task's checks do not fit its world.
     pub async fn grade(&self, id: &str) -> Result<GradeReply, Problem> {
         let (slot, sessions) = (self.slot(id)?, Arc::clone(&self.sessions));
-        let (grade, after) = run_blocking(move || sessions.judge(&mut *slot.enter()?)).await?;
+        let (grade, after) = run_blocking(move || sessions.grade(&mut *slot.enter()?)).await?;
         after.settle().await?;
         Ok(grade)
     }

@@ -82,7 +82,17 @@ impl Store {
 
     /// Why the folder cannot be written to now, if it cannot.
     pub(crate) fn ailing(&self) -> Option<StoreError> {
-        self.health.why().map(|why| StoreError::Unwritable { path: self.path.clone(), why })
+        self.health.why().map(|why| self.refused(why))
+    }
+
+    /// The error of a change that was not made. The server goes on where the disk is only full, else it ends.
+    fn refused(&self, why: String) -> StoreError {
+        let path = self.path.clone();
+        if self.health.is_lost() {
+            StoreError::Unconfirmed { path, why }
+        } else {
+            StoreError::Unwritable { path, why }
+        }
     }
 
     /// The promise that all that was written so far reaches the disk, where that was asked for.
@@ -127,7 +137,7 @@ impl Store {
                 if matches!(error, fjall::Error::Poisoned) && full.is_none() {
                     self.health.lose(&why);
                 }
-                Err(StoreError::Unwritable { path: self.path.clone(), why })
+                Err(self.refused(why))
             }
             done => done,
         })
@@ -180,7 +190,7 @@ impl Store {
         self.counts.sync().map_err(|error| {
             let why = error.to_string();
             self.health.lose(&why);
-            StoreError::Unwritable { path: self.path.clone(), why }
+            self.refused(why)
         })
     }
 
@@ -380,5 +390,21 @@ impl Store {
             events.extend(opened.events_from(&live.id, 0)?);
             Ok(events)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_ends_does_not_promise_to_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&StateFolder::new(folder.path().join("state")), None).unwrap();
+        let refusal = || store.ailing().unwrap().problem();
+        store.health.break_down("no space left", Vec::new());
+        assert!(refusal().detail().contains("goes on by itself"), "{}", refusal().detail());
+        store.health.lose("input/output error");
+        assert!(refusal().detail().contains("the server ends"), "{}", refusal().detail());
     }
 }

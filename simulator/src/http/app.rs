@@ -40,7 +40,7 @@ pub struct App {
     /// The OpenAPI document of the server itself, without its URL.
     pub(super) document: OnceLock<&'static LazyLock<Json>>,
     /// The world at the root, once it is needed.
-    root_world: OnceLock<Arc<Ready>>,
+    pub(super) root_world: OnceLock<Arc<Ready>>,
     /// The id of the session at the root, once it is made.
     root: RwLock<Option<String>>,
     /// As many permits as bytes of bodies may still be held.
@@ -106,11 +106,8 @@ impl App {
         let _ = self.prover.set(prover);
     }
 
-    /// The world at the root of the server.
-    pub(super) async fn root_world(&self) -> Result<Arc<Ready>, Problem> {
-        if let Some(world) = self.root_world.get() {
-            return Ok(Arc::clone(world));
-        }
+    /// Makes the world at the root of the server ready.
+    pub(super) async fn ready_root_world(&self) -> Result<Arc<Ready>, Problem> {
         let sessions = Arc::clone(&self.sessions);
         let world = diorama_sessions::run_blocking(move || sessions.worlds().only()?.ready()).await?;
         Ok(Arc::clone(self.root_world.get_or_init(|| world)))

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use diorama_seeds::contract::{ANY_KEY, AS, KEYS, Known, Listed, Lookup, Named, key_name, noun, plain};
-use diorama_seeds::model::{FieldId, ParameterId, Record, Resource, ResourceId};
+use diorama_seeds::contract::{AS, Known, Listed, Lookup, Named, plain};
+use diorama_seeds::model::{FieldId, Record, Resource, ResourceId};
 use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
-use crate::names::{ResourceNames, is_hidden};
+use crate::names::{PathName, ResourceNames, is_hidden, reference_target};
 use crate::run::Run;
 
 /// The field of a record that stands for one of another resource: the key of that one.
@@ -81,7 +81,7 @@ impl Run<'_> {
             is_new: record.get(resource.key.index()).is_some_and(|key| self.base.find(id, key).is_none()),
             members,
             named,
-            lists: self.lists_of(resource, record),
+            lists: self.lists_of(id, record),
         }
     }
 
@@ -132,14 +132,16 @@ impl Run<'_> {
     }
 
     /// The lists of records that a record refers to.
-    pub(super) fn lists_of(&self, resource: &Resource, record: &Record) -> Vec<Listed> {
-        let lists = resource.fields.iter().zip(record.iter()).filter_map(|(field, value)| {
-            let (Type::List(item), Value::List(keys)) = (&field.schema.kind, value) else { return None };
-            let Type::Reference { resource: target, .. } = &item.kind else { return None };
-            let role = field.name.strip_suffix("_ids").map_or_else(|| noun(&field.name), noun);
+    fn lists_of(&self, id: ResourceId, record: &Record) -> Vec<Listed> {
+        let fields = self.resource(id).fields.iter().zip(&self.called(id).roles).zip(record.iter());
+        let lists = fields.filter_map(|((field, role), value)| {
+            let (Some((target, true)), Value::List(keys)) = (reference_target(&field.schema.kind), value)
+            else {
+                return None;
+            };
             let keys = keys.iter().map(|key| key.to_json(self.zone())).collect();
-            let of = Some(target.index());
-            Some(Listed { role, noun: self.called(*target).noun.clone(), of, keys })
+            let noun = self.called(target).noun.clone();
+            Some(Listed { role: role.clone(), noun, of: Some(target.index()), keys })
         });
         lists.collect()
     }
@@ -167,56 +169,21 @@ impl Run<'_> {
 
     /// Adds what the path names.
     pub(super) fn name_path(&self, known: &mut Known) {
-        let mut before = String::new();
-        let last = self.api.path.rsplit('/').next().unwrap_or_default();
-        for segment in self.api.path.split('/').filter(|segment| !segment.is_empty()) {
-            let Some(name) =
-                segment.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name)
-            else {
-                before = noun(segment.split('.').next().unwrap_or(segment));
-                continue;
-            };
-            let Some(parameter) = self.api.parameter_named(name) else { continue };
-            let key = self.argument(parameter).to_json(self.zone());
-            let noun = match key_name(name) {
-                // A number or a name is no id of what it names.
-                Some((_, ending)) if !KEYS.contains(&ending) => String::new(),
-                Some((stem, _)) if !stem.is_empty() => stem,
-                // A day or a word is no key of what stands before it, unless that is its name.
-                None if noun(name) != before && !self.is_reference(parameter) => String::new(),
-                _ => before.clone(),
-            };
-            let own = noun == known.noun && known.key != key;
-            // `name` in a path is what stands there is called, and nothing below it.
-            let mut called = plain(name);
-            if segment != last && ANY_KEY.contains(&&*called) {
-                called.clear();
-            }
-            if !own && !known.named.iter().any(|known| known.noun == noun && known.name == called) {
-                let role = noun.clone();
-                known.named.insert(0, Named { noun, role, of: None, name: called, key, sure: true });
+        for PathName { parameter, noun, name } in &self.path.names {
+            let key = self.argument(*parameter).to_json(self.zone());
+            let own = *noun == known.noun && known.key != key;
+            if !own && !known.named.iter().any(|known| known.noun == *noun && known.name == *name) {
+                let (noun, role, name) = (noun.clone(), noun.clone(), name.clone());
+                known.named.insert(0, Named { noun, role, of: None, name, key, sure: true });
             }
         }
     }
 
     /// Adds the id of the record that a path ends below: `/movies/{movie_id}/credits` shows that film's.
     pub(super) fn name_owner(&self, known: &mut Known) {
-        let mut segments = self.api.path.rsplit('/');
-        let is_word = segments.next().is_some_and(|last| !last.contains('{'));
-        let key = segments.next().and_then(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-        let Some(name) = key.filter(|_| is_word) else { return };
-        if key_name(name).is_some_and(|(_, ending)| KEYS.contains(&ending))
-            && let Some(parameter) = self.api.parameter_named(name)
-        {
-            let key = self.argument(parameter).to_json(self.zone());
-            known.members.entry("id".to_owned()).or_insert(key);
-        }
-    }
-
-    /// Returns true if a parameter takes the key of a record.
-    fn is_reference(&self, parameter: ParameterId) -> bool {
-        let known = self.api.parameters.get(parameter.index());
-        known.is_some_and(|known| matches!(known.schema.kind, Type::Reference { .. }))
+        let Some(parameter) = self.path.owner else { return };
+        let key = self.argument(parameter).to_json(self.zone());
+        known.members.entry("id".to_owned()).or_insert(key);
     }
 
     /// The names by which members of replies call a resource and its fields.

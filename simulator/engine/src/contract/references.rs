@@ -1,12 +1,12 @@
 //! References that the body of a request gives to a record: the keys of others, under the name of the member that shows them.
 
 use diorama_seeds::contract::noun;
-use diorama_seeds::expr::Node;
-use diorama_seeds::model::{BehaviourKind, FieldId, ResourceId, Setter};
+use diorama_seeds::model::{BehaviourKind, Field, FieldId, ResourceId, Setter};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
+use crate::names::reference_target;
 use crate::run::Run;
 
 impl Run<'_> {
@@ -14,37 +14,32 @@ impl Run<'_> {
     pub(super) fn reference_of(&self, id: ResourceId, name: &str) -> Option<(FieldId, &Schema)> {
         let meant = noun(name);
         let (resource, roles) = (self.resource(id), &self.called(id).roles);
-        let found = resource.fields.iter().zip(roles).position(|(field, role)| match &field.schema.kind {
-            Type::Reference { .. } => *role == meant,
-            Type::List(item) if matches!(item.kind, Type::Reference { .. }) => {
-                field.name.strip_suffix("_ids").is_some_and(|stem| noun(stem) == meant)
-            }
-            _ => false,
-        })?;
+        let refers = |field: &Field| reference_target(&field.schema.kind).is_some();
+        let mut fields = resource.fields.iter().zip(roles);
+        let found = fields.position(|(field, role)| !meant.is_empty() && *role == meant && refers(field))?;
         Some((FieldId(found as u16), &resource.fields.get(found)?.schema))
     }
 
-    /// The keys that a sent value gives to a field of references: those of records that there are. None for another field; nothing where
-    /// no record has the key.
-    pub(super) fn keys_sent(&self, declared: &Schema, sent: &Json) -> Option<Value> {
-        let key_of = |schema: &Schema, target: ResourceId, sent: &Json| {
+    /// The value that a sent member gives to a field of references. Null clears a field that may lack a value. None where the member says
+    /// nothing: no record has a key of it, or the field must have a value.
+    pub(super) fn keys_sent(&self, field: &Field, sent: &Json) -> Option<Value> {
+        let schema = &field.schema;
+        if sent.is_null() {
+            let cleared = if schema.nullable { Value::Null } else { Value::Absent };
+            return (schema.nullable || field.optional).then_some(cleared);
+        }
+        let (target, _) = reference_target(&schema.kind)?;
+        let key_of = |schema: &Schema, sent: &Json| {
             let key = schema.parse_json(sent, self.zone()).ok()?;
             self.draft.record(target, &key).is_some().then_some(key)
         };
-        match &declared.kind {
-            Type::Reference { resource, .. } => {
-                Some(key_of(declared, *resource, sent).unwrap_or(Value::Absent))
-            }
-            Type::List(item) => {
-                let Type::Reference { resource, .. } = item.kind else { return None };
-                let keys = sent.as_array().into_iter().flatten();
-                Some(Value::List(keys.filter_map(|sent| key_of(item, resource, sent)).collect()))
-            }
-            _ => None,
-        }
+        let Type::List(item) = &schema.kind else { return key_of(schema, sent) };
+        let sent = sent.as_array()?;
+        let keys: Vec<Value> = sent.iter().filter_map(|sent| key_of(item, sent)).collect();
+        (sent.is_empty() || !keys.is_empty()).then(|| Value::List(keys.into()))
     }
 
-    /// Returns true if the behaviour gives a field what the call's arguments say.
+    /// Returns true if the behaviour gives a field what the call's arguments say, also through `let` names.
     pub(super) fn sets_from_arguments(&self, field: FieldId) -> bool {
         let set = match &self.behaviour().kind {
             BehaviourKind::Create { set, .. }
@@ -52,16 +47,12 @@ impl Run<'_> {
             | BehaviourKind::Patch { set, .. } => set,
             _ => return false,
         };
-        let reads_argument = |node: &Node| {
-            let mut reads = false;
-            node.visit(&mut |node| {
-                reads |= matches!(node, Node::Argument(_));
-                true
-            });
-            reads
-        };
         set.iter().filter(|(of, _)| *of == field).any(|(_, setter)| match setter {
-            Setter::Expr(expr) => reads_argument(&expr.node),
+            Setter::Expr(expr) => {
+                let mut read = Vec::new();
+                self.add_arguments_read(&expr.node, &mut read);
+                !read.is_empty()
+            }
             Setter::Argument(_) => true,
         })
     }

@@ -31,17 +31,15 @@ impl Run<'_> {
         if self.steps.is_empty() {
             return Ok(());
         }
+        let status = self.api.contract.as_ref().map_or(400, |contract| contract.refusal);
+        let found = self.steps.len();
+        if found > MAX_STEPS {
+            let detail = format!("the patch: expected at most {MAX_STEPS} steps, found {found}");
+            return Err(Refusal::new(status, detail));
+        }
         let before = self.as_object(id, record);
         let names: Vec<&String> = before.keys().collect();
         let steps: Vec<Json> = self.steps.iter().map(|step| named_as(step, &names)).collect();
-        let status = self.api.contract.as_ref().map_or(400, |contract| contract.refusal);
-        if steps.len() > MAX_STEPS {
-            let found = steps.len();
-            return Err(Refusal::new(
-                status,
-                format!("the patch: expected at most {MAX_STEPS} steps, found {found}"),
-            ));
-        }
         let mut whole = Json::Object(before.clone());
         let mut budget = Budget(MAX_PATCHED_VALUES);
         for (at, step) in steps.iter().enumerate() {

@@ -181,8 +181,7 @@ impl Session {
         if calls < self.log.len() {
             fork.reset();
             for (clock, call) in self.asked().take(calls) {
-                fork.set_clock(clock);
-                fork.call_owned(call);
+                fork.repeat(clock, call);
             }
         }
         fork

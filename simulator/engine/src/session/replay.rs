@@ -9,7 +9,7 @@ use rpds::VectorSync;
 
 use super::calls::Session;
 use super::entry::LogEntry;
-use super::log::{Asked, BETWEEN_MARKS, Log, Mark};
+use super::log::{BETWEEN_MARKS, Log, Mark};
 
 impl Session {
     /// Keeps of its calls only what was asked. The log is the same, and takes as long to read as the calls took to
@@ -72,9 +72,10 @@ impl Session {
         again
     }
 
-    fn make_again(&mut self, asked: &Asked) -> Arc<LogEntry> {
-        self.set_clock(asked.clock);
-        self.call_owned(asked.call(&self.base))
+    /// Makes a call again at the time when it was made.
+    pub(super) fn repeat(&mut self, clock: Instant, call: Call) -> Arc<LogEntry> {
+        self.set_clock(clock);
+        self.call_owned(call)
     }
 }
 
@@ -97,9 +98,10 @@ impl Iterator for Entries<'_> {
                 let session = self.session;
                 let again = self.again.get_or_insert_with(|| Box::new(session.near(self.next, marks)));
                 while again.log.len() < self.next {
-                    again.make_again(asked.get(again.log.len())?);
+                    let earlier = asked.get(again.log.len())?;
+                    again.repeat(earlier.clock, earlier.call(&session.base));
                 }
-                again.make_again(wanted)
+                again.repeat(wanted.clock, wanted.call(&session.base))
             }
             Log::Counted(_) => return None,
         };

@@ -148,3 +148,51 @@ apis:
     assert!(shown.contains(r#"201 {"id":"bob","name":"Bob","tags":["a"]}"#), "{shown}");
     assert!(shown.contains("400 ") && !shown.contains("+ user eve"), "{shown}");
 }
+
+#[test]
+fn references_in_a_body_are_set_cleared_and_left_as_it_says() {
+    let base = small(
+        "resources:
+  user: {key: id, fields: {id: {type: string}}, records: [{id: ada}, {id: bob}]}
+  project: {key: id, fields: {id: {type: string}}, records: [{id: p1}, {id: p2}]}
+  task:
+    key: id
+    fields:
+      id: {type: integer}
+      assignee_id: {ref: user, optional: true, on_delete: clear}
+      project_ids: {type: list, items: {ref: project}, optional: true, on_delete: clear}
+      kept: {type: any, optional: true, generated: true}
+    records: [{id: 1, assignee_id: ada, project_ids: [p1]}]
+apis:
+  - name: PatchTask
+    method: PATCH
+    path: /tasks/{id}
+    parameters: {id: {ref: task, in: path}, assignee: {type: any, in: body, optional: true}, projects: {type: any, in: body, optional: true}}
+    contract: {request: {type: object}, reply: {type: object}}
+    behaviour: {patch: task, key: args.id, keep: kept}
+  - name: AddTask
+    method: POST
+    path: /tasks
+    parameters: {boss: {ref: user, in: body}, assignee: {type: any, in: body, optional: true}}
+    contract: {request: {type: object}, reply: {type: object}}
+    behaviour: {create: task, let: {who: args.boss}, set: {assignee_id: who}, keep: kept}
+",
+    );
+    let check = |calls: &str, expect: Option<&str>| {
+        let shown = transcript(&base, calls);
+        let changed = shown.lines().last().unwrap();
+        match expect {
+            Some(expect) => assert!(changed.contains(expect), "{shown}"),
+            None => assert!(!changed.contains("_id"), "{shown}"),
+        }
+    };
+    check(r#"PatchTask {"id": 1, "assignee": "bob"}"#, Some(r#"assignee_id: "bob""#));
+    check(r#"PatchTask {"id": 1, "assignee": "eve"}"#, None);
+    check(r#"PatchTask {"id": 1, "assignee": null}"#, Some("assignee_id: absent"));
+    check(r#"PatchTask {"id": 1, "projects": ["p2", "p9"]}"#, Some(r#"project_ids: ["p2"]"#));
+    check(r#"PatchTask {"id": 1, "projects": ["p9", {"id": "p2"}]}"#, None);
+    check(r#"PatchTask {"id": 1, "projects": "p2"}"#, None);
+    check(r#"PatchTask {"id": 1, "projects": []}"#, Some("project_ids: []"));
+    check(r#"PatchTask {"id": 1, "projects": null}"#, Some("project_ids: absent"));
+    check(r#"AddTask {"boss": "ada", "assignee": "bob"}"#, Some(r#"assignee_id: "ada""#));
+}

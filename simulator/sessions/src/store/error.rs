@@ -118,6 +118,11 @@ impl StoreError {
             let detail = format!("{self}, so nothing is done; the server goes on by itself once it can");
             return Problem::new(Kind::Unavailable, detail).retry_in(1);
         }
+        if matches!(self, Self::Unconfirmed { .. }) {
+            let detail = "the disk did not confirm what was written to the state folder, so nothing is done and the server ends; \
+                          start it again";
+            return Problem::new(Kind::Unavailable, detail);
+        }
         tracing::error!(error = %self, "the state folder");
         let detail = "the state folder cannot be read, so nothing was done; see the server's log";
         Problem::new(Kind::Failed, detail)

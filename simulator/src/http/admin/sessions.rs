@@ -126,7 +126,7 @@ pub(in crate::http) async fn grade(
     _: Body<GradeRequest>,
 ) -> Answer<Reply<GradeReply>> {
     run_blocking(move || {
-        let (grade, steps) = app.sessions.judge(&mut *slot.enter()?)?;
+        let (grade, steps) = app.sessions.grade(&mut *slot.enter()?)?;
         Ok(Reply::ok(grade).after(steps))
     })
     .await

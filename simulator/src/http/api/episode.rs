@@ -44,7 +44,7 @@ pub(in crate::http) async fn finish(
     body: Body<Finish>,
 ) -> Answer<Reply<MessageReply>> {
     let (end, _held) = body.into_parts();
-    exchange(app, slot, move |sessions, live| sessions.end(live, end)).await
+    exchange(app, slot, move |sessions, live| sessions.end_goal(live, end)).await
 }
 
 async fn exchange(

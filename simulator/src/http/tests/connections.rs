@@ -328,6 +328,23 @@ fn a_connection_that_asks_nothing_ends() {
 }
 
 #[test]
+fn a_server_ends_though_a_connection_has_sent_half_of_its_first_head() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let shutdown = async move { drop(ended.await) };
+    let serving = runtime.spawn(serve(listener, app(&["shop"], |_| ()), shutdown));
+    let mut half = TcpStream::connect(address).unwrap();
+    half.write_all(b"GET /healthz HTTP/1.1\r\nhost:").unwrap();
+    // The half was sent before this is answered.
+    ask_health(&TcpStream::connect(address).unwrap());
+    drop(end);
+    let ended = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), serving).await });
+    ended.expect("the server waits for the rest of the head").unwrap().unwrap();
+}
+
+#[test]
 fn a_connection_that_stays_silent_between_requests_ends() {
     let server = listen(|_| ());
     let mut silent = server.connect();

@@ -7,7 +7,6 @@ use std::future::Future;
 use std::io::Write as _;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -118,7 +117,8 @@ where
         biased;
         ended = serving.as_mut() => ended,
         () = connection.ended() => {
-            if !connection.has_asked() && !app.ending.load(Relaxed) {
+            // Part of a first head is no request: the end of a server waits for none.
+            if !connection.has_asked() {
                 return;
             }
             serving.as_mut().graceful_shutdown();

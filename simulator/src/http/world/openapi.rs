@@ -13,10 +13,12 @@ pub use reply::schema as reply_schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use diorama_seeds::contract::Contract;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Method, Place, World};
 use serde_json::{Map, Value as Json, json};
 
 use super::auth::{self, Auth, requirements};
+use super::request::refuses_no_body;
 use diorama_engine::tools::tool_schema;
 
 /// The document of a world. `server` is the absolute URL that its paths are below.
@@ -212,23 +214,22 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         "parameters": parameters,
     });
     if let Json::Object(operation) = &mut operation {
-        let contract = api.contract.as_ref();
-        if let Some((contract, schema)) = contract.and_then(|known| Some((known, known.request.as_ref()?))) {
-            let content = json!({"application/json": {"schema": promised(schema)}});
-            let required = !required.is_empty() || contract.needs_members();
-            operation.insert("requestBody".to_owned(), json!({"required": required, "content": content}));
-        } else if !body.is_empty() {
-            let schema = json!({
+        let contract = api.contract.as_deref();
+        let is_needed = |contract: &Contract| contract.needs_members() || refuses_no_body(contract);
+        let is_required = !required.is_empty() || contract.is_some_and(is_needed);
+        let schema = match contract.and_then(|contract| contract.request.as_ref()) {
+            Some(schema) => Some(promised(schema)),
+            None if body.is_empty() => None,
+            None => Some(json!({
                 "type": "object",
                 "properties": body,
                 "required": required,
                 "additionalProperties": false,
-            });
+            })),
+        };
+        if let Some(schema) = schema {
             let content = json!({"application/json": {"schema": schema}});
-            operation.insert(
-                "requestBody".to_owned(),
-                json!({"required": !required.is_empty(), "content": content}),
-            );
+            operation.insert("requestBody".to_owned(), json!({"required": is_required, "content": content}));
         }
         operation.insert("responses".to_owned(), responses(world, api));
         if let (Some(_), Some(domain)) = (api.token, domain) {
@@ -367,4 +368,47 @@ fn summary(description: &str) -> &str {
 
 fn either<'a>(first: &'a str, second: &'a str) -> &'a str {
     if first.is_empty() { second } else { first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::base;
+
+    const WORLD: &str = "
+world: 1
+name: desk
+materialised: 0
+clock: 2026-03-02T09:00
+domain: {name: desk}
+resources:
+  note: {key: id, fields: {id: {type: integer}, kept: {type: any, optional: true, generated: true}}, records: [{id: 1}]}
+apis:
+  - name: NeedsBody
+    method: POST
+    path: /needs-body
+    contract: {request: {type: object}, reply: {type: object}, needs_body: true}
+    behaviour: {create: note, keep: kept}
+  - name: TakesForm
+    method: POST
+    path: /takes-form
+    contract: {request: {type: object}, reply: {type: object}, needs_body: true, form: true}
+    behaviour: {create: note, keep: kept}
+  - name: TakesBody
+    method: POST
+    path: /takes-body
+    contract: {request: {type: object}, reply: {type: object}}
+    behaviour: {create: note, keep: kept}
+";
+
+    #[test]
+    fn a_body_is_required_where_a_request_without_one_is_refused() {
+        let document = document(base(WORLD).world(), "http://test");
+        let check = |path: &str, expect: bool| {
+            assert_eq!(document["paths"][path]["post"]["requestBody"]["required"], expect, "{path}");
+        };
+        check("/needs-body", true);
+        check("/takes-form", false);
+        check("/takes-body", false);
+    }
 }

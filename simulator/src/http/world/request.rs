@@ -8,6 +8,7 @@ mod content;
 use std::borrow::Cow;
 
 use axum::http::HeaderMap;
+use diorama_seeds::contract::Contract;
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::{KeyKind, Schema, Type};
 use diorama_sessions::{Kind, Problem};
@@ -145,11 +146,15 @@ fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, 
     }
 }
 
+/// Returns true if a request without a body is refused. A form without members is no missing body.
+pub(super) const fn refuses_no_body(contract: &Contract) -> bool {
+    contract.needs_body && !contract.form
+}
+
 /// The members of the body, if there is one.
 fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
-        if let Some(contract) = api.contract.as_ref().filter(|contract| contract.needs_body && !contract.form)
-        {
+        if let Some(contract) = api.contract.as_deref().filter(|contract| refuses_no_body(contract)) {
             let detail = "the body: expected one, found none";
             return Err(Problem::new(Kind::World(contract.refusal), detail));
         }
