@@ -155,7 +155,8 @@ fn parse_steps(reply: &str, apis: &NamedApis) -> Result<Vec<PlannedStep>, ParseE
         (numbered && !step.is_empty()).then(|| step.to_owned())
     };
     let steps = reply.lines().filter_map(step).take(MAX_PLANNED_STEPS).map(|text| {
-        let apis = apis.named_in(&text, " in each step")?;
+        let apis = apis.named_in(&text, " in each step");
+        let apis = apis.map_err(|expected| ParseError::expected(&expected, &text))?;
         Ok(PlannedStep { text, apis })
     });
     let steps = steps.collect::<Result<Vec<_>, ParseError>>()?;

@@ -48,8 +48,12 @@ pub fn text_of(path: &Path) -> Result<String, BenchmarkError> {
 /// # Errors
 /// When it cannot be read, or is of another form.
 pub fn parse_json<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<T, BenchmarkError> {
+    json_in(path, &text_of(path)?, expected)
+}
+
+fn json_in<T: DeserializeOwned>(path: &Path, text: &str, expected: &str) -> Result<T, BenchmarkError> {
     let wrong = |error| BenchmarkError::form(path, format!("{error}; expected {expected}"));
-    serde_json::from_str(&text_of(path)?).map_err(wrong)
+    serde_json::from_str(text).map_err(wrong)
 }
 
 /// Parses a file of one JSON value a line; `expected` says the form of a line.
@@ -57,7 +61,10 @@ pub fn parse_json<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<T,
 /// # Errors
 /// When it cannot be read, or a line is of another form.
 pub fn parse_lines<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
-    let text = text_of(path)?;
+    lines_in(path, &text_of(path)?, expected)
+}
+
+fn lines_in<T: DeserializeOwned>(path: &Path, text: &str, expected: &str) -> Result<Vec<T>, BenchmarkError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
         serde_json::from_str(line).map_err(|error| {
@@ -72,9 +79,10 @@ pub fn parse_lines<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<V
 /// # Errors
 /// When it cannot be read, or is of another form.
 pub fn parse_list<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
-    match text_of(path)?.trim_start().starts_with('[') {
-        true => parse_json(path, expected),
-        false => parse_lines(path, expected),
+    let text = text_of(path)?;
+    match text.trim_start().starts_with('[') {
+        true => json_in(path, &text, expected),
+        false => lines_in(path, &text, expected),
     }
 }
 

@@ -42,7 +42,7 @@ fn mended() -> String {
     WORLD.replace("record.state", "record.status")
 }
 
-/// What a model that does as asked replies to a step.
+/// Returns the reply to a step of a model that does as asked.
 fn sound(request: &ChatRequest) -> ChatReply {
     let fenced = |text: &str| ChatReply::text(format!("Here it is:\n```yaml\n{text}```"));
     let world = mended();
@@ -329,6 +329,11 @@ async fn wordings_are_kept_that_are_new_and_become_rows() {
     assert!(
         heard(&model, "query_paraphrase")[1].contains("found `end 2`, expected the name of a line: `later`")
     );
+    // The prompt explains lines by the names that they have in it.
+    let system = text(&model.sent()[0].messages[0]).to_owned();
+    for name in ["later", "user 2", "say NAME", "tell NAME"] {
+        assert!(system.contains(&format!("`{name}`")), "{name}: {system}");
+    }
 
     // The file is read beside the world.
     let text = diorama_seeds::world::beside_to_yaml("w", &found).unwrap();

@@ -1,16 +1,13 @@
 //! Abilities on the command line.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use diorama_output::row::parse_ability;
+use diorama_output::row::{ability_name, parse_ability};
 use diorama_seeds::task::Ability;
 
 /// Reads an ability by its name.
 pub(super) fn ability() -> impl TypedValueParser<Value = Ability> {
-    let values = [
-        ("call", "The needed APIs are visible"),
-        ("retrieve_call", "One API must be found"),
-        ("plan_retrieve_call", "Several must be found and ordered"),
-    ];
-    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
+    let help = ["The needed APIs are visible", "One API must be found", "Several must be found and ordered"];
+    let values = Ability::ALL.iter().zip(help);
+    let values = values.map(|(ability, help)| PossibleValue::new(ability_name(*ability)).help(help));
     PossibleValuesParser::new(values).try_map(|name| parse_ability(&name))
 }

@@ -47,8 +47,7 @@ pub struct Search {
 fn by() -> impl TypedValueParser<Value = SearchBy> {
     let help = ["Words only", "Meaning only", "Both", "Both, and what the hits need"];
     let values = SearchBy::ALL.iter().zip(help).map(|(by, help)| PossibleValue::new(by.name()).help(help));
-    PossibleValuesParser::new(values)
-        .map(|name| SearchBy::ALL.into_iter().find(|by| by.name() == name).unwrap_or_default())
+    PossibleValuesParser::new(values).map(|name| SearchBy::named(&name).unwrap_or_default())
 }
 
 fn method(name: &str) -> Result<Method, String> {
@@ -58,11 +57,12 @@ fn method(name: &str) -> Result<Method, String> {
 
 impl Search {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let Named { docs, refused, .. } = self.inputs.read_or_catalog(streams)?;
+        let Named { docs, refused, files } = self.inputs.read_or_catalog(streams)?;
+        let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
         let mut apis = Vec::new();
-        for doc in docs {
-            let name = doc.name.clone();
-            apis.extend(entries(&name, Source::new(doc)?.world()));
+        for (name, doc) in names.iter().zip(docs) {
+            let source = Source::new(doc).map_err(|report| Named::located(&names, &files, report))?;
+            apis.extend(entries(name, source.world()));
         }
         let index = ApiIndex::new(apis, self.embedder.embedder()?)?;
         if let Some(domain) = &self.domain {

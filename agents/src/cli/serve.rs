@@ -31,7 +31,7 @@ pub use self::gym::GymPort;
 use self::gym::GymPorts;
 use super::error::CliError;
 use super::files::open_dataset;
-use super::inputs::{Refused, Sources, read_world};
+use super::inputs::{Refused, Sources, located, read_world};
 use super::openapi::read_document;
 use super::task::check::Gates;
 use super::{Done, Streams, terminal};
@@ -344,11 +344,9 @@ impl Serve {
         let inputs = self.sources.inputs()?;
         let mut docs: Vec<(WorldDoc, String)> = Vec::new();
         // Files may hold worlds of one name, as those of a dataset do: those go by the names of their files.
-        let mut files = HashMap::new();
-        for file in inputs.world_files()? {
-            let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            files.insert(docs.len(), stem.unwrap_or_default());
-            docs.push((read_world(&file)?, String::new()));
+        let mut files = inputs.world_files()?;
+        for file in &files {
+            docs.push((read_world(file)?, String::new()));
         }
         let (imported, refused) = inputs.documents(streams)?;
         for (path, doc) in imported {
@@ -363,6 +361,7 @@ impl Serve {
         if self.compose && docs.len() > 1 {
             let all: Vec<WorldDoc> = docs.into_iter().map(|(doc, _)| doc).collect();
             docs = vec![(compose("composed", &all)?, String::new())];
+            files.clear();
         }
         let mut names: HashMap<String, usize> = HashMap::new();
         for (doc, _) in &docs {
@@ -373,8 +372,14 @@ impl Serve {
             .enumerate()
             .map(|(place, (doc, server_path))| {
                 let repeated = names.get(&doc.name).is_some_and(|times| *times > 1);
-                let id = files.remove(&place).filter(|_| repeated).unwrap_or_else(|| doc.name.clone());
-                Ok(WorldSource { id, source: Source::new(doc)?, seed: self.seed, server_path })
+                let file = files.get(place);
+                let stem = file.filter(|_| repeated).and_then(|file| file.file_stem());
+                let id = stem.map_or_else(|| doc.name.clone(), |stem| stem.to_string_lossy().into_owned());
+                let source = Source::new(doc).map_err(|report| match file {
+                    Some(file) => located(file, report),
+                    None => report,
+                })?;
+                Ok(WorldSource { id, source, seed: self.seed, server_path })
             })
             .collect();
         Ok((sources?, refused))

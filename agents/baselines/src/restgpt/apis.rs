@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::episode::Episode;
 use crate::operation::Operation;
-use crate::role_model::ParseError;
 use crate::toolbox::Document;
 
 /// The form in which plans name APIs, and in which the caller writes a call.
@@ -61,9 +60,11 @@ impl NamedApis {
         self
     }
 
-    /// Parses the plan of a call: the names of the tools of the APIs that it names, in order. `alternative` ends the error's
-    /// list of what is expected.
-    pub(crate) fn named_in(&self, text: &str, alternative: &str) -> Result<Vec<String>, ParseError> {
+    /// Parses the plan of a call: the names of the tools of the APIs that it names, in order.
+    ///
+    /// # Errors
+    /// The expectation, where the plan names no API. `alternative` ends it.
+    pub(crate) fn named_in(&self, text: &str, alternative: &str) -> Result<Vec<String>, String> {
         let mut named: Vec<String> = Vec::new();
         let mut add = |api: &NamedApi| {
             if !named.contains(&api.tool.name) {
@@ -83,8 +84,7 @@ impl NamedApis {
         }
         if named.is_empty() {
             let names: Vec<&str> = self.all.iter().map(|api| &*api.name).collect();
-            let expected = format!("the name of one of the APIs ({}){alternative}", names.join(", "));
-            return Err(ParseError::expected(&expected, text));
+            return Err(format!("the name of one of the APIs ({}){alternative}", names.join(", ")));
         }
         Ok(named)
     }

@@ -61,15 +61,15 @@ pub(crate) enum CallerTurn {
 
 /// Parses a reply of the planner up to a response that the model makes up. Lines of thought are no step.
 pub(crate) fn parse_plan(reply: &str) -> Result<Plan, ParseError> {
-    let reply = cut_before(reply, "API response");
-    if let Some(answer) = find_final_answer(reply) {
+    let own = cut_before(reply, "API response");
+    if let Some(answer) = find_final_answer(own) {
         return match answer {
             "" => Err(ParseError::expected("words after `Final Answer:`", reply)),
             answer => Ok(Plan::End(answer.to_owned())),
         };
     }
-    let text = drop_lines(reply, "Thought");
-    let text = split_at(&text, STEP).map_or(text.trim(), |(_, step)| cut_before(step, STEP));
+    let text = drop_lines(own, "Thought");
+    let text = first_step(&text);
     if let Some(instruction) = continued(text) {
         return Ok(Plan::Continue(instruction.to_owned()));
     }
@@ -78,6 +78,18 @@ pub(crate) fn parse_plan(reply: &str) -> Result<Plan, ParseError> {
         (_, "") => Err(ParseError::expected("a plan step, `Continue`, `Ask:` or `Final Answer:`", reply)),
         (_, step) => Ok(Plan::Step(step.to_owned())),
     }
+}
+
+/// Returns the words of the first step that has any, without the steps after it; all words where no line begins with a step.
+fn first_step(text: &str) -> &str {
+    let Some((_, mut step)) = split_at(text, STEP) else { return text.trim() };
+    while let Some((words, next)) = split_at(step, STEP) {
+        if !words.is_empty() {
+            return words;
+        }
+        step = next;
+    }
+    step
 }
 
 /// The instruction after `Continue.` or `Continue:`. A step may begin with the word as well.
@@ -91,21 +103,21 @@ fn continued(text: &str) -> Option<&str> {
 
 /// Parses a reply of the selector, which has to name a visible API or to say that none is needed.
 pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection, ParseError> {
-    let reply = cut_before(reply, "API response");
-    let text = drop_lines(reply, "Thought");
+    let text = drop_lines(cut_before(reply, "API response"), "Thought");
     let text = split_at(&text, "API calling").map_or(text.trim(), |(_, calling)| calling);
     if let Some(end) = strip_marks(text).strip_prefix("No API call needed") {
         let answer = find_final_answer(end).unwrap_or(end);
         return Ok(Selection::Answer(answer.trim_start_matches(['.', '*', ' ', '\n']).trim().to_owned()));
     }
-    let apis = apis.named_in(text, ", or `No API call needed.`")?;
+    let apis = apis.named_in(text, ", or `No API call needed.`");
+    let apis = apis.map_err(|expected| ParseError::expected(&expected, reply))?;
     Ok(Selection::Call { calling: text.to_owned(), apis })
 }
 
 /// Parses a reply of the caller up to a response that the model makes up.
 pub(crate) fn parse_caller_turn(reply: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
-    let reply = cut_before(reply, "Response");
-    let (operation, result) = (split_at(reply, "Operation"), split_at(reply, "Execution Result"));
+    let own = cut_before(reply, "Response");
+    let (operation, result) = (split_at(own, "Operation"), split_at(own, "Execution Result"));
     match (operation, result) {
         (Some((start, text)), result) if result.is_none_or(|(other, _)| start.len() < other.len()) => {
             parse_operation(text, planned)

@@ -133,6 +133,23 @@ async fn a_selector_that_names_no_api_twice_has_given_up() {
 }
 
 #[tokio::test]
+async fn errors_show_what_is_made_up_and_the_first_step_with_words_is_taken() {
+    let script = texts(&[
+        "API response: made up",
+        "Plan step 1:\nPlan step 1: find the id of the patient Ana Reis\nPlan step 2: look up her debt",
+        "API response: nothing",
+        "any of them",
+    ]);
+    let ran = run(Clinic::new(), script, by_tools(Planning::Planner, Parsing::Program)).await;
+    let notes = ran.notes();
+    assert!(notes[0].starts_with("malformed planner: found `API response: made up`"), "{notes:?}");
+    assert!(notes[1].starts_with("malformed selector: found `API response: nothing`"), "{notes:?}");
+    let selector = ran.text(2);
+    assert!(selector.contains("User query: find the id of the patient Ana Reis"), "{selector}");
+    assert!(!selector.contains("her debt"), "{selector}");
+}
+
+#[tokio::test]
 async fn the_usual_chat_forms_are_read() {
     let script = texts(&[
         "**Thought:** I need the id.\n**Plan step 1:** find the id of the patient Ana Reis",

@@ -3,7 +3,7 @@
 //! A link is a resource that stands between others: the crew of a film. Its members whose values are kinds tell its records apart.
 
 use diorama_seeds::doc::{EachDoc, FieldDoc, ResourceDoc, WorldDoc};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 /// A member of a link whose values are kinds.
 #[derive(Clone, Debug)]
@@ -44,8 +44,9 @@ pub(super) fn give(doc: &mut WorldDoc, of: &str, value: &str) {
     for link in doc.resources.values_mut().filter(|resource| is_link(resource)) {
         let Some(by) = by(link, end) else { continue };
         let Some(field) = link.fields.get_mut(member).filter(|field| takes(field, value)) else { continue };
-        let others: Vec<Json> =
-            kinds(field).into_iter().filter(|kind| *kind != value).map(Json::from).collect();
+        // What is drawn already lacks the roles that were given before; an enum has them all.
+        let drawn = picked(field).unwrap_or_else(|| kinds(field));
+        let others: Vec<Json> = drawn.into_iter().filter(|kind| *kind != value).map(Json::from).collect();
         if !others.is_empty() {
             let others = json!({"provider": "pick", "of": others});
             match field.fake.as_mut().and_then(pick_of) {
@@ -81,27 +82,32 @@ fn takes(field: &FieldDoc, value: &str) -> bool {
 
 /// The values of a field that takes one of several texts.
 fn kinds(field: &FieldDoc) -> Vec<&str> {
-    if !field.values.is_empty() {
-        return field.values.iter().map(String::as_str).collect();
+    if field.values.is_empty() {
+        return picked(field).unwrap_or_default();
     }
-    let mut fake = field.fake.as_ref();
-    while let Some(options) = fake.and_then(Json::as_object) {
-        if is_pick(options) {
-            let all = options.get("of").and_then(Json::as_array);
-            return all.into_iter().flatten().filter_map(Json::as_str).collect();
-        }
-        fake = options.get("of");
-    }
-    Vec::new()
+    field.values.iter().map(String::as_str).collect()
 }
 
-/// The provider that picks a value: the whole, or what a chance is of.
+/// The texts that a field's provider picks from: the whole provider, or what a chance is of.
+fn picked(field: &FieldDoc) -> Option<Vec<&str>> {
+    let mut fake = field.fake.as_ref()?;
+    while is_provider(fake, "chance") {
+        fake = fake.get("of")?;
+    }
+    let all = fake.get("of").filter(|_| is_provider(fake, "pick"))?.as_array()?;
+    Some(all.iter().filter_map(Json::as_str).collect())
+}
+
+/// The provider that [`picked`] reads.
 fn pick_of(fake: &mut Json) -> Option<&mut Json> {
-    if is_pick(fake.as_object()?) { Some(fake) } else { pick_of(fake.get_mut("of")?) }
+    if is_provider(fake, "chance") {
+        return pick_of(fake.get_mut("of")?);
+    }
+    is_provider(fake, "pick").then_some(fake)
 }
 
-fn is_pick(options: &Map<String, Json>) -> bool {
-    options.get("provider").is_some_and(|provider| provider == "pick")
+fn is_provider(fake: &Json, name: &str) -> bool {
+    fake.get("provider").is_some_and(|provider| provider == name)
 }
 
 #[cfg(test)]
@@ -111,6 +117,25 @@ mod tests {
 
     use super::super::{Entities, Entity};
     use super::*;
+
+    #[test]
+    fn a_second_role_leaves_the_first_as_it_is() {
+        let source = "{world: 1, name: films, clock: 2026-03-02T09:00, apis: [], resources: {
+            film: {key: film_id, display: title, fields: {title: {type: string, unique: true}}, records: 3},
+            person: {key: person_id, display: name, fields: {name: {type: string, unique: true}}, records: 3},
+            crew: {key: crew_id, each: [{of: person, by: person_id, min: 1, max: 2}], fields: {
+              film_id: {ref: film}, person_id: {ref: person}, job: {enum: [Director, Editor, Novel]},
+              tags: {type: list, items: {type: string}, fake: {provider: list, of: {provider: pick, of: [Old, New]}}}}}}}";
+        let mut doc = world::read("films", source.as_bytes()).unwrap();
+        assert_eq!(list(&doc).iter().map(|role| &*role.member).collect::<Vec<_>>(), ["job"]);
+        for role in ["Director", "Editor"] {
+            assert!(is_role(&doc, "film.job", role));
+            give(&mut doc, "film.job", role);
+        }
+        let crew = &doc.resources["crew"];
+        assert_eq!(crew.fields["job"].fake, Some(json!({"provider": "pick", "of": ["Novel"]})));
+        assert_eq!(crew.each.len(), 3);
+    }
 
     #[test]
     fn every_record_has_one_record_of_the_link_with_the_role() {

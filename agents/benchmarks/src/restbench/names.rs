@@ -85,8 +85,9 @@ pub(super) fn roles(queries: &[Query], operations: &Operations) -> Vec<(String, 
         // A role that one list shows may be had in another of the same member.
         let alike = operations.role_members().iter().filter(|other| other.member == *member);
         for kind in alike.flat_map(|other| &other.kinds).collect::<BTreeSet<_>>() {
-            let is_said =
-                |(_, said): &&(&Query, BTreeSet<String>)| words(kind).all(|word| said.contains(&word));
+            let is_said = |(_, said): &&(&Query, BTreeSet<String>)| {
+                words(kind).all(|word| said.contains(&singular(&word)))
+            };
             // Below one end of a link, records of another show the member.
             let is_below = |step: &Operation, end: &String| {
                 let mut others = ends.iter().filter(|other| *other != end);
@@ -247,7 +248,7 @@ mod tests {
         let source = "{world: 1, name: films, clock: 2026-03-02T09:00, resources: {
             film: {key: film_id, fields: {}}, person: {key: person_id, display: name, fields: {name: {type: string}}},
             crew: {key: crew_id, each: [{of: person, by: person_id, min: 1, max: 1}], fields: {film_id: {ref: film}, person_id: {ref: person},
-              job: {type: string, fake: {provider: pick, of: [Director, Art, Casting, Sound Editor]}}}}}, apis: [
+              job: {type: string, fake: {provider: pick, of: [Director, Art, Casting, Sound Editor, Visual Effects]}}}}}, apis: [
             {name: A, method: GET, path: '/film/{film_id}/crew', parameters: {film_id: {ref: film}}, behaviour: {get: film},
              contract: {reply: {properties: {crew: {items: {x-resource: person, properties: {id: {}, name: {}, job: {}}}}}}}},
             {name: B, method: GET, path: '/person/{person_id}/films', parameters: {person_id: {ref: person}}, behaviour: {get: person},
@@ -268,6 +269,7 @@ mod tests {
         check(&[("Who are the directors of Kites?", &[crew])], &[("film.job", "Director")]);
         check(&[("the cast and the sound of Sword Art Online", &[crew])], &[]);
         check(&[("Which sound editor is it?", &["GET /film/{id}"])], &[]);
+        check(&[("Who made the visual effects of Kites?", &[crew])], &[("film.job", "Visual Effects")]);
         // Who looks for other films of a director looks below the person last.
         let other = ("more films of the director of Kites", &[crew, films][..]);
         check(&[other], &[("person.job", "Director")]);

@@ -17,6 +17,7 @@ const USUAL_ROWS: usize = 3;
 
 /// Print rows as readable conversations.
 #[derive(Debug, Args)]
+#[command(mut_arg("limit", |limit| limit.help("Maximum rows, the first ones [default: 3, or those of --id]")))]
 pub(super) struct View {
     /// Dataset: a folder or a URL (s3://, gs://, az://).
     #[arg(value_name = "LOCATION")]
@@ -24,7 +25,7 @@ pub(super) struct View {
     /// Rows to skip before the first one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: usize,
-    /// Rows to print: three where no limit and no id is given.
+    /// Rows to print.
     #[command(flatten)]
     rows: RowsArgs,
     /// Maximum characters to print per reply.

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::error::CliError;
 use crate::cli::files::read_file;
-use crate::cli::inputs::Inputs;
+use crate::cli::inputs::{Inputs, Named};
 use crate::cli::{Done, Streams};
 use crate::worlds::error::PipelineError;
 
@@ -62,8 +62,7 @@ impl Prover for Gates {
 }
 
 impl World {
-    fn new(doc: WorldDoc, seed: u64) -> Result<Self, CliError> {
-        let made = Source::new(doc)?.materialise(seed)?.world;
+    fn new(made: diorama_seeds::model::World) -> Result<Self, CliError> {
         let base = Base::new(made).map_err(PipelineError::from)?;
         let vocabulary = Vocabulary::new(&base);
         let (name, survey) = (base.world().name.to_string(), Survey::new(base.world()));
@@ -83,7 +82,8 @@ fn make_file_error(file: &Path, error: &dyn std::fmt::Display) -> CliError {
 
 impl Check {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let mut docs = self.inputs.read_or_catalog(streams)?.docs;
+        let Named { mut docs, files, .. } = self.inputs.read_or_catalog(streams)?;
+        let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
         let mut worlds: Vec<World> = Vec::new();
         let (mut all, mut text, mut passes) = (Vec::new(), String::new(), true);
         for file in &self.files {
@@ -91,7 +91,9 @@ impl Check {
                 Candidate::read(&read_file(file)?).map_err(|error| make_file_error(file, &error))?;
             let name = self.world_of(&candidate, &docs, &worlds, file)?;
             if let Some(at) = docs.iter().position(|doc| doc.name == name) {
-                worlds.push(World::new(docs.swap_remove(at), self.seed)?);
+                let made = Source::new(docs.swap_remove(at)).and_then(|source| source.materialise(self.seed));
+                let made = made.map_err(|report| Named::located(&names, &files, report))?;
+                worlds.push(World::new(made.world)?);
             }
             let Some(world) = worlds.iter().find(|world| world.name == name) else {
                 return Err(make_file_error(file, &format!("the world `{name}` is not there")));

@@ -13,7 +13,7 @@ use super::sketch::Sketch;
 use super::wording;
 use super::writer::{Writer, Written};
 
-/// Who asks for what is asked for only after everything else: what goes by a code that people seldom have in mind.
+/// The `who` of scenarios in which the user says a code that people seldom have in mind. Such scenarios come after all others.
 pub(crate) const SAYS_CODE: &str = "somebody who has a code before them";
 /// The name of the reply to the goal's own call.
 pub(crate) const REPLY: &str = "found";
@@ -21,7 +21,7 @@ pub(crate) const REPLY: &str = "found";
 /// The scenarios of one API.
 ///
 /// # Errors
-/// Why it has none.
+/// The reason why it has none.
 pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, String> {
     let api = writer.world().api(id);
     let words = writer.guide().api(id);
@@ -46,7 +46,7 @@ pub(crate) struct Author<'a> {
     pub(crate) id: ApiId,
     pub(crate) api: &'a Api,
     pub(crate) written: Vec<Written>,
-    /// Why the last scenario was not kept.
+    /// The reason why the last scenario was not kept.
     pub(crate) reason: String,
     /// True where people say the keys of records.
     pub(crate) keys_at_hand: bool,
@@ -121,11 +121,8 @@ impl<'a> Author<'a> {
 
     pub(crate) fn sketch(&mut self, chosen: &BTreeSet<ParameterId>) -> Option<Sketch<'a>> {
         let mut sketch = Sketch::new(self.writer, self.api, self.keys_at_hand);
-        let called = sketch.call(self.id, chosen, REPLY);
-        if called.is_none() {
-            self.reason = format!("people have no words for a parameter that it requires: {}", sketch.unsaid);
-        }
-        called.map(|()| sketch)
+        sketch.call(self.id, chosen, REPLY).map_err(|reason| self.reason = reason).ok()?;
+        Some(sketch)
     }
 
     /// The calls of a sketch as they work in the trial world.

@@ -1,4 +1,4 @@
-//! What follows a question: another one about the same thing, a change of it, and the consent that a change may need.
+//! Goals that follow a question: another question about the same thing, a change of it, and the consent that a change may need.
 
 use diorama_seeds::doc::{PlaceDoc, ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
 use diorama_seeds::english::{lowered, split_identifier};
@@ -191,7 +191,7 @@ impl<'a> Sketch<'a> {
             .filter_map(move |id| self.change_after(id, resource, fact))
     }
 
-    /// What is done with something that was just made: something else is made below it, or put into it. `key` is the place of its key in
+    /// Goals that use a record that was just made: another one is made below it, or put into it. `key` is the place of its key in
     /// the reply.
     pub(crate) fn uses_of_new(
         &self,
@@ -249,7 +249,7 @@ impl<'a> Sketch<'a> {
         second.said.clear();
         second.new.clear();
         let chosen = choices(self.world().api(id), self.writer.guide(), id).pop()?;
-        second.call(id, &chosen, "changed")?;
+        second.call(id, &chosen, "changed").ok()?;
         let mut steps = second.steps.split_off(known);
         let clauses = second.clauses(id);
         let clause = clauses.first()?;
@@ -259,7 +259,7 @@ impl<'a> Sketch<'a> {
         }
         let mut end = second.done(id, "changed", None);
         second.keep_names(id, &mut end)?;
-        // What was just spoken of is `it`.
+        // The record that was just spoken of is `it`.
         let is_person = self.is_person(resource);
         let clause =
             named.and_then(|place| with_it(clause, &place, is_person)).unwrap_or_else(|| clause.clone());

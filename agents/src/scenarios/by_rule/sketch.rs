@@ -40,8 +40,6 @@ pub(crate) struct Sketch<'a> {
     pub(crate) said: Vec<(ParameterId, Vec<String>)>,
     /// True where people say the keys of records, not their names.
     pub(super) keys_at_hand: bool,
-    /// The parameter that was come to last, for the reason why a call cannot be asked for.
-    pub(crate) unsaid: String,
 }
 
 /// A record that the request names.
@@ -77,7 +75,7 @@ impl Named {
         }
     }
 
-    /// What a call has just made, by the place of its key in the reply.
+    /// Names a record that a call has just made, by the place of its key in the reply.
     pub(crate) fn made(resource: ResourceId, key: String) -> Self {
         Self { found: true, phrase: Some("it".to_owned()), is_new: true, ..Self::new(resource, key) }
     }
@@ -103,7 +101,6 @@ impl<'a> Sketch<'a> {
             example: None,
             said: Vec::new(),
             keys_at_hand,
-            unsaid: String::new(),
         }
     }
 
@@ -161,7 +158,7 @@ impl<'a> Sketch<'a> {
             let key = &world.resource(auth.user).field(world.resource(auth.user).key).name;
             conditions.push(format!("item.{} == me.{key}", described.field(owner).name));
         }
-        // What was just made has nothing below it yet.
+        // A record that was just made has none below it yet.
         for named in self.records.iter().filter(|named| !named.is_new) {
             let above = world.resource(named.resource);
             let refers = |field: &&Field| is_reference_to(&field.schema.kind, named.resource);
@@ -251,9 +248,17 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// The call of an API: places for its arguments, the calls that find keys, and the call itself under a name. `chosen` are the
-    /// optional parameters that are given. None where people have no words for one of them, which `unsaid` then names.
-    pub(crate) fn call(&mut self, id: ApiId, chosen: &BTreeSet<ParameterId>, name: &str) -> Option<()> {
+    /// Adds the call of an API: places for its arguments, the calls that find keys, and the call itself under a name. `chosen` are the
+    /// optional parameters that are given.
+    ///
+    /// # Errors
+    /// The reason why nobody asks for the call.
+    pub(crate) fn call(
+        &mut self,
+        id: ApiId,
+        chosen: &BTreeSet<ParameterId>,
+        name: &str,
+    ) -> Result<(), String> {
         let api = self.world().api(id);
         if api.token.is_some() {
             self.sign_in(api);
@@ -270,14 +275,18 @@ impl<'a> Sketch<'a> {
             let place = self.records.remove(at).place;
             self.example = Some((resource, place));
         }
+        let no_words = |parameter: &Parameter| {
+            format!("people have no words for a parameter that it requires: {}", parameter.name)
+        };
         let mut with = Vec::new();
         // References first, in the order of the path, so that what stands above is there before what stands below.
         for (index, parameter) in sort_by_path(api).filter(|(index, _)| given(*index)) {
             let Type::Reference { resource, .. } = parameter.schema.kind else { continue };
             let id = ParameterId(index as u16);
-            self.unsaid = parameter.name.to_string();
             let at = match self.find_filtered_field(api, id) {
-                Some((resource, field)) => self.add_referred(resource, &field)?,
+                Some((resource, field)) => {
+                    self.add_referred(resource, &field).ok_or_else(|| no_words(parameter))?
+                }
                 None => match self
                     .records
                     .iter()
@@ -296,7 +305,7 @@ impl<'a> Sketch<'a> {
                     _ => self.topic_or_record(resource),
                 },
             };
-            let at = self.find(at, 0)?;
+            let at = self.find(at, 0).ok_or_else(|| no_words(parameter))?;
             self.said.push((id, vec![self.words(at)]));
             with.push((id, self.records[at].place.clone()));
         }
@@ -317,8 +326,7 @@ impl<'a> Sketch<'a> {
                 with.push((id, expression));
                 continue;
             }
-            self.unsaid = parameter.name.to_string();
-            let (expression, words) = self.value(api, id)?;
+            let (expression, words) = self.value(api, id).ok_or_else(|| no_words(parameter))?;
             self.said.push((id, words));
             with.push((id, expression));
         }
@@ -326,11 +334,12 @@ impl<'a> Sketch<'a> {
             refers_to(&api.parameters[id.index()].schema.kind).is_none()
         };
         // Nobody dictates a form.
-        self.unsaid = format!("more than {MAX_VALUES} values");
-        (self.said.iter().filter(is_value).count() <= MAX_VALUES).then_some(())?;
+        if self.said.iter().filter(is_value).count() > MAX_VALUES {
+            return Err(format!("its request gives more than {MAX_VALUES} values"));
+        }
         with.sort_by_key(|(id, _)| *id);
         self.step(api, with, name);
-        Some(())
+        Ok(())
     }
 
     /// The argument of a look-up: a field of the record that it is about.

@@ -75,7 +75,7 @@ pub(crate) struct Details {
     pub(crate) several: Vec<String>,
 }
 
-/// What is asked for, as parts of one question.
+/// Parts of one question, each for one detail.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DetailParts {
@@ -95,7 +95,7 @@ pub(crate) struct Answers {
     pub(crate) value: Vec<String>,
 }
 
-/// What is said of the first and of the last in the order of fields of some names.
+/// Words for the first and for the last in the order of fields of some names.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderWords {
@@ -119,7 +119,7 @@ pub(crate) static SPOKEN: LazyLock<Spoken> =
     LazyLock::new(|| read_words(include_str!("words.yaml")).unwrap_or_default());
 
 impl Spoken {
-    /// Why somebody asks for a value of a type.
+    /// Returns why somebody asks for a value of a type.
     pub(crate) const fn reasons(&self, kind: &Type) -> &Hands {
         match kind {
             Type::Date | Type::DateTime | Type::Time => &self.reasons.moment,
@@ -135,9 +135,9 @@ impl Spoken {
         all.into_iter().flatten().flatten().any(|reason| question.starts_with(reason))
     }
 
-    /// Returns true if a name in small letters is that of a state.
-    pub(crate) fn is_state(&self, name: &str) -> bool {
-        self.states.iter().any(|state| name.ends_with(state.as_str()))
+    /// Returns true if a label is that of a state.
+    pub(crate) fn is_state(&self, label: &str) -> bool {
+        self.states.iter().any(|state| ends_with_words(label, state))
     }
 
     /// Returns true if things are said to be so: `open`, `delivered`.
@@ -190,17 +190,19 @@ impl Spoken {
         label.split(' ').any(|word| self.changed_words.iter().any(|stem| word.starts_with(stem.as_str())))
     }
 
-    /// What is said of the first, or of the last, in the order of a field: `is the cheapest`, `has the most parts`.
+    /// Returns what is said of the first, or of the last, in the order of a field: `is the cheapest`, `has the most parts`. Of several
+    /// names that end the label, the longest decides.
     pub(crate) fn order(&self, label: &str, greatest: bool) -> Option<String> {
-        let known = self.orders.iter().find(|order| order.of.iter().any(|of| ends_with_words(label, of)));
-        if let Some(order) = known {
+        let names = self.orders.iter().flat_map(|order| order.of.iter().map(move |of| (of, order)));
+        let known = names.filter(|(of, _)| ends_with_words(label, of)).max_by_key(|(of, _)| of.len());
+        if let Some((_, order)) = known {
             return Some(if greatest { &order.most } else { &order.least }.clone());
         }
         let counted = label.strip_suffix(" count").or(label.strip_prefix("number of "))?;
         Some(format!("has the {} {}", if greatest { "most" } else { "fewest" }, plural(&singular(counted))))
     }
 
-    /// What was done, of a clause that begins with its verb: `delete the item` is `deleted the item`.
+    /// Returns what was done, from a clause that begins with its verb: `delete the item` is `deleted the item`.
     pub(crate) fn did(&self, clause: &str) -> String {
         let (verb, rest) = clause.split_once(' ').unwrap_or((clause, ""));
         let did = self.participles.get(verb).cloned().unwrap_or_else(|| participle(verb));
@@ -256,7 +258,9 @@ mod tests {
         assert!(spoken.is_adjective("IN_PROGRESS") && spoken.is_adjective("closed"));
         assert!(!spoken.is_adjective("success") && !spoken.is_adjective("SIMPLE"));
         assert!(spoken.is_numbered("purchase order") && !spoken.is_numbered("border"));
+        assert!(spoken.is_state("order status") && !spoken.is_state("real estate"));
         assert_eq!(spoken.order("unit price", false).as_deref(), Some("is the cheapest"));
+        assert_eq!(spoken.order("total price", false).as_deref(), Some("is the smallest"));
         assert_eq!(spoken.order("asset count", true).as_deref(), Some("has the most assets"));
         assert_eq!(spoken.order("limit reset date", true), None);
         let check = |clause: &str, expect: &str| assert_eq!(spoken.did(clause), expect);

@@ -117,6 +117,18 @@ fn operations_without_a_noun_or_that_end_something_are_refused_with_a_reason() {
 }
 
 #[test]
+fn a_request_that_gives_many_values_is_refused_with_that_reason() {
+    let nights = "nights: {like: stay.nights}";
+    let more =
+        format!("{nights}, power: {{type: boolean}}, water: {{type: boolean}}, guard: {{type: boolean}}");
+    let doc = world::read("harbour.yaml", HARBOUR.replace(nights, &more).as_bytes()).unwrap();
+    let template = template(&doc);
+    let (_, unwritten) = scenarios(&template).unwrap();
+    let book = template.world().api_named("BookBerth").unwrap();
+    assert_eq!(unwritten[&book], "its request gives more than 4 values");
+}
+
+#[test]
 fn what_was_just_made_is_used_by_its_key() {
     let (template, written, unwritten) = shop();
     let made = template.world().api_named("CreateJob").unwrap();

@@ -2,6 +2,7 @@
 
 use diorama_seeds::contract::{first_state, is_gone, is_passing};
 use diorama_seeds::doc::PlaceDoc;
+use diorama_seeds::english::spaced;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, FilterTest, Parameter, ParameterId, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Schema, Type};
@@ -101,7 +102,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// What somebody writes to somebody.
+    /// Picks a message that people write to each other.
     fn message(&mut self, parameter: &Parameter) -> Given {
         let pick = SPOKEN.messages.iter().map(|message| Json::from(message.as_str())).collect();
         let place = self.bind(parameter, PlaceDoc { pick, ..PlaceDoc::default() });
@@ -200,7 +201,7 @@ impl Sketch<'_> {
         let changes =
             matches!(api.behaviour.kind, BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. });
         // Nobody sets the state that a record begins with, nor one that passes by itself.
-        let of_state = SPOKEN.is_state(&parameter.name.to_lowercase());
+        let of_state = SPOKEN.is_state(&spaced(&parameter.name));
         let first = first_state(values.iter().copied(), &[]);
         let is_set = |value: &str| {
             !(is_passing(value) || is_gone(value) || of_state && values.len() > 2 && first == Some(value))
