@@ -64,6 +64,14 @@ impl CatalogDomain {
         Arc::new(Self { name, hash: hasher.finalize().to_hex().to_string(), doc: OnceLock::new() })
     }
 
+    /// A domain that tests change.
+    #[cfg(test)]
+    pub(crate) fn from_doc(doc: WorldDoc) -> Arc<Self> {
+        let text = serde_json::to_string(&doc).unwrap_or_default();
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Arc::new(Self { name: doc.name.clone().leak(), hash, doc: OnceLock::from(Ok(doc)) })
+    }
+
     /// Its world.
     ///
     /// # Errors

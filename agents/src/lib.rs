@@ -6,6 +6,7 @@
 pub mod authoring;
 pub mod catalog;
 pub mod cli;
+pub mod draws;
 pub mod episode;
 pub mod evaluation;
 pub mod isolation;
@@ -20,4 +21,4 @@ pub mod verify;
 pub mod worlds;
 
 /// Version of the pipeline: the same seed and version give the same rows.
-pub const GENERATOR_VERSION: &str = "generate/4";
+pub const GENERATOR_VERSION: &str = "generate/5";

@@ -11,3 +11,6 @@ pub mod row;
 pub mod source;
 pub mod turns;
 pub mod uses;
+
+#[cfg(test)]
+mod tests;

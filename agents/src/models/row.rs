@@ -1,6 +1,6 @@
 //! One row: attempts at a row, each with a plan of its own, until one passes the gates and the judge.
 //!
-//! A row is a function of (seed, config, number) and of the model's replies. What happens on the way is written down as
+//! A row is a function of the seed, its subject and number ([`RowKey`](crate::draws::RowKey)) and the model's replies. What happens on the way is written down as
 //! [`StepLine`]s; a row for which the model gave no reply is unfinished and leaves nothing behind.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,6 @@ use diorama_output::row::parts::Provenance;
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, GateReport, Grounded};
-use rand::seq::IndexedRandom;
 use serde_json::{Value as Json, json};
 
 use super::ask::{Asker, Lost, Unasked};
@@ -24,6 +23,7 @@ use super::run_context::RunContext;
 use super::searches::searched_again;
 use super::steps::{StepLine, Went};
 use super::{AssistantWords, UserWords, caller, judge};
+use crate::draws::choose;
 use crate::rows::attempt::{Proven, REPEATS};
 use crate::rows::prove::{Rejected, test};
 use crate::rows::row::{self, About};
@@ -241,16 +241,17 @@ impl Work {
 
     fn persona(&self) -> &'static str {
         let place = (self.job.row_index, self.attempt);
-        let mut stream = plan::stream(&self.run_context.recipe, "persona", place);
-        SPEECH.voices.choose(&mut stream).map_or("", String::as_str)
+        let mut stream = plan::stream(&self.run_context.recipe, "persona", &self.job.batch, place);
+        choose(&SPEECH.voices, &mut stream).map_or("", String::as_str)
     }
 
     /// Runs a candidate through the gates.
     async fn prove(&self, candidate: Candidate) -> Result<Result<Passed, Wrong>, Lost> {
-        let (world, place) = (self.world.clone(), (self.job.row_index, self.attempt));
+        let (world, batch) = (self.world.clone(), self.job.batch.clone());
+        let place = (self.job.row_index, self.attempt);
         let tested = move |run_context: &RunContext| {
             let candidate = searched_again(&world, candidate);
-            let mut stream = plan::stream(&run_context.recipe, "gates", place);
+            let mut stream = plan::stream(&run_context.recipe, "gates", &batch, place);
             test(&world, candidate, &mut stream).map_err(|rejected| match rejected {
                 Rejected::Gate(reason) => {
                     (reason.gate.name(), reason.code.name().to_owned(), reason.to_string())

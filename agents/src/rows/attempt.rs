@@ -1,7 +1,8 @@
 //! The pipeline: makes the rows of a batch.
 //!
-//! Row j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
-//! and split follow from the batch. Nothing here knows of threads, files or shards.
+//! Row n of a subject, a domain of the catalog or a world from outside, is a function of the seed, the subject's name and n, and of the
+//! worlds' texts that it draws: it tries attempts until one passes all gates. Which subject and n the row j of a dataset is follows from its
+//! batch. Nothing here knows of threads, files or shards.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,11 +28,12 @@ use super::prove::{Rejected, test};
 use super::row::{self, About};
 use super::source::RowSource;
 use super::turns::Turn;
+use crate::draws::{RowKey, Streams, WordingTurn};
 use crate::scenarios::weights::{self, ability_weight};
 use crate::scenarios::{Drawn, Joins};
 use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
-use crate::worlds::recipe::{Recipe, Streams};
+use crate::worlds::recipe::Recipe;
 use crate::worlds::world::BatchWorld;
 
 /// Why a row is dropped whose first request is too near to another's.
@@ -62,7 +64,8 @@ impl RowSource for Recipe {
         let mut maker = RowMaker::new(&world, self.streams(), &self.abilities, batch.split);
         let mut rows = Vec::new();
         for row_index in batch.row_indexes.clone() {
-            rows.extend(maker.row(row_index, self.turn(batch, row_index).map(Start::of)));
+            let key = self.row_key(batch, row_index);
+            rows.extend(maker.row((row_index, key), self.turn(batch, row_index).map(Start::of)));
         }
         let worlds = [(world.id.clone(), Arc::clone(&world.canonical))].into();
         Ok(BatchRows { batch: batch.index, rows, worlds, funnel: maker.funnel, ..BatchRows::default() })
@@ -128,8 +131,12 @@ impl<'a> RowMaker<'a> {
     }
 
     /// The row of an index; none if no attempt passes.
-    pub(crate) fn row(&mut self, row_index: u64, start: Option<Start>) -> Option<Dialogue> {
-        let proven = self.prove(row_index, self.streams.stream("row", row_index), start)?;
+    pub(crate) fn row(
+        &mut self,
+        (row_index, key): (u64, RowKey<'_>),
+        start: Option<Start>,
+    ) -> Option<Dialogue> {
+        let proven = self.prove(key, self.streams.of_row("row", key), start)?;
         count_mutants(&mut self.funnel, &proven.report);
         let provenance = Provenance {
             backend: "scenarios".to_owned(),
@@ -155,7 +162,7 @@ impl<'a> RowMaker<'a> {
     /// Makes attempts at a row, whose choices follow from the stream, until one passes; none if none does.
     pub(crate) fn prove(
         &mut self,
-        row_index: u64,
+        key: RowKey<'_>,
         mut stream: ChaCha8Rng,
         start: Option<Start>,
     ) -> Option<Proven> {
@@ -166,28 +173,36 @@ impl<'a> RowMaker<'a> {
         let scenarios = start.map(|start| start.scenarios).unwrap_or_default();
         let mut drawn = Drawn {
             domain: turn.map(|turn| turn.domain),
-            place: turn.map_or_else(|| stream.random(), |turn| turn.place),
+            place: stream.random(),
             scenario: scenarios.first().copied(),
+            opening: WordingTurn::draw(&mut stream),
         };
+        if let Some((turn, number)) = turn.and_then(|turn| Some((turn, turn.number?))) {
+            let opening =
+                WordingTurn { key: self.streams.number(&format!("openings/{}", key.subject), 0), number };
+            drawn = Drawn { opening, ..drawn };
+            let order = |round| self.streams.stream(&format!("scenarios/{}/{ability:?}", key.subject), round);
+            if drawn.scenario.is_none() {
+                drawn = scenario_set.take_turn((ability, turn.domain), number, drawn, order);
+            }
+        }
         let joins = joins(self.joined, &mut stream);
         let mut detour = scenario_set.draw_detour(&mut stream);
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
-        let takes_declined = self.streams.stream("declined", row_index).random_bool(DECLINED_SHARE);
+        let takes_declined = self.streams.of_row("declined", key).random_bool(DECLINED_SHARE);
         // What was asked for is looked for in other scenarios, where one has no room for it.
         let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
         let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
         let mut has_no_room = false;
         for attempt in 0..self.attempts {
             if (attempt > 0 && attempt % SAME_SCENARIO == 0) || std::mem::take(&mut has_no_room) {
-                drawn.place = match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1))
-                {
-                    Some(scenario) => {
-                        drawn.scenario = Some(*scenario);
-                        stream.random()
-                    }
-                    None => scenario_set.another(ability, drawn, stream.random()),
-                };
+                drawn.opening = WordingTurn::draw(&mut stream);
+                let place = stream.random();
+                match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1)) {
+                    Some(scenario) => drawn.scenario = Some(*scenario),
+                    None => drawn.place = scenario_set.another(ability, drawn, place),
+                }
             }
             let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
             let joins = if attempt < JOINED_ATTEMPTS { joins } else { Joins::Nothing };
@@ -305,8 +320,11 @@ mod tests {
         let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..ROWS };
         let world = make_batch_world(recipe, &batch).unwrap();
         let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);
-        let prove = |row| maker.prove(row, recipe.streams().stream("row", row), None);
-        batch.row_indexes.filter_map(prove).collect()
+        let prove = |row| {
+            let key = recipe.row_key(&batch, row);
+            maker.prove(key, recipe.streams().of_row("row", key), None)
+        };
+        batch.row_indexes.clone().filter_map(prove).collect()
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(crate) fn propose(
 ) -> Result<Proposal, NotProposed> {
     let failed = |agent, reason: &str| NotProposed { agent, reason: reason.to_owned() };
     let scenario_set = &world.world_template.scenario_set;
-    let (scenario, opening) = scenario_set
+    let scenario = scenario_set
         .draw(spec.ability, spec.drawn)
         .ok_or_else(|| failed("query", "no scenario of the ability"))?;
     let count = match spec.joins {
@@ -90,7 +90,7 @@ pub(crate) fn propose(
         ability: spec.ability,
         seed: spec.session_seed,
         clock: spec.clock,
-        opening: Some(opening),
+        opening: Some(spec.drawn.opening),
         detour: spec.detour,
     };
     let played = scenarios::play(world, scenario, &later, options, rng)

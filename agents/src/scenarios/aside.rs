@@ -7,7 +7,7 @@ use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::model::{BehaviourKind, World};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::{Call, Outage, OutageKind, Outcome, RefusalClass};
-use rand::seq::{IndexedRandom, IteratorRandom};
+use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
@@ -16,6 +16,7 @@ use super::player::Player;
 use super::sign_in::{is_sign_in, only_signs_in};
 use super::unplayed::Unplayed;
 use super::words::Scene;
+use crate::draws::choose;
 
 /// Words of a value that is named by mistake, at most.
 const MOST_SLIP_WORDS: usize = 5;
@@ -87,7 +88,7 @@ impl<'a> Player<'a, '_> {
         self.calls.made.push(entry);
         turns.push(Turn { say: (!said.is_empty()).then_some(said), calls: vec![call], ..Turn::default() });
         if self.detours.last() != Some(&Detour::ExpiredToken) {
-            return Ok(WORDS.again.choose(self.rng).cloned().unwrap_or_default());
+            return Ok(choose(&WORDS.again, self.rng).cloned().unwrap_or_default());
         }
         let model = self.world.base.world();
         let signed_in = self.calls.made.iter().rev().find(|entry| {
@@ -99,7 +100,7 @@ impl<'a> Player<'a, '_> {
         let again = CandidateCall { api, arguments, mistake: false };
         let entry = self.session.call(&(&again).into());
         self.calls.made.push(entry);
-        let say = WORDS.expired.choose(self.rng).cloned().filter(|words| !words.is_empty());
+        let say = choose(&WORDS.expired, self.rng).cloned().filter(|words| !words.is_empty());
         turns.push(Turn { say, calls: vec![again], ..Turn::default() });
         Ok(String::new())
     }
@@ -175,7 +176,7 @@ impl<'a> Player<'a, '_> {
         self.calls.made.push(entry);
         turns.push(Turn { calls: vec![call], ..Turn::default() });
         let say =
-            WORDS.misspelt.assistant.choose(self.rng).ok_or(Unplayed::NoDetour)?.replace("{wrong}", &wrong);
+            choose(&WORDS.misspelt.assistant, self.rng).ok_or(Unplayed::NoDetour)?.replace("{wrong}", &wrong);
         self.talk.answered.push(say.clone());
         let ends = End {
             outcome: Outcome::Refused,
@@ -212,7 +213,7 @@ impl<'a> Player<'a, '_> {
     /// A goal in which the user says something that needs no call, at the end or before another matter.
     pub(crate) fn digress(&mut self, is_last: bool) -> Result<CandidateGoal, Unplayed> {
         let remarks = WORDS.remarks.iter().chain(WORDS.interruptions.iter().filter(|_| !is_last));
-        let exchange = remarks.choose(self.rng).ok_or(Unplayed::NoDetour)?;
+        let exchange = choose(remarks, self.rng).ok_or(Unplayed::NoDetour)?;
         let user = self.manner.hand.choose(&exchange.user, self.rng).ok_or(Unplayed::NoDetour)?.to_owned();
         self.detours.push(Detour::Digression);
         self.answer(user, exchange)
@@ -220,7 +221,7 @@ impl<'a> Player<'a, '_> {
 
     /// A goal that is answered without a call.
     fn answer(&mut self, user: String, exchange: &Exchange) -> Result<CandidateGoal, Unplayed> {
-        let say = exchange.assistant.choose(self.rng).cloned().ok_or(Unplayed::NoDetour)?;
+        let say = choose(&exchange.assistant, self.rng).cloned().ok_or(Unplayed::NoDetour)?;
         self.talk.said.push(user.clone());
         self.talk.answered.push(say.clone());
         let ends = End { outcome: Outcome::Done, reason: Vec::new(), facts: Vec::new(), asks: Vec::new() };

@@ -142,6 +142,13 @@ pub(crate) struct Exchange {
     pub(crate) assistant: Vec<String>,
 }
 
+/// An exchange goes by the first of its user's wordings.
+impl AsRef<str> for Exchange {
+    fn as_ref(&self) -> &str {
+        self.user.first().map_or("", String::as_str)
+    }
+}
+
 /// The catalog's words.
 pub(crate) static WORDS: LazyLock<DetourWords> =
     LazyLock::new(|| read_words(diorama_catalog::DETOURS).unwrap_or_default());

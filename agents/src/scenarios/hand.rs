@@ -4,10 +4,10 @@ use diorama_seeds::english::capitalised;
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::value::Time;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::speech::{SPEECH, fill};
+use crate::draws::{WordingTurn, choose};
 
 /// A way of writing that a user keeps to from the first message to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,10 @@ const THANKS: f64 = 0.14;
 
 impl Hand {
     /// The hand of the user of scenarios, and the first message in it: hasty only where each of their messages has a wording
-    /// for it. The wording at `place`, in `0..1`, opens the conversation, and brings its hand.
+    /// for it. The wording whose turn it is opens the conversation, and brings its hand.
     pub(crate) fn draw<'a>(
         scenarios: &[&'a Scenario],
-        place: Option<f64>,
+        turn: Option<WordingTurn>,
         rng: &mut ChaCha8Rng,
     ) -> (Self, &'a [String]) {
         let wordings = scenarios
@@ -44,8 +44,7 @@ impl Hand {
         if fitting.is_empty() {
             fitting = wordings.iter().collect();
         }
-        let place = place.unwrap_or_else(|| rng.random());
-        let opening = fitting.get((place * fitting.len() as f64) as usize).or(fitting.last()).copied();
+        let opening = turn.unwrap_or_else(|| WordingTurn::draw(rng)).choose(fitting);
         let is_hasty = match opening.map(|words| (Self::Hasty.fits(words), Self::Careful.fits(words))) {
             Some((true, true)) | None => rng.random_bool(HASTY),
             Some((is_hasty, _)) => is_hasty,
@@ -56,8 +55,7 @@ impl Hand {
 
     /// One of several wordings in this hand; none where there is none.
     pub(crate) fn choose<'a>(self, wordings: &'a [String], rng: &mut ChaCha8Rng) -> Option<&'a str> {
-        let fitting: Vec<&String> = wordings.iter().filter(|words| self.fits(words)).collect();
-        fitting.choose(rng).map(|words| words.as_str())
+        choose(wordings.iter().filter(|words| self.fits(words)), rng).map(String::as_str)
     }
 
     /// An opening as this hand writes it at a time of day: with a greeting or thanks, or without.
@@ -78,7 +76,7 @@ impl Hand {
         };
         let mut words = String::new();
         if greets {
-            let greeting = SPEECH.greetings.choose(rng).map_or("", String::as_str);
+            let greeting = choose(&SPEECH.greetings, rng).map_or("", String::as_str);
             let greeting = fill(greeting, &[("of_day", of_day)]);
             words = match self {
                 Self::Careful => {
@@ -96,7 +94,7 @@ impl Hand {
                 (Self::Hasty, true) => after_stop,
                 (Self::Hasty, false) => after_none,
             };
-            words.push_str(last.choose(rng).map_or("", String::as_str));
+            words.push_str(choose(last, rng).map_or("", String::as_str));
         }
         words
     }

@@ -28,6 +28,7 @@ use super::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use super::{system, tools};
+use crate::draws::WordingTurn;
 use crate::worlds::world::BatchWorld;
 
 /// Scenarios that were played.
@@ -78,8 +79,8 @@ pub struct PlayOptions {
     pub seed: u64,
     /// The session's start.
     pub clock: Instant,
-    /// The place of the first message in the list of the first scenario's wordings, in `0..1`; drawn when not given.
-    pub opening: Option<f64>,
+    /// The turn of the wordings of the first message; drawn when not given.
+    pub opening: Option<WordingTurn>,
     /// What happens on the way.
     pub detour: Option<Detour>,
 }

@@ -12,7 +12,6 @@ use diorama_seeds::value::Value;
 use indexmap::IndexMap;
 use minijinja::Value as Shown;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};
 
@@ -23,6 +22,7 @@ use super::sign_in::{may_be_signed_in, only_signs_in};
 use super::state::{Calls, Manner, Searches, Talk, User};
 use super::unplayed::Unplayed;
 use super::words::Scene;
+use crate::draws::{choose, fork};
 use crate::worlds::world::BatchWorld;
 
 /// A call to be made, and the item that it is made for, with its name.
@@ -125,10 +125,11 @@ impl<'a, 'r> Player<'a, 'r> {
             !is_signed_in || may_be_signed_in(model, scenario)
         };
         let fitting: Vec<&'a Scenario> = alternatives.iter().copied().filter(fits).collect();
+        let key = self.rng.random();
         for scenario in fitting {
             let prior = self.prior(scenario, &stated);
             let source = RecordSource { prior: &prior, ..world.record_source(&reading, state.clock()) };
-            let bindings = match scenario.bind(source, self.rng) {
+            let bindings = match scenario.bind(source, &mut fork(key, &scenario.doc.name)) {
                 Ok(bindings) => bindings,
                 Err(place) => {
                     missing = place;
@@ -447,7 +448,7 @@ impl<'a, 'r> Player<'a, 'r> {
 
 /// One of several wordings, filled in; nothing where there is none.
 pub(crate) fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, Unplayed> {
-    let Some(wording) = wordings.choose(rng) else { return Ok(String::new()) };
+    let Some(wording) = choose(wordings, rng) else { return Ok(String::new()) };
     scene.say(wording).map_err(|error| Unplayed::Words { words: wording.clone(), why: describe(&error) })
 }
 

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use diorama_answers::prose::Prose;
 use diorama_engine::tools::{SearchVersion, tool_search};
 use diorama_seeds::model::{ApiId, DomainId};
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::names::words;
+use crate::draws::rank;
 use crate::worlds::world::BatchWorld;
 
 /// Searches for one API; who has found nothing by then gives up.
@@ -172,7 +172,8 @@ pub(crate) fn attempts(
     let common = world.world_template.guide.api(api).search.iter();
     let of_goal = known.said.get(..known.of_goal).unwrap_or(&known.said);
     let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
-    names.shuffle(rng);
+    let key = rng.random();
+    names.sort_by_cached_key(|name| rank(key, name));
     names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
     // A word that nobody said is the stranger in a search the fewer APIs have it: `of` less than `find`, and that less than
     // `budget` or `cheapest`.

@@ -8,7 +8,8 @@ use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::{Ability, RefusalClass};
 use diorama_seeds::world::Finding;
-use rand::seq::{IteratorRandom, SliceRandom};
+use rand::RngExt;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::bridge;
@@ -17,7 +18,8 @@ use super::detour::{self, Detour};
 use super::shares::Shares;
 use super::sign_in;
 use super::tags;
-use super::weights::ability_weight;
+use super::weights::{GOLDEN, ability_weight};
+use crate::draws::{WordingTurn, rank};
 
 /// The scenarios of a world that fit it, and how often each is played.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,8 @@ pub struct ScenarioSet {
     abouts: Vec<ApiId>,
     /// Why no scenario was written by rule for an API.
     unwritten: BTreeMap<ApiId, String>,
+    /// The names of the domains.
+    names: Vec<String>,
     /// What operators tell their assistants, by domain.
     personas: Vec<Vec<String>>,
     /// What users say when a matter is settled, by domain.
@@ -44,15 +48,17 @@ pub struct ScenarioSet {
     detours: Vec<(Detour, f64)>,
 }
 
-/// A place among the scenarios of an ability and their openings.
+/// A place among the scenarios of an ability, and the turn of its openings.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawn {
     /// The domain whose scenarios are listed; all when not given.
     pub domain: Option<DomainId>,
-    /// The place in the list, in `0..1`; of a given scenario, the place among its openings.
+    /// The place in the list, in `0..1`.
     pub place: f64,
     /// The scenario, by its position, if its turn has come.
     pub scenario: Option<usize>,
+    /// The turn of the scenario's openings.
+    pub opening: WordingTurn,
 }
 
 /// Scenarios among which a conversation looks for one that takes up what was stated, at most.
@@ -112,6 +118,7 @@ impl ScenarioSet {
                 }
                 findings.append(&mut wrong);
             }
+            scenario_set.names.push(domain.domain.name.clone());
             scenario_set.personas.push(domain.system.clone());
             scenario_set.reactions.push(domain.reactions.clone());
             scenario_set.sign_ins.push(sign_in::words(&domain.sign_in, world, id));
@@ -177,8 +184,9 @@ impl ScenarioSet {
         if is_authored { self.authored() } else { written }
     }
 
-    /// Scenarios of the same user that may come after a first one, of its domain or of another: a few of those there are. Where
-    /// each request is to need one API alone, so do these.
+    /// Scenarios of the same user that may come after a first one, of its domain or of one other: a few of those there are. Where
+    /// each request is to need one API alone, so do these. The domain is drawn before the scenarios, so that those of one domain keep
+    /// no other from its draws.
     pub fn other_matters(
         &self,
         first: &Scenario,
@@ -208,13 +216,15 @@ impl ScenarioSet {
                 && !self.repeats(first, next)
         };
         let fitting: Vec<&Scenario> = self.alike(first).iter().filter(fits).map(|next| &**next).collect();
-        let for_same_reason =
-            fitting.iter().copied().filter(|next| bridge::share_occasion(&first.doc, &next.doc));
-        let mut chosen = for_same_reason.sample(rng, MAX_ALTERNATIVES);
-        if chosen.is_empty() {
-            chosen = fitting.iter().copied().sample(rng, MAX_ALTERNATIVES);
-        }
-        chosen.shuffle(rng);
+        let key = rng.random();
+        let name = |domain: DomainId| self.names.get(domain.index()).map_or("", String::as_str);
+        let domain = fitting.iter().map(|next| next.domain).max_by_key(|domain| rank(key, name(*domain)));
+        let of_domain = fitting.into_iter().filter(|next| Some(next.domain) == domain);
+        let (for_same_reason, others): (Vec<&Scenario>, Vec<&Scenario>) =
+            of_domain.partition(|next| bridge::share_occasion(&first.doc, &next.doc));
+        let mut chosen = if for_same_reason.is_empty() { others } else { for_same_reason };
+        chosen.sort_by_cached_key(|next| rank(key, &next.doc.name));
+        chosen.truncate(MAX_ALTERNATIVES);
         chosen
     }
 
@@ -267,25 +277,43 @@ impl ScenarioSet {
         self.sign_ins.get(domain.index()).unwrap_or(&NONE)
     }
 
-    /// Returns the scenario at a place, and the place of an opening within it, in `0..1`; none where no scenario exercises the
-    /// ability.
+    /// Returns the scenario at a place; none where no scenario exercises the ability.
     #[must_use]
-    pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<(&Arc<Scenario>, f64)> {
-        if let Some(position) = drawn.scenario {
-            return Some((self.scenarios.get(position)?, drawn.place));
-        }
-        let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
+    pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<&Arc<Scenario>> {
+        let drawn_scenario = || {
+            let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
+            draws.get(position_at(&draws, drawn.place)).map(|draw| draw.scenario)
+        };
+        self.scenarios.get(drawn.scenario.or_else(drawn_scenario)?)
+    }
+
+    /// Takes the turn of a number in the list of scenarios for an ability and a domain: the list is gone through in rounds, each in an
+    /// order of its own, in which each scenario comes as often as it weighs. Where all weigh the same, it comes once.
+    pub fn take_turn(
+        &self,
+        (ability, domain): (Ability, DomainId),
+        number: u64,
+        drawn: Drawn,
+        order: impl Fn(u64) -> ChaCha8Rng,
+    ) -> Drawn {
+        let draws: Vec<&Draw> = self.draws_of(ability, Some(domain)).collect();
+        let count = draws.len().max(1) as u64;
+        let (round, at) = (number / count, (number % count) as usize);
+        let mut turns: Vec<u64> = (0..count).collect();
+        turns.shuffle(&mut order(round));
+        // Not at the border between two scenarios.
+        let offset = ((round as f64 + 0.5) * GOLDEN).fract();
+        let place = |turn: u64| (turn as f64 + offset) / count as f64;
+        let turn = turns.get(at).copied().unwrap_or_default();
+        let scenario = position_at(&draws, place(turn));
         let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
-        let mut left = drawn.place * weight;
-        let found = draws.iter().find(|draw| {
-            let is_drawn = left < draw.weight;
-            if !is_drawn {
-                left -= draw.weight;
-            }
-            is_drawn
-        });
-        let draw = found.or(draws.last())?;
-        Some((self.scenarios.get(draw.scenario)?, (left / draw.weight).clamp(0.0, 1.0)))
+        let most =
+            draws.get(scenario).map_or(1.0, |draw| (draw.weight / weight * count as f64 - 1e-9).ceil());
+        let before = (0..turn).rev().take_while(|turn| position_at(&draws, place(*turn)) == scenario).count();
+        let uses = round * most as u64 + before as u64;
+        // A scenario is played for two abilities: to call, and to search for one API or for several.
+        let number = 2 * uses + u64::from(ability != Ability::Call);
+        Drawn { place: place(turn), opening: WordingTurn { number, ..drawn.opening }, ..drawn }
     }
 
     /// The scenarios that may be drawn for an ability: those of the domain, where it has any.
@@ -303,12 +331,10 @@ impl ScenarioSet {
     pub fn another(&self, ability: Ability, drawn: Drawn, to: f64) -> f64 {
         let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
         let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
-        let (mut until, mut before) = (0.0, 0.0);
-        let at = draws.iter().find(|draw| {
-            until += draw.weight;
-            drawn.place * weight < until
-        });
-        let Some(shows) = at.or(draws.last()).map(|draw| &draw.shows) else { return to };
+        let mut before = 0.0;
+        let Some(shows) = draws.get(position_at(&draws, drawn.place)).map(|draw| &draw.shows) else {
+            return to;
+        };
         let of: f64 = draws.iter().filter(|draw| draw.shows == *shows).map(|draw| draw.weight).sum();
         let mut left = to * of;
         for draw in draws {
@@ -400,6 +426,17 @@ fn exercises(scenario: &Scenario, ability: Ability) -> bool {
         Ability::RetrieveCall => apis.len() == 1,
         Ability::PlanRetrieveCall => apis.len() > 1,
     }
+}
+
+/// The position of the draw at a place, in `0..1`, of the draws side by side.
+fn position_at(draws: &[&Draw], place: f64) -> usize {
+    let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
+    let mut until = 0.0;
+    let found = draws.iter().position(|draw| {
+        until += draw.weight;
+        place * weight < until
+    });
+    found.unwrap_or(draws.len().saturating_sub(1))
 }
 
 fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {

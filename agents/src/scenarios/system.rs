@@ -8,11 +8,11 @@ use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::task::Ability;
 use diorama_seeds::value::Instant;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::render;
 use super::speech::{SPEECH, fill};
+use crate::draws::choose;
 
 /// The system message of a conversation.
 #[must_use]
@@ -26,11 +26,13 @@ pub fn message(
 ) -> String {
     let persona = match rng.random_range(0..100) {
         0..12 => None,
-        12..35 => SPEECH.assistants.choose(rng).cloned(),
+        12..35 => choose(&SPEECH.assistants, rng).cloned(),
         35..45 => Some(services(world)),
         _ => match domains {
-            [domain] => personas.choose(rng).cloned().or_else(|| Some(describe_service(world, *domain, rng))),
-            _ if rng.random_bool(0.5) => SPEECH.assistants.choose(rng).cloned(),
+            [domain] => {
+                choose(personas, rng).cloned().or_else(|| Some(describe_service(world, *domain, rng)))
+            }
+            _ if rng.random_bool(0.5) => choose(&SPEECH.assistants, rng).cloned(),
             _ => Some(services(world)),
         },
     };
@@ -46,7 +48,7 @@ pub fn message(
         parts.insert(0, moment)
     }
     if ability != Ability::Call {
-        parts.extend(SPEECH.tools_are_found.choose(rng).cloned());
+        parts.extend(choose(&SPEECH.tools_are_found, rng).cloned());
     }
     let between = if rng.random_bool(0.2) { "\n" } else { " " };
     parts.join(between)
@@ -99,7 +101,7 @@ fn describe_service(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> St
     let is_named = ["service", "services"].iter().any(|noun| name.ends_with(noun));
     let service = if is_named { "" } else { " service" };
     let ways = if name == title { &SPEECH.named_service } else { &SPEECH.service };
-    let words = ways.choose(rng).map_or("", String::as_str);
+    let words = choose(ways, rng).map_or("", String::as_str);
     fill(words, &[("a", a), ("name", &name), ("service", service)])
 }
 
@@ -142,7 +144,7 @@ fn moment(world: &World, clock: Instant, rng: &mut ChaCha8Rng) -> String {
     let month = render::MONTHS[(civil.month() as usize - 1) % 12];
     let (day, year) = (civil.day().to_string(), civil.year().to_string());
     let (date, time) = (date.to_string(), time.to_string());
-    let words = SPEECH.clock.choose(rng).map_or("", String::as_str);
+    let words = choose(&SPEECH.clock, rng).map_or("", String::as_str);
     let values = [("weekday", weekday), ("date", &date), ("time", &time), ("zone", zone), ("day", &day)];
     fill(words, &[&values[..], &[("month", month), ("year", &year)]].concat())
 }

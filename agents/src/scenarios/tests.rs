@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::tags;
 use super::*;
+use crate::draws::WordingTurn;
 use crate::rows::proposal::{TaskSpec, propose};
 use crate::rows::prove::test;
 use crate::rows::row::{About, called, row};
@@ -55,7 +56,7 @@ fn catalog_recipe() -> Recipe {
 }
 
 fn anywhere(place: f64) -> Drawn {
-    Drawn { domain: None, place, scenario: None }
+    Drawn { domain: None, place, scenario: None, opening: WordingTurn { key: 1, number: 0 } }
 }
 
 fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
@@ -168,12 +169,31 @@ fn shares_are_met_where_they_can_be() {
     scenario_set.weigh(&[("withheld".to_owned(), 0.5)].into(), &[Ability::Call]);
     let draws = 2_000;
     let held = (0..draws).filter(|draw| {
-        let drawn =
-            scenario_set.draw(Ability::Call, anywhere(f64::from(*draw) / f64::from(draws))).unwrap().0;
+        let drawn = scenario_set.draw(Ability::Call, anywhere(f64::from(*draw) / f64::from(draws))).unwrap();
         tags::told_by(&drawn.doc).contains(&"withheld")
     });
     let share = held.count() as f64 / f64::from(draws);
     assert!((share - 0.5).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn each_scenario_comes_once_in_each_round_of_turns() {
+    let world = harbour(1);
+    let set = &world.world_template.scenario_set;
+    for ability in Ability::ALL {
+        let order = |round| ChaCha8Rng::seed_from_u64(round);
+        let turn = |number| set.take_turn((ability, DomainId(0)), number, anywhere(0.0), order);
+        let fitting: BTreeSet<&str> = (0..1_000)
+            .map(|step| &*set.draw(ability, anywhere(f64::from(step) / 1e3)).unwrap().doc.name)
+            .collect();
+        let count = fitting.len() as u64;
+        for round in 0..20 {
+            let turns: Vec<Drawn> = (round * count..(round + 1) * count).map(turn).collect();
+            let played = turns.iter().map(|turn| &*set.draw(ability, *turn).unwrap().doc.name);
+            assert_eq!(played.collect::<BTreeSet<_>>(), fitting, "{ability:?}, {round}");
+            assert!(turns.iter().all(|turn| turn.opening.number / 2 == round));
+        }
+    }
 }
 
 #[test]
@@ -204,7 +224,7 @@ fn nothing_in_words_runs_on_or_panics() {
 #[test]
 fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
     let recipe = catalog_recipe();
-    let world_template = recipe.train[0].get().unwrap().clone();
+    let world_template = recipe.train[0].templates[0].get().unwrap().clone();
     let world = make_world(&world_template, 1).unwrap();
     let model = world.base.world();
     let mut without_calls = BTreeSet::new();
@@ -221,7 +241,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
         };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };
-        let scenario = world_template.scenario_set.draw(ability, anywhere(drawn)).unwrap().0;
+        let scenario = world_template.scenario_set.draw(ability, anywhere(drawn)).unwrap();
         let grounded = diorama_proof::ground(world.context(), proposal.candidate).unwrap();
         let about = About {
             ability,
@@ -243,7 +263,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
 
 fn provenance() -> Provenance {
     serde_json::from_value(serde_json::json!({
-        "backend": "scenarios", "model": null, "prompt_hash": null, "seed": 1, "row": 0, "attempt": 0, "version": "generate/4",
+        "backend": "scenarios", "model": null, "prompt_hash": null, "seed": 1, "row": 0, "attempt": 0, "version": "generate/5",
     }))
     .unwrap()
 }
@@ -279,8 +299,8 @@ fn the_catalogs_scenarios_become_rows() {
 fn joined_matters_are_of_one_user_who_signs_in_once() {
     let recipe = catalog_recipe();
     let mut joined = 0;
-    for template in &recipe.train[..6] {
-        let world = make_world(template.get().unwrap(), 3).unwrap();
+    for subject in &recipe.train[..6] {
+        let world = make_world(subject.templates[0].get().unwrap(), 3).unwrap();
         let model = world.base.world();
         let set = &world.world_template.scenario_set;
         for (number, first) in set.scenarios().iter().enumerate() {

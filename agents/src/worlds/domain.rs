@@ -16,13 +16,14 @@ use super::world::BatchWorld;
 /// Weeks between a world's authored start and the one drawn for a batch, at most: the season stays.
 const MAX_WEEKS_APART: i32 = 5;
 
-/// Makes the world of a batch, a function of the recipe and the batch's number: world templates take turns.
+/// Makes the world of a batch: a function of the recipe, the batch's subject and the number of the subject's batches before.
 ///
 /// # Errors
 /// When it cannot be made.
 pub fn make_batch_world(recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError> {
     let world_template = recipe.world_template(batch)?;
-    let mut stream = recipe.stream("batch", batch.index);
+    let (subject, visit) = recipe.visit(batch);
+    let mut stream = recipe.streams().stream(&format!("world/{}", subject.name), visit);
     let seed = stream.random();
     let mut clock = world_template.world().clock;
     // The records of scenarios fit any week near the authored one: the day of the week and the hour stay.

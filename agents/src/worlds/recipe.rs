@@ -3,17 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use diorama_output::plan::Batch;
+use diorama_output::plan::{Batch, ROWS_PER_BATCH};
 use diorama_output::row::Split;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
-use indexmap::IndexSet;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::locale::Locale;
@@ -22,7 +18,8 @@ use super::template::LazyTemplate;
 use super::variant;
 use super::world::WorldTemplate;
 use crate::catalog::CatalogDomain;
-use crate::rows::turns::{Turn, Turns};
+use crate::draws::{RowKey, Streams};
+use crate::rows::turns::{Subject, Turn};
 use crate::scenarios::Shares;
 use crate::scenarios::by_rule;
 
@@ -32,52 +29,21 @@ pub struct Recipe {
     pub seed: u64,
     /// Abilities asked for, without duplicates.
     pub abilities: Vec<Ability>,
-    /// World templates of the training split.
-    pub train: Vec<LazyTemplate>,
-    /// World templates of the test split; empty when there is one domain.
-    pub test: Vec<LazyTemplate>,
+    /// Whose rows the training split has, in the order of their turns.
+    pub train: Vec<Subject>,
+    /// Whose rows the test split has; empty when there is one domain.
+    pub test: Vec<Subject>,
     /// True where the rows take turns at scenarios: shares of tags say otherwise how often each is played.
     takes_turns: bool,
     test_share: TestShare,
-    turns: [Turns; 2],
     streams: Streams,
     config: BTreeMap<String, Json>,
-}
-
-/// Streams of choices, which follow from the configuration and the seed of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Streams {
-    config_hash: [u8; 32],
-    seed: u64,
-}
-
-impl Streams {
-    /// The streams of a run.
-    pub fn new(config: &BTreeMap<String, Json>, seed: u64) -> Self {
-        let text = serde_json::to_string(config).unwrap_or_default();
-        Self { config_hash: *blake3::hash(text.as_bytes()).as_bytes(), seed }
-    }
-
-    /// The seed.
-    pub const fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// The stream for one use and number.
-    pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.config_hash);
-        hasher.update(&self.seed.to_le_bytes());
-        hasher.update(purpose.as_bytes());
-        hasher.update(&number.to_le_bytes());
-        ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
-    }
 }
 
 /// Characters of a world's name, at most.
 const MAX_NAME: usize = 64;
 
-/// API variants of each group of domains.
+/// API variants in which the rows of a domain are played, each among other domains.
 const API_VARIANTS: u64 = 3;
 
 /// The inputs of a run.
@@ -144,7 +110,6 @@ impl Recipe {
             config.insert("test_domains".to_owned(), json!(test_split.domains));
         }
         config.extend(test_split.share.map(|share| ("test_share".to_owned(), json!(share))));
-        let streams = Streams::new(&config, seed);
         let mut recipe = Self {
             seed,
             abilities,
@@ -152,26 +117,16 @@ impl Recipe {
             test: Vec::new(),
             takes_turns: shares.is_empty(),
             test_share: test_split.share(),
-            turns: Default::default(),
-            streams,
+            streams: Streams::new(seed),
             config,
         };
         recipe.build(domains, &worlds, domains_per_world.max(1), &shares, &test_split)?;
-        recipe.turns = [Split::Train, Split::Test].map(|split| {
-            let mut stream = recipe.stream("turns", split as u64);
-            Turns::new(recipe.world_templates(split), &mut stream)
-        });
         Ok(recipe)
     }
 
     /// Returns the settings besides the seed that the rows depend on, by name, for the manifest.
     pub const fn config(&self) -> &BTreeMap<String, Json> {
         &self.config
-    }
-
-    /// A stream of choices for one use and number.
-    pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
-        self.streams.stream(purpose, number)
     }
 
     /// The streams of choices.
@@ -189,28 +144,38 @@ impl Recipe {
         if self.test.is_empty() { TestShare::NONE } else { self.test_share }
     }
 
-    /// The world template of a batch.
+    /// The world template of a batch: those of its subject take turns.
     ///
     /// # Errors
     /// The findings of the reader.
     pub fn world_template(&self, batch: &Batch) -> Result<&Arc<WorldTemplate>, Report> {
-        let turns = &self.turns[batch.split as usize];
-        let (position, _) = turns.of_batch(batch.index, batch.split, self.test_share());
-        self.world_templates(batch.split)[position].get()
+        let (subject, visit) = self.visit(batch);
+        subject.templates[(visit % subject.templates.len() as u64) as usize].get()
+    }
+
+    /// The subject of a batch, and the number of its batches before: subjects take turns.
+    pub fn visit(&self, batch: &Batch) -> (&Subject, u64) {
+        let before = self.test_share().count_before(batch.index);
+        let (subjects, number) = match batch.split {
+            Split::Train => (&self.train, batch.index - before),
+            Split::Test => (&self.test, before),
+        };
+        let count = subjects.len() as u64;
+        (&subjects[(number % count) as usize], number / count)
+    }
+
+    /// What the choices of a row are keyed by.
+    pub fn row_key(&self, batch: &Batch, row_index: u64) -> RowKey<'_> {
+        let (subject, visit) = self.visit(batch);
+        // The last batch may be shorter, and its rows must not follow from that.
+        let number = visit * u64::from(ROWS_PER_BATCH) + row_index.saturating_sub(batch.row_indexes.start);
+        RowKey { subject: &subject.name, number }
     }
 
     /// The turn of a row; none where shares of tags say how often each scenario is played.
     pub fn turn(&self, batch: &Batch, row_index: u64) -> Option<Turn> {
-        let turns = self.turns.get(batch.split as usize).filter(|_| self.takes_turns)?;
-        turns.of_row(batch, self.test_share(), &self.abilities, row_index)
-    }
-
-    /// The world templates of a split.
-    pub fn world_templates(&self, split: Split) -> &[LazyTemplate] {
-        match split {
-            Split::Train => &self.train,
-            Split::Test => &self.test,
-        }
+        let number = self.row_key(batch, row_index).number;
+        self.takes_turns.then(|| Turn::new(self.visit(batch).0, &self.abilities, number)).flatten()
     }
 
     /// The worlds from outside, read at once, so that what is wrong is told before a row is made. The first that is wrong is told
@@ -248,21 +213,23 @@ impl Recipe {
             true => split_by_domain(domains),
             false => domains.into_iter().partition(|domain| !chosen.contains(domain.name)),
         };
+        let streams = self.streams;
         let template = |group: Vec<Arc<CatalogDomain>>, api_variant: Option<u64>| {
             let names: Vec<String> = group.iter().map(|domain| domain.name.to_owned()).collect();
             let family = family_name(&names);
-            let stream = api_variant.map(|number| self.stream(&format!("api_variant/{family}"), number));
-            let locales = self.stream(&format!("locale/{family}"), api_variant.unwrap_or_default());
             let (shares, abilities) = (shares.clone(), self.abilities.clone());
             LazyTemplate::new(names, move || {
                 let docs: Result<Vec<WorldDoc>, Report> =
                     group.iter().map(|domain| domain.doc().cloned()).collect();
                 let docs = docs?;
-                let docs = Locale::draw(&docs, &mut locales.clone())
+                let number = api_variant.unwrap_or_default();
+                let docs = Locale::draw(&docs, &mut streams.stream(&format!("locale/{family}"), number))
                     .map_or_else(|| docs.clone(), |locale| locale.put_on(&docs));
                 let composed = compose(&family, &docs)?;
-                let doc = match stream.clone() {
-                    Some(mut stream) => variant::vary(composed, &mut stream),
+                let doc = match api_variant {
+                    Some(number) => {
+                        variant::vary(composed, &mut streams.stream(&format!("api_variant/{family}"), number))
+                    }
                     None => composed,
                 };
                 // The words of the catalog's scenarios were checked by its tests.
@@ -270,19 +237,30 @@ impl Recipe {
                 by_rule::complete(template, &shares, &abilities)
             })
         };
-        let of_train = groups(&train, group).into_iter().flat_map(|group| {
-            (0..API_VARIANTS)
-                .map(|api_variant| template(group.clone(), Some(api_variant)))
-                .collect::<Vec<_>>()
-        });
-        let mut made: Vec<LazyTemplate> = of_train.collect();
-        let mut of_test: Vec<LazyTemplate> =
-            groups(&test, group).into_iter().map(|group| template(group, None)).collect();
-        for template in given {
+        let subjects = |domains: &[Arc<CatalogDomain>], api_variants: &[Option<u64>]| -> Vec<Subject> {
+            let subject = |domain: &Arc<CatalogDomain>| Subject {
+                name: domain.name.to_owned(),
+                templates: api_variants
+                    .iter()
+                    .map(|number| {
+                        template(choose_group(&streams, domain, domains, (group, *number)), *number)
+                    })
+                    .collect(),
+                domains: 1,
+            };
+            domains.iter().map(subject).collect()
+        };
+        let api_variants: Vec<Option<u64>> = (0..API_VARIANTS).map(Some).collect();
+        (self.train, self.test) = (subjects(&train, &api_variants), subjects(&test, &[None]));
+        for (template, doc) in given.into_iter().zip(worlds) {
             let is_test = template.domains().iter().any(|domain| chosen.contains(domain));
-            if is_test { &mut of_test } else { &mut made }.push(template);
+            let domains = template.domains().len();
+            let subject = Subject { name: doc.name.clone(), templates: vec![template], domains };
+            if is_test { &mut self.test } else { &mut self.train }.push(subject);
         }
-        (self.train, self.test) = (made, of_test);
+        for subjects in [&mut self.train, &mut self.test] {
+            subjects.sort_by_cached_key(|subject| streams.number(&format!("turn/{}", subject.name), 0));
+        }
         Ok(())
     }
 }
@@ -310,27 +288,20 @@ fn split_by_domain(domains: Vec<Arc<CatalogDomain>>) -> (Vec<Arc<CatalogDomain>>
     domains.into_iter().partition(|domain| !chosen.contains(domain.name))
 }
 
-/// Returns true if two numbers have no common divisor but 1.
-fn is_coprime(one: usize, other: usize) -> bool {
-    let (mut one, mut other) = (one, other);
-    while other > 0 {
-        (one, other) = (other, one % other);
-    }
-    one == 1
-}
-
-/// One group for each domain: it and its followers in a ring, so that each domain meets others.
-fn groups(domains: &[Arc<CatalogDomain>], size: usize) -> Vec<Vec<Arc<CatalogDomain>>> {
-    let size = size.min(domains.len());
-    // One more than the length of the ring has no divisor in common with it.
-    let length = (5..=domains.len() + 5).find(|length| is_coprime(*length, domains.len())).unwrap_or(1);
-    let group = |first: usize| {
-        // Steps of a length coprime to the ring's come to each domain once, and not to neighbours in the alphabet.
-        let steps = (0..size).map(|step| (first + step * length) % domains.len());
-        let positions: IndexSet<usize> = steps.collect();
-        positions.into_iter().map(|position| domains[position].clone()).collect()
-    };
-    (0..domains.len()).map(group).collect()
+/// Chooses the domains of a world with rows of a domain: it, and those of the others that rank highest beside it.
+fn choose_group(
+    streams: &Streams,
+    domain: &Arc<CatalogDomain>,
+    domains: &[Arc<CatalogDomain>],
+    (size, api_variant): (usize, Option<u64>),
+) -> Vec<Arc<CatalogDomain>> {
+    let mut others: Vec<&Arc<CatalogDomain>> =
+        domains.iter().filter(|other| other.name != domain.name).collect();
+    let number = api_variant.unwrap_or_default();
+    others.sort_by_cached_key(|other| {
+        std::cmp::Reverse(streams.number(&format!("partner/{}/{}", domain.name, other.name), number))
+    });
+    std::iter::once(domain).chain(others.into_iter().take(size - 1)).cloned().collect()
 }
 
 /// The names of the domains; where those are too long for a name, as many as fit, how many more there are, and a hash

@@ -16,6 +16,8 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
+use crate::draws::fork;
+
 /// How names of APIs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
@@ -57,7 +59,10 @@ pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     let documents = DOCUMENTS.choose(rng).copied().unwrap_or(Documents::Thorough);
     let casing = CASINGS.choose(rng).copied().unwrap_or_default();
     let mut taken = HashSet::new();
+    let key = rng.random();
     for domain in &mut domains {
+        // What is drawn for a domain follows from its name, and not from the APIs of those before it.
+        let rng = &mut fork(key, &domain.domain.name);
         domain.domain.casing = casing;
         shape::ids(domain, rng);
         shape::envelopes(domain, rng);

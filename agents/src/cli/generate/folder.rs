@@ -28,6 +28,7 @@ use crate::cli::files::open_storage;
 use crate::cli::inputs::Inputs;
 use crate::cli::openapi::{ImportArgs, ImportMode, read_document};
 use crate::cli::{Done, Streams, terminal};
+use crate::draws;
 use crate::isolation::bounds::Bounds;
 use crate::isolation::prepare::{ImportRequest, Refusal};
 use crate::isolation::process::Isolation;
@@ -37,7 +38,6 @@ use crate::rows::documents::layout::{self, DocumentBatch, DocumentSize};
 use crate::rows::documents::split::split_by_provider;
 use crate::rows::source::{RowSource, write_rows};
 use crate::scenarios::Shares;
-use crate::worlds::recipe;
 
 /// Bytes of a packed world or a report, at most.
 const MAX_KEPT_BYTES: u64 = 1 << 30;
@@ -89,7 +89,7 @@ pub(super) fn run(
         storage,
         isolation: Isolation::of_this_program(),
         bounds: command.sources.inputs.import.bounds,
-        streams: recipe::Streams::new(&config, command.seed),
+        streams: draws::Streams::new(command.seed),
         seed: command.seed,
         mode: command.sources.inputs.import.mode,
         keys: found.iter().zip(&hashes).map(|(found, hash)| hash_inputs(command, found, hash)).collect(),
@@ -143,7 +143,7 @@ struct FolderRun {
     storage: Storage,
     isolation: Isolation,
     bounds: Bounds,
-    streams: recipe::Streams,
+    streams: draws::Streams,
     seed: u64,
     mode: ImportMode,
     /// The names under which what came of each document is kept.
@@ -164,7 +164,7 @@ impl Layout {
         reports: &mut [DocumentReport],
         rows: u64,
         domains_per_world: usize,
-        streams: &recipe::Streams,
+        streams: &draws::Streams,
     ) -> Self {
         let giving: Vec<usize> = (0..reports.len()).filter(|at| reports[*at].askable > 0).collect();
         let providers: Vec<&str> = giving.iter().map(|at| &*reports[*at].provider).collect();
@@ -174,6 +174,7 @@ impl Layout {
             .iter()
             .enumerate()
             .map(|(at, report)| DocumentSize {
+                name: &report.name,
                 split: splits.get(&at).copied().unwrap_or(Split::Train),
                 license: &report.license,
                 askable: report.askable,

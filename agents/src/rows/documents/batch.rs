@@ -7,7 +7,7 @@ use diorama_output::funnel::Funnel;
 use diorama_output::row::{Dialogue, Split};
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
-use diorama_seeds::model::ApiId;
+use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::task::Ability;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -15,15 +15,16 @@ use serde::{Deserialize, Serialize};
 
 use super::echoes::{DISAGREES, agrees};
 use super::prepared::{PreparedWorld, domain_at};
+use crate::draws::{RowKey, Streams};
 use crate::rows::attempt::{RowMaker, Start};
 use crate::rows::turns::Turn;
 use crate::scenarios::by_rule::SAYS_CODE;
-use crate::scenarios::weights::{self, GOLDEN, ability_weight};
+use crate::scenarios::weights::{self, ability_weight};
 use crate::scenarios::{Joins, ScenarioSet, Shares};
 use crate::worlds::domain::draw_clock;
 use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world_at;
-use crate::worlds::recipe::{Streams, alternate_seed, family_name};
+use crate::worlds::recipe::{alternate_seed, family_name};
 use crate::worlds::world::{BatchWorld, WorldTemplate};
 
 /// Why a document is missing from the world of a batch.
@@ -83,12 +84,14 @@ pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<Mad
     let mut maker = RowMaker::new(&world, request.streams, &request.abilities, request.split);
     (maker.attempts, maker.joined) = (ATTEMPTS, &JOINED);
     let order = draw_order(&world, &request.streams);
+    let document = name_document(world.world_template.world());
     let mut rows = Vec::new();
     for (row_index, number) in request.row_indexes.clone().zip(request.first..) {
         let Some(start) = plan_start(&world.world_template.scenario_set, request, &order, number) else {
             break;
         };
-        match maker.row(row_index, Some(start)) {
+        let key = RowKey { subject: document, number };
+        match maker.row((row_index, key), Some(start)) {
             Some(row) if agrees(&row, world.world_template.world()) => rows.push(row),
             Some(_) => maker.funnel.drop_at("document", DISAGREES),
             None => maker.attempts = LATER_ATTEMPTS,
@@ -105,12 +108,17 @@ pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<Mad
 /// Makes the world of a batch: the documents joined. Batches of a document share it, up to a number of rows.
 fn make_world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<BatchWorld, PipelineError> {
     let template = join_documents(request, documents)?;
-    let document = template.world().domains.first().map(|domain| &*domain.name).unwrap_or_default();
+    let document = name_document(template.world());
     let number = request.first / ROWS_PER_WORLD;
     let mut stream = request.streams.stream(&format!("documents/world/{document}"), number);
     let seed = stream.random();
     let clock = draw_clock(template.world(), &mut stream);
     make_world_at(&template, seed, clock)
+}
+
+/// The name of the document that a batch is of.
+fn name_document(world: &World) -> &str {
+    world.domains.first().map(|domain| &*domain.name).unwrap_or_default()
 }
 
 /// Joins documents into one world template, with their scenarios.
@@ -153,7 +161,7 @@ fn join_documents(
 fn draw_order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
     let template = &world.world_template;
     let mut order: Vec<ApiId> = template.scenario_set.askable(domain_at(0)).into_iter().collect();
-    let document = &template.world().domains[0].name;
+    let document = name_document(template.world());
     order.shuffle(&mut streams.stream(&format!("documents/order/{document}"), 0));
     // Conversations of several turns come first, and what tells least comes last.
     order.sort_by_cached_key(|api| rank_plainness(&template.scenario_set, *api));
@@ -202,6 +210,6 @@ fn plan_start(
     let next = (1..order.len()).map(|step| order[(position + step) % order.len()]);
     scenarios.extend(next.flat_map(|api| scenario_set.about(api, ability)).take(MAX_SCENARIOS));
     scenarios.truncate(MAX_SCENARIOS);
-    let turn = Turn { ability, domain: domain_at(0), place: (number as f64 * GOLDEN).fract() };
+    let turn = Turn { ability, domain: domain_at(0), number: Some(round) };
     Some(Start { turn, scenarios: if request.shares.is_empty() { scenarios } else { Vec::new() } })
 }

@@ -10,7 +10,7 @@ use diorama_output::plan::ROWS_PER_BATCH;
 use diorama_output::row::Split;
 use rand::seq::SliceRandom;
 
-use crate::worlds::recipe::Streams;
+use crate::draws::{Streams, rank};
 
 /// Rows for each operation that can be asked for, before a document has enough.
 const ROWS_PER_OPERATION: u64 = 3;
@@ -24,6 +24,8 @@ const MAX_PARTNER: u64 = 80;
 /// What the layout follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentSize<'a> {
+    /// The name of its domain.
+    pub name: &'a str,
     /// Its split.
     pub split: Split,
     /// Its licence.
@@ -103,8 +105,8 @@ pub fn batches(shares: &[u64], streams: &Streams) -> Vec<DocumentBatch> {
     batches
 }
 
-/// The documents that share the world of each: `count` others of its split and licence, none of them large; none for a large
-/// one. Documents of different licences share no world, so that each row has one.
+/// The documents that share the world of each: the `count` others of its split and licence that rank first beside it, none of them large;
+/// none for a large one. Documents of different licences share no world, so that each row has one.
 #[must_use]
 pub fn partners(documents: &[DocumentSize<'_>], count: usize, streams: &Streams) -> Vec<Vec<usize>> {
     let mut pools: BTreeMap<(Split, &str), Vec<usize>> = BTreeMap::new();
@@ -114,17 +116,16 @@ pub fn partners(documents: &[DocumentSize<'_>], count: usize, streams: &Streams)
             pool.push(at);
         }
     }
-    for ((split, license), pool) in &mut pools {
-        pool.shuffle(&mut streams.stream(&format!("documents/partners/{license}"), *split as u64));
-    }
     let of = |(at, document): (usize, &DocumentSize<'_>)| {
         let pool = pools.get(&(document.split, document.license)).map_or(&[][..], Vec::as_slice);
         if document.operations > MAX_SHARING || pool.is_empty() {
             return Vec::new();
         }
-        let start = pool.iter().position(|other| *other == at).map_or(at, |own| own + 1);
-        let others = (0..pool.len()).map(|step| pool[(start + step) % pool.len()]);
-        others.filter(|other| *other != at).take(count).collect()
+        let key = streams.number(&format!("partners/{}", document.name), 0);
+        let mut others: Vec<usize> = pool.iter().copied().filter(|other| *other != at).collect();
+        others.sort_by_cached_key(|other| rank(key, documents[*other].name));
+        others.truncate(count);
+        others
     };
     documents.iter().enumerate().map(of).collect()
 }

@@ -7,14 +7,14 @@ use diorama_seeds::task::Ability;
 use super::batch::{BatchRequest, UNJOINED, make};
 use super::layout::{DocumentSize, batches, partners, shares};
 use super::prepared::PreparedWorld;
-use crate::worlds::recipe::Streams;
+use crate::draws::Streams;
 
 fn streams() -> Streams {
-    Streams::new(&Default::default(), 3)
+    Streams::new(3)
 }
 
 fn document(askable: u64) -> DocumentSize<'static> {
-    DocumentSize { split: Split::Train, license: "MIT", askable, operations: askable.max(1) }
+    DocumentSize { name: "", split: Split::Train, license: "MIT", askable, operations: askable.max(1) }
 }
 
 #[test]
@@ -53,20 +53,31 @@ fn batches_cover_the_shares_in_rounds() {
 #[test]
 fn partners_are_small_and_of_the_same_split() {
     let mut documents: Vec<DocumentSize> = (0..12).map(|_| document(5)).collect();
+    let names: Vec<String> = (0..13).map(|number| format!("document_{number}")).collect();
+    for (document, name) in documents.iter_mut().zip(&names) {
+        document.name = name;
+    }
     documents[3].operations = 150;
     documents[4].operations = 900;
     documents[7].license = "unstated";
     for test in &mut documents[8..] {
         test.split = Split::Test;
     }
-    let partners = partners(&documents, 2, &streams());
-    for (at, partners) in partners.iter().enumerate() {
+    let found = partners(&documents, 2, &streams());
+    for (at, partners) in found.iter().enumerate() {
         assert_eq!(partners.len(), if [4, 7].contains(&at) { 0 } else { 2 }, "{at}");
         for other in partners {
             assert!(*other != at && documents[*other].operations <= 80);
             assert_eq!(documents[*other].split, documents[at].split);
             assert_eq!(documents[*other].license, documents[at].license);
         }
+    }
+    // Another document only comes in: the partners of the others follow from their names.
+    documents.insert(0, DocumentSize { name: &names[12], ..document(5) });
+    let more = partners(&documents, 2, &streams());
+    for (before, after) in found.iter().zip(&more[1..]) {
+        let kept: Vec<usize> = after.iter().filter(|other| **other > 0).map(|other| other - 1).collect();
+        assert!(kept.iter().all(|other| before.contains(other)) && after.len() == before.len());
     }
 }
 

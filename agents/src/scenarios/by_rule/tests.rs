@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use diorama_seeds::doc::ScenarioDoc;
 
 use super::*;
+use crate::draws::WordingTurn;
 use crate::scenarios::Drawn;
 
 const HARBOUR: &str = include_str!("../tests/harbour.yaml");
@@ -61,7 +62,8 @@ fn scenarios_are_written_for_the_abilities_that_no_authored_one_exercises() {
     let authored = complete(template(&doc), &all, &Ability::ALL).unwrap();
     assert_eq!(authored.scenario_set.scenarios().len(), doc.scenarios.len());
     let written = complete(template(&bare()), &all, &Ability::ALL).unwrap();
-    let anywhere = Drawn { domain: None, place: 0.5, scenario: None };
+    let anywhere =
+        Drawn { domain: None, place: 0.5, scenario: None, opening: WordingTurn { key: 1, number: 0 } };
     for ability in Ability::ALL {
         assert!(written.scenario_set.draw(ability, anywhere).is_some(), "{ability:?}");
     }
