@@ -24,7 +24,7 @@ const INSIDE: [(&str, &[&str]); 17] = [
     ("diorama-import", &["diorama-engine"]),
     ("diorama-answers", &[]),
     ("diorama-grade", &["diorama-engine", "diorama-answers"]),
-    ("diorama-user", &["diorama-engine", "diorama-grade"]),
+    ("diorama-user", &["diorama-answers", "diorama-engine", "diorama-grade"]),
     ("diorama-sessions", &["diorama-engine", "diorama-grade", "diorama-user"]),
     ("diorama-simulator", &["diorama-engine", "diorama-grade", "diorama-sessions"]),
     ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-user"]),

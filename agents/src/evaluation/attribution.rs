@@ -58,7 +58,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     }
     let has = |class: ErrorClass| judged.grade.errors.iter().any(|error| error.class == class);
     let puzzled = steps.iter().any(|step| match step {
-        Step::Said { words, answer: Some(answer), .. } if tells_nothing(answer) => {
+        Step::Said { words, answer: Some(answer), .. } if tells_nothing(answer, &task.script) => {
             task.script.goals.iter().flat_map(|goal| &goal.withheld).any(|held| asks_for(words, &held.about))
         }
         _ => false,

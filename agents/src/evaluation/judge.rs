@@ -14,6 +14,7 @@ use diorama_grade::{Attempt, Grade, Prepared};
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::http::openapi::{document, reply_schema};
+use diorama_user::Scene;
 use diorama_user::conversation::{Conversation, Given};
 use serde_json::Value as Json;
 
@@ -211,7 +212,8 @@ impl LocalEnvironment<'_> {
     fn hear(&mut self, words: &str, given: Given, log: &[Arc<LogEntry>]) -> Result<Answer, EnvironmentError> {
         self.meter.take(&self.view, false)?;
         let script = &self.judge.task.script;
-        let exchange = self.conversation.hear(script, words, given, log, &self.judge.world.base);
+        let scene = Scene { log, base: &self.judge.world.base, clock: self.session.state().clock() };
+        let exchange = self.conversation.hear(script, words, given, scene);
         let answer = Answer { words: exchange.answer.clone(), over: exchange.progress.over };
         self.view.add_message(words, &answer);
         let ends = exchange.ends;

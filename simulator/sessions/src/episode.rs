@@ -18,6 +18,7 @@ use super::store::Event;
 use super::tasks::TaskSpec;
 use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Cause, Grade, Prepared, Progress, exclusion};
+use diorama_user::Scene;
 use diorama_user::conversation::Given;
 
 /// Calls after which progress is judged, at most.
@@ -124,7 +125,8 @@ impl Sessions {
             let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
             return Err(Problem::new(Kind::TooMany, detail).with("limit", MAX_EXCHANGES as u64));
         }
-        let exchange = live.said.hear(&task.script, said, given, log, &live.world.base);
+        let scene = Scene { log, base: &live.world.base, clock: live.session.state().clock() };
+        let exchange = live.said.hear(&task.script, said, given, scene);
         let done = exchange.progress.over;
         // Another goal has opened, which asks for other facts.
         let opened = exchange.ends && !done && live.finishes();

@@ -1,62 +1,23 @@
 //! The user's answer to an assistant: a function of the script, of what was said and shown so far, and of the assistant's words.
 
-use std::sync::Arc;
+use std::cell::LazyCell;
 
+use diorama_answers::Clock;
+use diorama_engine::{Body, Origin};
 use diorama_seeds::script::{Goal, ReplyFact, Script, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
-use serde::{Deserialize, Serialize};
 
-use super::message::Form;
-use super::{asks, message, reply};
-use diorama_engine::session::LogEntry;
-use diorama_engine::{Base, Body, Origin};
-
-/// How far a user has come in a script.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
-    /// The goal that is open.
-    pub goal: u32,
-    /// The withheld details that were told, by position.
-    pub revealed: Vec<u32>,
-    /// How many of its own lines were said.
-    pub lines: u32,
-    /// How many calls the episode had when the goal opened.
-    pub opened_at: usize,
-    /// How the goals before it ended.
-    pub ended: Vec<Outcome>,
-    /// True if the user has nothing more to say.
-    pub over: bool,
-}
-
-/// A message of the assistant, with the state of the episode.
-#[derive(Clone, Copy, Debug)]
-pub struct AssistantTurn<'a> {
-    /// The assistant's words.
-    pub message: &'a str,
-    /// The outcome of the goal that it ends with them; words alone end none.
-    pub outcome: Option<Outcome>,
-    /// The calls of the episode so far.
-    pub log: &'a [Arc<LogEntry>],
-    /// The world.
-    pub base: &'a Base,
-}
-
-/// The user's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The words; none when the conversation is over.
-    pub content: Option<String>,
-    /// Where the user stands now.
-    pub progress: Progress,
-    /// How the goal that was open ended, where this ended it.
-    pub ended: Option<Outcome>,
-}
+use super::compare::{Heard, Objection, compare};
+use super::progress::{Answer, AssistantTurn, Progress};
+use super::reply::joined;
+use super::turn::Turn;
+use super::wants::{Wants, is_consent};
+use super::{asks, reply};
 
 /// Returns the user's answer to an assistant's message.
 #[must_use]
 pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) -> Answer {
-    let stay = |content: String, progress: Progress| Answer { content: Some(content), progress, ended: None };
     let Some(goal) = script.goals.get(progress.goal as usize).filter(|_| !progress.over) else {
         let progress = Progress { over: true, ..progress.clone() };
         return Answer { content: None, progress, ended: None };
@@ -65,31 +26,55 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
     if let Some(outcome) = turn.outcome {
         return close(script, progress, turn, outcome);
     }
+    let (content, progress) = spoken(script, goal, progress, turn);
+    Answer { content: Some(content), progress, ended: None }
+}
+
+/// What the user says while a goal is open, and where they stand then.
+fn spoken(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
+    let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
+    let wants = LazyCell::new(|| Wants::of(script, goal, progress, &turn.scene));
     let said = said(script, goal, progress);
-    let sentences = message::read(turn.message);
-    let asked = asks::asked(&sentences, &goal.withheld, &progress.revealed, &said);
+    let message = Turn::read(turn.message, &clock);
+    let heard = match message.proposes() {
+        true => compare(&message, &wants, &goal.withheld, turn.scene.base),
+        false => Heard::default(),
+    };
+    let asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);
+    let is_new = |at: &usize| !progress.revealed.contains(&(*at as u32));
+    let detail = |at: &usize| goal.withheld.get(*at).map(|detail| &*detail.say);
     let worked = worked(progress, turn);
-    let line = goal.lines.get(progress.lines as usize).filter(|line| reply::suits(line, &sentences, worked));
+    let line = goal.lines.get(progress.lines as usize).filter(|line| reply::suits(line, &message, worked));
+    let denies = match &heard.objection {
+        Some(Objection::Values(_)) => true,
+        // A line that says something new answers what was not expected.
+        Some(Objection::Else) => line.is_none_or(|line| is_consent(line)),
+        Some(Objection::Doubt) | None => false,
+    };
+    if let Some(objection) = heard.objection.as_ref().filter(|_| denies) {
+        let (denial, told) = reply::denial(objection, goal, &wants);
+        let also: Vec<usize> = asked.iter().copied().filter(|at| is_new(at) && !told.contains(at)).collect();
+        let say: Vec<&str> = std::iter::once(&*denial).chain(also.iter().filter_map(detail)).collect();
+        return (joined(&say), revealed(progress, told.iter().chain(&also)));
+    }
     // Details that were told before yield to the lines that the user still has to say.
-    let is_new = asked.iter().any(|at| !progress.revealed.contains(&(*at as u32)));
-    if is_new || (!asked.is_empty() && line.is_none()) {
-        let say: Vec<&str> =
-            asked.iter().filter_map(|at| goal.withheld.get(*at)).map(|detail| &*detail.say).collect();
-        let mut next = progress.clone();
-        next.revealed.extend(asked.iter().map(|at| *at as u32));
-        next.revealed.sort_unstable();
-        next.revealed.dedup();
-        return stay(joined(&say), next);
+    if asked.iter().any(is_new) || (!asked.is_empty() && line.is_none()) {
+        let say: Vec<&str> = asked.iter().filter_map(detail).collect();
+        return (joined(&say), revealed(progress, asked.iter()));
     }
     if let Some(line) = line {
-        return stay(line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
+        return (line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
     }
-    if let Some(words) = reply::to_question(&sentences, &said) {
-        return stay(words, progress.clone());
-    }
-    let is_report = |form: Form| matches!(form, Form::Report | Form::Closing);
-    let thanks = worked && sentences.iter().any(|sentence| is_report(sentence.form));
-    stay((if thanks { reply::THANKS } else { reply::GO_ON }).to_owned(), progress.clone())
+    (reply::reply(&message, goal, &wants, &heard, worked), progress.clone())
+}
+
+/// Where the user stands once they have told some details.
+fn revealed<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Progress {
+    let mut next = progress.clone();
+    next.revealed.extend(told.map(|at| *at as u32));
+    next.revealed.sort_unstable();
+    next.revealed.dedup();
+    next
 }
 
 /// The user's messages so far that a question may be about: what opened the goals, the details told and the lines.
@@ -102,7 +87,7 @@ fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a 
 
 /// Returns true if a call of the assistant has succeeded since the goal opened.
 fn worked(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
-    turn.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
+    turn.scene.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
 
 /// The goal has ended; the next one whose condition holds opens.
@@ -117,7 +102,7 @@ fn close(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>, outcome
         goal,
         revealed: Vec::new(),
         lines: 0,
-        opened_at: turn.log.len(),
+        opened_at: turn.scene.log.len(),
         ended,
         over: opens.is_none(),
     };
@@ -132,8 +117,8 @@ fn holds(when: Option<&When>, ended: &[Outcome], turn: &AssistantTurn<'_>) -> bo
 
 /// Returns true if a reply of the log shows a fact: a value, a refusal or an empty result.
 fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
-    let world = turn.base.world();
-    let successes = || turn.log.iter().filter(|entry| entry.reply.is_success());
+    let world = turn.scene.base.world();
+    let successes = || turn.scene.log.iter().filter(|entry| entry.reply.is_success());
     let is_value =
         |value: &Value| fact.value.as_ref().is_none_or(|wanted| value.to_json(&world.zone) == *wanted);
     match &fact.place {
@@ -154,7 +139,7 @@ fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
                 })
         }),
         Evidence::Refused { api, status, .. } => {
-            turn.log.iter().any(|entry| entry.call.api == *api && entry.reply.status == *status)
+            turn.scene.log.iter().any(|entry| entry.call.api == *api && entry.reply.status == *status)
         }
         Evidence::Empty { api, .. } => successes().any(|entry| {
             let shows_record = |(_, origin): (&Value, &Origin)| matches!(origin, Origin::Field { .. });
@@ -166,22 +151,6 @@ fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
             of.iter().all(|place| shows(&ReplyFact { place: place.clone(), value: fact.value.clone() }, turn))
         }
     }
-}
-
-/// Several answers as one: each a sentence of its own.
-#[must_use]
-pub fn joined(say: &[&str]) -> String {
-    let mut text = String::new();
-    for part in say {
-        if !text.is_empty() {
-            if !text.ends_with(['.', '!', '?', ',']) {
-                text.push('.');
-            }
-            text.push(' ');
-        }
-        text.push_str(part);
-    }
-    text
 }
 
 #[cfg(test)]

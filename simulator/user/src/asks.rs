@@ -13,6 +13,8 @@ use super::message::words;
 use super::message::{Form, Sentence, Word};
 use super::phrases::SMALL_TALK;
 use super::topic::{AskedKinds, Topic};
+use super::turn::Turn;
+use super::vocabulary::{SECRETS, SIGNING_IN};
 
 static SMALL_TALK_TOPICS: LazyLock<Vec<Topic>> =
     LazyLock::new(|| SMALL_TALK.iter().map(|text| Topic::of(&words(text))).collect());
@@ -91,16 +93,14 @@ pub(super) struct Clause {
     is_bare: bool,
     /// True if it may ask for several things.
     joins: bool,
+    /// The details that it cannot be about: a secret that it does not ask for, the other end of what it asks for.
+    barred: Vec<bool>,
 }
 
 /// The details that a message asks for, by position. A question that could mean any detail asks for the first that was
 /// not told.
-pub(super) fn asked(
-    sentences: &[Sentence],
-    withheld: &[WithheldDetail],
-    revealed: &[u32],
-    said: &[&str],
-) -> Vec<usize> {
+pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], said: &[&str]) -> Vec<usize> {
+    let sentences = &turn.sentences;
     if withheld.is_empty() || !sentences.iter().any(|one| one.form.may_ask() || one.form == Form::Offer) {
         return Vec::new();
     }
@@ -110,8 +110,10 @@ pub(super) fn asked(
         let scores: Vec<f32> = clause.signs.iter().map(Signs::score).collect();
         // What was told already may be named in any statement.
         let is_new = |at: &usize| !revealed.contains(&(*at as u32));
-        let fits =
-            |at: &usize| scores[*at] > 0.0 && (is_new(at) || !clause.signs.iter().any(|signs| signs.is_hint));
+        let fits = |at: &usize| {
+            let is_hint = clause.signs.iter().any(|signs| signs.is_hint);
+            scores[*at] > 0.0 && !clause.barred[*at] && (is_new(at) || !is_hint)
+        };
         let best = (0..scores.len()).filter(fits).max_by(|one, other| {
             // Of equals, the one that was not told yet, and then the first.
             scores[*one].total_cmp(&scores[*other]).then(is_new(one).cmp(&is_new(other))).then(other.cmp(one))
@@ -120,11 +122,23 @@ pub(super) fn asked(
         asked.extend((0..scores.len()).filter(fits).filter(taken));
     }
     if asked.is_empty() && clauses.iter().any(|clause| clause.is_bare) {
-        asked.extend((0..withheld.len()).find(|at| !revealed.contains(&(*at as u32))));
+        asked.extend(next_choice(sentences, withheld, revealed));
     }
     asked.sort_unstable();
     asked.dedup();
     asked
+}
+
+/// The detail that answers a question without a noun: the one that the message speaks of, or the first that was not told.
+/// Nobody chooses by a secret or an address.
+fn next_choice(sentences: &[Sentence], withheld: &[WithheldDetail], revealed: &[u32]) -> Option<usize> {
+    let details = withheld.iter().map(Detail::of).enumerate();
+    let open: Vec<(usize, Detail)> = details
+        .filter(|(at, detail)| !revealed.contains(&(*at as u32)) && !detail.is_secret && !detail.is_address)
+        .collect();
+    let spoken: Vec<String> = sentences.iter().flat_map(|one| Topic::of(&one.words).stems).collect();
+    let is_spoken_of = |(_, detail): &&(usize, Detail)| detail.answer.meets(&spoken);
+    open.iter().find(is_spoken_of).or(open.first()).map(|(at, _)| *at)
 }
 
 /// The clauses of a message that ask, weighed against each detail.
@@ -178,9 +192,17 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &[String]) -> Opt
         }
     });
     let signs = signs.collect();
+    let asks_for_secret = words.iter().any(|word| word.is_one_of(&SECRETS) || word.is_one_of(&SIGNING_IN));
+    let barred = details
+        .iter()
+        .map(|detail| {
+            let is_kept = detail.is_secret && !asks_for_secret && !detail.shares_target(&topic);
+            is_kept || head.as_ref().is_some_and(|head| detail.is_converse(head))
+        })
+        .collect();
     let joins = words.iter().any(|word| word.text == "and");
     let is_bare = form != Form::Hint && head.is_none() && asks_barely(words, &topic);
-    Some(Clause { signs, is_bare, joins })
+    Some(Clause { signs, is_bare, joins, barred })
 }
 
 /// Returns true if a clause asks and names nothing that it asks for: `What should it be?`, `Which one shall I take?`

@@ -14,7 +14,8 @@ use diorama_seeds::value::Zone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::answer::{AssistantTurn, Progress, answer};
+use super::answer::answer;
+use super::progress::{AssistantTurn, Progress, Scene};
 use diorama_engine::Base;
 use diorama_engine::session::LogEntry;
 use diorama_grade::Ended;
@@ -103,15 +104,8 @@ impl Conversation {
     /// Returns the exchange that follows from a message of the assistant. The conversation stays as it is until the
     /// exchange is added.
     #[must_use]
-    pub fn hear(
-        &self,
-        script: &Script,
-        said: &str,
-        given: Given,
-        log: &[Arc<LogEntry>],
-        base: &Base,
-    ) -> Exchange {
-        let turn = AssistantTurn { message: said, outcome: given.outcome, log, base };
+    pub fn hear(&self, script: &Script, said: &str, given: Given, scene: Scene<'_>) -> Exchange {
+        let turn = AssistantTurn { message: said, outcome: given.outcome, scene };
         let answered = answer(script, &self.progress(), &turn);
         Exchange {
             said: said.to_owned(),
@@ -119,7 +113,7 @@ impl Conversation {
             answer: answered.content,
             ends: answered.ended.is_some(),
             progress: answered.progress,
-            calls: log.len(),
+            calls: scene.log.len(),
         }
     }
 

@@ -5,6 +5,7 @@ use diorama_seeds::script::WithheldDetail;
 use super::message::{self, Form, Word};
 use super::phrases::PREPOSITIONS;
 use super::topic::{AskedKinds, Kinds, Topic};
+use super::vocabulary::{CONVERSES, SECRETS};
 
 /// Words of a text that can be a name; longer ones are descriptions.
 const MAX_NAME_WORDS: usize = 4;
@@ -24,6 +25,10 @@ pub(super) struct Detail {
     pub(super) answer: Topic,
     /// The kinds of answer that the user's words hold.
     pub(super) answer_kinds: Kinds,
+    /// It proves who the user is.
+    pub(super) is_secret: bool,
+    /// Its answer is an address or a long number.
+    pub(super) is_address: bool,
 }
 
 impl Detail {
@@ -37,11 +42,15 @@ impl Detail {
             asked: Kinds::default(),
             answer_kinds: Kinds::of_answer(&answer),
             answer: Topic::of(&answer),
+            is_secret: false,
+            is_address: withheld.say.split_whitespace().any(is_address),
         };
         let texts = std::iter::once(&withheld.about).chain(&withheld.words).chain(&withheld.questions);
         for text in texts {
             detail.add(text);
         }
+        let names = detail.names.iter().chain(&detail.targets).flat_map(|name| &name.stems);
+        detail.is_secret = names.into_iter().any(|stem| SECRETS.contains(&&**stem));
         detail
     }
 
@@ -86,6 +95,17 @@ impl Detail {
         self.names.iter().any(|name| name.is_within(&topic.stems))
     }
 
+    /// Returns true if what is asked for is the other end of this detail: its sender, not its recipient.
+    pub(super) fn is_converse(&self, head: &Topic) -> bool {
+        let has = |topics: &[Topic], word: &str| {
+            topics.iter().any(|topic| topic.stems.iter().any(|stem| stem == word))
+        };
+        let asked = std::slice::from_ref(head);
+        let is_other =
+            |one: &str, other: &str| has(asked, one) && has(&self.targets, other) && !has(&self.targets, one);
+        CONVERSES.iter().any(|(one, other)| is_other(one, other) || is_other(other, one))
+    }
+
     /// Returns true if a topic shares a word with its names or with what its questions ask for.
     pub(super) fn shares_target(&self, topic: &Topic) -> bool {
         self.targets.iter().any(|target| target.meets(&topic.stems))
@@ -100,6 +120,11 @@ fn subject(words: &[Word]) -> &[Word] {
     let ends = |word: &Word| word.is_one_of(&PREPOSITIONS) && word.text != "of";
     let end = words.iter().position(ends).unwrap_or(words.len());
     words.get(..end).unwrap_or_default()
+}
+
+/// Returns true if a word is an e-mail address, or has five digits.
+fn is_address(word: &str) -> bool {
+    word.contains('@') || word.chars().filter(char::is_ascii_digit).count() >= 5
 }
 
 fn push(topics: &mut Vec<Topic>, topic: Topic) {

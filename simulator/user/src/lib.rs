@@ -5,15 +5,25 @@
 
 mod answer;
 mod asks;
+mod choices;
+mod compare;
 pub mod conversation;
 mod detail;
+mod mentions;
 mod message;
 mod phrases;
+mod progress;
+mod recall;
 mod reply;
+mod ties;
 mod topic;
+mod turn;
+mod vocabulary;
+mod wants;
 
-pub use self::answer::{Answer, AssistantTurn, Progress, answer, joined};
-pub use self::reply::tells_nothing;
+pub use self::answer::answer;
+pub use self::progress::{Answer, AssistantTurn, Progress, Scene};
+pub use self::reply::{joined, tells_nothing};
 
 #[cfg(test)]
 #[path = "../../engine/src/tests/shared.rs"]

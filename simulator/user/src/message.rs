@@ -57,6 +57,8 @@ pub(super) struct Word {
 #[derive(Clone, Debug)]
 pub(super) struct Sentence {
     pub(super) form: Form,
+    /// As it is written.
+    pub(super) text: String,
     pub(super) words: Vec<Word>,
     /// Its clauses as ranges of words; more than one ends with the whole sentence.
     pub(super) clauses: Vec<Range<usize>>,
@@ -95,7 +97,8 @@ pub(super) fn read(message: &str) -> Vec<Sentence> {
             list_asks = part.opens_list && matches!(form, Form::Question | Form::Request | Form::Polite);
         }
         let clauses = if form.may_ask() { clauses(&words) } else { Vec::new() };
-        found.push(Sentence { form, clauses, is_marked: part.is_marked, words });
+        let text = part.text.trim().to_owned();
+        found.push(Sentence { form, text, clauses, is_marked: part.is_marked, words });
     }
     found
 }

@@ -1,55 +1,131 @@
-//! Answers to what no withheld detail answers: consent to an offer, what was said before, or not knowing.
-//!
-//! It must not see the withheld details.
+//! The user's words where no withheld detail answers: consent, a denial with the right value, thanks, or what was said before.
 
-use super::message::{self, Form, Sentence, Word};
+use diorama_seeds::script::{Goal, Script};
+
+use super::compare::Objection;
+use super::message::{self, Form, Sentence};
 use super::phrases::CONSENTS;
-use super::topic::Topic;
+use super::recall::recalled;
+use super::turn::{Kind, Turn};
+use super::wants::{Right, Wants};
 
-/// To a statement that asks nothing.
-pub(super) const GO_ON: &str = "Please go ahead.";
-/// To a report of what was done.
-pub(super) const THANKS: &str = "Thank you.";
+/// To an announcement.
+const GO_ON: &str = "Please go ahead.";
+/// To a report of what was done or is so.
+const THANKS: &str = "Thank you.";
 const CONSENT: &str = "Yes, please.";
 const CONFIRMATION: &str = "Yes, that's right.";
-const REFUSAL: &str = "No, thank you.";
+/// To what cannot be done.
+const ACCEPTANCE: &str = "All right.";
 const UNKNOWN: &str = "I'm sorry, I don't know.";
-/// Before what was said already.
-const REPEATED: &str = "As I said: ";
 
-/// From this cosine on, a question is about what a sentence of the user says.
-const MIN_NEARNESS: f32 = 0.4;
+/// Openings up to so many words are repeated whole.
+const MAX_REPEATED_WORDS: usize = 30;
+/// Words of a value that can follow `No,`.
+const MAX_VALUE_WORDS: usize = 5;
 
-/// Returns true if an answer tells nothing new: the user did not understand the question, or has no answer to it.
+/// Returns true if an answer tells nothing new: the user had no answer, or said it before.
 #[must_use]
-pub fn tells_nothing(answer: &str) -> bool {
-    answer == UNKNOWN || answer.starts_with(REPEATED)
+pub fn tells_nothing(answer: &str, script: &Script) -> bool {
+    answer == UNKNOWN || script.goals.iter().any(|goal| goal.user.contains(answer))
 }
 
-/// The answer to the questions of a message; nothing where it asks none.
-pub(super) fn to_question(sentences: &[Sentence], said: &[&str]) -> Option<String> {
-    let last = |wanted: &dyn Fn(&Sentence) -> bool| sentences.iter().rev().find(|one| wanted(one));
-    // Consent is given to an offer, and to nothing else.
-    if last(&|one| one.form == Form::Offer || (one.form.asks() && one.asks_leave())).is_some() {
-        return Some(CONSENT.to_owned());
+/// A denial with what the user wants, and the details that it tells, by position.
+pub(super) fn denial(objection: &Objection, goal: &Goal, wants: &Wants) -> (String, Vec<usize>) {
+    let Objection::Values(rights) = objection else {
+        return (format!("No, just this: {}", plain_want(goal, wants)), Vec::new());
+    };
+    let mut values: Vec<&str> = Vec::new();
+    let mut sentences: Vec<&str> = Vec::new();
+    let mut told: Vec<usize> = Vec::new();
+    for right in rights {
+        match right {
+            Right::Words(words) => values.push(words),
+            Right::Detail(at) => {
+                let say = goal.withheld.get(*at).map_or("", |detail| &*detail.say);
+                told.push(*at);
+                if say.split_whitespace().count() <= MAX_VALUE_WORDS && !say.contains(". ") {
+                    values.push(say.trim_end_matches('.'));
+                } else {
+                    sentences.push(say);
+                }
+            }
+        }
     }
-    if last(&|one| one.form == Form::Extra).is_some() {
-        return Some(REFUSAL.to_owned());
+    let mut words = if values.is_empty() { "No.".to_owned() } else { format!("No, {}.", values.join(", ")) };
+    for sentence in sentences {
+        words.push(' ');
+        words.push_str(sentence);
     }
-    let question = last(&|one| one.form.asks() && (one.form != Form::Polite || one.is_marked))?;
-    if matches!(question.form, Form::Check | Form::Fragment)
-        && let Some(confirms) = confirms(question, said)
-        && confirms
-    {
-        return Some(CONFIRMATION.to_owned());
+    (words, told)
+}
+
+/// What the user wants, as they said it.
+pub(super) fn plain_want(goal: &Goal, wants: &Wants) -> String {
+    let changed = wants.sources.iter().find(|source| source.place == super::wants::Place::Said);
+    let short = goal.user.split_whitespace().count() <= MAX_REPEATED_WORDS;
+    let sentences = message::read(&goal.user);
+    let asks = |sentence: &&Sentence| {
+        !matches!(sentence.form, Form::Statement | Form::Report | Form::Hint | Form::Closing)
+    };
+    let requests: Vec<&str> = sentences.iter().filter(asks).map(|sentence| &*sentence.text).collect();
+    let mut want =
+        if short || requests.is_empty() { goal.user.trim().to_owned() } else { requests.join(" ") };
+    if let Some(changed) = changed {
+        want = joined(&[&want, &changed.reading.source]);
     }
-    Some(repeated(question, said).unwrap_or_else(|| UNKNOWN.to_owned()))
+    want
+}
+
+/// The answer to a message that nothing else answers; `worked` after a call that succeeded.
+pub(super) fn reply(
+    turn: &Turn,
+    goal: &Goal,
+    wants: &Wants,
+    heard: &super::compare::Heard,
+    worked: bool,
+) -> String {
+    if heard.objection.is_some() {
+        return plain_want(goal, wants);
+    }
+    let asks = |form: Form| !matches!(form, Form::Polite);
+    let question = turn.parts().rev().find(|(sentence, act)| {
+        matches!(act.kind, Kind::Asks | Kind::Confirms) && (asks(sentence.form) || sentence.is_marked)
+    });
+    if turn.has(Kind::Offers) && !question.is_some_and(|(_, act)| act.kind == Kind::Asks) {
+        return CONSENT.to_owned();
+    }
+    if let Some((sentence, act)) = question {
+        if act.kind == Kind::Confirms {
+            if heard.agrees {
+                return CONFIRMATION.to_owned();
+            }
+            if sentence.asks_leave() {
+                return CONSENT.to_owned();
+            }
+        }
+        if turn.has(Kind::Offers) {
+            return recalled(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());
+        }
+        return recalled(sentence, act, wants).unwrap_or_else(|| UNKNOWN.to_owned());
+    }
+    let reports = turn.has(Kind::Reports);
+    if turn.has(Kind::Closes) && !reports && !worked {
+        return plain_want(goal, wants);
+    }
+    if turn.has(Kind::Announces) {
+        return GO_ON.to_owned();
+    }
+    if turn.has(Kind::Declines) {
+        return ACCEPTANCE.to_owned();
+    }
+    (if reports || turn.has(Kind::Closes) { THANKS } else { GO_ON }).to_owned()
 }
 
 /// Returns true if a line of the user's own suits a message: after something was done or found, or where the assistant
 /// asks what the line may answer. A consent suits only what can be answered by yes.
-pub(super) fn suits(line: &str, sentences: &[Sentence], worked: bool) -> bool {
-    let any = |wanted: &dyn Fn(Form) -> bool| sentences.iter().any(|one| wanted(one.form));
+pub(super) fn suits(line: &str, turn: &Turn, worked: bool) -> bool {
+    let any = |wanted: &dyn Fn(Form) -> bool| turn.sentences.iter().any(|one| wanted(one.form));
     let consents = message::words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
     let offers = any(&|form| matches!(form, Form::Offer | Form::Extra | Form::Check | Form::Fragment));
     let asks = any(&|form| matches!(form, Form::Question | Form::Request));
@@ -57,33 +133,18 @@ pub(super) fn suits(line: &str, sentences: &[Sentence], worked: bool) -> bool {
     offers || if consents { worked && !asks && !reports } else { worked || asks }
 }
 
-/// Returns true if the user's words have all numbers and names that a question has; nothing where it has none.
-fn confirms(question: &Sentence, said: &[&str]) -> Option<bool> {
-    let words = || question.words.iter().enumerate();
-    let is_value = |(at, word): &(usize, &Word)| {
-        word.text.chars().any(|character| character.is_ascii_digit()) || (word.capital && *at > 0)
-    };
-    let said: Vec<Word> = said.iter().flat_map(|text| message::words(text)).collect();
-    words()
-        .any(|one| is_value(&one))
-        .then(|| words().filter(is_value).all(|(_, word)| said.iter().any(|known| known.text == word.text)))
-}
-
-/// The sentence of the user that a question is about: the nearest of those that are near, name what it asks for, or
-/// share half of its words.
-fn repeated(question: &Sentence, said: &[&str]) -> Option<String> {
-    let topic = Topic::of(&question.words);
-    let head = Topic::of_head(&question.words);
-    let sentences = said.iter().flat_map(|text| text.split_inclusive(['.', '!', '?', '\n']));
-    let is_about = |known: &Topic| {
-        let shared = topic.stems.iter().filter(|stem| known.stems.contains(stem)).count();
-        topic.nearness(known) >= MIN_NEARNESS
-            || head.as_ref().is_some_and(|head| head.is_within(&known.stems))
-            || (shared > 0 && 2 * shared >= topic.stems.len())
-    };
-    let (nearest, _) = sentences
-        .map(|text| (text.trim(), Topic::of(&message::words(text))))
-        .filter(|(_, known)| is_about(known))
-        .max_by(|(_, one), (_, other)| topic.nearness(one).total_cmp(&topic.nearness(other)))?;
-    Some(format!("{REPEATED}{nearest}"))
+/// Several answers as one: each a sentence of its own.
+#[must_use]
+pub fn joined(say: &[&str]) -> String {
+    let mut text = String::new();
+    for part in say {
+        if !text.is_empty() {
+            if !text.ends_with(['.', '!', '?', ',']) {
+                text.push('.');
+            }
+            text.push(' ');
+        }
+        text.push_str(part);
+    }
+    text
 }

@@ -5,6 +5,7 @@ use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
 use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
 use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall};
+use diorama_user::Scene;
 use diorama_user::conversation::{Conversation, Given};
 
 use super::argument::folded;
@@ -214,7 +215,9 @@ fn replay(
                 Given::default()
             };
             let log = seen.entries.get(..calls).unwrap_or(&seen.entries);
-            let exchange = conversation.hear(script, said, given, log, seen.context.base);
+            let clock = log.last().map_or(seen.now, |entry| entry.clock);
+            let scene = Scene { log, base: seen.context.base, clock };
+            let exchange = conversation.hear(script, said, given, scene);
             let expected =
                 if last { candidate.goals.get(number + 1).map(|next| &*next.user) } else { answered };
             match (exchange.answer.as_deref(), expected) {

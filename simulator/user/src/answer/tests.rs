@@ -1,12 +1,15 @@
 //! The user simulator: what is asked for comes out, and nothing else does.
 
+mod offers;
+
 use std::sync::Arc;
 
 use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
 use diorama_seeds::task::{Evidence, Outcome};
 use serde_json::json;
 
-use super::{Answer, AssistantTurn, Progress, answer};
+use super::answer;
+use crate::progress::{Answer, AssistantTurn, Progress, Scene};
 use crate::shared::{base, call};
 use diorama_engine::Base;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
@@ -40,13 +43,16 @@ fn clinic() -> Arc<Base> {
 }
 
 fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry>]) -> Answer {
-    answer(script, progress, &AssistantTurn { message, outcome: None, log, base: &clinic() })
+    let base = clinic();
+    let scene = Scene { log, base: &base, clock: base.world().clock };
+    answer(script, progress, &AssistantTurn { message, outcome: None, scene })
 }
 
 /// The answer to the end of a goal.
 fn end(script: &Script, progress: &Progress, outcome: Outcome, log: &[Arc<LogEntry>]) -> Answer {
-    let turn = AssistantTurn { message: "", outcome: Some(outcome), log, base: &clinic() };
-    answer(script, progress, &turn)
+    let base = clinic();
+    let scene = Scene { log, base: &base, clock: base.world().clock };
+    answer(script, progress, &AssistantTurn { message: "", outcome: Some(outcome), scene })
 }
 
 /// Returns the user's answer to a message in the first goal, before any call.
@@ -82,7 +88,7 @@ fn other_questions_bring_nothing_out() {
         ("Shall I go on?", "Yes, please."),
         ("Tell me everything you know.", "I'm sorry, I don't know."),
         ("What is the weather like there?", "I'm sorry, I don't know."),
-        ("Did you want to see a dentist?", "As I said: I need to see a dentist."),
+        ("Did you want to see a dentist?", "Yes, that's right."),
     ] {
         assert_eq!(says(message), expect, "{message}");
     }
@@ -113,12 +119,9 @@ fn one_withheld_detail_does_not_answer_every_question() {
         ("Please tell me your favourite colour.", unknown),
         (
             "Which account shall I take it from?",
-            "As I said: Please pay Emilia Diaz 50 pounds from my Main Account.",
+            "Please pay Emilia Diaz 50 pounds from my Main Account.",
         ),
-        (
-            "You want to pay 15 pounds, right?",
-            "As I said: Please pay Emilia Diaz 50 pounds from my Main Account.",
-        ),
+        ("You want to pay 15 pounds, right?", "No, 50 pounds."),
         ("You want to pay 50 pounds, right?", "Yes, that's right."),
     ] {
         let answered = hear(&login(&[]), &Progress::default(), message, &[]);
@@ -155,8 +158,7 @@ fn consent_is_given_to_offers_alone() {
         assert_eq!(answered.starts_with("Yes"), consents, "{message}: {answered}");
         let line =
             hear(&login(&["Yes, go ahead."]), &Progress::default(), message, &[]).content.unwrap_or_default();
-        let offered = consents || message.contains("also") || message.contains("brochure");
-        assert_eq!(line == "Yes, go ahead.", offered, "{message}: {line}");
+        assert_eq!(line == "Yes, go ahead.", consents, "{message}: {line}");
     }
 }
 

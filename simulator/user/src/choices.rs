@@ -1,0 +1,136 @@
+//! Choices that exclude each other, and the one that the user made: from the vocabulary, from the parameters of the world's
+//! APIs, and from the questions by which a withheld detail is asked for.
+
+use diorama_engine::Base;
+use diorama_seeds::english::{fold, stem};
+use diorama_seeds::model::Method;
+use diorama_seeds::schema::Type;
+use diorama_seeds::script::WithheldDetail;
+
+use super::mentions::Reading;
+use super::vocabulary::{CONTRASTS, action, is_common};
+use super::wants::{Place, Right, Source, Wants};
+
+/// Words by which an option is known; what follows describes it.
+const MAX_OPTION_WORDS: usize = 3;
+
+/// The choice of the user that an offer departs from: `debit card` where it says `credit card`.
+pub(super) fn other_choice(
+    offer: &Reading,
+    wants: &Wants,
+    withheld: &[WithheldDetail],
+    base: &Base,
+) -> Option<Right> {
+    let of_words = CONTRASTS.iter().map(|words| words.iter().map(|word| stems(word)).collect::<Vec<_>>());
+    let of_world = base.world().apis.iter().filter(|api| api.method != Method::Get).flat_map(|api| {
+        api.parameters.iter().filter_map(|parameter| match &parameter.schema.kind {
+            Type::Enum(values) => Some(values.iter().map(|value| stems(&value.replace('_', " "))).collect()),
+            _ => None,
+        })
+    });
+    let of_set = of_words.chain(of_world).find_map(|set: Vec<Vec<String>>| other_of_set(&set, offer, wants));
+    of_set.or_else(|| {
+        let departs = |detail: &&WithheldDetail| departs_from(offer, detail, wants);
+        let at = withheld.iter().position(|detail| departs(&detail))?;
+        Some(Right::Detail(at))
+    })
+}
+
+fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<Right> {
+    let has = |reading: &Reading, words: &[String]| {
+        let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+        words.iter().any(|word| !is_common(word) || words.len() == 1) && reading.has_words(&words)
+    };
+    let offered: Vec<&Vec<String>> = set.iter().filter(|words| has(offer, words)).collect();
+    if offered.is_empty() {
+        return None;
+    }
+    let chosen_in =
+        |source: &Source| set.iter().filter(|words| has(&source.reading, words)).collect::<Vec<_>>();
+    // What was said last counts first; what comes next may change it.
+    let next = wants.sources.iter().filter(|source| source.place == Place::Next);
+    if next.flat_map(chosen_in).any(|words| offered.contains(&words)) {
+        return None;
+    }
+    for place in [Place::Said, Place::Goal] {
+        let of_place = wants.sources.iter().filter(|source| source.place == place);
+        let chosen: Vec<(&Source, &Vec<String>)> = of_place
+            .flat_map(|source| chosen_in(source).into_iter().map(move |words| (source, words)))
+            .collect();
+        if chosen.iter().any(|(_, words)| offered.contains(words)) {
+            return None;
+        }
+        if let Some((source, words)) = chosen.first() {
+            return Some(
+                source.detail.map_or_else(|| Right::Words(written(&source.reading, words)), Right::Detail),
+            );
+        }
+    }
+    None
+}
+
+/// The words of some stems as a text has them.
+fn written(reading: &Reading, words: &[String]) -> String {
+    let at = reading
+        .tokens
+        .windows(words.len().max(1))
+        .find(|here| here.iter().zip(words).all(|(token, word)| token.stem == *word));
+    let span = at.and_then(|here| Some(here.first()?.span.start..here.last()?.span.end));
+    span.and_then(|span| reading.source.get(span)).unwrap_or_default().to_owned()
+}
+
+/// Returns true if an offer names an option that the questions for a detail list, and the user chose another of them.
+fn departs_from(offer: &Reading, detail: &WithheldDetail, wants: &Wants) -> bool {
+    let say: Vec<String> = detail
+        .say
+        .split(|character: char| !character.is_alphanumeric())
+        .map(|word| stem(&fold(word)))
+        .collect();
+    detail.words.iter().chain(&detail.questions).any(|text| {
+        let options = options(text);
+        let overlap = |option: &&Vec<String>| option.iter().filter(|word| say.contains(word)).count();
+        let Some(chosen) = options.iter().max_by_key(overlap).filter(|option| overlap(option) > 0) else {
+            return false;
+        };
+        let is_other = |word: &String| {
+            !chosen.contains(word)
+                && !say.contains(word)
+                && !wants.sources.iter().any(|source| source.reading.has(word))
+                && offer.has(word)
+        };
+        let keeps = chosen
+            .iter()
+            .any(|word| offer.has(word) && options.iter().filter(|other| other.contains(word)).count() == 1);
+        !keeps && options.iter().filter(|option| *option != chosen).flatten().any(|word| is_other(word))
+    })
+}
+
+/// The options that a text lists, each by its first words: `saver: cheapest; flexible: free changes`.
+fn options(text: &str) -> Vec<Vec<String>> {
+    let described = text.contains(';');
+    let parts = text.split([';', ',', '?', '.', '(']).flat_map(|part| part.split(" or "));
+    let options = parts.filter_map(|part| {
+        let part = match part.split_once(':') {
+            Some((head, _)) if described => head,
+            Some((_, rest)) => rest,
+            None => part,
+        };
+        let words = part
+            .split(|character: char| !character.is_alphanumeric())
+            .map(fold)
+            .filter(|word| !word.is_empty());
+        let words: Vec<String> = words
+            .filter(|word| !is_common(word))
+            .take(MAX_OPTION_WORDS)
+            .map(|word| stem(&word))
+            .filter(|word| action(word).is_none() && word.starts_with(char::is_alphabetic))
+            .collect();
+        (!words.is_empty()).then_some(words)
+    });
+    let options: Vec<Vec<String>> = options.collect();
+    if options.len() < 2 { Vec::new() } else { options }
+}
+
+fn stems(words: &str) -> Vec<String> {
+    words.split_whitespace().map(|word| stem(&fold(word))).collect()
+}

@@ -1,0 +1,366 @@
+//! What an assistant offers, compared with what the user wants: by values, choices, number and action, and by what it is about.
+//!
+//! It must not know how the user words an answer.
+
+use diorama_engine::Base;
+use diorama_seeds::english::{singular, stem};
+use diorama_seeds::script::WithheldDetail;
+
+use super::choices::other_choice;
+use super::mentions::{Reading, Token, Value};
+use super::message::{Form, Sentence};
+use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
+use super::topic::Topic;
+use super::turn::{Act, Kind, Turn};
+use super::vocabulary::{
+    ALL, Action, DETERMINERS, GENERIC, LOOKS, Link, ONLY, PURCHASES, TAKES_AWAY, action, is_common, is_one_of,
+};
+use super::wants::{Fit, Place, Right, Source, Wants};
+
+/// From this cosine on, an offer is about what the user wants.
+const MIN_NEARNESS: f32 = 0.35;
+
+/// Why the user does not agree to an offer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Objection {
+    /// It has other values than the user wants.
+    Values(Vec<Right>),
+    /// It does something else, or more than the user wants.
+    Else,
+    /// What it says before may be something else.
+    Doubt,
+}
+
+/// What an assistant's message offers, as the user hears it.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// The first objection, the weightiest first.
+    pub(super) objection: Option<Objection>,
+    /// It offers or has confirmed something that the user wants.
+    pub(super) agrees: bool,
+}
+
+/// Compares the offers of a message with what the user wants.
+pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], base: &Base) -> Heard {
+    let mut heard = Heard::default();
+    let mut objections: Vec<Objection> = Vec::new();
+    for (at, (sentence, act)) in turn.parts().enumerate() {
+        let proposes = act.kind == Kind::Announces && !actions(&act.reading).is_empty();
+        if !matches!(act.kind, Kind::Offers | Kind::Confirms) && !proposes {
+            continue;
+        }
+        let mut rights: Vec<Right> = Vec::new();
+        let mut is_same = false;
+        for mention in
+            act.reading.mentions.iter().filter(|mention| !mention.is_denied && mention.link != Link::Aside)
+        {
+            match wants.fit(mention, &act.reading) {
+                Fit::Same => is_same = true,
+                Fit::New => {}
+                Fit::Other(right) if rights.contains(&right) => {}
+                Fit::Other(right) => rights.push(right),
+            }
+        }
+        rights.extend(other_choice(&act.reading, wants, withheld, base));
+        rights.extend(wants.crossed(&act.reading));
+        rights.dedup();
+        if rights.is_empty() {
+            rights.extend(wants.other_shown(&act.reading));
+        }
+        if !rights.is_empty() {
+            objections.push(Objection::Values(rights));
+            continue;
+        }
+        if asks_for_all(&act.reading, wants)
+            || asks_for_part(&act.reading, wants)
+            || does_otherwise(act, wants)
+        {
+            objections.push(Objection::Else);
+            continue;
+        }
+        if act.kind == Kind::Confirms {
+            heard.agrees |= is_same || is_known(act, wants);
+            continue;
+        }
+        if does_unasked(act, wants) {
+            objections.push(Objection::Doubt);
+            continue;
+        }
+        if is_elsewhere(sentence, act, wants, is_same) {
+            objections.push(Objection::Else);
+            continue;
+        }
+        // `Friday at eight, for twelve. Shall I?` offers what stands before.
+        if act.reading.mentions.is_empty() && is_doubtful(&turn.acts[..at], wants) {
+            objections.push(Objection::Doubt);
+            continue;
+        }
+        heard.agrees = true;
+    }
+    objections.sort_by_key(|objection| match objection {
+        Objection::Values(_) => 0,
+        Objection::Else => 1,
+        Objection::Doubt => 2,
+    });
+    heard.objection = objections.into_iter().next();
+    heard
+}
+
+/// Returns true if each word that tells something is the user's: `Did you want to see a dentist?`
+fn is_known(act: &Act, wants: &Wants) -> bool {
+    let content = content(act);
+    !content.is_empty() && content.iter().all(|stem| wants.knows(stem))
+}
+
+/// Returns true if the statements before an offer have another value than the user wants.
+fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
+    let statements =
+        before.iter().filter(|act| matches!(act.kind, Kind::Reports | Kind::Announces | Kind::Remarks));
+    statements.into_iter().any(|act| {
+        let mentions = act.reading.mentions.iter().filter(|mention| !mention.is_denied);
+        let fits: Vec<Fit> = mentions
+            .filter(|mention| match &mention.value {
+                Value::Day(_) | Value::Time(_) => true,
+                Value::Number { unit, .. } => unit.is_some() || !mention.nouns.is_empty(),
+                Value::Money(_) | Value::Code(_) | Value::Name(_) => false,
+            })
+            .map(|mention| wants.fit(mention, &act.reading))
+            .collect();
+        // A statement with a right value is about the right thing.
+        fits.iter().any(|fit| matches!(fit, Fit::Other(_))) && !fits.contains(&Fit::Same)
+    })
+}
+
+/// Returns true if an offer is for all of something of which the user wants one.
+fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
+    let Some(noun) = universal(offer) else { return false };
+    let is_many = |source: &Source| {
+        let tokens = &source.reading.tokens;
+        let counts = source.reading.mentions.iter().any(|mention| {
+            matches!(&mention.value, Value::Number { value, unit: None, .. } if *value >= 2.0)
+                && !mention.nouns.is_empty()
+                && !mention.nouns.contains(&stem("people"))
+        });
+        let any = tokens.iter().any(|token| {
+            ALL.contains(&&*token.text)
+                || matches!(&*token.text, "those" | "these" | "them" | "two" | "three" | "any" | "lot")
+        });
+        let plural = tokens.iter().enumerate().any(|(at, token)| {
+            let is_plural =
+                token.text.len() > 3 && singular(&token.text) != token.text && !is_common(&token.text);
+            let is_led = (1..=3).any(|back| {
+                at.checked_sub(back).is_some_and(|before| {
+                    matches!(&*tokens[before].text, "my" | "our" | "the" | "his" | "her" | "their" | "for")
+                })
+            });
+            is_plural && noun.as_ref().map_or(is_led, |noun| token.stem == *noun)
+        });
+        counts || any || plural
+    };
+    let own = |source: &&Source| matches!(source.place, Place::Said | Place::Goal | Place::Next);
+    let mut own_sources =
+        wants.sources.iter().filter(own).filter(|source| source.detail.is_none()).peekable();
+    let elliptic = own_sources.peek().is_none();
+    !elliptic
+        && !own_sources.any(is_many)
+        && !wants
+            .sources
+            .iter()
+            .filter(|source| source.place == Place::Earlier || source.detail.is_some())
+            .any(|source| source.detail.is_some() && is_many(source))
+}
+
+/// `all of them`, `both orders`, `every policy`: the noun that follows, if one does; nothing without such a word.
+fn universal(offer: &Reading) -> Option<Option<String>> {
+    let tokens = &offer.tokens;
+    let word = |at: usize| tokens.get(at).map_or("", |token| &*token.text);
+    let at = (0..tokens.len()).find(|at| {
+        let before = at.checked_sub(1).map_or("", word);
+        let next = word(at + 1);
+        match word(*at) {
+            "all" => {
+                !matches!(before, "at" | "in" | "after" | "above" | "for" | "that" | "s")
+                    && !matches!(
+                        next,
+                        "right" | "set" | "good" | "details" | "the" | "correct" | "ok" | "okay" | "day"
+                    )
+                    || (next == "the" && singular(word(at + 2)) != word(at + 2))
+            }
+            "both" | "everyone" | "everybody" | "entire" => true,
+            "every" => !matches!(next, "day" | "week" | "month" | "year" | "time"),
+            "each" => next == "of",
+            _ => false,
+        }
+    })?;
+    let noun = tokens[at + 1..].iter().take(4).find(|token| {
+        !is_common(&token.text) && !DETERMINERS.contains(&&*token.text) && singular(&token.text) != token.text
+    });
+    Some(noun.map(|noun| noun.stem.clone()))
+}
+
+/// Returns true if an offer is for only one of something of which the user wants all.
+fn asks_for_part(offer: &Reading, wants: &Wants) -> bool {
+    let limits = offer.tokens.windows(2).any(|pair| {
+        ONLY.contains(&&*pair[0].text)
+            && (matches!(&*pair[1].text, "the" | "one" | "that" | "this" | "your" | "from" | "for" | "on")
+                || offer.mentions.iter().any(|mention| mention.span.start == pair[1].span.start))
+    });
+    let has_all = |source: &Source| source.reading.tokens.iter().any(|token| ALL.contains(&&*token.text));
+    limits && wants.current().any(has_all)
+}
+
+/// Returns true if an offer changes something in another way than the user wants.
+fn does_otherwise(act: &Act, wants: &Wants) -> bool {
+    let offered: Vec<Action> = actions(&act.reading).into_iter().filter(|one| *one != Action::Read).collect();
+    if offered.is_empty() {
+        return false;
+    }
+    let mut wanted: Vec<Action> = Vec::new();
+    let own = wants.sources.iter().filter(|source| source.place != Place::Earlier);
+    for source in own {
+        wanted.extend(actions(&source.reading));
+        if takes_away(&source.reading) {
+            wanted.push(Action::Remove);
+        }
+    }
+    wanted.retain(|one| *one != Action::Read);
+    let has = |one: Action| wanted.contains(&one);
+    if wanted.is_empty() {
+        return has_only_questions(wants) || offered.contains(&Action::Remove);
+    }
+    let buys = || {
+        let mut tokens = wants.current().flat_map(|source| &source.reading.tokens);
+        tokens.any(|token| is_one_of(&token.stem, &PURCHASES))
+    };
+    !offered.iter().any(|one| match one {
+        Action::Remove => has(Action::Remove),
+        Action::Add => has(Action::Add) || has(Action::Change),
+        Action::Change => has(Action::Change) || has(Action::Add),
+        Action::Pay => has(Action::Pay) || has(Action::Change) || (has(Action::Add) && buys()),
+        Action::Read => true,
+    })
+}
+
+/// Returns true if an offer does something where the user only wants to know something.
+fn does_unasked(act: &Act, wants: &Wants) -> bool {
+    let tokens = &act.reading.tokens;
+    let begins = tokens.windows(2).position(|pair| {
+        matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
+    });
+    let Some(begins) = begins else { return false };
+    let verb =
+        tokens[begins + 1..].iter().find(|token| !is_common(&token.text) && !GENERIC.contains(&&*token.text));
+    let harmless =
+        |token: &Token| action(&token.stem) == Some(Action::Read) || is_one_of(&token.stem, &LOOKS);
+    verb.is_some_and(|verb| !harmless(verb)) && has_only_questions(wants)
+}
+
+/// Returns true if the open goal asks for information and for nothing else.
+fn has_only_questions(wants: &Wants) -> bool {
+    let own =
+        || wants.sources.iter().filter(|source| source.place != Place::Earlier && source.detail.is_none());
+    own().all(inquires) && own().next().is_some()
+}
+
+/// What the verbs of a text do. A word behind an article is a noun: `your order`.
+pub(super) fn actions(reading: &Reading) -> Vec<Action> {
+    let tokens = reading.tokens.iter().enumerate();
+    let is_verb = |(at, token): &(usize, &Token)| {
+        let before = at.checked_sub(1).map_or("", |before| &*reading.tokens[before].text);
+        let next = reading.tokens.get(at + 1).map_or("", |next| &*next.text);
+        !matches!(
+            before,
+            "the"
+                | "a"
+                | "an"
+                | "my"
+                | "your"
+                | "this"
+                | "that"
+                | "one"
+                | "standing"
+                | "in"
+                | "no"
+                | "of"
+                | "at"
+                | "her"
+                | "his"
+                | "new"
+                | "direct"
+        ) && !token.text.ends_with("ings")
+            && !(token.text.ends_with("ing") && before != "m" && before != "re")
+            && !(matches!(&*token.text, "order" | "book") && matches!(next, "for" | "of") && *at > 2)
+    };
+    tokens.filter(is_verb).filter_map(|(_, token)| action(&token.stem)).collect()
+}
+
+/// `take it off the list`, `I no longer need it`.
+fn takes_away(reading: &Reading) -> bool {
+    let at =
+        |word: &str| reading.tokens.iter().position(|token| token.stem == stem(word) || token.text == word);
+    TAKES_AWAY.iter().any(|(first, second)| {
+        let Some(first) = at(first) else { return false };
+        reading.tokens[first..].iter().skip(1).take(6).any(|token| token.text == *second)
+    })
+}
+
+/// Returns true if a text only asks for information: no clause asks the assistant to do something.
+fn inquires(source: &Source) -> bool {
+    let tokens = &source.reading.tokens;
+    let Some(lead) = tokens.iter().find(|token| !OPENERS.contains(&&*token.text)) else { return false };
+    let asks = tokens.iter().any(|token| QUESTION_WORDS.contains(&&*token.text));
+    let is_modal = |word: &str| {
+        matches!(word, "can" | "could" | "would" | "will" | "may" | "might" | "should" | "shall")
+    };
+    let orders = tokens.windows(2).any(|pair| is_modal(&pair[0].text) && pair[1].text == "you")
+        || is_modal(&lead.text);
+    let begs = tokens
+        .iter()
+        .any(|token| matches!(&*token.text, "please" | "pls" | "plz" | "want" | "like" | "need"));
+    let inverts = AUXILIARIES.contains(&&*lead.text) || lead.text == "any";
+    !orders && !begs && (asks || (inverts && source.reading.source.contains('?')))
+}
+
+/// Returns true if an offer is about something that neither the user nor a reply spoke of.
+fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, is_same: bool) -> bool {
+    if is_same {
+        return false;
+    }
+    let is_extra = sentence.form == Form::Extra;
+    let content = content(act);
+    if content.iter().any(|stem| wants.knows(stem)) {
+        return is_extra && !act.reading.mentions.is_empty() && actions(&act.reading).is_empty();
+    }
+    if content.is_empty() {
+        return is_extra;
+    }
+    let verbs = actions(&act.reading);
+    let topic = Topic::of(&sentence.words);
+    let nearest = wants
+        .sources
+        .iter()
+        .filter(|source| source.place != Place::Earlier)
+        .map(|source| Topic::of(&super::message::words(&source.reading.source)).nearness(&topic))
+        .fold(0.0, f32::max);
+    // To look something up does no harm.
+    let only_reads = !verbs.is_empty() && verbs.iter().all(|verb| *verb == Action::Read);
+    is_extra || (!only_reads && nearest < MIN_NEARNESS)
+}
+
+/// The stems of the words that tell what a sentence is about: no verbs, no typed mentions.
+fn content(act: &Act) -> Vec<&str> {
+    act.reading
+        .tokens
+        .iter()
+        .filter(|token| {
+            !is_common(&token.text)
+                && !GENERIC.contains(&&*token.text)
+                && action(&token.stem).is_none()
+                && token.text.starts_with(char::is_alphabetic)
+                && !act.reading.mentions.iter().any(|mention| {
+                    mention.span.start <= token.span.start && token.span.end <= mention.span.end
+                })
+        })
+        .map(|token| &*token.stem)
+        .collect()
+}

@@ -1,0 +1,401 @@
+//! A text as words and typed mentions: each with its value, and the role that the words around it give.
+//!
+//! Numbers, money, days and times are read by `diorama-answers`; names and codes here. It must not know who says the
+//! text, nor what the other side wants.
+
+use diorama_answers::prose::{Prose, Span};
+use diorama_answers::units::Unit;
+use diorama_answers::{Clock, Clocktime, Day, NumberRole, Stance, What};
+use diorama_seeds::english::{fold, stem};
+
+use super::vocabulary::{
+    BOUNDS_ABOVE, BOUNDS_BELOW, DETERMINERS, LINKS, Link, PERSONS, SET_ASIDE, TITLES, is_common, is_one_of,
+};
+
+/// Words of a counted thing that count: `3 [second class seats]`.
+const MAX_NOUN_WORDS: usize = 3;
+/// Words between a preposition and the name that it governs: `at the [restaurant] Iron and Fire`.
+const MAX_WORDS_TO_NAME: usize = 3;
+
+/// A word, figure or code of a text.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    /// Folded.
+    pub(super) text: String,
+    pub(super) stem: String,
+    pub(super) span: Span,
+    capital: bool,
+    /// It is a code or an address: `RSV-427109`, `03-06`, `ana@post.example`.
+    is_code: bool,
+    /// A mark other than a hyphen stands before it.
+    pub(super) after_mark: bool,
+    /// It begins a sentence, or stands behind a colon or in quotes.
+    opens: bool,
+}
+
+/// The value of a mention.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// A number, with its unit.
+    Number {
+        /// The number.
+        value: f64,
+        /// The other reading of its digits.
+        other: Option<f64>,
+        /// The unit that it is measured in.
+        unit: Option<Unit>,
+    },
+    /// An amount of money.
+    Money(f64),
+    /// A day.
+    Day(Day),
+    /// A time of day.
+    Time(Clocktime),
+    /// A code: letters and digits as they are written.
+    Code(String),
+    /// A name: its folded words.
+    Name(Vec<String>),
+}
+
+/// One typed mention.
+#[derive(Clone, Debug)]
+pub(super) struct Mention {
+    pub(super) value: Value,
+    pub(super) link: Link,
+    /// Stems of what a number counts, or of the label before it.
+    pub(super) nouns: Vec<String>,
+    /// True if the text says that it is not so.
+    pub(super) is_denied: bool,
+    /// The words of the mention, with what a number counts.
+    pub(super) words: String,
+    pub(super) span: Span,
+}
+
+/// A text, read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reading {
+    pub(super) source: String,
+    pub(super) tokens: Vec<Token>,
+    pub(super) mentions: Vec<Mention>,
+}
+
+impl Reading {
+    /// Reads a text by a clock.
+    pub(super) fn of(source: &str, clock: &Clock) -> Self {
+        let tokens = tokens(source);
+        let mut reading = Self { source: source.to_owned(), tokens, mentions: Vec::new() };
+        let prose = Prose::read(source, clock);
+        reading.add_codes();
+        for mention in prose.mentions() {
+            reading.add(&mention.what, mention.span(), mention.stance);
+        }
+        reading.add_names(&prose);
+        reading
+    }
+
+    /// Returns true if a word of a stem is in the text.
+    pub(super) fn has(&self, stem: &str) -> bool {
+        self.tokens.iter().any(|token| token.stem == stem)
+    }
+
+    /// Returns true if some words follow each other in the text.
+    pub(super) fn has_words(&self, stems: &[&str]) -> bool {
+        self.tokens
+            .windows(stems.len().max(1))
+            .any(|here| here.iter().zip(stems).all(|(token, stem)| token.stem == *stem))
+    }
+
+    /// The part of the text that a place lies in, counted at marks and at `and`.
+    pub(super) fn part(&self, span: Span) -> usize {
+        let before = self.tokens.iter().take_while(|token| token.span.start <= span.start);
+        before.filter(|token| token.after_mark || token.text == "and").count()
+    }
+
+    fn add_codes(&mut self) {
+        let codes = self.tokens.iter().enumerate().filter(|(_, token)| token.is_code);
+        let found: Vec<Mention> = codes
+            .map(|(at, token)| Mention {
+                value: Value::Code(token.text.clone()),
+                link: self.link(at, 0),
+                nouns: Vec::new(),
+                is_denied: false,
+                words: self.written(token.span),
+                span: token.span,
+            })
+            .collect();
+        self.mentions.extend(found);
+    }
+
+    fn add(&mut self, what: &What, span: Span, stance: Stance) {
+        let start = self.tokens.partition_point(|token| token.span.end <= span.start);
+        let end = self.tokens.partition_point(|token| token.span.start < span.end);
+        let overlaps =
+            self.mentions.iter().any(|known| known.span.start < span.end && span.start < known.span.end);
+        if overlaps && self.tokens.get(start).is_some_and(|token| token.is_code) {
+            return;
+        }
+        let mut link = self.link(start, 0);
+        let mut nouns = Vec::new();
+        let mut written = span;
+        let value = match what {
+            What::None => return,
+            What::Date(day) if day.derived => return,
+            What::Date(day) => Value::Day(*day),
+            What::Time(time) => Value::Time(*time),
+            What::Money(money) => Value::Money(money.amount.as_f64()),
+            What::Number(number) if number.role == NumberRole::Weak => return,
+            What::Number(number) => {
+                if number.role == NumberRole::Identifier && number.unit.is_none() {
+                    nouns.extend(self.label(start));
+                } else if number.unit.is_none() {
+                    nouns = self.counted(end);
+                    if !nouns.is_empty() {
+                        written.end = self.tokens[end..]
+                            .iter()
+                            .take(nouns.len())
+                            .last()
+                            .map_or(span.end, |last| last.span.end);
+                    }
+                }
+                // `for two` means two people.
+                if nouns.is_empty() && number.unit.is_none() {
+                    let is_party = link == Link::For && self.ends(end);
+                    let of_us = self.word(end) == "of" && matches!(self.word(end + 1), "us" | "you");
+                    if is_party || of_us {
+                        nouns.push(stem("people"));
+                    }
+                }
+                Value::Number { value: number.value, other: number.other, unit: number.unit }
+            }
+        };
+        // `to` before a day or time says until when.
+        if link == Link::To && matches!(value, Value::Day(_) | Value::Time(_)) {
+            link = Link::Until;
+        }
+        let words = self.written(written);
+        let is_denied = stance == Stance::Denied;
+        self.mentions.push(Mention { value, link, nouns, is_denied, words, span });
+    }
+
+    /// The stems of the words that a number counts, behind it.
+    fn counted(&self, from: usize) -> Vec<String> {
+        let mut nouns = Vec::new();
+        for token in self.tokens.iter().skip(from).take(MAX_NOUN_WORDS) {
+            if token.after_mark
+                || token.is_code
+                || is_common(&token.text)
+                || !token.text.starts_with(char::is_alphabetic)
+            {
+                break;
+            }
+            nouns.push(if is_one_of(&token.stem, &PERSONS) { stem("people") } else { token.stem.clone() });
+        }
+        nouns
+    }
+
+    /// The stem of the word before a number that names something: `[flat] 10`.
+    fn label(&self, at: usize) -> Option<String> {
+        at.checked_sub(1).and_then(|before| self.tokens.get(before)).map(|token| token.stem.clone())
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.tokens.get(at).filter(|token| !token.after_mark).map_or("", |token| &*token.text)
+    }
+
+    /// Returns true if a clause ends before a token.
+    fn ends(&self, at: usize) -> bool {
+        self.tokens.get(at).is_none_or(|token| token.after_mark || is_common(&token.text))
+    }
+
+    /// What ties the words from a token on to those before; it may stand so many words further back.
+    fn link(&self, at: usize, reach: usize) -> Link {
+        if at >= self.tokens.len() {
+            return Link::Object;
+        }
+        let mut back = at;
+        let mut skipped = 0;
+        while let Some(before) = back.checked_sub(1) {
+            let token = &self.tokens[before];
+            if self.tokens[back].after_mark || self.tokens[back].opens {
+                return Link::Object;
+            }
+            let pair = before.checked_sub(1).map_or("", |first| &*self.tokens[first].text);
+            if SET_ASIDE
+                .iter()
+                .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
+            {
+                return Link::Aside;
+            }
+            if BOUNDS_BELOW
+                .iter()
+                .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
+            {
+                return Link::AtMost;
+            }
+            if BOUNDS_ABOVE
+                .iter()
+                .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
+            {
+                return Link::AtLeast;
+            }
+            if token.text == "of" && matches!(pair, "out" | "off") {
+                return Link::From;
+            }
+            if let Some((_, link)) = LINKS.iter().find(|(word, _)| token.text == *word) {
+                return *link;
+            }
+            if !DETERMINERS.contains(&&*token.text) {
+                if skipped == reach || is_common(&token.text) {
+                    return Link::Object;
+                }
+                skipped += 1;
+            }
+            back = before;
+        }
+        Link::Object
+    }
+
+    fn written(&self, span: Span) -> String {
+        let words = self.source.get(span.start..span.end).unwrap_or_default();
+        words.strip_prefix("the ").unwrap_or(words).trim_end_matches(['.', ',']).to_owned()
+    }
+
+    /// Capitalised words that follow each other, with a number before an address.
+    fn add_names(&mut self, prose: &Prose) {
+        let covered = |span: Span, mentions: &[Mention]| {
+            mentions.iter().any(|known| known.span.start < span.end && span.start < known.span.end)
+        };
+        let mut at = 0;
+        while at < self.tokens.len() {
+            let is_part = |at: usize, first: bool| {
+                self.tokens.get(at).is_some_and(|token| {
+                    let is_short = token.text.chars().count() < 5;
+                    let all_capitals = self
+                        .source
+                        .get(token.span.start..token.span.end)
+                        .is_some_and(|word| word.chars().all(char::is_uppercase));
+                    token.capital
+                        && !token.is_code
+                        && !(all_capitals && is_short)
+                        && (first || !(token.after_mark || token.opens))
+                        && !covered(token.span, &self.mentions)
+                })
+            };
+            if !is_part(at, true) {
+                at += 1;
+                continue;
+            }
+            let mut end = at + 1;
+            while is_part(end, false) || (self.word(end) == "of" && is_part(end + 1, false)) {
+                end += 1;
+            }
+            let mut start = at;
+            at = end;
+            let leads = |token: &Token| is_common(&token.text) || TITLES.contains(&&*token.text);
+            while start < end && leads(&self.tokens[start]) {
+                start += 1;
+            }
+            // A single word that opens a sentence is written with a capital anyway.
+            let Some(first) = self.tokens.get(start).filter(|_| start < end) else { continue };
+            if end == start + 1 && first.opens {
+                continue;
+            }
+            // `93 Klein Terrace`
+            let number = start.checked_sub(1).map(|before| &self.tokens[before]).filter(|before| {
+                end > start + 1
+                    && !first.after_mark
+                    && before.text.chars().all(|digit| digit.is_ascii_digit())
+            });
+            let numbered = number.map(|number| number.span);
+            let from = start - usize::from(numbered.is_some());
+            let span = Span { start: self.tokens[from].span.start, end: self.tokens[end - 1].span.end };
+            if let Some(numbered) = numbered {
+                self.mentions.retain(|known| known.span != numbered);
+            }
+            let mention = Mention {
+                value: Value::Name(self.tokens[from..end].iter().map(|token| token.text.clone()).collect()),
+                link: self.link(from, MAX_WORDS_TO_NAME),
+                nouns: Vec::new(),
+                is_denied: prose.stance(span) == Stance::Denied,
+                words: self.written(span),
+                span,
+            };
+            self.mentions.push(mention);
+        }
+    }
+}
+
+/// The words of a text with their places; codes stay whole.
+fn tokens(source: &str) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    let (mut opens, mut marked) = (true, true);
+    for run in source.split_whitespace() {
+        let offset = run.as_ptr() as usize - source.as_ptr() as usize;
+        let core = run.trim_matches(|character: char| !character.is_alphanumeric());
+        if core.is_empty() {
+            marked = true;
+            opens |= run.contains(['-', '*', '•', '|']);
+            continue;
+        }
+        let begins = core.as_ptr() as usize - run.as_ptr() as usize;
+        let (before, after) = (&run[..begins], &run[begins + core.len()..]);
+        opens |= before.contains(['"', '“', '«', '*']);
+        marked |= opens || before.contains(['(', '/', '-', '–', '+', '&']);
+        let mut push = |from: usize, text: &str, is_code: bool, after_mark: bool, opens: bool| {
+            let folded = fold(text);
+            let start = offset + begins + from;
+            found.push(Token {
+                stem: stem(&folded),
+                span: Span { start, end: start + text.len() },
+                capital: text.starts_with(char::is_uppercase),
+                text: folded,
+                is_code,
+                after_mark,
+                opens,
+            });
+        };
+        if is_code(core) {
+            push(0, core, true, marked, opens);
+        } else {
+            let mut end = 0;
+            for part in
+                core.split(|character: char| !character.is_alphanumeric()).filter(|part| !part.is_empty())
+            {
+                let from = part.as_ptr() as usize - core.as_ptr() as usize;
+                let parted =
+                    core.get(end..from).is_some_and(|between| between.contains(['/', ',', '&', '+', '(']));
+                let first = end == 0;
+                push(from, part, false, if first { marked } else { parted }, first && opens);
+                end = from + part.len();
+            }
+        }
+        opens = after.contains(['.', '!', '?', ':']) && !TITLES.contains(&&*core.to_lowercase());
+        marked = !after.is_empty() && (opens || after.contains([',', ';', ')', '–', '—', '"', '”']));
+    }
+    found
+}
+
+/// Returns true if a word is a code: an address, or digits with letters or hyphens that are no number with its unit.
+fn is_code(word: &str) -> bool {
+    if word.contains('@') {
+        return true;
+    }
+    if !word.contains(|character: char| character.is_ascii_digit())
+        || word.contains([':', '%', '€', '$', '£', '/', ',', '.', '\'', '’'])
+    {
+        return false;
+    }
+    let mut parts = word.split('-');
+    let has_digit = |part: &str| part.contains(|character: char| character.is_ascii_digit());
+    let is_date = word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;
+    if word.contains('-') {
+        return !is_date
+            && parts.all(|part| {
+                let upper = !part.is_empty() && part.chars().all(|character| character.is_ascii_uppercase());
+                upper || (part.len() >= 2 && has_digit(part))
+            });
+    }
+    let half = word.to_lowercase();
+    let upper = word.contains(|character: char| character.is_ascii_uppercase());
+    upper && !half.ends_with("am") && !half.ends_with("pm") && word.is_ascii()
+}

@@ -1,0 +1,89 @@
+//! What the user said that answers a question: by the kind of value that it asks for, or by its words.
+//!
+//! It must not see the withheld details.
+
+use super::mentions::{Mention, Reading, Value};
+use super::message::{self, Sentence};
+use super::topic::{AskedKinds, Topic};
+use super::turn::Act;
+use super::vocabulary::Link;
+use super::wants::{Place, Wants};
+
+/// From this cosine on, a question is about what a sentence of the user says.
+const MIN_NEARNESS: f32 = 0.4;
+/// What a value of the kind asked for weighs, beside the nearness of words.
+const KIND_WEIGHT: f32 = 0.6;
+/// What a thing asked for by its name weighs.
+const HEAD_WEIGHT: f32 = 0.5;
+/// What a sentence of an earlier goal lacks.
+const EARLIER_WEIGHT: f32 = 0.3;
+/// Years that numbers of four digits can be.
+const YEARS: std::ops::Range<f64> = 1800.0..2101.0;
+
+/// The sentence of the user that answers a question, as they said it.
+pub(super) fn recalled(question: &Sentence, act: &Act, wants: &Wants) -> Option<String> {
+    let topic = Topic::of(&question.words);
+    let head = Topic::of_head(&question.words);
+    let mut best: Option<(f32, String)> = None;
+    for source in wants.sources.iter().filter(|source| source.detail.is_none() && source.place != Place::Next)
+    {
+        let is_earlier = source.place == Place::Earlier;
+        for sentence in message::read(&source.reading.source) {
+            let known = Topic::of(&sentence.words);
+            let reading = wants.read(&sentence.text);
+            let shared = topic.stems.iter().filter(|stem| known.stems.contains(stem)).count();
+            let nearness = topic.nearness(&known);
+            let names_head = head.as_ref().is_some_and(|head| head.is_within(&known.stems));
+            let has_kind = has_kind(question, &reading);
+            let repeats = act.reading.mentions.iter().any(|mention| {
+                reading.mentions.iter().any(|own| own.words.eq_ignore_ascii_case(&mention.words))
+            });
+            let is_about = nearness >= MIN_NEARNESS
+                || names_head
+                || has_kind
+                || repeats
+                || (shared > 0 && 2 * shared >= topic.stems.len());
+            let flag = |is: bool, weight: f32| if is { weight } else { 0.0 };
+            let score = nearness + flag(has_kind, KIND_WEIGHT) + flag(names_head, HEAD_WEIGHT)
+                - flag(is_earlier, EARLIER_WEIGHT);
+            if is_about && best.as_ref().is_none_or(|(known, _)| score > *known) {
+                best = Some((score, sentence.text.clone()));
+            }
+        }
+    }
+    best.map(|(_, text)| text)
+}
+
+/// Returns true if a text has a value of the kind that a question asks for.
+pub(super) fn has_kind(question: &Sentence, reading: &Reading) -> bool {
+    let words = &question.words;
+    let asked = AskedKinds::of(words);
+    let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
+    let any =
+        |fits: &dyn Fn(&Mention) -> bool| reading.mentions.iter().filter(|own| !own.is_denied).any(fits);
+    if has(&["year"]) {
+        return any(
+            &|own| matches!(own.value, Value::Number { value, unit: None, .. } if YEARS.contains(&value)),
+        );
+    }
+    let is_name = |own: &Mention| matches!(own.value, Value::Name(_));
+    let is_place = |own: &Mention| is_name(own) && matches!(own.link, Link::Place | Link::From | Link::To);
+    (asked.strict.day && any(&|own| matches!(own.value, Value::Day(_))))
+        || (asked.strict.clock && any(&|own| matches!(own.value, Value::Time(_))))
+        || (asked.strict.person && any(&|own| is_name(own) && !matches!(own.link, Link::Place | Link::From)))
+        || (asked.strict.number && has(&["many"]) && any(&|own| counts(own, words)))
+        || (has(&["much", "amount", "sum", "price"])
+            && any(&|own| matches!(own.value, Value::Money(_)) || is_amount(own)))
+        || (has(&["where", "whereabouts"]) && any(&is_place))
+}
+
+/// Returns true if a number counts what the words ask for, or nothing that is named.
+fn counts(own: &Mention, words: &[message::Word]) -> bool {
+    let Value::Number { .. } = own.value else { return false };
+    let stems: Vec<String> = words.iter().map(|word| diorama_seeds::english::stem(&word.text)).collect();
+    own.nouns.is_empty() || own.nouns.iter().any(|noun| stems.contains(noun))
+}
+
+fn is_amount(own: &Mention) -> bool {
+    matches!(own.value, Value::Number { unit: None, .. }) && own.nouns.is_empty()
+}

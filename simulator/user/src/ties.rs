@@ -1,0 +1,122 @@
+//! Whether two typed mentions play the same role, and whether they have the same value.
+
+use diorama_answers::Day;
+use diorama_answers::units::Unit;
+use diorama_seeds::value::Date;
+
+use super::mentions::{Mention, Value};
+use super::vocabulary::Link;
+
+/// A number from here on may be an amount of money without its currency.
+const MIN_BARE_AMOUNT: f64 = 20.0;
+
+/// How two mentions are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tie {
+    /// They play the same role: different values contradict each other.
+    Role,
+    /// Only equal values say something.
+    Equality,
+}
+
+/// Returns true if two values are of one type.
+pub(super) fn is_alike(one: &Value, other: &Value) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+/// Returns true if two names may stand for each other by what ties them.
+pub(super) fn may_replace(one: Link, other: Link) -> bool {
+    let is_place = |link: Link| matches!(link, Link::Place | Link::To);
+    let is_taker = |link: Link| matches!(link, Link::Object | Link::To | Link::For);
+    one == other || (is_place(one) && is_place(other)) || (is_taker(one) && is_taker(other))
+}
+
+/// How a mention of the assistant is compared with one of the user; of a withheld detail, `names` are what it is called.
+pub(super) fn tie(mention: &Mention, own: &Mention, names: Option<&[String]>) -> Option<Tie> {
+    let ends = (mention.link, own.link);
+    if own.link == Link::Aside {
+        return None;
+    }
+    match (&mention.value, &own.value) {
+        (Value::Day(_), Value::Day(_)) | (Value::Time(_), Value::Time(_)) => {
+            (!matches!(ends, (Link::From, Link::Until) | (Link::Until, Link::From))).then_some(Tie::Role)
+        }
+        (Value::Code(one), Value::Code(two)) => (shape(one) == shape(two)).then_some(Tie::Role),
+        (Value::Number { unit: one_unit, .. }, Value::Number { value: two, unit: two_unit, .. }) => {
+            let of_detail = mention.nouns.iter().any(|noun| names.is_some_and(|names| names.contains(noun)));
+            match (one_unit, two_unit) {
+                (Some(one), Some(two)) => (one.dimension == two.dimension).then_some(Tie::Role),
+                (None, None) => {
+                    let shares = mention.nouns.iter().any(|noun| own.nouns.contains(noun)) || of_detail;
+                    let is_bare = mention.nouns.is_empty() || own.nouns.is_empty();
+                    (shares || is_bare).then_some(Tie::Role)
+                }
+                (Some(_), None) => (own.nouns.is_empty() && names.is_some()).then_some(Tie::Role),
+                (None, Some(_)) => (mention.nouns.is_empty() && *two >= 0.0).then_some(Tie::Role),
+            }
+        }
+        (Value::Money(_), Value::Money(_)) => {
+            let is_price = matches!(mention.link, Link::For | Link::Place | Link::Of)
+                && !matches!(own.link, Link::AtMost | Link::AtLeast);
+            Some(if is_price { Tie::Equality } else { Tie::Role })
+        }
+        (Value::Money(_), Value::Number { value, unit: None, .. }) => {
+            let is_price = matches!(mention.link, Link::For | Link::Place | Link::Of);
+            let may_be_money = own.nouns.is_empty() && *value >= MIN_BARE_AMOUNT;
+            may_be_money.then_some(if is_price { Tie::Equality } else { Tie::Role })
+        }
+        (Value::Number { unit: None, .. }, Value::Money(_)) => mention.nouns.is_empty().then_some(Tie::Role),
+        _ => None,
+    }
+}
+
+/// A value in another unit of its dimension.
+fn converted(value: f64, from: Option<Unit>, to: Option<Unit>) -> f64 {
+    from.zip(to).and_then(|(from, to)| from.convert(value, to)).unwrap_or(value)
+}
+
+/// The form of a code: its digits and letters as such.
+fn shape(code: &str) -> String {
+    let form = |character: char| match character {
+        '0'..='9' => '9',
+        character if character.is_alphabetic() => 'a',
+        character => character,
+    };
+    code.chars().map(form).collect()
+}
+
+/// Returns true if two mentions have the same value, or one keeps the bound that the other sets.
+pub(super) fn is_equal(mention: &Mention, own: &Mention, today: Date) -> bool {
+    let within = |order: Option<std::cmp::Ordering>| match own.link {
+        Link::AtMost => order.is_some_and(std::cmp::Ordering::is_le),
+        Link::AtLeast => order.is_some_and(std::cmp::Ordering::is_ge),
+        _ => false,
+    };
+    match (&mention.value, &own.value) {
+        (Value::Day(one), Value::Day(two)) => {
+            let days = |day: &Day| day.readings.iter().flatten().next().copied();
+            one.meets(two, today) || within(days(one).zip(days(two)).map(|(a, b)| a.cmp(&b)))
+        }
+        (Value::Time(one), Value::Time(two)) => one.meets(two) || within(Some(one.time.cmp(&two.time))),
+        (Value::Code(one), Value::Code(two)) => one == two,
+        (Value::Name(one), Value::Name(two)) => one == two,
+        (one, two) => {
+            let numbers = |value: &Value| match value {
+                Value::Number { value, other, unit } => Some((*value, *other, *unit)),
+                Value::Money(value) => Some((*value, None, None)),
+                _ => None,
+            };
+            let Some(((one, one_other, one_unit), (two, two_other, two_unit))) =
+                numbers(one).zip(numbers(two))
+            else {
+                return false;
+            };
+            let one = converted(one, one_unit, two_unit);
+            let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * a.abs().max(1.0);
+            near(one, two)
+                || one_other.is_some_and(|one| near(one, two))
+                || two_other.is_some_and(|two| near(one, two))
+                || within(one.partial_cmp(&two))
+        }
+    }
+}

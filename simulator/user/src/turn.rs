@@ -1,0 +1,135 @@
+//! An assistant's message, read once: each sentence as a speech act with its typed mentions.
+//!
+//! It must not know what the user wants.
+
+use diorama_answers::Clock;
+
+use super::mentions::Reading;
+use super::message::{self, Form, Sentence, Word};
+
+/// What a sentence does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It asks for something that the user may know.
+    Asks,
+    /// It asks for leave to do something.
+    Offers,
+    /// It has the user confirm a value: `You mean Tuesday?`
+    Confirms,
+    /// It says what the assistant will do.
+    Announces,
+    /// It says what is so or what was done.
+    Reports,
+    /// It says what cannot be done.
+    Declines,
+    /// It asks if there is anything else.
+    Closes,
+    /// A greeting, an exclamation.
+    Remarks,
+}
+
+/// A sentence as a speech act.
+#[derive(Debug)]
+pub(super) struct Act {
+    pub(super) kind: Kind,
+    pub(super) reading: Reading,
+}
+
+/// A message of the assistant.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) sentences: Vec<Sentence>,
+    /// One act for each sentence.
+    pub(super) acts: Vec<Act>,
+}
+
+impl Turn {
+    /// Reads a message by a clock.
+    pub(super) fn read(message: &str, clock: &Clock) -> Self {
+        let sentences = message::read(message);
+        let acts = sentences
+            .iter()
+            .map(|sentence| {
+                let reading = Reading::of(&sentence.text, clock);
+                Act { kind: kind(sentence, &reading), reading }
+            })
+            .collect();
+        Self { sentences, acts }
+    }
+
+    /// Returns true if a sentence does this.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        self.acts.iter().any(|act| act.kind == kind)
+    }
+
+    /// Returns true if a sentence may offer something.
+    pub(super) fn proposes(&self) -> bool {
+        [Kind::Offers, Kind::Confirms, Kind::Announces].into_iter().any(|kind| self.has(kind))
+    }
+
+    /// The sentences with their acts.
+    pub(super) fn parts(&self) -> impl DoubleEndedIterator<Item = (&Sentence, &Act)> {
+        self.sentences.iter().zip(&self.acts)
+    }
+}
+
+fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
+    let has_value = !reading.mentions.is_empty();
+    match sentence.form {
+        Form::Closing => Kind::Closes,
+        Form::Offer | Form::Extra => Kind::Offers,
+        Form::Check => Kind::Confirms,
+        // `Friday at eight?`
+        Form::Fragment if has_value && sentence.is_marked => Kind::Confirms,
+        Form::Question | Form::Request | Form::Fragment => Kind::Asks,
+        Form::Polite if !declines(&sentence.words) && !announces(&sentence.words) => Kind::Asks,
+        Form::Polite | Form::Hint | Form::Report | Form::Statement => {
+            if declines(&sentence.words) {
+                Kind::Declines
+            } else if announces(&sentence.words) {
+                Kind::Announces
+            } else if sentence.form == Form::Report || has_value || states(&sentence.words) {
+                Kind::Reports
+            } else {
+                Kind::Remarks
+            }
+        }
+    }
+}
+
+/// `I can't`, `it isn't possible`, `I'm not able to`.
+fn declines(words: &[Word]) -> bool {
+    let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
+    (0..words.len()).any(|at| {
+        let denies = matches!(text(at + 1), "t" | "not");
+        match text(at) {
+            "can" | "could" | "couldn" => denies || text(at) == "couldn",
+            "cannot" | "unable" | "impossible" => true,
+            "not" | "t" => matches!(text(at + 1), "possible" | "able" | "allowed"),
+            _ => false,
+        }
+    })
+}
+
+/// `I'll`, `let me`, `I'm going to`, `I would`.
+fn announces(words: &[Word]) -> bool {
+    let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
+    (0..words.len()).any(|at| match text(at) {
+        "i" | "we" => match text(at + 1) {
+            "ll" | "will" | "d" | "would" | "shall" => true,
+            "m" | "am" | "re" | "are" => text(at + 2).ends_with("ing"),
+            _ => false,
+        },
+        "let" => matches!(text(at + 1), "me" | "us"),
+        "moment" | "second" | "minute" => matches!(text(at.saturating_sub(1)), "one" | "a"),
+        _ => false,
+    })
+}
+
+/// Returns true if a statement has a subject and says something of it.
+fn states(words: &[Word]) -> bool {
+    words.len() > 3
+        && words.iter().any(|word| {
+            word.is_one_of(&["is", "are", "was", "were", "has", "have", "s", "re", "comes", "costs", "makes"])
+        })
+}

@@ -1,0 +1,286 @@
+//! The words that give mentions their roles and acts their kinds, all in one place. Lower case, without apostrophes.
+
+use diorama_seeds::english::stem;
+
+use super::phrases::{AUXILIARIES, FILLERS, OPENERS, PREPOSITIONS, PRONOUNS, QUESTION_WORDS};
+
+/// How a mention is tied to the words before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Link {
+    /// Nothing ties it: it is what the verb is about.
+    #[default]
+    Object,
+    /// `from`, `out of`: where something starts.
+    From,
+    /// `until`: where it ends.
+    Until,
+    /// It may be no more, no later: `under`, `before`, `by`.
+    AtMost,
+    /// It may be no less, no earlier: `over`, `after`, `since`.
+    AtLeast,
+    /// `to`, `into`.
+    To,
+    /// `for`.
+    For,
+    /// `at`, `on`, `in`.
+    Place,
+    /// `with`.
+    With,
+    /// `of`.
+    Of,
+    /// It is compared with, or set aside: `than`, `like`, `instead of`.
+    Aside,
+}
+
+/// Prepositions and how they tie what follows.
+pub(super) const LINKS: [(&str, Link); 17] = [
+    ("from", Link::From),
+    ("off", Link::From),
+    ("starting", Link::From),
+    ("between", Link::From),
+    ("until", Link::Until),
+    ("till", Link::Until),
+    ("through", Link::Until),
+    ("to", Link::To),
+    ("into", Link::To),
+    ("onto", Link::To),
+    ("for", Link::For),
+    ("at", Link::Place),
+    ("on", Link::Place),
+    ("in", Link::Place),
+    ("under", Link::Place),
+    ("with", Link::With),
+    ("of", Link::Of),
+];
+
+/// Words before what may not be exceeded; a first word that is empty may be any.
+pub(super) const BOUNDS_BELOW: [(&str, &str); 9] = [
+    ("", "under"),
+    ("", "below"),
+    ("", "before"),
+    ("", "by"),
+    ("less", "than"),
+    ("fewer", "than"),
+    ("earlier", "than"),
+    ("cheaper", "than"),
+    ("at", "most"),
+];
+
+/// Words before what may not be fallen short of.
+pub(super) const BOUNDS_ABOVE: [(&str, &str); 7] = [
+    ("", "over"),
+    ("", "above"),
+    ("", "after"),
+    ("", "since"),
+    ("more", "than"),
+    ("later", "than"),
+    ("at", "least"),
+];
+
+/// Words before what something is compared with or taken for.
+pub(super) const SET_ASIDE: [(&str, &str); 7] = [
+    ("instead", "of"),
+    ("rather", "than"),
+    ("", "except"),
+    ("", "like"),
+    ("", "versus"),
+    ("", "not"),
+    ("", "without"),
+];
+
+/// Words between a preposition and what it governs.
+pub(super) const DETERMINERS: [&str; 22] = [
+    "the", "a", "an", "my", "your", "our", "his", "her", "their", "this", "that", "about", "just", "only",
+    "exactly", "around", "coming", "new", "dr", "mr", "mrs", "ms",
+];
+
+/// Titles of persons, which are no part of a name.
+pub(super) const TITLES: [&str; 6] = ["dr", "mr", "mrs", "ms", "prof", "st"];
+
+/// Stems of words for people who are counted.
+pub(super) const PERSONS: [&str; 14] = [
+    "people",
+    "person",
+    "guest",
+    "adult",
+    "traveller",
+    "passenger",
+    "diner",
+    "visitor",
+    "participant",
+    "player",
+    "attendee",
+    "head",
+    "cover",
+    "eater",
+];
+
+/// What a verb does to records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// It looks: nothing changes.
+    Read,
+    /// Something is made or taken on.
+    Add,
+    /// Something goes.
+    Remove,
+    /// Something is altered.
+    Change,
+    /// Money goes from one to another.
+    Pay,
+}
+
+/// Stems of verbs by what they do.
+pub(super) const ACTIONS: [(Action, &[&str]); 5] = [
+    (Action::Read, &["look", "check", "see", "find", "search", "show", "compare", "read", "verify", "sign"]),
+    (
+        Action::Add,
+        &[
+            "add", "book", "reserve", "order", "buy", "create", "register", "enter", "open", "apply", "rent",
+            "enrol",
+        ],
+    ),
+    (Action::Remove, &["cancel", "delete", "remove", "drop", "erase", "terminate", "end", "close", "stop"]),
+    (
+        Action::Change,
+        &[
+            "change",
+            "move",
+            "raise",
+            "lower",
+            "increase",
+            "reduce",
+            "reschedule",
+            "rename",
+            "update",
+            "postpone",
+            "extend",
+            "shift",
+            "reopen",
+            "switch",
+            "swap",
+            "replace",
+        ],
+    ),
+    (Action::Pay, &["pay", "transfer", "refund", "charge"]),
+];
+
+/// Phrases that take something away without a verb of [`ACTIONS`]: a stem, and one that follows within its clause.
+pub(super) const TAKES_AWAY: [(&str, &str); 11] = [
+    ("take", "off"),
+    ("take", "out"),
+    ("call", "off"),
+    ("no", "longer"),
+    ("any", "more"),
+    ("give", "notice"),
+    ("has", "go"),
+    ("can", "go"),
+    ("needs", "go"),
+    ("need", "gone"),
+    ("needs", "gone"),
+];
+
+/// Stems of choices that exclude each other.
+pub(super) const CONTRASTS: [&[&str]; 14] = [
+    &["breakfast", "lunch", "dinner"],
+    &["electricity", "gas"],
+    &["daily", "weekly", "monthly", "yearly"],
+    &["first class", "second class", "third class"],
+    &["debit", "credit"],
+    &["single", "double", "twin", "suite"],
+    &["economy", "express", "priority"],
+    &["easy", "moderate", "hard"],
+    &["low", "normal", "high", "urgent"],
+    &["cheapest", "dearest", "most expensive"],
+    &["earliest", "latest"],
+    &["up", "down"],
+    &["louder", "quieter"],
+    &["morning", "afternoon", "evening"],
+];
+
+/// Words of a line that corrects what was said.
+pub(super) const CORRECTIONS: [&str; 10] =
+    ["sorry", "meant", "actually", "wrong", "instead", "rather", "only", "hang", "wait", "oops"];
+
+/// Words of a line that agrees, wherever they stand.
+pub(super) const AGREEMENTS: [&str; 7] = ["yes", "yep", "yeah", "agreed", "fine", "ahead", "right"];
+
+/// Words for all of something.
+pub(super) const ALL: [&str; 8] =
+    ["all", "every", "everything", "everyone", "everybody", "both", "each", "entire"];
+
+/// Words for no more than something.
+pub(super) const ONLY: [&str; 3] = ["only", "just", "solely"];
+
+/// Verbs by which something is bought or taken: paying belongs to them.
+pub(super) const PURCHASES: [&str; 6] = ["buy", "order", "book", "rent", "reserve", "send"];
+
+/// Verbs of offers that change nothing, beside those of [`Action::Read`].
+pub(super) const LOOKS: [&str; 19] = [
+    "list",
+    "tell",
+    "go",
+    "try",
+    "start",
+    "count",
+    "include",
+    "sort",
+    "add up",
+    "explain",
+    "give",
+    "read",
+    "work",
+    "calculate",
+    "log",
+    "help",
+    "filter",
+    "narrow",
+    "limit",
+];
+
+/// Words of an offer that say nothing of what it is about.
+pub(super) const GENERIC: [&str; 24] = [
+    "ahead", "proceed", "continue", "now", "save", "submit", "confirm", "set", "take", "use", "do", "way",
+    "right", "then", "really", "first", "instead", "still", "today", "done", "correct", "again", "anyway",
+    "too",
+];
+
+/// Stems of nouns that name the two ends of one thing: who is asked for one does not hear the other.
+pub(super) const CONVERSES: [(&str, &str); 8] = [
+    ("sender", "recipient"),
+    ("from", "to"),
+    ("start", "end"),
+    ("first", "last"),
+    ("arrival", "departure"),
+    ("buyer", "seller"),
+    ("pickup", "return"),
+    ("old", "new"),
+];
+
+/// Stems of what a person keeps secret.
+pub(super) const SECRETS: [&str; 7] =
+    ["pin", "password", "passcode", "passphrase", "passwort", "secret", "credential"];
+
+/// Stems of words for proving who one is.
+pub(super) const SIGNING_IN: [&str; 9] =
+    ["sign", "log", "login", "credential", "verify", "identity", "authenticate", "identify", "account"];
+
+/// Returns true if a word carries no content of its own.
+pub(super) fn is_common(word: &str) -> bool {
+    FILLERS.contains(&word)
+        || AUXILIARIES.contains(&word)
+        || PRONOUNS.contains(&word)
+        || QUESTION_WORDS.contains(&word)
+        || OPENERS.contains(&word)
+        || PREPOSITIONS.contains(&word)
+}
+
+/// Returns true if a stem is that of one of these words.
+pub(super) fn is_one_of(word_stem: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| stem(word) == word_stem)
+}
+
+/// What the verb of a stem does.
+pub(super) fn action(verb_stem: &str) -> Option<Action> {
+    ACTIONS.iter().find(|(_, verbs)| is_one_of(verb_stem, verbs)).map(|(action, _)| *action)
+}

@@ -1,0 +1,406 @@
+//! What the user wants, as typed mentions: from what they said, what they hold back and what they will say next; and how a
+//! mention of the assistant fits them.
+//!
+//! It sees the script and the replies that were shown, and no other record.
+
+use diorama_answers::{Clock, Day};
+use diorama_engine::Origin;
+use diorama_seeds::english::{fold, has_words, stem};
+use diorama_seeds::model::{FieldId, ResourceId};
+use diorama_seeds::script::{Goal, Script};
+use diorama_seeds::value::{Date, Value as Shown};
+
+use super::mentions::{Mention, Reading, Value};
+use super::message;
+use super::phrases::CONSENTS;
+use super::progress::{Progress, Scene};
+use super::ties::{Tie, is_alike, is_equal, may_replace, tie};
+use super::vocabulary::{AGREEMENTS, CORRECTIONS, Link, is_common};
+
+/// Words of a line such as `please do`.
+const MAX_CONSENT_WORDS: usize = 3;
+/// Shown values that are kept.
+const MAX_SHOWN: usize = 4_000;
+
+/// Where a text of the user stands in the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A line that was said after the opening: it replaces what was said before.
+    Said,
+    /// The opening of the goal, a detail, or a consent that comes next.
+    Goal,
+    /// A line that comes next, and says something new.
+    Next,
+    /// An earlier goal.
+    Earlier,
+}
+
+/// A text of the user.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) place: Place,
+    pub(super) reading: Reading,
+    /// The withheld detail that it is, by position.
+    pub(super) detail: Option<usize>,
+    /// Stems of what the detail is called.
+    nouns: Vec<String>,
+    folded: String,
+}
+
+impl Source {
+    /// What the withheld detail that it is is called.
+    fn names(&self) -> Option<&[String]> {
+        self.detail.map(|_| &*self.nouns)
+    }
+}
+
+/// The value that the user wants instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Right {
+    /// That of a withheld detail.
+    Detail(usize),
+    /// Words of the user.
+    Words(String),
+}
+
+/// How a mention fits what the user wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It is what the user wants.
+    Same,
+    /// The script leaves it open.
+    New,
+    /// The user wants another value.
+    Other(Right),
+}
+
+/// What the user wants.
+#[derive(Debug)]
+pub(super) struct Wants {
+    /// The newest first.
+    pub(super) sources: Vec<Source>,
+    /// Names that replies showed, with their fields.
+    shown: Vec<(ResourceId, FieldId, String)>,
+    clock: Clock,
+}
+
+impl Wants {
+    /// Reads the script of a goal as far as it was said, and what is left of it.
+    pub(super) fn of(script: &Script, goal: &Goal, progress: &Progress, scene: &Scene<'_>) -> Self {
+        let clock = Clock::at(scene.clock, &scene.base.world().zone);
+        let mut sources = Vec::new();
+        let mut add = |place: Place, text: &str, detail: Option<usize>, names: &str| {
+            sources.push(Source {
+                place,
+                reading: Reading::of(text, &clock),
+                detail,
+                nouns: words_of(names),
+                folded: fold(text),
+            });
+        };
+        let lines = progress.lines as usize;
+        for line in goal.lines.iter().take(lines).rev() {
+            if !is_consent(line) {
+                add(Place::Said, line, None, "");
+            }
+        }
+        for (at, detail) in goal.withheld.iter().enumerate() {
+            let names: Vec<&str> = std::iter::once(&detail.about)
+                .chain(&detail.words)
+                .filter(|text| !text.contains('?'))
+                .map(|text| &**text)
+                .collect();
+            add(Place::Goal, &detail.say, Some(at), &names.join(" "));
+        }
+        add(Place::Goal, &goal.user, None, "");
+        if let Some(next) = goal.lines.get(lines) {
+            add(if is_consent(next) { Place::Goal } else { Place::Next }, next, None, "");
+        }
+        for earlier in script.goals.iter().take(progress.goal as usize).rev() {
+            for line in earlier.lines.iter().rev() {
+                add(Place::Earlier, line, None, "");
+            }
+            for detail in &earlier.withheld {
+                add(Place::Earlier, &detail.say, None, &detail.about);
+            }
+            add(Place::Earlier, &earlier.user, None, "");
+        }
+        Self { sources, shown: shown(scene), clock }
+    }
+
+    /// The texts of the open goal that hold already.
+    pub(super) fn current(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().filter(|source| matches!(source.place, Place::Said | Place::Goal))
+    }
+
+    /// Reads a text by the clock of the conversation.
+    pub(super) fn read(&self, text: &str) -> Reading {
+        Reading::of(text, &self.clock)
+    }
+
+    /// Returns true if a text of the user has a word of a stem.
+    pub(super) fn knows(&self, stem: &str) -> bool {
+        self.sources
+            .iter()
+            .any(|source| source.reading.has(stem) || source.nouns.iter().any(|noun| noun == stem))
+    }
+
+    /// How a mention of an offer fits.
+    pub(super) fn fit(&self, mention: &Mention, offer: &Reading) -> Fit {
+        if let Value::Name(words) = &mention.value {
+            return self.fit_name(mention, words, offer);
+        }
+        let alone = offer.mentions.iter().filter(|other| is_alike(&other.value, &mention.value)).count() == 1;
+        let equal_in = |source: &Source| {
+            let mentions = || source.reading.mentions.iter();
+            let is_wanted = |own: &&Mention| !self.is_denied(own);
+            mentions().filter(is_wanted).any(|own| {
+                tie(mention, own, source.names()).is_some() && is_equal(mention, own, self.clock.today)
+            }) || (alone && self.is_within(mention, source))
+        };
+        if self.sources.iter().any(|source| source.place == Place::Next && equal_in(source)) {
+            return Fit::Same;
+        }
+        // What was said last counts first.
+        let said =
+            self.sources.iter().filter(|source| source.place == Place::Said).map(|source| vec![source]);
+        let goal: Vec<&Source> = self.sources.iter().filter(|source| source.place == Place::Goal).collect();
+        let earlier: Vec<&Source> =
+            self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
+        let is_elliptic = goal
+            .iter()
+            .filter(|source| source.detail.is_none())
+            .all(|source| source.reading.mentions.is_empty());
+        for group in said.chain([goal]) {
+            if group.iter().any(|source| equal_in(source)) {
+                return Fit::Same;
+            }
+            if let Some(right) = self.other_in(mention, &group, offer) {
+                return Fit::Other(right);
+            }
+        }
+        if earlier.iter().any(|source| equal_in(source)) {
+            return Fit::Same;
+        }
+        if is_elliptic && let Some(right) = self.other_in(mention, &earlier, offer) {
+            return Fit::Other(right);
+        }
+        Fit::New
+    }
+
+    /// Another value of the same role among some texts.
+    fn other_in(&self, mention: &Mention, sources: &[&Source], offer: &Reading) -> Option<Right> {
+        let pairs =
+            sources.iter().flat_map(|source| source.reading.mentions.iter().map(move |own| (source, own)));
+        let mut found: Vec<(&Source, &Mention)> = pairs
+            .filter(|(source, own)| {
+                !self.is_denied(own) && tie(mention, own, source.names()) == Some(Tie::Role)
+            })
+            // What the offer says too is taken: `6 people at 8`.
+            .filter(|(_, own)| {
+                !offer
+                    .mentions
+                    .iter()
+                    .any(|other| other.span != mention.span && is_equal(other, own, self.clock.today))
+            })
+            .map(|(source, own)| (*source, own))
+            .collect();
+        found.sort_by_key(|(_, own)| own.link != mention.link);
+        let (source, own) = found.first()?;
+        Some(right(source, own))
+    }
+
+    /// Returns true if the user took a value back.
+    fn is_denied(&self, own: &Mention) -> bool {
+        own.is_denied
+            || self.current().flat_map(|source| &source.reading.mentions).any(|other| {
+                other.is_denied
+                    && is_alike(&other.value, &own.value)
+                    && is_equal(own, other, self.clock.today)
+            })
+    }
+
+    /// Returns true if a day or time lies in a span of the user: `from Monday to Sunday`.
+    fn is_within(&self, mention: &Mention, source: &Source) -> bool {
+        if matches!(mention.link, Link::From | Link::Until) {
+            return false;
+        }
+        let mentions = &source.reading.mentions;
+        let ends = mentions.iter().filter(|own| own.link == Link::Until);
+        ends.into_iter().any(|end| {
+            let start = mentions.iter().rfind(|own| {
+                own.span.end <= end.span.start && is_alike(&own.value, &end.value) && own.link != Link::Until
+            });
+            match (start.map(|start| &start.value), &mention.value, &end.value) {
+                (Some(Value::Day(start)), Value::Day(day), Value::Day(end)) => {
+                    let first = |day: &Day| day.readings.iter().flatten().next().copied();
+                    let is_in = |day: Date| {
+                        first(start).is_some_and(|start| start <= day)
+                            && first(end).is_some_and(|end| day <= end)
+                    };
+                    first(day).is_some_and(is_in)
+                }
+                (Some(Value::Time(start)), Value::Time(time), Value::Time(end)) => {
+                    start.time <= time.time && time.time <= end.time
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// How a name fits: the names of the user that the offer leaves out may stand in its place.
+    fn fit_name(&self, mention: &Mention, words: &[String], offer: &Reading) -> Fit {
+        let is_known = |word: &String| {
+            is_common(word) || self.sources.iter().any(|source| has_words(&source.folded, word))
+        };
+        let known = words.iter().filter(|word| is_known(word)).count();
+        let own_names = || {
+            let sources = self.current();
+            sources.flat_map(move |source| {
+                source.reading.mentions.iter().filter_map(move |own| match &own.value {
+                    Value::Name(words) if own.link != Link::Aside && !self.is_denied(own) => {
+                        Some((source, own, words))
+                    }
+                    _ => None,
+                })
+            })
+        };
+        if known == words.len() {
+            let turned = |(_, own, other): &(&Source, &Mention, &Vec<String>)| {
+                let ends = (mention.link, own.link);
+                *other == words
+                    && matches!(ends, (Link::From, Link::To | Link::Until) | (Link::To, Link::From))
+            };
+            let Some((source, own, _)) = own_names().find(turned) else { return Fit::Same };
+            return Fit::Other(right(source, own));
+        }
+        let offered =
+            |own: &[String]| own.iter().any(|word| offer.tokens.iter().any(|token| token.text == *word));
+        if known > 0 {
+            // `Kitchen Speaker` for `Garden Speaker`; `Emilia Diaz` for `Emilia`.
+            let shares = |own: &[String]| own.iter().any(|word| words.contains(word));
+            let is_part = |own: &[String]| own.iter().all(|word| words.contains(word));
+            if own_names().any(|(_, _, own)| is_part(own)) {
+                return Fit::Same;
+            }
+            return match own_names().find(|(_, _, own)| shares(own)) {
+                Some((source, own, _)) => Fit::Other(right(source, own)),
+                None => Fit::New,
+            };
+        }
+        let fields = |words: &[String]| {
+            let name = words.join(" ");
+            let of = self.shown.iter().filter(move |(_, _, shown)| *shown == name);
+            of.map(|(resource, field, _)| (*resource, *field)).collect::<Vec<_>>()
+        };
+        let own_fields = fields(words);
+        let stands_for = |own: &Mention, other: &[String]| {
+            let other_fields = fields(other);
+            if own_fields.is_empty() || other_fields.is_empty() {
+                return may_replace(mention.link, own.link);
+            }
+            own_fields.iter().any(|field| other_fields.contains(field))
+        };
+        let found = own_names().find(|(_, own, other)| !offered(other) && stands_for(own, other));
+        found.map_or(Fit::New, |(source, own, _)| Fit::Other(right(source, own)))
+    }
+
+    /// The right partner of a value where an offer takes one from each of two parts that the user set side by side: `Ana's
+    /// is 6 kg, Ben's is 2 kg` and `Ana, 2 kg`.
+    pub(super) fn crossed(&self, offer: &Reading) -> Option<Right> {
+        self.current().find_map(|source| {
+            let offered = |own: &Mention| match &own.value {
+                Value::Name(words) => {
+                    words.iter().any(|word| offer.tokens.iter().any(|token| token.text == *word))
+                }
+                _ => offer.mentions.iter().any(|mention| {
+                    is_alike(&mention.value, &own.value) && is_equal(mention, own, self.clock.today)
+                }),
+            };
+            let part = |own: &Mention| source.reading.part(own.span);
+            let own: Vec<&Mention> = source.reading.mentions.iter().filter(|own| offered(own)).collect();
+            let [one, two] = own.as_slice() else { return None };
+            let others = || source.reading.mentions.iter().filter(|other| !offered(other));
+            let (first, second) = (part(one), part(two));
+            // The offer begins with whom it is about.
+            let place = |own: &Mention| match &own.value {
+                Value::Name(words) => offer.tokens.iter().position(|token| words.contains(&token.text)),
+                _ => None,
+            };
+            let ahead = place(two).is_some_and(|two| place(one).is_none_or(|one| two < one));
+            let (subject, value) = if ahead { (two, one) } else { (one, two) };
+            let partner = others().find(|other| {
+                part(other) == part(subject)
+                    && part(other) != part(value)
+                    && is_alike(&other.value, &value.value)
+                    && other.link == value.link
+            })?;
+            let has_other =
+                others().any(|other| part(other) == part(value) && is_alike(&other.value, &subject.value));
+            (first != second && has_other).then(|| right(source, partner))
+        })
+    }
+
+    /// A name in small letters that replies showed, where the user named another of the same field.
+    pub(super) fn other_shown(&self, offer: &Reading) -> Option<Right> {
+        let offered = fold(&offer.source);
+        for (resource, field, name) in self.shown.iter().filter(|(_, _, name)| has_words(&offered, name)) {
+            if self.sources.iter().any(|source| has_words(&source.folded, name)) {
+                continue;
+            }
+            let alike = self.shown.iter().filter(|(other, of, _)| (other, of) == (resource, field));
+            for (_, _, wanted) in
+                alike.filter(|(_, _, wanted)| wanted != name && !has_words(&offered, wanted))
+            {
+                if let Some(source) = self.current().find(|source| has_words(&source.folded, wanted)) {
+                    return Some(source.detail.map_or_else(|| Right::Words(wanted.clone()), Right::Detail));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The right value of a mention: a detail says it in its own words.
+fn right(source: &Source, own: &Mention) -> Right {
+    source.detail.map_or_else(|| Right::Words(own.words.clone()), Right::Detail)
+}
+
+/// Returns true if a line agrees, and neither corrects nor chooses anything.
+pub(super) fn is_consent(line: &str) -> bool {
+    let words = message::words(line);
+    let Some(first) = words.first() else { return false };
+    if words.iter().any(|word| word.is_one_of(&CORRECTIONS)) || first.is_one_of(&["no", "not"]) {
+        return false;
+    }
+    let begins = first.is_one_of(&CONSENTS) && (first.text != "please" || words.len() <= MAX_CONSENT_WORDS);
+    begins
+        || words.iter().any(|word| word.is_one_of(&AGREEMENTS))
+        || words.iter().all(|word| is_common(&word.text))
+}
+
+fn words_of(names: &str) -> Vec<String> {
+    let words = names.split(|character: char| !character.is_alphanumeric());
+    words.map(fold).filter(|word| !word.is_empty() && !is_common(word)).map(|word| stem(&word)).collect()
+}
+
+/// The names of records that replies showed.
+fn shown(scene: &Scene<'_>) -> Vec<(ResourceId, FieldId, String)> {
+    let world = scene.base.world();
+    let mut found: Vec<(ResourceId, FieldId, String)> = Vec::new();
+    for entry in scene.log.iter().filter(|entry| entry.reply.is_success()) {
+        for (value, origin) in entry.reply.body.values() {
+            let (Shown::String(text), Origin::Field { resource, field, .. }) = (value, origin) else {
+                continue;
+            };
+            if world.resource(*resource).display != Some(*field) || found.len() >= MAX_SHOWN {
+                continue;
+            }
+            let name = (*resource, *field, fold(text));
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    found
+}
