@@ -49,7 +49,8 @@ fn spoken(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTur
         Some(Objection::Values(_)) => true,
         // A line that says something new answers what was not expected.
         Some(Objection::Else) => line.is_none_or(|line| is_consent(line)),
-        Some(Objection::Doubt) | None => false,
+        Some(Objection::Doubt) => line.is_some_and(|line| is_consent(line)),
+        None => false,
     };
     if let Some(objection) = heard.objection.as_ref().filter(|_| denies) {
         let (denial, told) = reply::denial(objection, goal, &wants);

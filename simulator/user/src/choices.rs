@@ -52,8 +52,14 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
     if next.flat_map(chosen_in).any(|words| offered.contains(&words)) {
         return None;
     }
-    for place in [Place::Said, Place::Goal] {
-        let of_place = wants.sources.iter().filter(|source| source.place == place);
+    let is_elliptic = wants.current().all(|source| source.reading.mentions.is_empty());
+    let places = if is_elliptic {
+        &[Place::Said, Place::Goal, Place::Earlier][..]
+    } else {
+        &[Place::Said, Place::Goal]
+    };
+    for place in places {
+        let of_place = wants.sources.iter().filter(|source| source.place == *place);
         let chosen: Vec<(&Source, &Vec<String>)> = of_place
             .flat_map(|source| chosen_in(source).into_iter().map(move |words| (source, words)))
             .collect();

@@ -7,16 +7,21 @@ use diorama_seeds::english::{singular, stem};
 use diorama_seeds::script::WithheldDetail;
 
 use super::choices::other_choice;
-use super::mentions::{Reading, Token, Value};
+use super::mentions::{Mention, Reading, Token, Value};
 use super::message::{Form, Sentence};
 use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
 use super::topic::Topic;
 use super::turn::{Act, Kind, Turn};
 use super::vocabulary::{
-    ALL, Action, DETERMINERS, GENERIC, LOOKS, Link, ONLY, PURCHASES, TAKES_AWAY, action, is_common, is_one_of,
+    ALL, Action, COSTS, DETERMINERS, GENERIC, LOOKS, Link, ONLY, PURCHASES, TAKES_AWAY, action, is_common,
+    is_one_of,
 };
 use super::wants::{Fit, Place, Right, Source, Wants};
 
+/// Words of `sign you up`.
+const MAX_WORDS_TO_UP: usize = 4;
+/// Words between a verb and what it is done to.
+const MAX_WORDS_TO_OBJECT: usize = 8;
 /// From this cosine on, an offer is about what the user wants.
 const MIN_NEARNESS: f32 = 0.35;
 
@@ -45,8 +50,7 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
     let mut heard = Heard::default();
     let mut objections: Vec<Objection> = Vec::new();
     for (at, (sentence, act)) in turn.parts().enumerate() {
-        let proposes = act.kind == Kind::Announces && !actions(&act.reading).is_empty();
-        if !matches!(act.kind, Kind::Offers | Kind::Confirms) && !proposes {
+        if !matches!(act.kind, Kind::Offers | Kind::Confirms | Kind::Announces) {
             continue;
         }
         let mut rights: Vec<Right> = Vec::new();
@@ -67,15 +71,24 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
         if rights.is_empty() {
             rights.extend(wants.other_shown(&act.reading));
         }
-        if !rights.is_empty() {
+        let announces = act.kind == Kind::Announces;
+        if !rights.is_empty() && !does_otherwise(act, wants) {
             objections.push(Objection::Values(rights));
             continue;
         }
-        if asks_for_all(&act.reading, wants)
-            || asks_for_part(&act.reading, wants)
-            || does_otherwise(act, wants)
-        {
+        let verbs = actions(&act.reading);
+        let reads = verbs.iter().all(|verb| *verb == Action::Read) && (announces || !verbs.is_empty());
+        let has_other_scope = || {
+            asks_for_all(&act.reading, wants)
+                || asks_for_several(&act.reading, wants)
+                || asks_for_part(&act.reading, wants)
+        };
+        if does_otherwise(act, wants) || (!reads && has_other_scope()) {
             objections.push(Objection::Else);
+            continue;
+        }
+        if announces {
+            heard.agrees |= is_same;
             continue;
         }
         if act.kind == Kind::Confirms {
@@ -114,20 +127,17 @@ fn is_known(act: &Act, wants: &Wants) -> bool {
 
 /// Returns true if the statements before an offer have another value than the user wants.
 fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
-    let statements =
-        before.iter().filter(|act| matches!(act.kind, Kind::Reports | Kind::Announces | Kind::Remarks));
+    let statements = before.iter().filter(|act| matches!(act.kind, Kind::Reports | Kind::Remarks));
     statements.into_iter().any(|act| {
-        let mentions = act.reading.mentions.iter().filter(|mention| !mention.is_denied);
-        let fits: Vec<Fit> = mentions
-            .filter(|mention| match &mention.value {
-                Value::Day(_) | Value::Time(_) => true,
-                Value::Number { unit, .. } => unit.is_some() || !mention.nouns.is_empty(),
-                Value::Money(_) | Value::Code(_) | Value::Name(_) => false,
-            })
-            .map(|mention| wants.fit(mention, &act.reading))
-            .collect();
-        // A statement with a right value is about the right thing.
-        fits.iter().any(|fit| matches!(fit, Fit::Other(_))) && !fits.contains(&Fit::Same)
+        let costs = act.reading.tokens.iter().any(|token| COSTS.contains(&&*token.text));
+        let weighs = |mention: &&Mention| match &mention.value {
+            Value::Day(_) | Value::Time(_) => true,
+            Value::Number { unit, .. } => unit.is_some() || !mention.nouns.is_empty(),
+            Value::Money(_) => !costs,
+            Value::Code(_) | Value::Name(_) | Value::Phrase(_) => false,
+        };
+        let mut mentions = act.reading.mentions.iter().filter(|mention| !mention.is_denied).filter(weighs);
+        mentions.any(|mention| matches!(wants.fit(mention, &act.reading), Fit::Other(_)))
     })
 }
 
@@ -145,29 +155,39 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
             ALL.contains(&&*token.text)
                 || matches!(&*token.text, "those" | "these" | "them" | "two" | "three" | "any" | "lot")
         });
+        let verbs: Vec<usize> = (0..tokens.len())
+            .filter(|at| action(&tokens[*at].stem).is_some_and(|what| what != Action::Read))
+            .collect();
         let plural = tokens.iter().enumerate().any(|(at, token)| {
             let is_plural =
                 token.text.len() > 3 && singular(&token.text) != token.text && !is_common(&token.text);
-            let is_led = (1..=3).any(|back| {
-                at.checked_sub(back).is_some_and(|before| {
-                    matches!(&*tokens[before].text, "my" | "our" | "the" | "his" | "her" | "their" | "for")
-                })
-            });
-            is_plural && noun.as_ref().map_or(is_led, |noun| token.stem == *noun)
+            let sentence = |at: usize| source.reading.sentence(tokens[at].span);
+            let is_object = verbs.is_empty()
+                || verbs.iter().any(|verb| {
+                    *verb < at && at - verb <= MAX_WORDS_TO_OBJECT && sentence(*verb) == sentence(at)
+                });
+            is_plural && noun.as_ref().map_or(is_object, |noun| token.stem == *noun)
         });
         counts || any || plural
     };
-    let own = |source: &&Source| matches!(source.place, Place::Said | Place::Goal | Place::Next);
-    let mut own_sources =
-        wants.sources.iter().filter(own).filter(|source| source.detail.is_none()).peekable();
-    let elliptic = own_sources.peek().is_none();
-    !elliptic
-        && !own_sources.any(is_many)
-        && !wants
-            .sources
-            .iter()
-            .filter(|source| source.place == Place::Earlier || source.detail.is_some())
-            .any(|source| source.detail.is_some() && is_many(source))
+    !wants.sources.iter().filter(|source| source.place != Place::Earlier).any(is_many)
+}
+
+/// Returns true if an offer is for several of what the user wants one of: `two vouchers` for `a voucher`.
+fn asks_for_several(offer: &Reading, wants: &Wants) -> bool {
+    let several = offer
+        .mentions
+        .iter()
+        .filter(|mention| matches!(&mention.value, Value::Number { value, unit: None, .. } if *value >= 2.0));
+    let nouns: Vec<&String> = several.flat_map(|mention| &mention.nouns).collect();
+    let has_one = |source: &Source| {
+        source.reading.tokens.windows(2).any(|pair| {
+            matches!(&*pair[0].text, "a" | "an" | "one")
+                && nouns.contains(&&pair[1].stem)
+                && singular(&pair[1].text) == pair[1].text
+        })
+    };
+    !nouns.is_empty() && wants.current().filter(|source| source.detail.is_none()).any(has_one)
 }
 
 /// `all of them`, `both orders`, `every policy`: the noun that follows, if one does; nothing without such a word.
@@ -291,7 +311,12 @@ pub(super) fn actions(reading: &Reading) -> Vec<Action> {
             && !(token.text.ends_with("ing") && before != "m" && before != "re")
             && !(matches!(&*token.text, "order" | "book") && matches!(next, "for" | "of") && *at > 2)
     };
-    tokens.filter(is_verb).filter_map(|(_, token)| action(&token.stem)).collect()
+    let signs_up =
+        reading.tokens.iter().position(|token| token.text == "sign").is_some_and(|at| {
+            reading.tokens[at..].iter().take(MAX_WORDS_TO_UP).any(|token| token.text == "up")
+        });
+    let found = tokens.filter(is_verb).filter_map(|(_, token)| action(&token.stem));
+    found.chain(signs_up.then_some(Action::Add)).collect()
 }
 
 /// `take it off the list`, `I no longer need it`.
@@ -358,7 +383,9 @@ fn content(act: &Act) -> Vec<&str> {
                 && action(&token.stem).is_none()
                 && token.text.starts_with(char::is_alphabetic)
                 && !act.reading.mentions.iter().any(|mention| {
-                    mention.span.start <= token.span.start && token.span.end <= mention.span.end
+                    !matches!(mention.value, Value::Phrase(_))
+                        && mention.span.start <= token.span.start
+                        && token.span.end <= mention.span.end
                 })
         })
         .map(|token| &*token.stem)

@@ -9,7 +9,8 @@ use diorama_answers::{Clock, Clocktime, Day, NumberRole, Stance, What};
 use diorama_seeds::english::{fold, stem};
 
 use super::vocabulary::{
-    BOUNDS_ABOVE, BOUNDS_BELOW, DETERMINERS, LINKS, Link, PERSONS, SET_ASIDE, TITLES, is_common, is_one_of,
+    BOUNDS_ABOVE, BOUNDS_BELOW, DETERMINERS, LINKS, Link, PERSONS, RETRACTIONS, SET_ASIDE, TITLES, is_common,
+    is_one_of,
 };
 
 /// Words of a counted thing that count: `3 [second class seats]`.
@@ -30,7 +31,7 @@ pub(super) struct Token {
     /// A mark other than a hyphen stands before it.
     pub(super) after_mark: bool,
     /// It begins a sentence, or stands behind a colon or in quotes.
-    opens: bool,
+    pub(super) opens: bool,
 }
 
 /// The value of a mention.
@@ -55,6 +56,8 @@ pub(super) enum Value {
     Code(String),
     /// A name: its folded words.
     Name(Vec<String>),
+    /// What somebody owns, in small letters: `for my [family laptop]`.
+    Phrase(Vec<String>),
 }
 
 /// One typed mention.
@@ -64,6 +67,8 @@ pub(super) struct Mention {
     pub(super) link: Link,
     /// Stems of what a number counts, or of the label before it.
     pub(super) nouns: Vec<String>,
+    /// The stem of the word before what ties it: `a [voucher] for $80`.
+    pub(super) head: Option<String>,
     /// True if the text says that it is not so.
     pub(super) is_denied: bool,
     /// The words of the mention, with what a number counts.
@@ -90,6 +95,8 @@ impl Reading {
             reading.add(&mention.what, mention.span(), mention.stance);
         }
         reading.add_names(&prose);
+        reading.add_phrases();
+        reading.retract();
         reading
     }
 
@@ -105,6 +112,42 @@ impl Reading {
             .any(|here| here.iter().zip(stems).all(|(token, stem)| token.stem == *stem))
     }
 
+    /// Marks what the text takes back: `on the 4th. No, the lease says the 5th`.
+    fn retract(&mut self) {
+        let turns = self.tokens.iter().rposition(|token| {
+            let begins = token.opens || token.after_mark;
+            (token.text == "no" && begins) || RETRACTIONS.contains(&&*token.text)
+        });
+        let Some(turn) = turns.map(|at| self.tokens[at].span.start) else { return };
+        let (before, after): (Vec<usize>, Vec<usize>) =
+            (0..self.mentions.len()).partition(|at| self.mentions[*at].span.start < turn);
+        for at in before {
+            let own = &self.mentions[at];
+            let replaces = |other: &&usize| {
+                let other = &self.mentions[**other];
+                let is_alike = std::mem::discriminant(&own.value) == std::mem::discriminant(&other.value);
+                let same_role = match own.value {
+                    Value::Name(_) => own.link == other.link,
+                    Value::Number { .. } => own.nouns == other.nouns || other.nouns.is_empty(),
+                    _ => true,
+                };
+                is_alike && same_role && !other.is_denied
+            };
+            if after.iter().any(|other| replaces(&other)) {
+                self.mentions[at].is_denied = true;
+            }
+        }
+    }
+
+    /// The sentence that a place lies in, from 1.
+    pub(super) fn sentence(&self, span: Span) -> usize {
+        self.tokens
+            .iter()
+            .take_while(|token| token.span.start <= span.start)
+            .filter(|token| token.opens)
+            .count()
+    }
+
     /// The part of the text that a place lies in, counted at marks and at `and`.
     pub(super) fn part(&self, span: Span) -> usize {
         let before = self.tokens.iter().take_while(|token| token.span.start <= span.start);
@@ -118,6 +161,7 @@ impl Reading {
                 value: Value::Code(token.text.clone()),
                 link: self.link(at, 0),
                 nouns: Vec::new(),
+                head: None,
                 is_denied: false,
                 words: self.written(token.span),
                 span: token.span,
@@ -174,7 +218,8 @@ impl Reading {
         }
         let words = self.written(written);
         let is_denied = stance == Stance::Denied;
-        self.mentions.push(Mention { value, link, nouns, is_denied, words, span });
+        let head = start.checked_sub(2).and_then(|at| self.tokens.get(at)).map(|token| token.stem.clone());
+        self.mentions.push(Mention { value, link, nouns, head, is_denied, words, span });
     }
 
     /// The stems of the words that a number counts, behind it.
@@ -260,6 +305,57 @@ impl Reading {
         words.strip_prefix("the ").unwrap_or(words).trim_end_matches(['.', ',']).to_owned()
     }
 
+    /// Two words and more behind `my` or `your`.
+    fn add_phrases(&mut self) {
+        let owners = (0..self.tokens.len()).filter(|at| matches!(self.word(*at), "my" | "our" | "your"));
+        let mut found = Vec::new();
+        for at in owners {
+            let words = self.tokens[at + 1..].iter().take(MAX_NOUN_WORDS).take_while(|token| {
+                !token.after_mark
+                    && !token.capital
+                    && !is_common(&token.text)
+                    && token.text.starts_with(char::is_alphabetic)
+            });
+            let words: Vec<&Token> = words.collect();
+            let (Some(first), Some(last)) = (words.first(), words.last()) else { continue };
+            let link = self.link(at, 0);
+            if words.len() < 2 || link == Link::Object {
+                continue;
+            }
+            let span = Span { start: first.span.start, end: last.span.end };
+            found.push(Mention {
+                value: Value::Phrase(words.iter().map(|token| token.text.clone()).collect()),
+                link,
+                nouns: Vec::new(),
+                head: None,
+                is_denied: false,
+                words: self.written(span),
+                span,
+            });
+        }
+        self.mentions.extend(found);
+    }
+
+    /// A name with what `and` joins to it: `Iron and Fire`.
+    fn joined(&self, from: usize, end: usize, span: Span) -> Span {
+        let capital = |at: usize| {
+            self.tokens.get(at).filter(|token| token.capital && !token.after_mark && !token.opens)
+        };
+        let mut whole = span;
+        if self.word(end) == "and" {
+            let mut last = end + 1;
+            while let Some(token) = capital(last) {
+                (whole.end, last) = (token.span.end, last + 1);
+            }
+        }
+        let mut first = from.checked_sub(2).filter(|_| self.word(from - 1) == "and");
+        while let Some(token) = first.and_then(capital) {
+            whole.start = token.span.start;
+            first = first.and_then(|at| at.checked_sub(1));
+        }
+        whole
+    }
+
     /// Capitalised words that follow each other, with a number before an address.
     fn add_names(&mut self, prose: &Prose) {
         let covered = |span: Span, mentions: &[Mention]| {
@@ -309,6 +405,7 @@ impl Reading {
             let numbered = number.map(|number| number.span);
             let from = start - usize::from(numbered.is_some());
             let span = Span { start: self.tokens[from].span.start, end: self.tokens[end - 1].span.end };
+            let whole = self.joined(from, end, span);
             if let Some(numbered) = numbered {
                 self.mentions.retain(|known| known.span != numbered);
             }
@@ -316,8 +413,9 @@ impl Reading {
                 value: Value::Name(self.tokens[from..end].iter().map(|token| token.text.clone()).collect()),
                 link: self.link(from, MAX_WORDS_TO_NAME),
                 nouns: Vec::new(),
+                head: None,
                 is_denied: prose.stance(span) == Stance::Denied,
-                words: self.written(span),
+                words: self.written(whole),
                 span,
             };
             self.mentions.push(mention);

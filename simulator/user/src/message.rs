@@ -67,11 +67,6 @@ pub(super) struct Sentence {
 }
 
 impl Form {
-    /// Returns true if the sentence asks for something that the user may know.
-    pub(super) const fn asks(self) -> bool {
-        matches!(self, Self::Polite | Self::Question | Self::Request | Self::Fragment | Self::Check)
-    }
-
     /// Returns true if a withheld detail may answer the sentence. One that can be answered by yes or no gets none.
     pub(super) const fn may_ask(self) -> bool {
         matches!(self, Self::Polite | Self::Question | Self::Request | Self::Fragment | Self::Hint)

@@ -6,6 +6,7 @@ use super::compare::Objection;
 use super::message::{self, Form, Sentence};
 use super::phrases::CONSENTS;
 use super::recall::recalled;
+use super::topic::Topic;
 use super::turn::{Kind, Turn};
 use super::wants::{Right, Wants};
 
@@ -22,7 +23,7 @@ const UNKNOWN: &str = "I'm sorry, I don't know.";
 /// Openings up to so many words are repeated whole.
 const MAX_REPEATED_WORDS: usize = 30;
 /// Words of a value that can follow `No,`.
-const MAX_VALUE_WORDS: usize = 5;
+const MAX_VALUE_WORDS: usize = 3;
 
 /// Returns true if an answer tells nothing new: the user had no answer, or said it before.
 #[must_use]
@@ -32,8 +33,10 @@ pub fn tells_nothing(answer: &str, script: &Script) -> bool {
 
 /// A denial with what the user wants, and the details that it tells, by position.
 pub(super) fn denial(objection: &Objection, goal: &Goal, wants: &Wants) -> (String, Vec<usize>) {
-    let Objection::Values(rights) = objection else {
-        return (format!("No, just this: {}", plain_want(goal, wants)), Vec::new());
+    let rights = match objection {
+        Objection::Values(rights) => rights,
+        Objection::Else => return (format!("No, just this: {}", plain_want(goal, wants)), Vec::new()),
+        Objection::Doubt => return (plain_want(goal, wants), Vec::new()),
     };
     let mut values: Vec<&str> = Vec::new();
     let mut sentences: Vec<&str> = Vec::new();
@@ -107,7 +110,10 @@ pub(super) fn reply(
         if turn.has(Kind::Offers) {
             return recalled(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());
         }
-        return recalled(sentence, act, wants).unwrap_or_else(|| UNKNOWN.to_owned());
+        // `Which one?`
+        let is_bare = Topic::of(&sentence.words).is_empty();
+        let fallback = || if is_bare { plain_want(goal, wants) } else { UNKNOWN.to_owned() };
+        return recalled(sentence, act, wants).unwrap_or_else(fallback);
     }
     let reports = turn.has(Kind::Reports);
     if turn.has(Kind::Closes) && !reports && !worked {

@@ -4,7 +4,7 @@ use diorama_answers::Day;
 use diorama_answers::units::Unit;
 use diorama_seeds::value::Date;
 
-use super::mentions::{Mention, Value};
+use super::mentions::{Mention, Reading, Value};
 use super::vocabulary::Link;
 
 /// A number from here on may be an amount of money without its currency.
@@ -32,7 +32,12 @@ pub(super) fn may_replace(one: Link, other: Link) -> bool {
 }
 
 /// How a mention of the assistant is compared with one of the user; of a withheld detail, `names` are what it is called.
-pub(super) fn tie(mention: &Mention, own: &Mention, names: Option<&[String]>) -> Option<Tie> {
+pub(super) fn tie(
+    mention: &Mention,
+    own: &Mention,
+    source: &Reading,
+    names: Option<&[String]>,
+) -> Option<Tie> {
     let ends = (mention.link, own.link);
     if own.link == Link::Aside {
         return None;
@@ -41,6 +46,7 @@ pub(super) fn tie(mention: &Mention, own: &Mention, names: Option<&[String]>) ->
         (Value::Day(_), Value::Day(_)) | (Value::Time(_), Value::Time(_)) => {
             (!matches!(ends, (Link::From, Link::Until) | (Link::Until, Link::From))).then_some(Tie::Role)
         }
+        (Value::Phrase(_), Value::Phrase(_)) => (mention.link == own.link).then_some(Tie::Role),
         (Value::Code(one), Value::Code(two)) => (shape(one) == shape(two)).then_some(Tie::Role),
         (Value::Number { unit: one_unit, .. }, Value::Number { value: two, unit: two_unit, .. }) => {
             let of_detail = mention.nouns.iter().any(|noun| names.is_some_and(|names| names.contains(noun)));
@@ -56,18 +62,22 @@ pub(super) fn tie(mention: &Mention, own: &Mention, names: Option<&[String]>) ->
             }
         }
         (Value::Money(_), Value::Money(_)) => {
-            let is_price = matches!(mention.link, Link::For | Link::Place | Link::Of)
-                && !matches!(own.link, Link::AtMost | Link::AtLeast);
-            Some(if is_price { Tie::Equality } else { Tie::Role })
+            let is_bound = matches!(own.link, Link::AtMost | Link::AtLeast);
+            Some(if is_price(mention, source) && !is_bound { Tie::Equality } else { Tie::Role })
         }
         (Value::Money(_), Value::Number { value, unit: None, .. }) => {
-            let is_price = matches!(mention.link, Link::For | Link::Place | Link::Of);
             let may_be_money = own.nouns.is_empty() && *value >= MIN_BARE_AMOUNT;
-            may_be_money.then_some(if is_price { Tie::Equality } else { Tie::Role })
+            may_be_money.then_some(if is_price(mention, source) { Tie::Equality } else { Tie::Role })
         }
         (Value::Number { unit: None, .. }, Value::Money(_)) => mention.nouns.is_empty().then_some(Tie::Role),
         _ => None,
     }
+}
+
+/// Returns true if money is what something costs, and not what the user speaks of: `the 16:10 for $41`.
+fn is_price(mention: &Mention, source: &Reading) -> bool {
+    let is_known = mention.head.as_ref().is_some_and(|head| source.has(head));
+    matches!(mention.link, Link::For | Link::Place) && !is_known
 }
 
 /// A value in another unit of its dimension.
@@ -100,6 +110,7 @@ pub(super) fn is_equal(mention: &Mention, own: &Mention, today: Date) -> bool {
         (Value::Time(one), Value::Time(two)) => one.meets(two) || within(Some(one.time.cmp(&two.time))),
         (Value::Code(one), Value::Code(two)) => one == two,
         (Value::Name(one), Value::Name(two)) => one == two,
+        (Value::Phrase(one), Value::Phrase(two)) => one.iter().any(|word| two.contains(word)),
         (one, two) => {
             let numbers = |value: &Value| match value {
                 Value::Number { value, other, unit } => Some((*value, *other, *unit)),

@@ -77,6 +77,8 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
     let has_value = !reading.mentions.is_empty();
     match sentence.form {
         Form::Closing => Kind::Closes,
+        // `Is that right?`, `OK?`
+        _ if sentence.asks_leave() => Kind::Offers,
         Form::Offer | Form::Extra => Kind::Offers,
         Form::Check => Kind::Confirms,
         // `Friday at eight?`
@@ -116,7 +118,7 @@ fn announces(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
     (0..words.len()).any(|at| match text(at) {
         "i" | "we" => match text(at + 1) {
-            "ll" | "will" | "d" | "would" | "shall" => true,
+            "ll" | "will" | "d" | "would" | "shall" | "could" => true,
             "m" | "am" | "re" | "are" => text(at + 2).ends_with("ing"),
             _ => false,
         },

@@ -155,7 +155,6 @@ pub(super) const ACTIONS: [(Action, &[&str]); 5] = [
             "update",
             "postpone",
             "extend",
-            "shift",
             "reopen",
             "switch",
             "swap",
@@ -197,6 +196,19 @@ pub(super) const CONTRASTS: [&[&str]; 14] = [
     &["louder", "quieter"],
     &["morning", "afternoon", "evening"],
 ];
+
+/// Words of a sentence that asks for something to be done.
+pub(super) const REQUESTING: [&str; 6] = ["please", "pls", "plz", "could", "can", "would"];
+
+/// Words of a request that point to the sentences beside it.
+pub(super) const REFERRING: [&str; 7] = ["it", "them", "then", "those", "these", "this", "there"];
+
+/// Words of a statement about what something costs.
+pub(super) const COSTS: [&str; 10] =
+    ["cost", "costs", "pay", "price", "fee", "total", "charge", "comes", "come", "worth"];
+
+/// Words after which a text says otherwise than before.
+pub(super) const RETRACTIONS: [&str; 5] = ["wait", "meant", "mean", "actually", "hang"];
 
 /// Words of a line that corrects what was said.
 pub(super) const CORRECTIONS: [&str; 10] =

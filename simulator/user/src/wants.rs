@@ -10,12 +10,12 @@ use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::script::{Goal, Script};
 use diorama_seeds::value::{Date, Value as Shown};
 
-use super::mentions::{Mention, Reading, Value};
+use super::mentions::{Mention, Reading, Token, Value};
 use super::message;
 use super::phrases::CONSENTS;
 use super::progress::{Progress, Scene};
 use super::ties::{Tie, is_alike, is_equal, may_replace, tie};
-use super::vocabulary::{AGREEMENTS, CORRECTIONS, Link, is_common};
+use super::vocabulary::{AGREEMENTS, Action, CORRECTIONS, Link, REFERRING, REQUESTING, action, is_common};
 
 /// Words of a line such as `please do`.
 const MAX_CONSENT_WORDS: usize = 3;
@@ -48,6 +48,28 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Returns true if a day or time stands beside the request: `We leave tomorrow. Please cancel my bookings.`
+    fn is_background(&self, own: &Mention) -> bool {
+        if self.detail.is_some() || !matches!(own.value, Value::Day(_) | Value::Time(_)) {
+            return false;
+        }
+        let requests = || {
+            let tokens = self.reading.tokens.iter();
+            let asks = |token: &&Token| {
+                REQUESTING.contains(&&*token.text)
+                    || action(&token.stem).is_some_and(|what| what != Action::Read)
+            };
+            tokens.filter(asks).map(|token| self.reading.sentence(token.span))
+        };
+        let sentence = self.reading.sentence(own.span);
+        let refers = |at: usize| {
+            let mut tokens =
+                self.reading.tokens.iter().filter(|token| self.reading.sentence(token.span) == at);
+            tokens.any(|token| REFERRING.contains(&&*token.text))
+        };
+        requests().next().is_some() && requests().all(|at| at != sentence) && !requests().any(refers)
+    }
+
     /// What the withheld detail that it is is called.
     fn names(&self) -> Option<&[String]> {
         self.detail.map(|_| &*self.nouns)
@@ -150,12 +172,18 @@ impl Wants {
         if let Value::Name(words) = &mention.value {
             return self.fit_name(mention, words, offer);
         }
-        let alone = offer.mentions.iter().filter(|other| is_alike(&other.value, &mention.value)).count() == 1;
+        if let Value::Phrase(words) = &mention.value
+            && words.iter().any(|word| self.sources.iter().any(|source| has_words(&source.folded, word)))
+        {
+            return Fit::New;
+        }
+        let alone = !offer.mentions.iter().any(|other| other.link == Link::Until);
         let equal_in = |source: &Source| {
             let mentions = || source.reading.mentions.iter();
             let is_wanted = |own: &&Mention| !self.is_denied(own);
             mentions().filter(is_wanted).any(|own| {
-                tie(mention, own, source.names()).is_some() && is_equal(mention, own, self.clock.today)
+                tie(mention, own, &source.reading, source.names()).is_some()
+                    && is_equal(mention, own, self.clock.today)
             }) || (alone && self.is_within(mention, source))
         };
         if self.sources.iter().any(|source| source.place == Place::Next && equal_in(source)) {
@@ -194,7 +222,9 @@ impl Wants {
             sources.iter().flat_map(|source| source.reading.mentions.iter().map(move |own| (source, own)));
         let mut found: Vec<(&Source, &Mention)> = pairs
             .filter(|(source, own)| {
-                !self.is_denied(own) && tie(mention, own, source.names()) == Some(Tie::Role)
+                !self.is_denied(own)
+                    && !source.is_background(own)
+                    && tie(mention, own, &source.reading, source.names()) == Some(Tie::Role)
             })
             // What the offer says too is taken: `6 people at 8`.
             .filter(|(_, own)| {
@@ -361,9 +391,19 @@ impl Wants {
     }
 }
 
-/// The right value of a mention: a detail says it in its own words.
+/// The right value of a mention: a detail says it in its own words, and a span with both its ends.
 fn right(source: &Source, own: &Mention) -> Right {
-    source.detail.map_or_else(|| Right::Words(own.words.clone()), Right::Detail)
+    if let Some(detail) = source.detail {
+        return Right::Detail(detail);
+    }
+    let mut others = source.reading.mentions.iter().filter(|other| is_alike(&other.value, &own.value));
+    let (start, end) = match own.link {
+        Link::Until => (others.rfind(|other| other.span.end <= own.span.start), Some(own)),
+        _ => (Some(own), others.find(|other| other.link == Link::Until && other.span.start >= own.span.end)),
+    };
+    let span =
+        start.zip(end).and_then(|(start, end)| source.reading.source.get(start.span.start..end.span.end));
+    Right::Words(span.map_or_else(|| own.words.clone(), str::to_owned))
 }
 
 /// Returns true if a line agrees, and neither corrects nor chooses anything.

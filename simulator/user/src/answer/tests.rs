@@ -94,6 +94,20 @@ fn other_questions_bring_nothing_out() {
     }
 }
 
+#[test]
+fn reports_are_thanked_for_and_announcements_let_go_on() {
+    for (message, expect) in [
+        ("Your next visit is on Friday at 14:30.", "Thank you."),
+        ("The appointment is booked.", "Thank you."),
+        ("I'm afraid I can't book that: the day is full.", "All right."),
+        ("Let me look at next week.", "Please go ahead."),
+        ("I'll check the calendar.", "Please go ahead."),
+        ("How can I help you?", "I need to see a dentist."),
+    ] {
+        assert_eq!(says(message), expect, "{message}");
+    }
+}
+
 /// A goal whose only withheld detail is a login, with lines of the user's own.
 fn login(lines: &[&str]) -> Script {
     let words = ["customer number", "Customer number, 9 digits", "passcode", "Passcode, 6 digits"];
@@ -117,10 +131,7 @@ fn one_withheld_detail_does_not_answer_every_question() {
         ("What is the weather like there?", unknown),
         ("Have you been to the theatre lately?", unknown),
         ("Please tell me your favourite colour.", unknown),
-        (
-            "Which account shall I take it from?",
-            "Please pay Emilia Diaz 50 pounds from my Main Account.",
-        ),
+        ("Which account shall I take it from?", "Please pay Emilia Diaz 50 pounds from my Main Account."),
         ("You want to pay 15 pounds, right?", "No, 50 pounds."),
         ("You want to pay 50 pounds, right?", "Yes, that's right."),
     ] {
