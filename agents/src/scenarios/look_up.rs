@@ -1,6 +1,7 @@
 //! Look-ups that no scenario states: before a call takes a record whose key nothing has shown, the assistant finds it by its name.
 
 use diorama_seeds::doc::ScenarioStepDoc;
+use diorama_seeds::english::has_words;
 use diorama_seeds::model::{ApiId, ParameterId, ResourceId};
 use diorama_seeds::scenario::{BoundValue, Scenario};
 use diorama_seeds::value::Value;
@@ -34,7 +35,7 @@ impl Player<'_, '_> {
         let in_reply = |entry: &std::sync::Arc<diorama_engine::session::LogEntry>| {
             entry.reply.body.values().any(|(value, _)| value == key)
         };
-        self.calls.made.iter().any(in_reply) || self.talk.said.iter().any(|said| said.contains(&text))
+        self.calls.made.iter().any(in_reply) || self.talk.said.iter().any(|said| has_words(said, &text))
     }
 
     /// The call that gives the key of a record by its name, and needs nothing else.

@@ -175,12 +175,9 @@ impl FactBuilder<'_> {
                 let items = each(body, array, member)?;
                 let fact = |leaf: &&Body| Some(sized(self.fact(leaf)?, *magnitude));
                 let facts: Option<Vec<Fact>> = items.iter().map(fact).collect();
-                let of: Option<Vec<Evidence>> =
-                    { items.iter().enumerate() }
-                        .map(|(at, leaf)| {
-                            self.evidence(asked.call(), entry, &item_path(array, at, member), leaf)
-                        })
-                        .collect();
+                let of: Option<Vec<Evidence>> = { items.iter().enumerate() }
+                    .map(|(at, leaf)| self.evidence(asked.call(), entry, &item_path(array, at, member), leaf))
+                    .collect();
                 Some(AnswerCheck {
                     about: about.clone(),
                     sign: items.iter().find_map(|leaf| self.sign_of(leaf, *magnitude)),

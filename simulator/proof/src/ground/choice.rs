@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::{Body, Origin, State};
-use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{GoldCall, places};
+use serde_json::Value as Json;
 
 use super::argument::Unsourced;
 use super::{GroundedGoal, Seen};
@@ -23,15 +23,10 @@ pub(super) fn is_choice(
     let Some(entry) = seen.entries.get(left.call).filter(|entry| entry.reply.is_success()) else {
         return false;
     };
-    // A number or an hour that nobody said is a guess, apart from whether there is any at all.
     let api = entry.api.map(|id| seen.context.base.world().api(id));
     let parameter = api.and_then(|api| api.parameters.get(api.parameter_named(&left.name)?.index()));
-    let any = matches!(entry.call.arguments.get(&left.name).and_then(serde_json::Value::as_i64), Some(0 | 1));
-    let is_guess = |parameter: &Parameter| {
-        let number = matches!(parameter.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
-        (number && !any) || matches!(parameter.schema.kind, Type::Time)
-    };
-    if parameter.is_none_or(is_guess) {
+    let value = entry.call.arguments.get(&left.name);
+    if !parameter.zip(value).is_some_and(|(parameter, value)| is_documented(&parameter.schema.kind, value)) {
         return false;
     }
     // The state before the call: the changes before it are made again.
@@ -73,6 +68,19 @@ pub(super) fn is_choice(
         && by_arguments
         && by_facts
         && !takes_list(left.call, gold, goals, &entry.reply.body, &wider.reply.body)
+}
+
+/// Returns true if the tool itself names the value. A key, a number, a day or a word that nobody said is a guess, apart from whether there is
+/// any at all.
+fn is_documented(kind: &Type, value: &Json) -> bool {
+    match (kind, value) {
+        (Type::Enum(_) | Type::Boolean, _) => true,
+        (Type::List(item), Json::Array(values)) => {
+            values.iter().all(|value| is_documented(&item.kind, value))
+        }
+        (Type::Integer | Type::Number | Type::Decimal { .. }, value) => matches!(value.as_i64(), Some(0 | 1)),
+        _ => false,
+    }
 }
 
 /// Whether all items of a list are asked for or taken by later calls, of which there are others without the argument: that is no closer look.

@@ -332,7 +332,9 @@ pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usiz
         Value::Integer(_) | Value::Number(_) | Value::Decimal(_) => {
             let mut numbers = said.iter().flat_map(Prose::numbers);
             let wanted = value.as_f64();
-            usize::from(wanted.is_some_and(|wanted| numbers.any(|(number, _)| (number - wanted).abs() < 1e-9)))
+            usize::from(
+                wanted.is_some_and(|wanted| numbers.any(|(number, _)| (number - wanted).abs() < 1e-9)),
+            )
         }
         _ => 0,
     }
