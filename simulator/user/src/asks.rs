@@ -14,7 +14,7 @@ use super::message::{Form, Sentence, Word};
 use super::phrases::SMALL_TALK;
 use super::topic::{AskedKinds, Topic};
 use super::turn::Turn;
-use super::vocabulary::{SECRETS, SIGNING_IN};
+use super::vocabulary::{PROVING, SECRETS, SIGNING_IN};
 
 static SMALL_TALK_TOPICS: LazyLock<Vec<Topic>> =
     LazyLock::new(|| SMALL_TALK.iter().map(|text| Topic::of(&words(text))).collect());
@@ -121,6 +121,15 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
         let taken = |at: &usize| clause.joins || clause.signs[*at].named || Some(*at) == best;
         asked.extend((0..scores.len()).filter(fits).filter(taken));
     }
+    // `I need to verify your identity first.`
+    let proves = |one: &Sentence| {
+        (one.form.may_ask() || one.form == Form::Check)
+            && one.words.iter().any(|word| word.is_one_of(&PROVING))
+    };
+    if asked.is_empty() && sentences.iter().any(proves) {
+        let secrets = withheld.iter().enumerate().filter(|(_, detail)| Detail::of(detail).is_secret);
+        asked.extend(secrets.map(|(at, _)| at).filter(|at| !revealed.contains(&(*at as u32))));
+    }
     if asked.is_empty() && clauses.iter().any(|clause| clause.is_bare) {
         asked.extend(next_choice(sentences, withheld, revealed));
     }
@@ -197,12 +206,23 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &[String]) -> Opt
         .iter()
         .map(|detail| {
             let is_kept = detail.is_secret && !asks_for_secret && !detail.shares_target(&topic);
-            is_kept || head.as_ref().is_some_and(|head| detail.is_converse(head))
+            is_kept
+                || head.as_ref().is_some_and(|head| detail.is_converse(head))
+                || is_other_person(words, detail)
         })
         .collect();
     let joins = words.iter().any(|word| word.text == "and");
     let is_bare = form != Form::Hint && head.is_none() && asks_barely(words, &topic);
     Some(Clause { signs, is_bare, joins, barred })
+}
+
+/// `Who is the sender?` asks for nobody whom the texts about a detail do not call so.
+fn is_other_person(words: &[Word], detail: &Detail) -> bool {
+    let asked = words.windows(4).find(|four| {
+        four[0].is_one_of(&["who", "whos"]) && four[1].is_one_of(&["is", "s"]) && four[2].text == "the"
+    });
+    let noun = asked.map(|four| Topic::of(&four[3..]));
+    noun.is_some_and(|noun| !noun.is_empty() && !detail.texts.iter().any(|text| noun.meets(&text.stems)))
 }
 
 /// Returns true if a clause asks and names nothing that it asks for: `What should it be?`, `Which one shall I take?`

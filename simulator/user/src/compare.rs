@@ -7,14 +7,15 @@ use diorama_seeds::english::{singular, stem};
 use diorama_seeds::script::WithheldDetail;
 
 use super::choices::other_choice;
-use super::mentions::{Mention, Reading, Token, Value};
-use super::message::{Form, Sentence};
+use super::mentions::{Mention, Reading, Value};
+use super::message::{Form, Sentence, words};
 use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
+use super::tokens::Token;
 use super::topic::Topic;
 use super::turn::{Act, Kind, Turn};
 use super::vocabulary::{
-    ALL, Action, COSTS, DETERMINERS, GENERIC, LOOKS, Link, ONLY, PURCHASES, TAKES_AWAY, action, is_common,
-    is_one_of,
+    ALL, Action, COSTS, DETERMINERS, GENERIC, LOOKS, Link, ONLY, PURCHASES, SETTINGS, TAKES_AWAY, action,
+    is_common, is_one_of,
 };
 use super::wants::{Fit, Place, Right, Source, Wants};
 
@@ -65,7 +66,8 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
                 Fit::Other(right) => rights.push(right),
             }
         }
-        rights.extend(other_choice(&act.reading, wants, withheld, base));
+        let details = if act.kind == Kind::Offers { withheld } else { &[] };
+        rights.extend(other_choice(&act.reading, wants, details, base));
         rights.extend(wants.crossed(&act.reading));
         rights.dedup();
         if rights.is_empty() {
@@ -137,7 +139,7 @@ fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
             Value::Code(_) | Value::Name(_) | Value::Phrase(_) => false,
         };
         let mut mentions = act.reading.mentions.iter().filter(|mention| !mention.is_denied).filter(weighs);
-        mentions.any(|mention| matches!(wants.fit(mention, &act.reading), Fit::Other(_)))
+        mentions.any(|mention| matches!(wants.fit_goal(mention, &act.reading), Fit::Other(_)))
     })
 }
 
@@ -166,6 +168,12 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
                 || verbs.iter().any(|verb| {
                     *verb < at && at - verb <= MAX_WORDS_TO_OBJECT && sentence(*verb) == sentence(at)
                 });
+            let is_led = (1..=2).any(|back| {
+                at.checked_sub(back).is_some_and(|before| {
+                    matches!(&*tokens[before].text, "my" | "our" | "the" | "his" | "her" | "their")
+                })
+            });
+            let is_object = is_object && is_led;
             is_plural && noun.as_ref().map_or(is_object, |noun| token.stem == *noun)
         });
         counts || any || plural
@@ -241,6 +249,9 @@ fn does_otherwise(act: &Act, wants: &Wants) -> bool {
         wanted.extend(actions(&source.reading));
         if takes_away(&source.reading) {
             wanted.push(Action::Remove);
+        }
+        if source.reading.tokens.iter().any(|token| SETTINGS.contains(&&*token.text)) && !wanted.is_empty() {
+            wanted.push(Action::Change);
         }
     }
     wanted.retain(|one| *one != Action::Read);
@@ -352,24 +363,67 @@ fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, is_same: bool) ->
         return false;
     }
     let is_extra = sentence.form == Form::Extra;
+    let is_known = |word: &str| wants.knows(word) || wants.has_form_of(word);
     let content = content(act);
-    if content.iter().any(|stem| wants.knows(stem)) {
-        return is_extra && !act.reading.mentions.is_empty() && actions(&act.reading).is_empty();
+    if is_extra {
+        let knows = content.iter().any(|word| is_known(word));
+        return !knows || (!act.reading.mentions.is_empty() && actions(&act.reading).is_empty());
     }
-    if content.is_empty() {
-        return is_extra;
+    if becomes(act).is_some_and(|word| !is_known(&word)) {
+        return true;
+    }
+    let object = object(act);
+    if object.is_empty() || takes_away(&act.reading) || object.iter().any(|word| is_known(word)) {
+        return false;
     }
     let verbs = actions(&act.reading);
     let topic = Topic::of(&sentence.words);
-    let nearest = wants
-        .sources
-        .iter()
-        .filter(|source| source.place != Place::Earlier)
-        .map(|source| Topic::of(&super::message::words(&source.reading.source)).nearness(&topic))
-        .fold(0.0, f32::max);
+    let own = wants.sources.iter().filter(|source| source.place != Place::Earlier);
+    let nearest =
+        own.map(|source| Topic::of(&words(&source.reading.source)).nearness(&topic)).fold(0.0, f32::max);
     // To look something up does no harm.
     let only_reads = !verbs.is_empty() && verbs.iter().all(|verb| *verb == Action::Read);
-    is_extra || (!only_reads && nearest < MIN_NEARNESS)
+    !only_reads && nearest < MIN_NEARNESS
+}
+
+/// The stem of what an offer makes of something: `log it as [rowing]`.
+fn becomes(act: &Act) -> Option<String> {
+    let tokens = &act.reading.tokens;
+    let at = tokens.iter().position(|token| token.text == "as")?;
+    let word = tokens
+        .get(at + 1)
+        .filter(|token| !is_common(&token.text) && token.text.starts_with(char::is_alphabetic))?;
+    Some(word.stem.clone())
+}
+
+/// The stems of what an offer does something to: the words behind its verb. Nothing where a pronoun stands there.
+fn object(act: &Act) -> Vec<String> {
+    let tokens = &act.reading.tokens;
+    let begins = tokens.windows(2).position(|pair| {
+        matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
+    });
+    let Some(begins) = begins else { return Vec::new() };
+    let rest = tokens[begins + 1..]
+        .iter()
+        .skip_while(|token| matches!(&*token.text, "to" | "also" | "then" | "now" | "just"));
+    let behind = rest.skip(1).skip_while(|token| matches!(&*token.text, "you" | "up" | "out"));
+    let words = behind.skip_while(|token| DETERMINERS.contains(&&*token.text)).take_while(|token| {
+        !is_common(&token.text)
+            && !token.after_mark
+            && token.text.starts_with(char::is_alphabetic)
+            && !ALL.contains(&&*token.text)
+    });
+    let named = |token: &&Token| {
+        act.reading.mentions.iter().any(|mention| {
+            !matches!(mention.value, Value::Phrase(_))
+                && mention.span.start <= token.span.start
+                && token.span.end <= mention.span.end
+        })
+    };
+    words
+        .filter(|token| !named(token) && !GENERIC.contains(&&*token.text))
+        .map(|token| token.stem.clone())
+        .collect()
 }
 
 /// The stems of the words that tell what a sentence is about: no verbs, no typed mentions.

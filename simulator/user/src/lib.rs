@@ -16,6 +16,7 @@ mod progress;
 mod recall;
 mod reply;
 mod ties;
+mod tokens;
 mod topic;
 mod turn;
 mod vocabulary;

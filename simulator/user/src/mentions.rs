@@ -5,9 +5,10 @@
 
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::Unit;
-use diorama_answers::{Clock, Clocktime, Day, NumberRole, Stance, What};
-use diorama_seeds::english::{fold, stem};
+use diorama_answers::{Clock, Clocktime, Day, NumberRole, What};
+use diorama_seeds::english::stem;
 
+use super::tokens::{Token, tokens};
 use super::vocabulary::{
     BOUNDS_ABOVE, BOUNDS_BELOW, DETERMINERS, LINKS, Link, PERSONS, RETRACTIONS, SET_ASIDE, TITLES, is_common,
     is_one_of,
@@ -17,22 +18,6 @@ use super::vocabulary::{
 const MAX_NOUN_WORDS: usize = 3;
 /// Words between a preposition and the name that it governs: `at the [restaurant] Iron and Fire`.
 const MAX_WORDS_TO_NAME: usize = 3;
-
-/// A word, figure or code of a text.
-#[derive(Clone, Debug)]
-pub(super) struct Token {
-    /// Folded.
-    pub(super) text: String,
-    pub(super) stem: String,
-    pub(super) span: Span,
-    capital: bool,
-    /// It is a code or an address: `RSV-427109`, `03-06`, `ana@post.example`.
-    is_code: bool,
-    /// A mark other than a hyphen stands before it.
-    pub(super) after_mark: bool,
-    /// It begins a sentence, or stands behind a colon or in quotes.
-    pub(super) opens: bool,
-}
 
 /// The value of a mention.
 #[derive(Clone, Debug)]
@@ -92,9 +77,9 @@ impl Reading {
         let prose = Prose::read(source, clock);
         reading.add_codes();
         for mention in prose.mentions() {
-            reading.add(&mention.what, mention.span(), mention.stance);
+            reading.add(&mention.what, mention.span());
         }
-        reading.add_names(&prose);
+        reading.add_names();
         reading.add_phrases();
         reading.retract();
         reading
@@ -170,7 +155,7 @@ impl Reading {
         self.mentions.extend(found);
     }
 
-    fn add(&mut self, what: &What, span: Span, stance: Stance) {
+    fn add(&mut self, what: &What, span: Span) {
         let start = self.tokens.partition_point(|token| token.span.end <= span.start);
         let end = self.tokens.partition_point(|token| token.span.start < span.end);
         let overlaps =
@@ -187,7 +172,7 @@ impl Reading {
             What::Date(day) => Value::Day(*day),
             What::Time(time) => Value::Time(*time),
             What::Money(money) => Value::Money(money.amount.as_f64()),
-            What::Number(number) if number.role == NumberRole::Weak => return,
+            What::Number(number) if number.role == NumberRole::Weak || self.word(start) == "both" => return,
             What::Number(number) => {
                 if number.role == NumberRole::Identifier && number.unit.is_none() {
                     nouns.extend(self.label(start));
@@ -217,7 +202,7 @@ impl Reading {
             link = Link::Until;
         }
         let words = self.written(written);
-        let is_denied = stance == Stance::Denied;
+        let is_denied = link == Link::Aside;
         let head = start.checked_sub(2).and_then(|at| self.tokens.get(at)).map(|token| token.stem.clone());
         self.mentions.push(Mention { value, link, nouns, head, is_denied, words, span });
     }
@@ -357,7 +342,7 @@ impl Reading {
     }
 
     /// Capitalised words that follow each other, with a number before an address.
-    fn add_names(&mut self, prose: &Prose) {
+    fn add_names(&mut self) {
         let covered = |span: Span, mentions: &[Mention]| {
             mentions.iter().any(|known| known.span.start < span.end && span.start < known.span.end)
         };
@@ -406,94 +391,24 @@ impl Reading {
             let from = start - usize::from(numbered.is_some());
             let span = Span { start: self.tokens[from].span.start, end: self.tokens[end - 1].span.end };
             let whole = self.joined(from, end, span);
+            // The number of a name is none that counts: `Breeze 20`.
+            let counted =
+                self.tokens.get(end).filter(|next| !next.after_mark && !next.is_code).map(|next| next.span);
+            self.mentions.retain(|known| !(Some(known.span) == counted && known.nouns.is_empty()));
             if let Some(numbered) = numbered {
                 self.mentions.retain(|known| known.span != numbered);
             }
+            let link = self.link(from, MAX_WORDS_TO_NAME);
             let mention = Mention {
                 value: Value::Name(self.tokens[from..end].iter().map(|token| token.text.clone()).collect()),
-                link: self.link(from, MAX_WORDS_TO_NAME),
+                link,
                 nouns: Vec::new(),
                 head: None,
-                is_denied: prose.stance(span) == Stance::Denied,
+                is_denied: link == Link::Aside,
                 words: self.written(whole),
                 span,
             };
             self.mentions.push(mention);
         }
     }
-}
-
-/// The words of a text with their places; codes stay whole.
-fn tokens(source: &str) -> Vec<Token> {
-    let mut found: Vec<Token> = Vec::new();
-    let (mut opens, mut marked) = (true, true);
-    for run in source.split_whitespace() {
-        let offset = run.as_ptr() as usize - source.as_ptr() as usize;
-        let core = run.trim_matches(|character: char| !character.is_alphanumeric());
-        if core.is_empty() {
-            marked = true;
-            opens |= run.contains(['-', '*', '•', '|']);
-            continue;
-        }
-        let begins = core.as_ptr() as usize - run.as_ptr() as usize;
-        let (before, after) = (&run[..begins], &run[begins + core.len()..]);
-        opens |= before.contains(['"', '“', '«', '*']);
-        marked |= opens || before.contains(['(', '/', '-', '–', '+', '&']);
-        let mut push = |from: usize, text: &str, is_code: bool, after_mark: bool, opens: bool| {
-            let folded = fold(text);
-            let start = offset + begins + from;
-            found.push(Token {
-                stem: stem(&folded),
-                span: Span { start, end: start + text.len() },
-                capital: text.starts_with(char::is_uppercase),
-                text: folded,
-                is_code,
-                after_mark,
-                opens,
-            });
-        };
-        if is_code(core) {
-            push(0, core, true, marked, opens);
-        } else {
-            let mut end = 0;
-            for part in
-                core.split(|character: char| !character.is_alphanumeric()).filter(|part| !part.is_empty())
-            {
-                let from = part.as_ptr() as usize - core.as_ptr() as usize;
-                let parted =
-                    core.get(end..from).is_some_and(|between| between.contains(['/', ',', '&', '+', '(']));
-                let first = end == 0;
-                push(from, part, false, if first { marked } else { parted }, first && opens);
-                end = from + part.len();
-            }
-        }
-        opens = after.contains(['.', '!', '?', ':']) && !TITLES.contains(&&*core.to_lowercase());
-        marked = !after.is_empty() && (opens || after.contains([',', ';', ')', '–', '—', '"', '”']));
-    }
-    found
-}
-
-/// Returns true if a word is a code: an address, or digits with letters or hyphens that are no number with its unit.
-fn is_code(word: &str) -> bool {
-    if word.contains('@') {
-        return true;
-    }
-    if !word.contains(|character: char| character.is_ascii_digit())
-        || word.contains([':', '%', '€', '$', '£', '/', ',', '.', '\'', '’'])
-    {
-        return false;
-    }
-    let mut parts = word.split('-');
-    let has_digit = |part: &str| part.contains(|character: char| character.is_ascii_digit());
-    let is_date = word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;
-    if word.contains('-') {
-        return !is_date
-            && parts.all(|part| {
-                let upper = !part.is_empty() && part.chars().all(|character| character.is_ascii_uppercase());
-                upper || (part.len() >= 2 && has_digit(part))
-            });
-    }
-    let half = word.to_lowercase();
-    let upper = word.contains(|character: char| character.is_ascii_uppercase());
-    upper && !half.ends_with("am") && !half.ends_with("pm") && word.is_ascii()
 }

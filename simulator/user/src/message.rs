@@ -239,6 +239,7 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         return match (asks_word, has_auxiliary, lead[0].is_one_of(&PRONOUNS)) {
             (true, ..) => Form::Question,
             (_, false, false) if is_leave => Form::Offer,
+            (_, false, false) if has_choice => Form::Question,
             (_, false, false) => Form::Fragment,
             (_, _, false) if has_choice => Form::Question,
             _ => Form::Check,

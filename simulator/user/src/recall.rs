@@ -2,11 +2,14 @@
 //!
 //! It must not see the withheld details.
 
+use diorama_answers::units::Dimension;
+use diorama_seeds::english::stem;
+
 use super::mentions::{Mention, Reading, Value};
 use super::message::{self, Sentence};
 use super::topic::{AskedKinds, Topic};
 use super::turn::Act;
-use super::vocabulary::Link;
+use super::vocabulary::{CONTRASTS, Link};
 use super::wants::{Place, Wants};
 
 /// From this cosine on, a question is about what a sentence of the user says.
@@ -17,6 +20,8 @@ const KIND_WEIGHT: f32 = 0.6;
 const HEAD_WEIGHT: f32 = 0.5;
 /// What a sentence of an earlier goal lacks.
 const EARLIER_WEIGHT: f32 = 0.3;
+/// Texts up to so many words are repeated whole.
+const MAX_REPEATED_WORDS: usize = 30;
 /// Years that numbers of four digits can be.
 const YEARS: std::ops::Range<f64> = 1800.0..2101.0;
 
@@ -47,7 +52,11 @@ pub(super) fn recalled(question: &Sentence, act: &Act, wants: &Wants) -> Option<
             let score = nearness + flag(has_kind, KIND_WEIGHT) + flag(names_head, HEAD_WEIGHT)
                 - flag(is_earlier, EARLIER_WEIGHT);
             if is_about && best.as_ref().is_none_or(|(known, _)| score > *known) {
-                best = Some((score, sentence.text.clone()));
+                let whole = source.reading.source.split_whitespace().count() <= MAX_REPEATED_WORDS;
+                best = Some((
+                    score,
+                    if whole { source.reading.source.trim() } else { &sentence.text }.to_owned(),
+                ));
             }
         }
     }
@@ -66,21 +75,43 @@ pub(super) fn has_kind(question: &Sentence, reading: &Reading) -> bool {
             &|own| matches!(own.value, Value::Number { value, unit: None, .. } if YEARS.contains(&value)),
         );
     }
+    let is_choice = CONTRASTS.iter().any(|set| {
+        let asked = words.iter().any(|word| set.contains(&&*word.text));
+        asked && set.iter().any(|choice| reading.has(&stem(choice)))
+    });
+    if is_choice {
+        return true;
+    }
     let is_name = |own: &Mention| matches!(own.value, Value::Name(_));
     let is_place = |own: &Mention| is_name(own) && matches!(own.link, Link::Place | Link::From | Link::To);
     (asked.strict.day && any(&|own| matches!(own.value, Value::Day(_))))
         || (asked.strict.clock && any(&|own| matches!(own.value, Value::Time(_))))
         || (asked.strict.person && any(&|own| is_name(own) && !matches!(own.link, Link::Place | Link::From)))
         || (asked.strict.number && has(&["many"]) && any(&|own| counts(own, words)))
-        || (has(&["much", "amount", "sum", "price"])
+        || (has(&["long"]) && any(&lasts))
+        || (has(&["address"])
+            && any(
+                &|own| matches!(&own.value, Value::Name(words) if words[0].starts_with(|first: char| first.is_ascii_digit())),
+            ))
+        || (has(&["much", "amount", "sum", "price", "value", "worth"])
             && any(&|own| matches!(own.value, Value::Money(_)) || is_amount(own)))
         || (has(&["where", "whereabouts"]) && any(&is_place))
+}
+
+/// Returns true if a value is a length of time.
+fn lasts(own: &Mention) -> bool {
+    let is_time = |noun: &String| matches!(&**noun, "night" | "day" | "week" | "month" | "hour" | "minut");
+    match &own.value {
+        Value::Number { unit: Some(unit), .. } => unit.dimension == Dimension::Duration,
+        Value::Number { .. } => own.nouns.iter().any(is_time),
+        _ => false,
+    }
 }
 
 /// Returns true if a number counts what the words ask for, or nothing that is named.
 fn counts(own: &Mention, words: &[message::Word]) -> bool {
     let Value::Number { .. } = own.value else { return false };
-    let stems: Vec<String> = words.iter().map(|word| diorama_seeds::english::stem(&word.text)).collect();
+    let stems: Vec<String> = words.iter().map(|word| stem(&word.text)).collect();
     own.nouns.is_empty() || own.nouns.iter().any(|noun| stems.contains(noun))
 }
 

@@ -22,6 +22,8 @@ const UNKNOWN: &str = "I'm sorry, I don't know.";
 
 /// Openings up to so many words are repeated whole.
 const MAX_REPEATED_WORDS: usize = 30;
+/// From this cosine on, a question without an answer gets the request again.
+const MIN_NEARNESS: f32 = 0.25;
 /// Words of a value that can follow `No,`.
 const MAX_VALUE_WORDS: usize = 3;
 
@@ -111,8 +113,12 @@ pub(super) fn reply(
             return recalled(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());
         }
         // `Which one?`
-        let is_bare = Topic::of(&sentence.words).is_empty();
-        let fallback = || if is_bare { plain_want(goal, wants) } else { UNKNOWN.to_owned() };
+        let topic = Topic::of(&sentence.words);
+        let is_near = || {
+            let own = Topic::of(&message::words(&goal.user));
+            topic.is_empty() || own.nearness(&topic) >= MIN_NEARNESS
+        };
+        let fallback = || if is_near() { plain_want(goal, wants) } else { UNKNOWN.to_owned() };
         return recalled(sentence, act, wants).unwrap_or_else(fallback);
     }
     let reports = turn.has(Kind::Reports);

@@ -49,7 +49,8 @@ pub(super) fn tie(
         (Value::Phrase(_), Value::Phrase(_)) => (mention.link == own.link).then_some(Tie::Role),
         (Value::Code(one), Value::Code(two)) => (shape(one) == shape(two)).then_some(Tie::Role),
         (Value::Number { unit: one_unit, .. }, Value::Number { value: two, unit: two_unit, .. }) => {
-            let of_detail = mention.nouns.iter().any(|noun| names.is_some_and(|names| names.contains(noun)));
+            let of_detail = own.nouns.is_empty()
+                && mention.nouns.iter().any(|noun| names.is_some_and(|names| names.contains(noun)));
             match (one_unit, two_unit) {
                 (Some(one), Some(two)) => (one.dimension == two.dimension).then_some(Tie::Role),
                 (None, None) => {

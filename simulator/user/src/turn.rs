@@ -6,6 +6,7 @@ use diorama_answers::Clock;
 
 use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
+use super::phrases::{OPENERS, POLITE};
 
 /// What a sentence does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +47,19 @@ pub(super) struct Turn {
 impl Turn {
     /// Reads a message by a clock.
     pub(super) fn read(message: &str, clock: &Clock) -> Self {
-        let sentences = message::read(message);
+        let mut sentences = message::read(message);
         let acts = sentences
             .iter()
             .map(|sentence| {
                 let reading = Reading::of(&sentence.text, clock);
                 Act { kind: kind(sentence, &reading), reading }
             })
-            .collect();
+            .collect::<Vec<Act>>();
+        // What is said before an offer belongs to it, and asks nothing.
+        if acts.iter().any(|act| act.kind == Kind::Offers) {
+            let told = sentences.iter_mut().zip(&acts).filter(|(_, act)| act.kind == Kind::Reports);
+            told.for_each(|(sentence, _)| sentence.form = Form::Statement);
+        }
         Self { sentences, acts }
     }
 
@@ -79,12 +85,19 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
         Form::Closing => Kind::Closes,
         // `Is that right?`, `OK?`
         _ if sentence.asks_leave() => Kind::Offers,
+        Form::Request if lets(&sentence.words) => Kind::Announces,
         Form::Offer | Form::Extra => Kind::Offers,
         Form::Check => Kind::Confirms,
         // `Friday at eight?`
         Form::Fragment if has_value && sentence.is_marked => Kind::Confirms,
         Form::Question | Form::Request | Form::Fragment => Kind::Asks,
-        Form::Polite if !declines(&sentence.words) && !announces(&sentence.words) => Kind::Asks,
+        Form::Polite
+            if !declines(&sentence.words)
+                && !announces(&sentence.words)
+                && (!has_value || sentence.words.iter().any(|word| word.is_one_of(&POLITE))) =>
+        {
+            Kind::Asks
+        }
         Form::Polite | Form::Hint | Form::Report | Form::Statement => {
             if declines(&sentence.words) {
                 Kind::Declines
@@ -111,6 +124,13 @@ fn declines(words: &[Word]) -> bool {
             _ => false,
         }
     })
+}
+
+/// `Let me look`, and not `let me know`.
+fn lets(words: &[Word]) -> bool {
+    let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(0);
+    let text = |at: usize| words.get(begins + at).map_or("", |word| &*word.text);
+    text(0) == "let" && matches!(text(1), "me" | "us") && text(2) != "know"
 }
 
 /// `I'll`, `let me`, `I'm going to`, `I would`.

@@ -200,6 +200,9 @@ pub(super) const CONTRASTS: [&[&str]; 14] = [
 /// Words of a sentence that asks for something to be done.
 pub(super) const REQUESTING: [&str; 6] = ["please", "pls", "plz", "could", "can", "would"];
 
+/// Verbs of users by which something is changed.
+pub(super) const SETTINGS: [&str; 5] = ["set", "put", "make", "turn", "want"];
+
 /// Words of a request that point to the sentences beside it.
 pub(super) const REFERRING: [&str; 7] = ["it", "them", "then", "those", "these", "this", "there"];
 
@@ -272,6 +275,10 @@ pub(super) const CONVERSES: [(&str, &str); 8] = [
 /// Stems of what a person keeps secret.
 pub(super) const SECRETS: [&str; 7] =
     ["pin", "password", "passcode", "passphrase", "passwort", "secret", "credential"];
+
+/// Words of a request to prove who one is, whatever it is proven by.
+pub(super) const PROVING: [&str; 6] =
+    ["credentials", "login", "verify", "identity", "authenticate", "identify"];
 
 /// Stems of words for proving who one is.
 pub(super) const SIGNING_IN: [&str; 9] =

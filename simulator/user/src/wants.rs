@@ -10,15 +10,20 @@ use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::script::{Goal, Script};
 use diorama_seeds::value::{Date, Value as Shown};
 
-use super::mentions::{Mention, Reading, Token, Value};
+use super::mentions::{Mention, Reading, Value};
 use super::message;
 use super::phrases::CONSENTS;
 use super::progress::{Progress, Scene};
 use super::ties::{Tie, is_alike, is_equal, may_replace, tie};
-use super::vocabulary::{AGREEMENTS, Action, CORRECTIONS, Link, REFERRING, REQUESTING, action, is_common};
+use super::tokens::Token;
+use super::vocabulary::{
+    AGREEMENTS, Action, CORRECTIONS, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of,
+};
 
 /// Words of a line such as `please do`.
 const MAX_CONSENT_WORDS: usize = 3;
+/// Letters that two forms of a word share.
+const MIN_FORM_LETTERS: usize = 3;
 /// Shown values that are kept.
 const MAX_SHOWN: usize = 4_000;
 
@@ -44,6 +49,8 @@ pub(super) struct Source {
     pub(super) detail: Option<usize>,
     /// Stems of what the detail is called.
     nouns: Vec<String>,
+    /// It proves who the user is: its numbers are compared with no others.
+    is_secret: bool,
     folded: String,
 }
 
@@ -116,6 +123,7 @@ impl Wants {
                 place,
                 reading: Reading::of(text, &clock),
                 detail,
+                is_secret: words_of(names).iter().any(|noun| is_one_of(noun, &SECRETS)),
                 nouns: words_of(names),
                 folded: fold(text),
             });
@@ -167,8 +175,38 @@ impl Wants {
             .any(|source| source.reading.has(stem) || source.nouns.iter().any(|noun| noun == stem))
     }
 
+    /// Returns true if a text of the user has a word that another is made from: `pay` for `payment`.
+    pub(super) fn has_form_of(&self, word: &str) -> bool {
+        let tokens = self.sources.iter().flat_map(|source| &source.reading.tokens);
+        let mut stems = tokens.map(|token| &*token.stem).filter(|stem| stem.len() >= MIN_FORM_LETTERS);
+        stems.any(|stem| word.starts_with(stem))
+    }
+
     /// How a mention of an offer fits.
     pub(super) fn fit(&self, mention: &Mention, offer: &Reading) -> Fit {
+        let fit = self.fit_goal(mention, offer);
+        if fit != Fit::New || matches!(mention.value, Value::Name(_) | Value::Phrase(_) | Value::Money(_)) {
+            return fit;
+        }
+        // `Then book it`: what was wanted before still holds.
+        let is_elliptic = |source: &Source| source.detail.is_some() || source.reading.mentions.is_empty();
+        let earlier: Vec<&Source> =
+            self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
+        let has = earlier.iter().flat_map(|source| &source.reading.mentions);
+        let is_same =
+            |own: &&Mention| is_alike(&own.value, &mention.value) && is_equal(mention, own, self.clock.today);
+        if has.clone().any(|own| is_same(&own)) {
+            return Fit::Same;
+        }
+        let counts = !matches!(mention.value, Value::Number { .. }) || !mention.nouns.is_empty();
+        match self.other_in(mention, &earlier, offer).filter(|_| counts && self.current().all(is_elliptic)) {
+            Some(right) => Fit::Other(right),
+            None => Fit::New,
+        }
+    }
+
+    /// How a mention of a statement fits the open goal.
+    pub(super) fn fit_goal(&self, mention: &Mention, offer: &Reading) -> Fit {
         if let Value::Name(words) = &mention.value {
             return self.fit_name(mention, words, offer);
         }
@@ -193,12 +231,16 @@ impl Wants {
         let said =
             self.sources.iter().filter(|source| source.place == Place::Said).map(|source| vec![source]);
         let goal: Vec<&Source> = self.sources.iter().filter(|source| source.place == Place::Goal).collect();
-        let earlier: Vec<&Source> =
-            self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
-        let is_elliptic = goal
+        // An end beside a start is compared with ends.
+        let has_start = offer
+            .mentions
             .iter()
-            .filter(|source| source.detail.is_none())
-            .all(|source| source.reading.mentions.is_empty());
+            .any(|other| other.span.end <= mention.span.start && is_alike(&other.value, &mention.value));
+        let is_end = mention.link == Link::Until && has_start;
+        let mut own_mentions = self.current().flat_map(|source| &source.reading.mentions);
+        if is_end && !own_mentions.any(|own| own.link == Link::Until) {
+            return Fit::New;
+        }
         for group in said.chain([goal]) {
             if group.iter().any(|source| equal_in(source)) {
                 return Fit::Same;
@@ -206,12 +248,6 @@ impl Wants {
             if let Some(right) = self.other_in(mention, &group, offer) {
                 return Fit::Other(right);
             }
-        }
-        if earlier.iter().any(|source| equal_in(source)) {
-            return Fit::Same;
-        }
-        if is_elliptic && let Some(right) = self.other_in(mention, &earlier, offer) {
-            return Fit::Other(right);
         }
         Fit::New
     }
@@ -221,6 +257,10 @@ impl Wants {
         let pairs =
             sources.iter().flat_map(|source| source.reading.mentions.iter().map(move |own| (source, own)));
         let mut found: Vec<(&Source, &Mention)> = pairs
+            .filter(|(source, _)| {
+                let named = || mention.nouns.iter().any(|noun| source.nouns.contains(noun));
+                !source.is_secret || matches!(mention.value, Value::Code(_)) || named()
+            })
             .filter(|(source, own)| {
                 !self.is_denied(own)
                     && !source.is_background(own)

@@ -1,0 +1,97 @@
+//! A text as words, figures and codes with their places.
+
+use diorama_answers::prose::Span;
+use diorama_seeds::english::{fold, stem};
+
+use super::vocabulary::TITLES;
+
+/// A word, figure or code of a text.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    /// Folded.
+    pub(super) text: String,
+    pub(super) stem: String,
+    pub(super) span: Span,
+    pub(super) capital: bool,
+    /// It is a code or an address: `RSV-427109`, `03-06`, `ana@post.example`.
+    pub(super) is_code: bool,
+    /// A mark other than a hyphen stands before it.
+    pub(super) after_mark: bool,
+    /// It begins a sentence, or stands behind a colon or in quotes.
+    pub(super) opens: bool,
+}
+
+/// The words of a text with their places; codes stay whole.
+pub(super) fn tokens(source: &str) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    let (mut opens, mut marked) = (true, true);
+    for run in source.split_whitespace() {
+        let offset = run.as_ptr() as usize - source.as_ptr() as usize;
+        let core = run.trim_matches(|character: char| !character.is_alphanumeric());
+        if core.is_empty() {
+            marked = true;
+            opens |= run.contains(['-', '*', '•', '|']);
+            continue;
+        }
+        let begins = core.as_ptr() as usize - run.as_ptr() as usize;
+        let (before, after) = (&run[..begins], &run[begins + core.len()..]);
+        opens |= before.contains(['"', '“', '«', '*']);
+        marked |= opens || before.contains(['(', '/', '-', '–', '+', '&']);
+        let mut push = |from: usize, text: &str, is_code: bool, after_mark: bool, opens: bool| {
+            let folded = fold(text);
+            let start = offset + begins + from;
+            found.push(Token {
+                stem: stem(&folded),
+                span: Span { start, end: start + text.len() },
+                capital: text.starts_with(char::is_uppercase),
+                text: folded,
+                is_code,
+                after_mark,
+                opens,
+            });
+        };
+        if is_code(core) {
+            push(0, core, true, marked, opens);
+        } else {
+            let mut end = 0;
+            for part in
+                core.split(|character: char| !character.is_alphanumeric()).filter(|part| !part.is_empty())
+            {
+                let from = part.as_ptr() as usize - core.as_ptr() as usize;
+                let parted =
+                    core.get(end..from).is_some_and(|between| between.contains(['/', ',', '&', '+', '(']));
+                let first = end == 0;
+                push(from, part, false, if first { marked } else { parted }, first && opens);
+                end = from + part.len();
+            }
+        }
+        opens = after.contains(['.', '!', '?', ':']) && !TITLES.contains(&&*core.to_lowercase());
+        marked = !after.is_empty() && (opens || after.contains([',', ';', ')', '–', '—', '"', '”']));
+    }
+    found
+}
+
+/// Returns true if a word is a code: an address, or digits with letters or hyphens that are no number with its unit.
+fn is_code(word: &str) -> bool {
+    if word.contains('@') {
+        return true;
+    }
+    if !word.contains(|character: char| character.is_ascii_digit())
+        || word.contains([':', '%', '€', '$', '£', '/', ',', '.', '\'', '’'])
+    {
+        return false;
+    }
+    let mut parts = word.split('-');
+    let has_digit = |part: &str| part.contains(|character: char| character.is_ascii_digit());
+    let is_date = word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;
+    if word.contains('-') {
+        return !is_date
+            && parts.all(|part| {
+                let upper = !part.is_empty() && part.chars().all(|character| character.is_ascii_uppercase());
+                upper || (part.len() >= 2 && has_digit(part))
+            });
+    }
+    let half = word.to_lowercase();
+    let upper = word.contains(|character: char| character.is_ascii_uppercase());
+    upper && !half.ends_with("am") && !half.ends_with("pm") && word.is_ascii()
+}
