@@ -2,9 +2,9 @@
 //! rules in the world format.
 //!
 //! Owns the way from a model's replies to world files that `generate --world` takes like any other. The model writes a document
-//! whole, or in parts where its replies are short ([`whole`]), and the query agent its scenarios and more wordings for them. Nothing that a
-//! model writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every API; scenarios and wordings are played
-//! and proven. It must not read the environment, the clock of the machine or the terminal.
+//! whole, or in parts where its replies are short ([`whole`]), then the query agent its plots ([`scenarios`]) and, with rows of those in sight,
+//! their words ([`words`]). Nothing that a model writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every
+//! API; plots and wordings are played and proven. It must not read the environment, the clock of the machine or the terminal.
 
 pub mod asking;
 mod complaints;
@@ -14,14 +14,17 @@ mod form;
 pub mod funnel;
 pub mod mend;
 pub mod paraphrase;
+pub mod plain;
 pub mod scenarios;
 pub mod whole;
+pub mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use diorama_llm::{ChatModel, Sampling};
-use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::doc::{ScenarioDoc, ScenariosDoc, Wordings, WordsDoc, WorldDoc};
+use diorama_seeds::world::{self, Report};
 use serde::Serialize;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -32,6 +35,7 @@ use self::examples::Examples;
 use self::funnel::Funnel;
 use self::mend::Checked;
 use self::whole::{Part, Repair, WriteWorld};
+use self::words::Words;
 
 /// Domains that are asked for before any of them is named to the model: a prompt depends on completed waves alone.
 const WAVE: u64 = 16;
@@ -74,6 +78,9 @@ pub struct Written {
     pub resources: usize,
     /// Its scenarios.
     pub scenarios: usize,
+    /// The files of its plots and of their words, where it has any.
+    #[serde(skip)]
+    pub beside: Option<(String, String)>,
 }
 
 /// What came of a run.
@@ -252,12 +259,15 @@ impl Author {
             apis,
             resources,
             scenarios: scenarios.len(),
+            beside: None,
         };
         if scenarios.is_empty() {
             return Ok(Ok(written));
         }
-        let text = diorama_seeds::world::to_yaml(&WorldDoc { scenarios, ..sound.doc });
-        Ok(text.map(|text| Written { text, ..written }).map_err(|error| mend::failed(&error.into())))
+        let beside = write_beside(&written.name, scenarios);
+        Ok(beside
+            .map(|beside| Written { beside: Some(beside), ..written })
+            .map_err(|error| mend::failed(&error.into())))
     }
 
     /// Writes a document in several replies: its resources, then its APIs, a few at a time.
@@ -277,6 +287,18 @@ impl Author {
         }
         Ok(Some(doc))
     }
+}
+
+/// The files of plots and of their words that stand beside a world.
+fn write_beside(name: &str, scenarios: Vec<(ScenarioDoc, Words)>) -> Result<(String, String), Report> {
+    let mut words = WordsDoc::default();
+    let mut plots = ScenariosDoc::default();
+    for (plot, lines) in scenarios {
+        let lines = lines.into_iter().map(|(line, wordings)| (line, Wordings(wordings)));
+        words.words.insert(plot.name.clone(), lines.collect());
+        plots.scenarios.push(plot);
+    }
+    Ok((world::beside_to_yaml(name, &plots)?, world::beside_to_yaml(name, &words)?))
 }
 
 fn check(doc: WorldDoc, domain: &Domain, license: &str) -> Result<Checked, String> {

@@ -47,6 +47,7 @@ files! {
     "pipeline/query",
     "pipeline/query_mend",
     "pipeline/query_paraphrase",
+    "pipeline/query_words",
     "pipeline/repair",
     "react/agent",
     "reflexion/judge",

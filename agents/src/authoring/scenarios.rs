@@ -1,4 +1,5 @@
-//! The query agent's scenarios: conversations for a world that is written, played and proven before they are kept.
+//! The query agent's plots: conversations for a world that is written, played in plain words and proven before they are kept. The words
+//! that people say in them are asked for afterwards ([`words`](super::words)).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,13 +12,17 @@ use serde_json::{Map, Value as Json, json};
 
 use super::asking::{Asker, Complaints, Step, Stop, read_json, run_blocking};
 use super::mend::{Sound, failed};
+use super::plain::{add_plain_words, strip_words};
 use super::whole::said;
+use super::words::{Words, write_words};
 use crate::scenarios::rehearse::{Loss, Rehearsal, rehearsal};
 use crate::worlds::error::PipelineError;
 use crate::worlds::inspect::inspect;
 
-/// How scenarios are written: a part of both prompts.
+/// How plots are written: a part of both prompts.
 const GUIDE: &str = include_str!("../../prompts/pipeline/query_guide.txt");
+/// The members of a plot that hold words.
+const WORDS: [&str; 5] = ["user", "say", "end", "later", "withheld"];
 /// Records of a resource that a prompt shows.
 const SHOWN: usize = 8;
 /// Goals of a scenario, and steps of a goal.
@@ -31,7 +36,7 @@ const ENOUGH: u64 = 8;
 /// Times that scenarios go back with what is wrong with them.
 const MENDS: u32 = 3;
 
-/// Asks for scenarios.
+/// Asks for plots.
 pub struct WriteScenarios<'a> {
     /// The world's document.
     pub document: &'a str,
@@ -64,7 +69,7 @@ impl Step for WriteScenarios<'_> {
     }
 }
 
-/// Shows scenarios with what is wrong with them, and asks for them again.
+/// Shows plots with what is wrong with them, and asks for them again.
 pub struct MendScenarios<'a> {
     /// The world's document.
     pub document: &'a str,
@@ -92,7 +97,7 @@ impl Step for MendScenarios<'_> {
     }
 }
 
-/// The JSON Schema of a reply: a list of what the world format calls a scenario.
+/// The JSON Schema of a reply: a list of what the world format calls a scenario, without words.
 fn schema(most: usize) -> Json {
     const SCENARIO: &str = "ScenarioDoc";
     let format = check::json_schema();
@@ -100,8 +105,12 @@ fn schema(most: usize) -> Json {
     let mut open = vec![SCENARIO.to_owned()];
     while let Some(name) = open.pop() {
         if let Some(part) = format["$defs"].get(&name).filter(|_| !parts.contains_key(&name)) {
-            named_in(part, &mut open);
-            parts.insert(name, part.clone());
+            let mut part = part.clone();
+            if let Some(properties) = part.get_mut("properties").and_then(Json::as_object_mut) {
+                WORDS.iter().for_each(|member| drop(properties.remove(*member)));
+            }
+            named_in(&part, &mut open);
+            parts.insert(name, part);
         }
     }
     let scenario = json!({ "$ref": format!("#/$defs/{SCENARIO}") });
@@ -136,7 +145,7 @@ fn read(reply: &str, most: usize, wrong: &mut Complaints) -> Option<Vec<Scenario
                 None if scenarios.iter().any(|known| known.name == scenario.name) => {
                     wrong.add(format!("`scenarios[{number}]`: `{}` is the name of another", scenario.name));
                 }
-                None => scenarios.push(scenario),
+                None => scenarios.push(strip_words(&scenario)),
             },
             Err(error) => wrong.add(format!("`scenarios[{number}]`: {error}")),
         }
@@ -154,12 +163,12 @@ fn find_excess(scenario: &ScenarioDoc) -> Option<String> {
     (steps > STEPS).then(|| format!("found {steps} steps in a goal, expected {STEPS} at most"))
 }
 
-/// Has the model write scenarios for a world, a batch at a time, and keeps those that become rows. A batch sees the ones before and the
+/// Has the model write plots for a world, a batch at a time, and the words of those that become rows. A batch sees the ones before and the
 /// APIs that none of them calls; what is wrong goes back a few times.
 ///
 /// # Errors
 /// When the model cannot be asked.
-pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<ScenarioDoc>, Stop> {
+pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<(ScenarioDoc, Words)>, Stop> {
     let document = brief(&sound.doc);
     let document = document.as_deref().unwrap_or(&sound.text);
     let doc = Arc::new(sound.doc.clone());
@@ -201,7 +210,16 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<Sce
             asker.keep("scenarios_dropped", json!(faulty));
         }
     }
-    Ok(kept)
+    let mut worded = Vec::new();
+    for (number, plot) in (0..).zip(kept) {
+        match write_words(asker, &doc, &plot, number).await? {
+            Some(words) => worded.push((plot, words)),
+            None => {
+                asker.count(|funnel| *funnel.scenarios_dropped.entry("no words".to_owned()).or_default() += 1)
+            }
+        }
+    }
+    Ok(worded)
 }
 
 /// The document as a prompt shows it: of long lists of records the first ones.
@@ -256,9 +274,9 @@ async fn sort(
     Ok(())
 }
 
-/// Finds the faults of a scenario: the findings of `world check`, else the reasons why too few tries become rows.
-fn find_faults(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
-    let doc = WorldDoc { scenarios: vec![scenario.clone()], ..doc.clone() };
+/// Finds the faults of a plot in plain words: the findings of `world check`, else the reasons why too few tries become rows.
+fn find_faults(doc: &WorldDoc, plot: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
+    let doc = WorldDoc { scenarios: vec![add_plain_words(doc, plot)], ..doc.clone() };
     let report = inspect(&doc.name, world::to_yaml(&doc)?.as_bytes(), &doc)?;
     let found: Vec<String> = report
         .findings

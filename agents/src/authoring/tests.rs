@@ -14,6 +14,8 @@ use super::funnel::Loss;
 use super::whole::{Part, WriteWorld};
 use super::*;
 
+mod plots;
+
 const WORLD: &str = include_str!("tests/harbour.yaml");
 
 fn settings(count: u64) -> Settings {
@@ -208,70 +210,6 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
     assert_eq!((reduced.funnel.apis_written, reduced.funnel.apis_kept), (4, 3));
     assert_eq!(reduced.funnel.apis_dropped.values().sum::<u64>(), 1);
     assert!(!reduced.worlds[0].text.contains("CancelTransit"));
-}
-
-#[tokio::test]
-async fn scenarios_come_in_batches_and_go_back_until_they_become_rows() {
-    let cancels = json!({
-        "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
-        "goals": [{
-            "user": ["Please cancel transit {wanted.transit_id}.", "cancel {wanted.transit_id} pls", "Could you cancel {wanted.transit_id}?"],
-            "does": [{ "call": "CancelTransit", "with": { "transit_id": "wanted" } }],
-            "end": ["Transit {wanted.transit_id} is cancelled.", "{wanted.transit_id} is cancelled."],
-        }],
-    });
-    let plans = |place: &str| {
-        json!({
-            "name": "plan", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
-            "goals": [{
-                "user": [format!("Please plan a transit with {{{place}.name}}."), format!("Can {{{place}.name}} take a transit? Plan it, please.")],
-                "does": [
-                    { "call": "FindPilot", "as": "found", "with": { "name": "who.name" } },
-                    { "call": "PlanTransit", "as": "made", "with": { "pilot_id": "who" } },
-                ],
-                "end": ["It's planned; the number is {made.transit_id}.", "Transit {made.transit_id} is planned."],
-            }],
-        })
-    };
-    let never = json!({
-        "name": "never", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
-        "goals": [{
-            "user": ["Is {who.name} one of the pilots?"],
-            "does": [{ "call": "FindPilot", "as": "found", "with": { "name": "who.name" }, "fails": true }],
-            "end": ["No."], "refused": "not_found",
-        }],
-    });
-    let first = json!({ "scenarios": [cancels.clone(), plans("whom"), never] });
-    let second = json!({ "scenarios": [plans("who"), never] });
-    let mut other = cancels.clone();
-    other["name"] = json!("cancel_another");
-    let third = json!({ "scenarios": [other] });
-    let model = Arc::new(ScriptedModel::new(move |request, _| {
-        let world = WORLD.replace("record.state", "record.status");
-        Ok(match request.origin.step.as_str() {
-            "api" => ChatReply::text(format!("```yaml\n{world}```")),
-            "query" => {
-                let schema = &request.schema.as_ref().unwrap().schema;
-                assert!(schema["$defs"]["ScenarioStepDoc"].is_object(), "{schema}");
-                said(if request.origin.attempt == 0 { &first } else { &third })
-            }
-            "query_mend" => said(&second),
-            step => panic!("nothing is said to {step}"),
-        })
-    }));
-    let authored = author(model.clone(), Settings { scenarios: 3, ..settings(1) }).await;
-    let prompt = heard(&model, "query_mend").remove(0);
-    assert!(prompt.contains("whom") && prompt.contains("FindPilot worked"), "{prompt}");
-    assert!(!prompt.contains("\"cancel\""), "what is sound does not go back: {prompt}");
-    let funnel = &authored.funnel;
-    assert_eq!((funnel.scenarios_written, funnel.scenarios_mended), (4, 1));
-    let prompt = heard(&model, "query").remove(1);
-    assert!(prompt.contains("- cancel: an agent at the quay"), "{prompt}");
-    assert!(prompt.contains("no scenario calls yet") && !prompt.contains("yet: CancelTransit"), "{prompt}");
-    assert_eq!(funnel.scenarios_dropped, BTreeMap::from([("cannot be played".to_owned(), 1)]));
-    let doc = diorama_seeds::world::read("w", authored.worlds[0].text.as_bytes()).unwrap();
-    let names: Vec<&str> = doc.scenarios.iter().map(|scenario| &*scenario.name).collect();
-    assert_eq!((names, authored.worlds[0].scenarios), (vec!["cancel", "plan", "cancel_another"], 3));
 }
 
 #[tokio::test]

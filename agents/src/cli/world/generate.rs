@@ -34,8 +34,8 @@ pub(super) struct GenerateWorlds {
     /// Field that the worlds are about, in a few words, such as "harbour pilots" [default: the model chooses].
     #[arg(long, value_name = "TEXT")]
     topic: Option<String>,
-    /// Scenarios to ask for of each world, six at a time: conversations of up to three requests. Those of which fewer than 8 of 10
-    /// tries become rows go back up to three times, and are dropped then.
+    /// Scenarios to ask for of each world: plots of up to three requests, six at a time, and then the words of each. Plots of which fewer
+    /// than 8 of 10 tries become rows go back up to three times, and are dropped then.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=60))]
     scenarios: u8,
     /// Seed of the choices that the model does not make.
@@ -120,6 +120,10 @@ impl GenerateWorlds {
         std::fs::create_dir_all(self.out.join("steps"))?;
         for world in &authored.worlds {
             std::fs::write(self.out.join(format!("{}.yaml", world.name)), &world.text)?;
+            if let Some((plots, words)) = &world.beside {
+                std::fs::write(self.out.join(format!("{}.scenarios.yaml", world.name)), plots)?;
+                std::fs::write(self.out.join(format!("{}.words.yaml", world.name)), words)?;
+            }
         }
         let mut steps: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for step in &authored.steps {

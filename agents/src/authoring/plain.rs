@@ -1,0 +1,141 @@
+//! Plain words for a plot: enough for it to be played and proven before anybody has written what people say in it.
+
+use std::collections::BTreeSet;
+
+use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc, WorldDoc};
+use diorama_seeds::english::{capitalised, lowered};
+use diorama_seeds::naming;
+use serde_json::Value as Json;
+
+/// The plot without the words that it has.
+#[must_use]
+pub fn strip_words(plot: &ScenarioDoc) -> ScenarioDoc {
+    let mut plot = plot.clone();
+    plot.withheld.clear();
+    plot.lines_mut().for_each(|line| line.wordings.clear());
+    plot
+}
+
+/// The plot with one plain wording in each line that somebody has to say: what is asked for is named as the APIs name it, and what
+/// is found is told by its name. A question asks for the place of its name.
+#[must_use]
+pub fn add_plain_words(doc: &WorldDoc, plot: &ScenarioDoc) -> ScenarioDoc {
+    let mut plot = strip_words(plot);
+    let steps = || plot.goals.iter().flat_map(|goal| &goal.does);
+    let withheld: Vec<String> = steps().filter_map(|step| step.ask.clone()).collect();
+    let replies: BTreeSet<String> = steps()
+        .flat_map(|step| std::iter::once(step).chain(&step.together))
+        .flat_map(|step| step.name.iter().chain(&step.each))
+        .filter_map(|name| name.split(' ').next().map(str::to_owned))
+        .collect();
+    let places = Places { doc, withheld: &withheld, replies: &replies };
+    for goal in &mut plot.goals {
+        goal.user = vec![places.ask_for(goal, &plot.name)];
+        goal.end = vec![places.tell(goal, &plot.bind)];
+        for step in &mut goal.does {
+            if let Some(name) = &step.ask {
+                step.say = vec![format!("What is the {}?", naming::label(name))];
+            } else if step.talk.is_some() {
+                step.say = vec!["Shall I go on?".to_owned()];
+                step.user = vec!["Yes, please.".to_owned()];
+            }
+        }
+    }
+    for name in withheld {
+        plot.withheld.insert(name.clone(), vec![format!("{{{name}}}")]);
+    }
+    plot
+}
+
+/// What stands behind the names in a plot.
+struct Places<'a> {
+    doc: &'a WorldDoc,
+    /// Places that the user tells when asked.
+    withheld: &'a [String],
+    /// Names of replies, and of items of which each gets a call.
+    replies: &'a BTreeSet<String>,
+}
+
+impl Places<'_> {
+    /// Asks for the calls of a goal, with what they need: `Finds a pilot by name. Name: {who.name}.`
+    fn ask_for(&self, goal: &ScenarioGoalDoc, plot: &str) -> String {
+        let calls: Vec<&ScenarioStepDoc> = goal
+            .does
+            .iter()
+            .flat_map(|step| std::iter::once(step).chain(&step.together))
+            .filter(|step| step.call.is_some())
+            .collect();
+        let mut parts = Vec::new();
+        for call in &calls {
+            let name = call.call.as_deref().unwrap_or_default();
+            let api = self.doc.apis.iter().find(|api| api.name == name);
+            let description = api.map_or("", |api| &api.description);
+            let first = description.split_once(". ").map_or(description, |(first, _)| first);
+            parts.push(format!("I need what this does: {}", lowered(first.trim_end_matches('.'))));
+            for (parameter, given) in &call.with {
+                parts.extend(self.value(parameter, given));
+            }
+        }
+        if calls.is_empty() {
+            parts.push(format!("Please {}", naming::label(plot)));
+        }
+        parts.extend(goal.facts.iter().map(|fact| format!("Tell me the {}", name_fact(fact))));
+        let mut said = BTreeSet::new();
+        parts.retain(|part| said.insert(part.clone()));
+        parts.join(". ") + "."
+    }
+
+    /// What the user says of an argument; nothing where a reply gives it, or the user is asked for it.
+    fn value(&self, parameter: &str, given: &Json) -> Option<String> {
+        let label = capitalised(&naming::label(parameter.strip_suffix("_id").unwrap_or(parameter)));
+        let Json::String(expression) = given else {
+            return match given {
+                Json::Bool(true) => Some(label),
+                Json::Bool(false) => Some(format!("Not {}", lowered(&label))),
+                given => Some(format!("{label}: {given}")),
+            };
+        };
+        if let Some(text) = expression.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+            return Some(format!("{label}: {}", text.replace('_', " ")));
+        }
+        let root = expression.split(['.', '[', '|', ' ', '(']).next().unwrap_or_default();
+        let is_said =
+            root != "me" && !self.replies.contains(root) && self.withheld.iter().all(|name| name != root);
+        is_said.then(|| format!("{label}: {{{expression}}}"))
+    }
+
+    /// Tells the facts of a goal: `Fee: {found.fee}.`
+    fn tell(
+        &self,
+        goal: &ScenarioGoalDoc,
+        bind: &indexmap::IndexMap<String, diorama_seeds::doc::PlaceDoc>,
+    ) -> String {
+        if !goal.refused.is_empty() {
+            return "That is not possible.".to_owned();
+        }
+        let facts = goal.facts.iter().map(|fact| {
+            let within = |name: &str| fact.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
+            let path = within("magnitude").unwrap_or(fact);
+            let value = match (within("count"), path.split_once("[*].")) {
+                (Some(list), _) => format!("{list}|length"),
+                (None, Some((list, member))) => format!("{list}|list('{{{member}}}')"),
+                (None, None) => match path.split_once('.') {
+                    Some((place, field)) if bind.get(place).is_some_and(|place| place.some.is_some()) => {
+                        format!("{place}|list('{{{field}}}')")
+                    }
+                    _ => path.to_owned(),
+                },
+            };
+            format!("{}: {{{value}}}.", capitalised(&name_fact(fact)))
+        });
+        let told: Vec<String> = facts.collect();
+        if told.is_empty() { "That is done.".to_owned() } else { told.join(" ") }
+    }
+}
+
+/// The name of a fact: `books` of `count(list.books)`, `due on` of `loan.due_on`.
+fn name_fact(fact: &str) -> String {
+    let path = fact.trim_end_matches(')').replace("[*]", "");
+    let last = path.rsplit(['.', '(']).next().unwrap_or_default();
+    naming::label(last.split('[').next().unwrap_or_default())
+}

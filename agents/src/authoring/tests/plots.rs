@@ -1,0 +1,155 @@
+//! Plots and words that a scripted model writes.
+
+use super::*;
+use crate::authoring::plain::add_plain_words;
+
+/// What a model replies: a plot that is sound, one that names no place at first, and one that never becomes a row.
+fn plots() -> [Json; 3] {
+    let cancel = json!({
+        "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
+        "goals": [{ "user": ["Cancel it."], "does": [{ "call": "CancelTransit", "with": { "transit_id": "wanted" } }] }],
+    });
+    let never = json!({
+        "name": "never", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
+        "goals": [{ "does": [{ "call": "FindPilot", "as": "found", "with": { "name": "who.name" }, "fails": true }], "refused": "not_found" }],
+    });
+    [cancel, plan("whom"), never]
+}
+
+fn plan(place: &str) -> Json {
+    json!({
+        "name": "plan", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
+        "goals": [{ "does": [
+            { "call": "FindPilot", "as": "found", "with": { "name": format!("{place}.name") } },
+            { "talk": "consent" },
+            { "call": "PlanTransit", "as": "made", "with": { "pilot_id": "who" } },
+        ] }],
+    })
+}
+
+/// The words of the plot `plan`: those of the first reply name no pilot, and one of the second never passes.
+fn words_of_plan(again: bool) -> Json {
+    let user = if again { "Please plan a transit with {who.name}." } else { "Please plan a transit." };
+    json!({
+        "later": ["And plan a transit with {who.name}."],
+        "user": [user, "get {who.name} for a transit, put it in the plan", "Plan it with {whom.name}."],
+        "say consent": ["Shall I plan it?"],
+        "user consent": ["Yes.", "go on"],
+        "end": ["It's planned; the number is {made.transit_id}."],
+    })
+}
+
+#[tokio::test]
+async fn plots_come_in_batches_and_their_words_with_rows_in_sight() {
+    let [cancel, plan_badly, never] = plots();
+    let mut other = cancel.clone();
+    other["name"] = json!("cancel_another");
+    let first = json!({ "scenarios": [cancel, plan_badly, never.clone()] });
+    let second = json!({ "scenarios": [plan("who"), never] });
+    let third = json!({ "scenarios": [other] });
+    let words_of_cancel = json!({
+        "user": ["Please cancel transit {wanted.transit_id}.", "cancel {wanted.transit_id} pls"],
+        "end": ["Transit {wanted.transit_id} is cancelled.", "It has cost {wanted.price}."],
+    });
+    let model = Arc::new(ScriptedModel::new(move |request, _| {
+        Ok(match request.origin.step.as_str() {
+            "api" => ChatReply::text(format!("```yaml\n{}```", mended())),
+            "query" => {
+                let defs = &request.schema.as_ref().unwrap().schema["$defs"];
+                let (step, goal) =
+                    (&defs["ScenarioStepDoc"]["properties"], &defs["ScenarioGoalDoc"]["properties"]);
+                assert!(
+                    step["call"].is_object() && step["say"].is_null() && goal["user"].is_null(),
+                    "{defs}"
+                );
+                said(if request.origin.attempt == 0 { &first } else { &third })
+            }
+            "query_mend" => said(&second),
+            // Three asks for each of the plots `cancel`, `plan`, `cancel_another`.
+            "query_words" if request.origin.attempt == 3 => said(&words_of_plan(false)),
+            "query_words" if request.origin.attempt == 4 => said(&words_of_plan(true)),
+            "query_words" if request.origin.attempt < 3 => said(&words_of_cancel),
+            "query_words" => said(&json!({ "user": ["Cancel it."], "end": ["Cancelled."] })),
+            step => panic!("nothing is said to {step}"),
+        })
+    }));
+    let authored = author(model.clone(), Settings { scenarios: 3, ..settings(1) }).await;
+    let prompt = heard(&model, "query_mend").remove(0);
+    assert!(prompt.contains("whom") && prompt.contains("FindPilot worked"), "{prompt}");
+    assert!(!prompt.contains("\"cancel\""), "what is sound does not go back: {prompt}");
+    let prompt = heard(&model, "query").remove(1);
+    assert!(prompt.contains("- cancel: an agent at the quay"), "{prompt}");
+    assert!(prompt.contains("no plot calls yet") && !prompt.contains("yet: CancelTransit"), "{prompt}");
+
+    // The words of a plot are asked for with rows of it in plain words.
+    let asked = heard(&model, "query_words");
+    assert_eq!(asked.len(), 6);
+    assert_eq!(asked[0].matches("A row of it:").count(), 2, "{}", asked[0]);
+    assert!(
+        asked[0].contains("USER: ") && asked[0].contains("- CancelTransit{") && asked[0].contains("-> 200"),
+        "{}",
+        asked[0]
+    );
+    assert!(!asked[0].contains("Cancel it."), "a plot has no words: {}", asked[0]);
+    assert!(asked[1].contains("each of these lines: user, end, say consent, user consent."), "{}", asked[1]);
+    assert!(asked[2].contains("Please plan a transit.") && asked[2].contains("of 5 tries"), "{}", asked[2]);
+    let funnel = &authored.funnel;
+    assert_eq!((funnel.scenarios_written, funnel.scenarios_mended), (4, 1));
+    let dropped = [("cannot be played".to_owned(), 1), ("no words".to_owned(), 1)];
+    assert_eq!(funnel.scenarios_dropped, BTreeMap::from(dropped));
+
+    // Plots and words stand apart, beside the world.
+    let world = &authored.worlds[0];
+    let (plots, words) = world.beside.as_ref().unwrap();
+    assert!(!plots.contains("user:") && !world.text.contains("scenarios"), "{plots}");
+    let mut doc = diorama_seeds::world::read("w", world.text.as_bytes()).unwrap();
+    diorama_seeds::world::add_scenarios(&mut doc, "w.scenarios.yaml", plots.as_bytes()).unwrap();
+    diorama_seeds::world::add_words(&mut doc, "w.words.yaml", words.as_bytes()).unwrap();
+    let names: Vec<&str> = doc.scenarios.iter().map(|scenario| &*scenario.name).collect();
+    assert_eq!((names, world.scenarios), (vec!["cancel", "plan"], 2));
+    let [cancel, plan] = [0, 1].map(|at| &doc.scenarios[at]);
+    assert_eq!((cancel.goals[0].user.len(), cancel.goals[0].end.len()), (2, 1));
+    assert_eq!((plan.goals[0].user.len(), plan.later.len(), plan.goals[0].does[1].user.len()), (2, 1, 2));
+}
+
+#[test]
+fn the_example_of_the_prompt_is_a_world_without_findings() {
+    let prompt = include_str!("../../../prompts/pipeline/api.txt");
+    let text = prompt.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let doc = diorama_seeds::world::read("w", text.as_bytes()).unwrap();
+    let report = crate::worlds::inspect::inspect("w", text.as_bytes(), &doc).unwrap();
+    assert!(report.findings.is_empty(), "{report}");
+}
+
+#[test]
+fn plain_words_say_what_calls_need_and_replies_show() {
+    let doc = diorama_seeds::world::read("w", mended().as_bytes()).unwrap();
+    let plot = json!({
+        "name": "look", "who": "an agent", "bind": { "who": { "a": "pilot" }, "all": { "some": "transit" } },
+        "goals": [
+            { "does": [
+                { "ask": "who" },
+                { "call": "FindPilot", "as": "found", "with": { "name": "who.name" } },
+                { "call": "ListTransits", "as": "list", "with": { "pilot_id": "found.pilot_id" } },
+            ], "facts": ["count(list.transits)", "list.transits[*].transit_id", "all.status"] },
+            { "refused": "no_tool" },
+        ],
+    });
+    let plain = add_plain_words(&doc, &serde_json::from_value(plot).unwrap());
+    let [first, second] = [0, 1].map(|at| &plain.goals[at]);
+    assert_eq!(
+        first.user,
+        [
+            "I need what this does: finds a pilot by name. I need what this does: lists transits, by pilot if wanted. \
+          Tell me the transits. Tell me the transit id. Tell me the status."
+        ]
+    );
+    assert_eq!(
+        first.end,
+        [
+            "Transits: {list.transits|length}. Transit id: {list.transits|list('{transit_id}')}. Status: {all|list('{status}')}."
+        ]
+    );
+    assert_eq!((&*first.does[0].say[0], &*plain.withheld["who"][0]), ("What is the who?", "{who}"));
+    assert_eq!((&*second.user[0], &*second.end[0]), ("Please look.", "That is not possible."));
+}

@@ -1,0 +1,247 @@
+//! The query agent's words: what people say in a plot that becomes rows, written with a sample of those rows in sight.
+
+use std::sync::Arc;
+
+use diorama_seeds::doc::{ScenarioDoc, WorldDoc};
+use diorama_seeds::task::Ability;
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::asking::{Asker, Complaints, Step, Stop, read_json, run_blocking};
+use super::mend::failed;
+use super::plain::{add_plain_words, strip_words};
+use crate::scenarios::Shares;
+use crate::scenarios::rehearse::{conversation, rehearsal, rehearse};
+use crate::worlds::error::PipelineError;
+use crate::worlds::make::make_world;
+use crate::worlds::world::WorldTemplate;
+
+/// How words are written: a part of the prompt.
+const GUIDE: &str = include_str!("../../prompts/pipeline/query_words_guide.txt");
+/// Rows that a prompt shows.
+const SHOWN: usize = 2;
+/// Worlds that are tried for a row to show.
+const MOST_WORLDS: u64 = 10;
+/// Tries of a wording, and how many of them have to become rows.
+const TRIES: u64 = 5;
+const ENOUGH: u64 = 4;
+/// Times that words go back with what is wrong with them.
+const MENDS: u32 = 2;
+/// Characters of a wording, and wordings of a line, at most.
+const LONGEST: usize = 600;
+const WORDINGS: usize = 12;
+
+/// The wordings of a plot, by line.
+pub type Words = IndexMap<String, Vec<String>>;
+
+/// Asks for the words of a plot.
+struct WriteWords<'a> {
+    /// The plot without words.
+    plot: &'a ScenarioDoc,
+    /// What the service is.
+    about: &'a str,
+    /// The lines that somebody says, those that may be left out last.
+    lines: &'a Lines,
+    /// Rows of the plot in plain words.
+    rows: &'a [String],
+    /// What the model wrote before, and what is wrong with it.
+    before: Option<(&'a Words, &'a [String])>,
+}
+
+/// The lines of a plot, by name.
+#[derive(Default)]
+struct Lines {
+    needed: Vec<String>,
+    /// Lines that may be left out.
+    optional: Vec<String>,
+}
+
+impl Step for WriteWords<'_> {
+    type Output = Words;
+    const NAME: &'static str = "query_words";
+
+    fn input(&self) -> Json {
+        let (before, wrong) = self.before.unzip();
+        json!({
+            "guide": GUIDE, "about": self.about, "who": self.plot.who, "rows": self.rows,
+            "plot": serde_json::to_string(self.plot).unwrap_or_default(),
+            "needed": self.lines.needed, "optional": self.lines.optional,
+            "before": before.map(|words| serde_json::to_string(words).unwrap_or_default()), "wrong": wrong.unwrap_or_default(),
+        })
+    }
+
+    fn schema(&self) -> Option<Json> {
+        let wordings = json!({ "type": "array", "items": { "type": "string" }, "maxItems": WORDINGS });
+        let names = self.lines.needed.iter().chain(&self.lines.optional);
+        let properties: serde_json::Map<String, Json> =
+            names.map(|name| (name.clone(), wordings.clone())).collect();
+        Some(json!({
+            "type": "object", "properties": properties, "required": self.lines.needed, "additionalProperties": false,
+        }))
+    }
+
+    fn parse(&self, reply: &str, wrong: &mut Complaints) -> Option<Words> {
+        let json = read_json(reply, wrong)?;
+        let mut found = Words::new();
+        for (name, wordings) in json.as_object()? {
+            if !self.lines.needed.contains(name) && !self.lines.optional.contains(name) {
+                let known: Vec<&str> =
+                    self.lines.needed.iter().chain(&self.lines.optional).map(String::as_str).collect();
+                wrong.add(format!("found `{name}`, expected the name of a line: {}", known.join(", ")));
+                continue;
+            }
+            let texts = wordings.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::trim);
+            let short = texts.filter(|text| text.len() <= LONGEST).take(WORDINGS).map(str::to_owned);
+            let own = found.entry(name.clone()).or_default();
+            short.for_each(|text| {
+                if !own.contains(&text) {
+                    own.push(text)
+                }
+            });
+        }
+        let is_missing =
+            |name: &&String| found.get(*name).is_none_or(|texts| texts.iter().all(String::is_empty));
+        let missing: Vec<&str> = self.lines.needed.iter().filter(is_missing).map(String::as_str).collect();
+        if !missing.is_empty() {
+            wrong.add(format!(
+                "found no wordings of {}, expected a list of texts for each",
+                missing.join(", ")
+            ));
+            return None;
+        }
+        Some(found)
+    }
+}
+
+/// Has the model write the words of a plot, with rows of it in plain words in the prompt. Returns the wordings with which it becomes
+/// rows, by line; none where some line has no such wording.
+///
+/// # Errors
+/// When the model cannot be asked.
+pub async fn write_words(
+    asker: &Asker,
+    doc: &Arc<WorldDoc>,
+    plot: &ScenarioDoc,
+    number: u32,
+) -> Result<Option<Words>, Stop> {
+    let plain = add_plain_words(doc, plot);
+    let (lines, about) = (list_lines(&plain), doc.domain.as_ref().and_then(|head| head.description.clone()));
+    let about = about.unwrap_or_else(|| doc.name.replace('_', " "));
+    let rows = {
+        let (doc, plain) = (Arc::clone(doc), plain.clone());
+        run_blocking(move || sample_rows(&doc, plain).unwrap_or_default()).await?
+    };
+    let (mut before, mut wrong) = (None::<Words>, Vec::new());
+    for mend in 0..=MENDS {
+        let before_now = before.as_ref().map(|words| (words, wrong.as_slice()));
+        let step = WriteWords { plot, about: &about, lines: &lines, rows: &rows, before: before_now };
+        let Some(written) = asker.ask(number * (MENDS + 1) + mend, &step).await? else { break };
+        let count = written.values().map(Vec::len).sum::<usize>() as u64;
+        asker.count(|funnel| funnel.wordings_written += count);
+        let tried = {
+            let (doc, plain, written) = (Arc::clone(doc), plain.clone(), written.clone());
+            run_blocking(move || try_words(&doc, &plain, &written)).await?
+        };
+        match tried {
+            Ok(kept) => {
+                let left = kept.values().map(Vec::len).sum::<usize>() as u64;
+                asker.count(|funnel| {
+                    funnel.wordings_kept += left;
+                    if left < count {
+                        *funnel.wordings_dropped.entry("does not pass".to_owned()).or_default() +=
+                            count - left;
+                    }
+                });
+                return Ok(Some(kept));
+            }
+            Err(why) => {
+                asker.count(|funnel| {
+                    *funnel.wordings_dropped.entry("does not pass".to_owned()).or_default() += count
+                });
+                (before, wrong) = (Some(written), why);
+            }
+        }
+    }
+    asker.keep("words_dropped", json!({ "plot": plot.name, "words": before, "why": wrong }));
+    Ok(None)
+}
+
+/// Puts words into a plot.
+pub fn put_words(plot: &ScenarioDoc, words: &Words) -> ScenarioDoc {
+    let mut worded = strip_words(plot);
+    let asked: Vec<String> =
+        worded.goals.iter().flat_map(|goal| &goal.does).filter_map(|step| step.ask.clone()).collect();
+    worded.withheld.extend(asked.into_iter().map(|name| (name, Vec::new())));
+    for line in worded.lines_mut() {
+        line.wordings.extend(words.get(&line.name).into_iter().flatten().cloned());
+    }
+    worded
+}
+
+/// The lines that plain words were written for; besides, how the plot is opened later, and what is said with a call.
+fn list_lines(plain: &ScenarioDoc) -> Lines {
+    let mut lines = Lines::default();
+    for line in plain.clone().lines_mut() {
+        if line.wordings.is_empty() { &mut lines.optional } else { &mut lines.needed }.push(line.name);
+    }
+    lines
+}
+
+/// Plays a plot in a few worlds, and writes down the rows that it becomes.
+fn sample_rows(doc: &WorldDoc, plain: ScenarioDoc) -> Result<Vec<String>, PipelineError> {
+    let doc = WorldDoc { scenarios: vec![plain], ..doc.clone() };
+    let template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
+    let mut rows = Vec::new();
+    for seed in 0..MOST_WORLDS {
+        let world = make_world(&template, seed)?;
+        let Some(scenario) = template.scenario_set.scenarios().first().filter(|_| rows.len() < SHOWN) else {
+            break;
+        };
+        if let Ok((candidate, grounded)) = rehearse(&world, (scenario, &[]), Ability::Call, seed) {
+            rows.push(conversation(&candidate, Some((&grounded, &world))));
+        }
+    }
+    Ok(rows)
+}
+
+/// Tries the first wordings of all lines together, then each other one in its line. Returns those that become rows.
+///
+/// # Errors
+/// Why the first wordings do not.
+fn try_words(doc: &WorldDoc, plain: &ScenarioDoc, written: &Words) -> Result<Words, Vec<String>> {
+    let mut firsts: Words =
+        written.iter().map(|(name, texts)| (name.clone(), texts[..1.min(texts.len())].to_vec())).collect();
+    firsts.shift_remove("later");
+    try_one(doc, &put_words(plain, &firsts))?;
+    let mut kept = Words::new();
+    for (name, texts) in written {
+        // Words that open a later matter are tried as the opening.
+        let line = if name == "later" { "user" } else { name };
+        let passes = |text: &&String| {
+            let is_tried = firsts.get(name).is_some_and(|first| first.contains(text));
+            let mut words = firsts.clone();
+            words.insert(line.to_owned(), vec![(*text).clone()]);
+            is_tried || try_one(doc, &put_words(plain, &words)).is_ok()
+        };
+        kept.insert(name.clone(), texts.iter().filter(passes).cloned().collect());
+    }
+    kept.retain(|_, texts| !texts.is_empty());
+    Ok(kept)
+}
+
+/// Plays a scenario in a few worlds.
+///
+/// # Errors
+/// Why too few tries become rows.
+fn try_one(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<(), Vec<String>> {
+    let doc = WorldDoc { scenarios: vec![scenario.clone()], ..doc.clone() };
+    let tried = rehearsal(&doc, TRIES).map_err(|error| vec![failed(&error)])?;
+    if tried.passed >= ENOUGH {
+        return Ok(());
+    }
+    Err(tried
+        .lost
+        .into_iter()
+        .map(|loss| format!("{} of {TRIES} tries: {}", loss.count, loss.what))
+        .collect())
+}
