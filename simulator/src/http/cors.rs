@@ -9,14 +9,11 @@ use axum::extract::Request;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, HeaderValue, ORIGIN,
+    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, HeaderName, HeaderValue, ORIGIN,
 };
 use axum::http::{Method, Response};
 use axum::middleware::Next;
 
-/// Headers that pages may read.
-const EXPOSED: HeaderValue =
-    HeaderValue::from_static("ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id");
 /// Seconds for which browsers keep the answer to a preflight request.
 const PREFLIGHT_SECONDS: u16 = 600;
 
@@ -52,8 +49,11 @@ impl Page {
             return response;
         }
         let headers = response.headers_mut();
+        // Pages may read whatever the reply has.
+        let names: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+        let exposed = HeaderValue::from_str(&names.join(", "));
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+        headers.extend(exposed.ok().map(|exposed| (ACCESS_CONTROL_EXPOSE_HEADERS, exposed)));
         if let Some(asked) = self.preflight {
             if let Some(allow) = headers.get(ALLOW).cloned() {
                 headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allow);
