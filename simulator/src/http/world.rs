@@ -97,10 +97,10 @@ impl Tables {
         self.routes.find(request.method.as_str(), path, sees, has)
     }
 
-    /// Returns true if the request's path is that of an API, of whatever method.
-    fn has_path(&self, server_path: &str, request: &Received<'_>) -> bool {
+    /// Returns true if the request's path is that of an API, of whatever method, which goes before the server's own paths.
+    fn claims_path(&self, server_path: &str, request: &Received<'_>) -> bool {
         let is_known =
-            |path| self.routes.has_path(path, |_| true, |name: &str, value: &str| request.has(name, value));
+            |path| self.routes.claims_path(path, |name: &str, value: &str| request.has(name, value));
         is_known(request.path) || strip_server_path(server_path, request.path).is_some_and(is_known)
     }
 }
@@ -135,10 +135,10 @@ pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
     }
 }
 
-/// Returns true if a world has an API at the request's path, of whatever method.
-pub(super) fn has_path(world: &Ready, request: &Request) -> bool {
+/// Returns true if a world has an API at the request's path, of whatever method, which goes before the server's own paths.
+pub(super) fn claims_path(world: &Ready, request: &Request) -> bool {
     let received = Received::new(request.uri(), request.headers(), request.method(), &[], 0);
-    Tables::get(world).is_ok_and(|tables| tables.has_path(&world.server_path, &received))
+    Tables::get(world).is_ok_and(|tables| tables.claims_path(&world.server_path, &received))
 }
 
 /// Refuses a request whose body is not read: its sender gets the answer all the same.
@@ -298,7 +298,7 @@ fn issue_token(
 }
 
 /// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key. `Link` is
-/// the address of the next page (RFC 8288).
+/// the address of the next page (RFC 8288), and `X-Total-Count` the number of items of the whole list.
 fn make_declared_headers(
     api: &Api,
     entry: &LogEntry,

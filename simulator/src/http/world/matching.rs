@@ -15,6 +15,9 @@ use diorama_engine::search::words::nearest;
 #[derive(Debug)]
 pub(super) struct Routes(Vec<Vec<Route>>);
 
+/// Segments that the server's own paths begin with, at most: `/v1/sessions`.
+const OWN_LITERALS: usize = 2;
+
 /// Different method names after dots (`info`, `list`, `delete`) that a domain with names of methods has.
 const MIN_METHOD_ENDINGS: usize = 4;
 
@@ -137,6 +140,15 @@ impl Routes {
         has: impl Fn(&str, &str) -> bool,
     ) -> bool {
         segments(path).is_some_and(|given| !self.fitting(&given, sees, has).is_empty())
+    }
+
+    /// Returns true if a request's path is that of an API, of whatever method, which writes out the parts that the server's own paths
+    /// begin with: `/{folder}/{file}` hides no `/v1/sessions`.
+    pub(super) fn claims_path(&self, path: &str, has: impl Fn(&str, &str) -> bool) -> bool {
+        let is_written = |route: &&Route| {
+            route.segments.iter().take(OWN_LITERALS).all(|segment| matches!(segment, Segment::Literal(_)))
+        };
+        segments(path).is_some_and(|given| self.fitting(&given, |_| true, has).iter().any(is_written))
     }
 
     /// The routes of a path that a session sees, of all methods.
