@@ -339,7 +339,7 @@ pub struct PageDoc {
     /// The parameter with the page number, offset or cursor; default the style's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
-    /// The number of the first page; default 1.
+    /// The number of the first page, default 1, or of the first item, default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u8>,
     /// The parameter with the page size, if callers may choose; the parameter's `max` bounds it.

@@ -58,10 +58,10 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
     run.name_caller();
     run.authorise()?;
     let body = run.perform()?;
-    let Run { draft, made, next, .. } = run;
+    let Run { draft, made, next, total, .. } = run;
     let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
     let status = made.then_some(api.reply.made).flatten().unwrap_or(api.reply.status);
-    Ok(Applied { reply: Reply { status, body, next }, state, changes })
+    Ok(Applied { reply: Reply { status, body, next, total }, state, changes })
 }
 
 /// The refusal of a call to an API that is not there, with the names it may have meant. The search is named to those alone

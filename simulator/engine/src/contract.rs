@@ -345,7 +345,7 @@ impl Run<'_> {
             items.push(known);
         }
         let next = window.next(&self.api.name, total);
-        self.next = self.next_page(&next);
+        (self.next, self.total) = (self.next_page(&next), Some(total));
         let shown =
             ListPage { id, records: page, known: items, total, window, next, address: self.next.clone() };
         let json = self.list_json(contract, schema, shown);

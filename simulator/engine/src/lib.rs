@@ -43,7 +43,7 @@ pub use self::apply::{Applied, apply};
 pub use self::base::{Base, BaseError};
 pub use self::digest::Digest;
 pub use self::extremes::extremes;
-pub use self::page::HOST;
+pub use self::page::{HOST, TOTALS};
 pub use self::possible::never_succeeding;
 pub use self::reply::{Body, Origin, Reply};
 pub use self::smoke::{Smoke, smoke};

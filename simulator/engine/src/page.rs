@@ -10,8 +10,8 @@ use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
 use super::run::Run;
 
-/// The names in replies of the count of all items, the next page, and the previous page.
-const TOTALS: [&str; 9] = [
+/// The names in replies of the count of all items.
+pub const TOTALS: [&str; 9] = [
     "total",
     "totalcount",
     "totalitems",
@@ -22,6 +22,7 @@ const TOTALS: [&str; 9] = [
     "count",
     "resultcount",
 ];
+/// The names in replies of what asks for the next page, and for the previous one.
 const NEXTS: [&str; 8] =
     ["nextcursor", "nextmarker", "nextpagetoken", "nexttoken", "nextpage", "nextoffset", "cursor", "after"];
 const PREVIOUS: [&str; 9] = [
@@ -52,6 +53,8 @@ pub(super) struct Window {
     number: i64,
     /// The number of the first page.
     first: i64,
+    /// The number of the first item, where callers name items.
+    origin: i64,
     /// The cursor is the key of the record before the part, as documents of contracts have it.
     pub(super) by_key: bool,
 }
@@ -72,17 +75,21 @@ impl Window {
         let by_key =
             page.style == PageStyle::Cursor && run.api.contract.is_some() && !argument.is_missing() && !own;
         let offset = if by_key { 0 } else { offset(run, page, size)? };
-        let first = i64::from(page.first);
+        let (first, origin) = match page.style {
+            PageStyle::Page => (i64::from(page.first), 0),
+            PageStyle::Offset => (1, i64::from(page.first)),
+            PageStyle::Cursor => (1, 0),
+        };
         let number = match (page.style, argument) {
             (PageStyle::Page, Value::Integer(number)) => *number,
             _ => i64::try_from(offset / size).unwrap_or(i64::MAX).saturating_add(first),
         };
-        Ok(Self { style: Some(page.style), offset, size, number, first, by_key })
+        Ok(Self { style: Some(page.style), offset, size, number, first, origin, by_key })
     }
 
     /// All of a list, as far as one reply goes.
     pub(super) const fn whole() -> Self {
-        Self { style: None, offset: 0, size: MAX_ITEMS, number: 1, first: 1, by_key: false }
+        Self { style: None, offset: 0, size: MAX_ITEMS, number: 1, first: 1, origin: 0, by_key: false }
     }
 
     /// The first position after the part.
@@ -101,8 +108,13 @@ impl Window {
             _ if self.end() >= total => Value::Null,
             Some(PageStyle::Cursor) => Value::String(cursor(api, self.end()).into()),
             Some(PageStyle::Page) => Value::Integer(self.number.saturating_add(1)),
-            Some(PageStyle::Offset) | None => integer(self.end()),
+            Some(PageStyle::Offset) | None => Value::Integer(self.position(self.end())),
         }
+    }
+
+    /// The number by which callers name the item at a place.
+    fn position(&self, at: usize) -> i64 {
+        i64::try_from(at).unwrap_or(i64::MAX).saturating_add(self.origin)
     }
 
     /// The members of a page in replies of contracts, by plain names. `next` asks for the next page, and `address` is its own.
@@ -122,7 +134,7 @@ impl Window {
             (&["page", "pagenumber", "currentpage", "pageindex"], Json::from(self.number)),
             (&["pages", "totalpages", "pagecount", "numpages", "maxpage"], Json::from(places)),
             (&["lastpage"], Json::from(last)),
-            (&["offset", "skip", "start", "startindex"], Json::from(self.offset)),
+            (&["offset", "skip", "start", "startindex"], Json::from(self.position(self.offset))),
             (&["limit", "perpage", "pagesize", "size", "maxresults"], Json::from(self.size)),
             (&["hasmore", "hasnext", "more", "hasnextpage"], Json::Bool(more)),
             (&["firstid"], keys.first().cloned().unwrap_or(Json::Null)),
@@ -157,7 +169,7 @@ impl Window {
     pub(super) fn member(&self, member: PagingMember, api: &str, total: usize) -> Body {
         match member {
             PagingMember::Page => Body::constant(Value::Integer(self.number)),
-            PagingMember::Offset => Body::constant(integer(self.offset)),
+            PagingMember::Offset => Body::constant(Value::Integer(self.position(self.offset))),
             PagingMember::Limit => Body::constant(integer(self.size)),
             PagingMember::Pages => Body::computed(integer(total.div_ceil(self.size))),
             PagingMember::Next => Body::computed(self.next(api, total)),
@@ -181,7 +193,7 @@ fn offset(run: &Run<'_>, page: &Page, size: usize) -> Outcome<usize> {
         }
         (PageStyle::Page, _) => bad(&format!("a page number of at least {}", page.first)),
         (PageStyle::Offset, Value::Integer(offset)) if *offset >= 0 => {
-            Ok(usize::try_from(*offset).unwrap_or(usize::MAX))
+            Ok(usize::try_from(offset.saturating_sub(page.first.into())).unwrap_or_default())
         }
         (PageStyle::Offset, _) => bad("an offset of at least 0"),
         (PageStyle::Cursor, Value::String(text)) => match read_cursor(&run.api.name, text) {

@@ -17,6 +17,8 @@ pub struct Reply {
     pub body: Body,
     /// The path and query of the list's next page, where there is one.
     pub next: Option<Str>,
+    /// How many items the list has of which it shows a page.
+    pub total: Option<usize>,
 }
 
 /// A body as a tree. Lists and objects of records are taken apart down to their leaves.
@@ -51,7 +53,7 @@ pub enum Origin {
 impl Reply {
     /// A reply that is no page of a list.
     pub(super) const fn new(status: u16, body: Body) -> Self {
-        Self { status, body, next: None }
+        Self { status, body, next: None, total: None }
     }
 
     /// Returns true if the status is from 200 to 299.

@@ -34,6 +34,8 @@ pub(super) struct Run<'a> {
     pub(super) made: bool,
     /// The path and query of the next page of the list that it shows.
     pub(super) next: Option<Str>,
+    /// The number of items of that list.
+    pub(super) total: Option<usize>,
     bound: Vec<Bound>,
     /// The resource of the record that is bound as `record`.
     acted_on: Option<ResourceId>,
@@ -60,6 +62,7 @@ impl<'a> Run<'a> {
             draft: Draft::new(base, state),
             made: false,
             next: None,
+            total: None,
             steps: &[],
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,

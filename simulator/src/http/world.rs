@@ -15,6 +15,8 @@ use std::sync::{Arc, MutexGuard};
 use axum::extract::Request;
 use axum::http::header::LINK;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use diorama_engine::TOTALS;
+use diorama_seeds::contract::plain;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Method as ApiMethod, World};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
@@ -318,8 +320,10 @@ fn make_declared_headers(
             let link = format!("<{}>; rel=\"next\"", next?);
             return Some((LINK, HeaderValue::from_str(&link).ok()?));
         }
+        let called = plain(name.trim_start_matches("X-").trim_start_matches("x-"));
+        let total = entry.reply.total.filter(|_| TOTALS.contains(&&*called)).map(|total| total.to_string());
         let is_location = name.eq_ignore_ascii_case("location");
-        let value = location.clone().filter(|_| is_location).unwrap_or(value);
+        let value = location.clone().filter(|_| is_location).or(total).unwrap_or(value);
         Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))
     });
     all.collect()

@@ -151,7 +151,13 @@ impl Builder<'_> {
             }
             Some(limit)
         });
-        Some(Page { style, size, first: doc.first.unwrap_or(1), parameter, limit })
+        Some(Page {
+            style,
+            size,
+            first: doc.first.unwrap_or(u8::from(style != PageStyle::Offset)),
+            parameter,
+            limit,
+        })
     }
 
     fn filters(&mut self, resource: ResourceId, here: &Path<'_>) -> Vec<Filter> {

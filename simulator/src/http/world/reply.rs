@@ -114,7 +114,7 @@ mod tests {
         let note = Body::Object(vec![("text".into(), text(made_up))]);
         let body =
             Body::Object(vec![("notes".into(), Body::List(vec![note])), ("next".into(), text(made_up))]);
-        let reply = Reply { status: 200, body, next: Some("/notes?page=2".into()) };
+        let reply = Reply { status: 200, body, next: Some("/notes?page=2".into()), total: None };
         let address = reply.next_at("http://here/notes");
         assert_eq!(
             with_next_page(&reply, "notes", &Zone::utc(), address.as_deref()),

@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, PageStyle, Place, ReplyDoc, SortDoc, TypeName};
-use diorama_seeds::table::keyed;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::Act;
 use crate::Severity;
@@ -135,10 +134,17 @@ impl Act<'_> {
             (None, None) => return,
         };
         let parameters = &mut self.api.parameters;
-        let zero = |value: &Option<Json>| *value == Some(json!(0));
-        let from_zero = |doc: &FieldDoc| zero(&doc.default) || zero(&doc.min);
-        let first =
-            (style == PageStyle::Page && parameters.get(&parameter).is_some_and(from_zero)).then_some(0);
+        let written = self.operation.parameters.iter().find(|known| known.name == parameter);
+        let example =
+            written.and_then(|written| written.shape.default.as_ref().or(written.shape.samples.first()));
+        // The first page is the one that callers get who ask for none, or who follow the document's example.
+        let told =
+            parameters.get(&parameter).and_then(|doc| example.or(doc.default.as_ref()).or(doc.min.as_ref()));
+        let first = told.and_then(Json::as_u64).and_then(|first| match (style, first) {
+            (PageStyle::Page, 0) => Some(0),
+            (PageStyle::Offset, 1) => Some(1),
+            _ => None,
+        });
         let size = limit.as_ref().and_then(|name| parameters.get(name)?.default.as_ref()?.as_u64());
         let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| (1..=1_000).contains(size));
         for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), TypeName::Integer)] {
