@@ -8,6 +8,9 @@ use super::Span;
 use crate::shape::{Kind, Shape};
 use crate::words::words;
 
+/// Multiples of a step that are drawn from, about.
+const MAX_MULTIPLES: i64 = 90;
+
 pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
     let parts = words(name);
     let has = |nouns: &[&str]| parts.iter().any(|part| nouns.contains(&part.as_str()));
@@ -51,7 +54,11 @@ pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
             return json!({"provider": "integer", "min": low as i64, "max": high as i64, "step": step as i64});
         }
         if !whole {
-            return json!({"provider": "number", "min": low, "max": high, "step": step});
+            let exact = multiples(step, low, high);
+            return match exact.is_empty() {
+                true => json!({"provider": "number", "min": low, "max": high, "step": step}),
+                false => json!({"provider": "pick", "of": exact}),
+            };
         }
     }
     if whole || shape.format.as_deref() == Some("int64") {
@@ -79,6 +86,18 @@ pub(super) fn dated(name: &str, span: Span, provider: &str) -> Json {
         Lies::Any => (span.from, span.to),
     };
     json!({"provider": provider, "from": format!("{from:+}d"), "to": format!("{to:+}d")})
+}
+
+/// Some multiples of a step that are multiples in floating-point numbers, too, as clients check them: 66.91 is none of 0.01.
+fn multiples(step: f64, low: f64, high: f64) -> Vec<f64> {
+    let (first, last) = ((low / step).round() as i64, (high / step).round() as i64);
+    let stride = ((last - first) / MAX_MULTIPLES).max(1) as usize;
+    let multiple = |count: i64| (count as f64 * step * 1e9).round() / 1e9;
+    let is_exact = |value: &f64| (value / step).fract() == 0.0;
+    (first..=last)
+        .step_by(stride)
+        .filter_map(|from| (from..=last).take(stride).map(multiple).find(is_exact))
+        .collect()
 }
 
 /// The range with a step that fits its size.

@@ -151,6 +151,7 @@ impl Maker<'_> {
     ) {
         let schema = Json::Object(members.clone());
         let properties = word(members, "properties").and_then(Json::as_object);
+        let required = list(members, "required");
         for _ in 0..MAX_REPAIRS {
             let Err(wrong) = self.schemas.check(&schema, value, Side::Reply) else { return };
             let Json::Object(out) = &*value else { return };
@@ -170,7 +171,15 @@ impl Maker<'_> {
                 less.shift_remove(name);
                 Json::Object(less)
             };
-            let less = names.iter().map(without).find(|less| self.fits(&schema, less));
+            let fits = |less: &Json| self.fits(&schema, less);
+            // Where more than one thing is wrong, one of them goes at a time.
+            let mends = |name: &&String| {
+                let still = self.schemas.check(&schema, &without(name), Side::Reply).err();
+                let may_go = !required.iter().any(|known| known.as_str() == Some(name));
+                may_go && still.is_some_and(|still| still != wrong && still.at != **name)
+            };
+            let less = names.iter().map(without).find(fits);
+            let less = less.or_else(|| names.iter().find(mends).map(without));
             match less {
                 Some(less) => *value = less,
                 None => return,
