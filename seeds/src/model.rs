@@ -256,6 +256,8 @@ pub struct Parameter {
     pub told: bool,
     /// The name by which HTTP callers send it, where that is another.
     pub sent_as: Option<Str>,
+    /// The character between the items of a list in a query string, where that is no comma.
+    pub separator: Option<char>,
     /// True where tools do not show it.
     pub hidden: bool,
     /// Where it stands in an HTTP request.

@@ -11,7 +11,9 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 pub(super) use self::parameters::path_parameters;
-use self::parameters::{drop_credentials, parameter, parameter_schema, written_parameters};
+use self::parameters::{
+    drop_credentials, parameter, parameter_schema, write_out_adjacent, written_parameters,
+};
 use self::replies::{
     headers, json_content, kinds, media, reply_content, success, success_response, true_json,
 };
@@ -94,6 +96,8 @@ pub(super) struct Parameter {
     pub(super) name: String,
     /// The name by which callers send it, where that is another.
     pub(super) sent_as: Option<String>,
+    /// The character between the items of a list, where that is no comma.
+    pub(super) separator: Option<char>,
     pub(super) place: Place,
     pub(super) required: bool,
     pub(super) description: String,
@@ -198,7 +202,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
         let methods = METHODS.into_iter().filter_map(|method| Some((method, item.get(method)?)));
         for (method, node) in methods.filter(|(_, node)| node.is_object()) {
             let route = format!("{} {written}", method.to_uppercase());
-            let path = match routable(written) {
+            let path = match routable(&write_out_adjacent(&mut outer, written, item, node)) {
                 Ok(path) => sayable(path),
                 Err(reason) => {
                     notes.push(Note::on(&route, Severity::LeftOut.says(format!("it is left out: {reason}"))));
@@ -421,6 +425,7 @@ fn operation<'a>(
             parameters.push(Parameter {
                 name,
                 sent_as: None,
+                separator: None,
                 place: Place::Path,
                 required: true,
                 description: String::new(),

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::document::{Operation, Parameter, Place, path_parameters};
 use super::shape::{Kind, Shape};
-use super::words::{identifier, words};
+use super::words::{identifier, is_id, words};
 
 /// Values that paths name, one kind a line.
 const VALUES: &str = include_str!("data/values.txt");
@@ -66,6 +66,10 @@ pub(super) fn mark(operations: &mut [Operation]) {
     for operation in operations {
         let path = operation.path.clone();
         for parameter in operation.parameters.iter_mut().filter(|known| known.place == Place::Path) {
+            if is_extension(&path, &parameter.name) && parameter.shape.kind == Kind::String {
+                parameter.free = Some(make_extension(&parameter.shape));
+                continue;
+            }
             if tenants.contains(&plain(&parameter.name)) {
                 (parameter.free, parameter.constant) =
                     (Some(make_value(&parameter.name, &parameter.shape)), true);
@@ -97,6 +101,18 @@ pub(super) fn mark(operations: &mut [Operation]) {
     }
 }
 
+/// Returns true if a parameter is the ending of a file's name in a path, and no key: `/pages/{page}.{format}`.
+pub(super) fn is_extension(path: &str, name: &str) -> bool {
+    let end = format!(".{{{name}}}");
+    let ends = path.find(&end).and_then(|at| path.get(at + end.len()..));
+    key_name(name).is_none() && ends.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The ending of a file's name: the first that the document names, else that of JSON.
+fn make_extension(shape: &Shape) -> Json {
+    shape.samples.iter().find(|sample| sample.is_string()).cloned().unwrap_or_else(|| Json::from("json"))
+}
+
 /// Finds the keys of the one tenant, system or project that a caller has. Such a key begins many paths, none of which lists or makes
 /// what it names, and no reply shows it.
 fn find_tenant_keys(operations: &[Operation]) -> HashSet<String> {
@@ -110,10 +126,12 @@ fn find_tenant_keys(operations: &[Operation]) -> HashSet<String> {
         if makes || lists {
             collections.insert(form_of_path(&format!("{}/", operation.path)));
         }
-        for name in path_parameters(&operation.path) {
+        for name in
+            path_parameters(&operation.path).iter().filter(|name| !is_extension(&operation.path, name))
+        {
             let before = operation.path.split_once(&format!("{{{name}}}")).map(|(before, _)| before);
             if let Some(before) = before.filter(|before| !before.contains('{')) {
-                prefixes.entry(plain(&name)).or_default().insert(form_of_path(before));
+                prefixes.entry(plain(name)).or_default().insert(form_of_path(before));
             }
         }
     }
@@ -180,7 +198,8 @@ fn find_kind(parameter: &Parameter) -> Option<&'static ValueKind> {
     let named = by_name(&plain(&parameter.name)).or_else(|| by_name(&last));
     match shape.kind {
         Kind::Integer => return named,
-        Kind::Number => return named.or_else(|| by_name("q")),
+        // An id of digits is a key, whatever kind of number it is said to be.
+        Kind::Number => return named.or_else(|| by_name("q").filter(|_| !is_id(&parameter.name))),
         _ if named.is_some() => return named,
         _ => {}
     }
@@ -305,6 +324,7 @@ mod tests {
             let parameter = Parameter {
                 name: name.to_owned(),
                 sent_as: None,
+                separator: None,
                 place: Place::Path,
                 required: true,
                 description: description.to_owned(),

@@ -59,6 +59,10 @@ fn parameter(known: &Parameter, notes: &mut Vec<Remark>) -> FieldDoc {
         Place::Header => doc::Place::Header,
         Place::Cookie => doc::Place::Cookie,
     });
+    if let (Kind::Array(item), Some(items)) = (&shape.kind, &mut doc.items) {
+        items.pattern = item.pattern.as_deref().filter(|_| items.kind == Some(TypeName::String)).map(whole);
+    }
+    doc.separator = known.separator.filter(|_| doc.kind == Some(TypeName::List));
     doc.pattern = shape.pattern.as_deref().filter(|_| doc.kind == Some(TypeName::String)).map(whole);
     let fixed = fixed(known);
     let required = known.required && fixed.is_none();

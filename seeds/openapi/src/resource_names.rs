@@ -21,9 +21,10 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
     let mut taken: HashSet<(String, String)> =
         operations.iter().map(|operation| (operation.method.clone(), shape(&operation.path))).collect();
     let mut found = false;
+    let forms = told_forms(operations, &service);
     for operation in operations {
         let Some((path, sent, chain)) = expanded(operation, &service) else { continue };
-        if !tells_form(operation, &sent, &chain) || !taken.insert((operation.method.clone(), shape(&path))) {
+        if !forms.contains(&chain) || !taken.insert((operation.method.clone(), shape(&path))) {
             continue;
         }
         let description = operation
@@ -36,6 +37,7 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
         let parts = chain.iter().map(|collection| Parameter {
             name: key(collection),
             sent_as: None,
+            separator: None,
             place: Place::Path,
             required: true,
             description: description.clone(),
@@ -50,6 +52,13 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
         found = true;
     }
     found
+}
+
+/// The forms of names that parameters tell, with the names above these: who names a shelf of a project may name the project, too.
+fn told_forms(operations: &[Operation], service: &str) -> HashSet<Vec<String>> {
+    let expanded = operations.iter().filter_map(|operation| Some((operation, expanded(operation, service)?)));
+    let told = expanded.filter(|(operation, (_, sent, chain))| tells_form(operation, sent, chain));
+    told.flat_map(|(_, (_, _, chain))| (1..=chain.len()).map(move |count| chain[..count].to_vec())).collect()
 }
 
 /// Returns true if a parameter's description or pattern tells that its values are names of several parts:
@@ -128,7 +137,7 @@ mod tests {
         "paths": {
             "/v1/{name}": {"get": operation("cache.projects.shelves.get", "projects/{project}/shelves/{shelf}")},
             "/v1/{name}:open": {"post": operation("cache.projects.shelves.open", "projects/{project}/shelves/{shelf}")},
-            "/v1/{name}/shelves": {"get": operation("cache.projects.shelves.list", "projects/{project}")},
+            "/v1/{name}/shelves": {"get": operation("cache.projects.shelves.list", "the owner")},
             "/v2/{name}": {"get": operation("other", "any")},
             "/users/{name}": {"get": operation("users.get", "users/{user}")},
         }});

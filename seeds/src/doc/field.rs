@@ -93,6 +93,9 @@ pub struct FieldDoc {
     /// Parameters only: the name by which HTTP callers send it, where that is another: `filter[status]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_as: Option<String>,
+    /// Parameters that are lists only: the character between items in the query string, where that is no comma.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separator: Option<char>,
     /// Parameters only: taken and checked, and of no effect, as other people's documents have them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignored: bool,

@@ -58,6 +58,7 @@ fn parameter(name: &str, kind: Type) -> Parameter {
         default: None,
         told: false,
         sent_as: None,
+        separator: None,
         hidden: false,
         place: Place::Query,
         description: "".into(),

@@ -71,6 +71,7 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
     Some(Parameter {
         name,
         sent_as,
+        separator: separator(node),
         place,
         required: place == Place::Path || node.get("required") == Some(&Json::Bool(true)),
         description: sentence(description),
@@ -127,20 +128,44 @@ pub(super) fn parameter_schema(node: &Json) -> Option<&Json> {
     content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"))
 }
 
-/// How a parameter's value is written, where that is not as the document says. Lists of numbers may have commas, spaces
-/// or bars between their items, and may come in several pairs; in lists of texts a space or bar may belong to an item.
-fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
-    let style = node.get("style").and_then(Json::as_str)?;
-    match (style, &shape.kind) {
-        ("spaceDelimited" | "pipeDelimited", Kind::Array(item)) => {
-            let texts = !matches!(item.kind, Kind::Integer | Kind::Number | Kind::Boolean);
-            texts.then(|| format!("`{name}` takes its items with commas between them, not as `{style}`"))
-        }
-        ("deepObject", Kind::Object(_)) => {
-            Some(format!("`{name}` takes an object as JSON, not as `deepObject`"))
-        }
+/// The character between the items of a list in a query string, where a style without `explode` says that it is no comma.
+fn separator(node: &Json) -> Option<char> {
+    let explodes = node.get("explode") == Some(&Json::Bool(true));
+    match node.get("style").and_then(Json::as_str).filter(|_| !explodes)? {
+        "spaceDelimited" => Some(' '),
+        "pipeDelimited" => Some('|'),
         _ => None,
     }
+}
+
+/// How a parameter's value is written, where that is not as the document says.
+fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
+    let style = node.get("style").and_then(Json::as_str)?;
+    (style == "deepObject" && matches!(shape.kind, Kind::Object(_)))
+        .then(|| format!("`{name}` takes an object as JSON, not as `deepObject`"))
+}
+
+/// The path with the texts of parameters that have one value, where two stand side by side: `/{page}{extension}` is `/{page}.json`.
+pub(super) fn write_out_adjacent<'a>(
+    unfolder: &mut Unfolder<'a>,
+    path: &str,
+    item: &'a Json,
+    node: &'a Json,
+) -> String {
+    let mut path = path.to_owned();
+    if !path.contains("}{") {
+        return path;
+    }
+    for parameter in written_parameters(item, node) {
+        let Some(parameter) = unfolder.resolve(parameter) else { continue };
+        let schema = parameter_schema(parameter).and_then(|schema| unfolder.resolve(schema));
+        let name = parameter.get("name").and_then(Json::as_str);
+        let values = schema.and_then(|schema| schema.get("enum")?.as_array()).map(Vec::as_slice);
+        if let (Some(name), Some([Json::String(only)])) = (name, values) {
+            path = path.replace(&format!("{{{name}}}"), only);
+        }
+    }
+    path
 }
 
 /// The names in braces, in order.

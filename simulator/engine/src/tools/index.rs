@@ -94,6 +94,7 @@ fn searcher() -> Api {
         default: None,
         told: false,
         sent_as: None,
+        separator: None,
         hidden: false,
         place: Place::Query,
         description: "What the wanted APIs do, in a few words".into(),

@@ -109,7 +109,13 @@ fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json
         if !belongs(api, parameter, Place::Query) {
             return Err(misplaced(parameter));
         }
-        let value = argument(&parameter.schema, &text);
+        let value = match (&parameter.schema.kind, parameter.separator) {
+            (Type::List(item), Some(separator)) => {
+                let items = text.split(separator).filter(|item| !item.is_empty());
+                Json::Array(items.map(|text| argument(item, text)).collect())
+            }
+            _ => argument(&parameter.schema, &text),
+        };
         match (arguments.get_mut(name), value) {
             (None, value) => {
                 arguments.insert(name.to_owned(), value);

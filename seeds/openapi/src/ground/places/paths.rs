@@ -4,6 +4,7 @@ use diorama_seeds::contract::noun;
 use diorama_seeds::world::api_path::{Piece, pieces};
 
 use crate::document::Operation;
+use crate::free::is_extension;
 use crate::shape::{Kind, Shape};
 use crate::views::{self, View, has_page, is_generic};
 use crate::words::{identifier, is_plural, label, singular, words};
@@ -29,7 +30,14 @@ impl Part {
 pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
     let mut parts = Vec::new();
     for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
-        let found = pieces(segment).unwrap_or_default();
+        let mut found = pieces(segment).unwrap_or_default();
+        let ending = match found.as_slice() {
+            [.., Piece::Literal(_), Piece::Parameter(name)] => Some(*name),
+            _ => None,
+        };
+        if ending.is_some_and(|name| is_extension(segment, name)) {
+            found.truncate(found.len() - 1);
+        }
         let keyed = found.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
         // Two values in one segment are no key.
         if found.iter().filter(|piece| matches!(piece, Piece::Parameter(_))).count() > 1 {
@@ -52,7 +60,7 @@ pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
                 }
                 Piece::Literal(text) => {
                     let plain = [".json", ".xml", ".php"].iter().find_map(|ending| text.strip_suffix(ending));
-                    parts.push(Part::Text(plain.unwrap_or(text).to_owned()));
+                    parts.push(Part::Text(plain.unwrap_or(text).trim_end_matches('.').to_owned()));
                 }
             }
         }
