@@ -83,7 +83,7 @@ fn simpler(
             let (Some(api), Some(operation)) = (doc.apis.get_mut(index), operations.get(index)) else {
                 return false;
             };
-            if *times > 2 {
+            if *times > 3 {
                 return false;
             }
             if *times == 1 {
@@ -94,6 +94,9 @@ fn simpler(
                 notes.push(Note::on(&operation.route(), Severity::Less.says(reason)));
             }
             lower(api, *times > 1);
+            if *times > 2 {
+                api.parameters.values_mut().for_each(take_anything);
+            }
             true
         }
         Place::Field(resource, field) => {
@@ -174,6 +177,19 @@ fn lower(api: &mut ApiDoc, only_answers: bool) {
         api.parameters.values_mut().for_each(|doc| doc.ignored = true);
         api.phrases = PhrasesDoc::default();
     }
+}
+
+/// Makes a parameter one that takes anything.
+fn take_anything(doc: &mut FieldDoc) {
+    *doc = FieldDoc {
+        kind: Some(TypeName::Any),
+        place: doc.place,
+        sent_as: doc.sent_as.take(),
+        optional: doc.optional || doc.default.is_some(),
+        ignored: true,
+        description: doc.description.take(),
+        ..FieldDoc::default()
+    };
 }
 
 /// The part of a document that a finding is about.

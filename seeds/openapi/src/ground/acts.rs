@@ -353,6 +353,9 @@ impl<'a> Act<'a> {
                 self.list(own, name, false);
             }
             ("GET", Some((own, _))) if keys.is_some() => self.list(own, keys.unwrap_or_default(), false),
+            ("GET", Some((own, found))) if found.item.is_some() && !found.single && self.shows(found) => {
+                self.first_record(own);
+            }
             (_, Some((_, found))) if found.single && self.above_shown(found).is_some() => {
                 let (of, known) = self.above_shown(found).unwrap_or_default();
                 self.same_record(method, of, &known);

@@ -47,6 +47,9 @@ pub(super) struct Collection {
     /// The key field, and the shape of keys.
     pub(super) key: String,
     pub(super) key_shape: Shape,
+    /// The numbers that a path counts out as keys, and whether it takes numbers alone.
+    pub(super) counted: Vec<Json>,
+    pub(super) is_numeric: bool,
     /// The field with the number by which paths name its records, which begins anew below each record above them.
     pub(super) number: Option<String>,
     /// What a record looks like.
@@ -158,6 +161,9 @@ impl Places {
         places.find_me();
         places.kinds = kinds::Kinds::of(&places);
         places.find_made_elsewhere();
+        let writes = operations.iter().filter(|operation| operation.method != "GET");
+        let changed: HashSet<String> = writes.map(|operation| form(&places.parts(operation))).collect();
+        places.find_shared_roots(&changed);
         given::find(&mut places, operations);
         // A list of what another place keeps is none of its own, nor is one record of those.
         let elsewhere = |found: &Collection| {

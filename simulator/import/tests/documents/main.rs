@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test may end this way")]
 
+mod addresses;
 mod first_steps;
 mod guesses;
 mod services;

@@ -38,6 +38,12 @@ fn is_choice(doc: &FieldDoc) -> bool {
     !doc.values.is_empty() || doc.items.as_ref().is_some_and(|item| !item.values.is_empty())
 }
 
+/// Whether a parameter is named as a text of which nothing tells the values, so that its default tells one.
+fn is_told_of_nothing(resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> bool {
+    let field = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
+    doc.kind == Some(TypeName::String) && field.is_some_and(|(_, known)| fakes::is_anything(known))
+}
+
 impl Act<'_> {
     /// Filters of parameters that speak of fields, and searches. Gives how they are said.
     pub(super) fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
@@ -52,7 +58,10 @@ impl Act<'_> {
             .iter()
             .filter(|(name, doc)| {
                 (doc.place == Some(Place::Query) || (is_read && doc.place == Some(Place::Body)))
-                    && (doc.default.is_none() || is_choice(doc) || !self.values_named(name, doc).is_empty())
+                    && (doc.default.is_none()
+                        || is_choice(doc)
+                        || is_told_of_nothing(&resource, name, doc)
+                        || !self.values_named(name, doc).is_empty())
                     && !name.starts_with('$')
                     && !self.used.contains(*name)
                     && is_identifier(&identifier(name))
@@ -140,7 +149,8 @@ impl Act<'_> {
     /// A field of the same name and type.
     fn equals(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let (field, known) = resource.fields.iter().find(|(field, _)| plain(field) == plain(name))?;
-        if known.reference.is_some() || !known.optional {
+        let is_key = *field == resource.key && doc.optional;
+        if known.reference.is_some() || !(known.optional || is_key) {
             return None;
         }
         let simple = ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
@@ -150,6 +160,7 @@ impl Act<'_> {
             return None;
         }
         if !same && let Some(own) = self.api.parameters.get_mut(name) {
+            own.synonyms.retain(|value, _| known.values.contains(value));
             (own.kind, own.values) = (None, known.values.clone());
         }
         self.begin_as_listed(of, field, doc);
@@ -164,6 +175,10 @@ impl Act<'_> {
         };
         let first =
             doc.default.as_ref().filter(|first| first.is_string() && !first.as_str().is_some_and(is_every));
+        // Where nothing else tells the values of a text, all records have the one that is shown unasked.
+        if let Some(first) = first.filter(|_| fakes::is_anything(own)) {
+            own.fake = Some(json!({"provider": "pick", "of": [first]}));
+        }
         if own.default.is_none() && own.optional {
             own.default = first.cloned();
         }
@@ -393,6 +408,7 @@ impl Act<'_> {
         if doc.default.as_ref().is_some_and(|default| !kept.iter().any(|value| default == value)) {
             (doc.default, doc.optional) = (None, true);
         }
+        doc.synonyms.retain(|value, _| kept.contains(value));
         doc.values = kept;
         let name = name.clone();
         self.used.insert(name.clone());

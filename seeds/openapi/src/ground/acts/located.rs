@@ -110,6 +110,15 @@ impl<'a> Act<'a> {
         }
     }
 
+    /// Shows the first record of a collection, where a path whose records have keys answers with one alone.
+    pub(super) fn first_record(&mut self, index: usize) {
+        let found = self.collection(index);
+        self.require(&found.above);
+        let conditions = self.conditions("a", &found.above, 1);
+        let key = found.first("a", &all_hold(&conditions));
+        (self.api.behaviour.get, self.api.behaviour.key) = (Some(found.name.clone()), Some(key));
+    }
+
     /// The collection whose record the path ends with.
     pub(super) fn own(&self) -> Option<usize> {
         let before = self.parts.get(..self.parts.len().checked_sub(1)?)?;

@@ -29,6 +29,10 @@ struct Reach<'a> {
     shown: HashSet<usize>,
     /// The collections among them whose list says whose keys it shows.
     evident: HashSet<usize>,
+    /// Those whose keys callers see who make a record.
+    made: HashSet<usize>,
+    /// Those that a list shows.
+    listed: HashSet<usize>,
     /// Plain names of the keys that are given.
     given: HashSet<String>,
     /// By plain name of a key in paths, the collections whose records it names.
@@ -43,6 +47,8 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         told: HashSet::new(),
         shown: HashSet::new(),
         evident: HashSet::new(),
+        made: HashSet::new(),
+        listed: HashSet::new(),
         given: HashSet::new(),
         named: HashMap::new(),
     };
@@ -219,13 +225,14 @@ impl Reach<'_> {
             Some((member, item)) => {
                 let found = self.places.listed_of(parts, item).or(here);
                 self.shown.extend(found);
+                self.listed.extend(found);
                 if is_evident(&member, parts) {
                     self.evident.extend(found);
                 }
             }
             None if operation.method == "POST" => {
                 self.shown.extend(here);
-                self.evident.extend(here);
+                self.made.extend(here);
             }
             None if operation.method == "GET" && self.places.keys_listed(operation, parts).is_some() => {
                 self.shown.extend(here);
@@ -252,9 +259,10 @@ impl Reach<'_> {
                     self.places.all.get_index(**index).map_or(usize::MAX, |(_, found)| found.parts.len())
                 });
                 let Some(index) = shortest.copied() else { continue };
-                if let Some((form, _)) =
-                    self.places.all.get_index(index).filter(|_| !self.evident.contains(&index))
-                {
+                // Who can make one need not be told of those that a list shows, whatever it calls them.
+                let is_told = self.evident.contains(&index)
+                    || (self.made.contains(&index) && self.listed.contains(&index));
+                if let Some((form, _)) = self.places.all.get_index(index).filter(|_| !is_told) {
                     listed.push((name.clone(), Given::KeyOf(form.clone())));
                 }
             }

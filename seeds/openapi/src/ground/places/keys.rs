@@ -39,6 +39,11 @@ impl Places {
             // A full name is no key by itself.
             let is_full = self.full.contains(&form(&found.parts));
             members.retain(|(_, (name, _))| seen.insert(name.clone()) && !(is_full && plain(name) == "name"));
+            // A number in a path is nothing that has letters.
+            let is_numeric = found.is_numeric;
+            members.retain(|(_, (name, shape))| {
+                !is_numeric || shape.kind != Kind::String || plain(name) == plain(&param)
+            });
             // An id of the very name is sure, and so is what the name ends with: `gid` of `task_gid`.
             let said = words(&param);
             let is_sure = members.first().is_some_and(|(_, (name, _))| {
@@ -65,6 +70,9 @@ impl Places {
                 found.key = hidden;
             } else {
                 found.key = identifier(&param);
+                if is_numeric {
+                    found.key_shape.kind = Kind::Integer;
+                }
             }
             match found.key_shape.kind {
                 Kind::Integer | Kind::String => {}
@@ -174,7 +182,7 @@ fn key_members(record: &Shape, param: &str, given: &Shape, noun: &str) -> Vec<(S
     }
     names.extend(KEYS.map(str::to_owned));
     names.push(format!("{noun}id"));
-    names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
+    names.extend(["slug", "key", "name", "username", "login", "code", "token", "number"].map(str::to_owned));
     // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
     let alike = |shape: &Shape| shape.kind == given.kind;
     let is_id = key_name(param).is_some_and(|(_, ending)| KEYS.contains(&ending));

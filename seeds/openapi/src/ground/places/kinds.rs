@@ -65,9 +65,16 @@ impl Kinds {
     /// The form of the path of the collection whose records have such members. `noun` is what the object is called where it stands.
     pub(super) fn find(&self, members: &BTreeSet<String>, noun: &str) -> Option<&str> {
         let mut alike: BTreeMap<usize, Likeness> = BTreeMap::new();
+        // What has an id of its own noun is nothing that has no such id: the `feedbackId` of the feedback on an alert.
+        let own_id = KEYS.iter().map(|key| format!("{noun}{key}")).filter(|_| !noun.is_empty());
+        let own_id = own_id.into_iter().find(|name| members.contains(name));
+        let with_id = own_id.map(|name| self.holders.get(&name).map(Vec::as_slice).unwrap_or_default());
         for name in members {
             let holders = self.holders.get(name).map(Vec::as_slice).unwrap_or_default();
             for holder in holders {
+                if with_id.is_some_and(|with_id| !with_id.contains(holder)) {
+                    continue;
+                }
                 let is_key = self.entities[*holder].keys.contains(name);
                 let likeness = alike.entry(*holder).or_default();
                 likeness.shared += 1;

@@ -151,6 +151,10 @@ impl Places {
                 let record = find_shown(operation).map(take_out_attributes);
                 let found = self.entry(before);
                 found.item.get_or_insert_with(|| name.clone());
+                if let Some(shape) = key_shape.as_ref().filter(|shape| shape.kind == Kind::Integer) {
+                    found.is_numeric = true;
+                    found.counted.clone_from(&shape.choices);
+                }
                 // A path may be seen before the one of its records.
                 found.single = false;
                 found.opened |= get;

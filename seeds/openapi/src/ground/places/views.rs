@@ -1,6 +1,9 @@
 //! Paths that show something of records which other places list or make: `/metrics/services/{service_id}`.
 
-use diorama_seeds::contract::{key_name, noun, plain};
+use std::collections::HashSet;
+
+use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
+use indexmap::IndexMap;
 
 use super::{Collection, Part, Places, form};
 use crate::shape::Shape;
@@ -45,14 +48,56 @@ impl Places {
             let Some(key) = self.all[at].item.clone() else { continue };
             let Some(of) = self.shown_elsewhere(at, &key) else { continue };
             self.all[of].item.get_or_insert_with(|| key.clone());
-            let Some(mut view) = self.all.shift_remove(&path) else { continue };
-            view.parts.push(Part::Key(key));
-            (view.single, view.item) = (true, None);
-            if let Some(title) = view.record.as_ref().and_then(|record| record.title.clone()) {
-                view.label = label(&title);
-            }
-            self.all.insert(form(&view.parts), view);
+            self.make_view(&path);
         }
+    }
+
+    /// What several places open by one key that none of them lists is one thing: the first place keeps it, and each of the others
+    /// shows one record below each of those. `changed` are the forms of paths that are not only read.
+    pub(super) fn find_shared_roots(&mut self, changed: &HashSet<String>) {
+        let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
+        for (path, found) in &self.all {
+            let Some(key) = found.item.as_deref().map(plain) else { continue };
+            let is_read = !changed.contains(&format!("{path}/{{}}")) && !found.made && !found.joined;
+            let is_root = is_read && found.opened && !found.listed && !found.single;
+            let is_named = !ANY_KEY.contains(&&*key) && found.parts.iter().all(|part| part.key().is_none());
+            if is_root && is_named && matches!(found.parts.last(), Some(Part::Text(_))) {
+                places.entry(key).or_default().push(path.clone());
+            }
+        }
+        let lists = |key: &str| {
+            let shows = |record: &Shape| {
+                record.members().is_some_and(|all| all.keys().any(|name| plain(name) == key))
+            };
+            self.all.values().any(|found| found.listed && found.record.iter().chain(&found.seen).any(shows))
+        };
+        let shared: Vec<(String, Vec<String>)> =
+            places.into_iter().filter(|(key, paths)| paths.len() > 1 && !lists(key)).collect();
+        for (key, mut paths) in shared {
+            // What goes by its own noun is the thing, else what shows its key.
+            paths.sort_by_key(|path| {
+                let found = &self.all[path];
+                let is_own = key_name(&key).is_some_and(|(stem, _)| stem == found.noun);
+                let shows = |record: &Shape| {
+                    record.members().is_some_and(|all| all.keys().any(|name| plain(name) == key))
+                };
+                (!is_own, !found.record.as_ref().is_some_and(shows))
+            });
+            for path in paths.iter().skip(1) {
+                self.make_view(path);
+            }
+        }
+    }
+
+    /// Makes a collection that only opens one record below each of those that its key names.
+    fn make_view(&mut self, path: &str) {
+        let Some(mut view) = self.all.shift_remove(path) else { return };
+        view.parts.extend(view.item.take().map(Part::Key));
+        view.single = true;
+        if let Some(title) = view.record.as_ref().and_then(|record| record.title.clone()) {
+            view.label = label(&title);
+        }
+        self.all.insert(form(&view.parts), view);
     }
 
     /// The collection that lists or makes what a key names, where its records are others than those that the key opens.

@@ -18,6 +18,10 @@ const LEAST_KEYS: i64 = 200;
 pub(super) fn key_field(found: &Collection) -> FieldDoc {
     let named = Some(label(&found.key));
     if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
+        if let Some(first) = counted_from(found) {
+            let fake = Some(json!({"provider": "position", "start": first}));
+            return FieldDoc { kind: Some(TypeName::Integer), label: named, fake, ..FieldDoc::default() };
+        }
         let bound = |limit: &Option<Json>| limit.clone().filter(Json::is_i64);
         let mut limits = (bound(&found.key_shape.min), bound(&found.key_shape.max));
         let number = |limit: &Option<Json>| limit.as_ref().and_then(Json::as_i64);
@@ -52,6 +56,14 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
         .filter(|_| found.key_shape.pattern.is_none() && !is_named)
         .unwrap_or(fake);
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
+}
+
+/// The first of the numbers that a document counts out as keys of what stands below nothing: 1 of `enum: [1, 2, 3]`.
+pub(super) fn counted_from(found: &Collection) -> Option<i64> {
+    let mut numbers = found.counted.iter().map(Json::as_i64);
+    let first = numbers.next()??;
+    let is_counted = (first + 1..).zip(numbers).all(|(next, number)| number == Some(next));
+    (is_counted && found.above.is_empty()).then_some(first)
 }
 
 /// How names are made that callers choose: `amber-canyon`.
@@ -130,8 +142,9 @@ const WRITTEN: [&str; 5] = ["username", "domain_name", "repository_name", "serve
 
 /// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
 fn code_of(pattern: &str) -> Option<String> {
-    if let Some(code) = fakes::pattern_code(pattern) {
-        return Some(code).filter(|code| code.matches(['#', 'A', 'x']).count() >= 3);
+    let short = fakes::pattern_code(pattern);
+    if let Some(code) = short.clone().filter(|code| count_drawn(code) >= 3) {
+        return Some(code);
     }
     let schema = json!({"type": "string", "pattern": pattern});
     let fits = |text: &str| Schemas::default().check(&schema, &json!(text), Side::Reply).is_ok();
@@ -152,15 +165,32 @@ fn code_of(pattern: &str) -> Option<String> {
         let longer = code.replacen('#', "####", 1);
         [code, longer].into_iter().filter(move |code| plain && code.matches('#').count() >= 3)
     });
-    some.into_iter().chain(counted).chain(written).find(|code| {
-        let with = |digit: char, letter: char| -> String {
-            let spelt = code.replace('#', &digit.to_string()).replace(['{', '}'], "");
-            spelt.replace(['x', 'A'], &letter.to_string())
-        };
-        let upper = code.contains('A');
-        let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
-        fits(&with('0', low)) && fits(&with('9', high))
-    })
+    let long = some.into_iter().chain(counted).chain(written).find(|code| {
+        let (low, high) = if code.contains("{A") { ('B', 'Y') } else { ('0', 'f') };
+        fits(&spell(code, '0', low)) && fits(&spell(code, '9', high))
+    });
+    // Few keys are better than keys of another form.
+    long.or_else(|| short.filter(|code| count_drawn(code) == 2))
+}
+
+/// A code with the same digit and the same letter wherever one is drawn.
+fn spell(code: &str, digit: char, letter: char) -> String {
+    let mut is_inside = false;
+    let drawn = code.chars().filter_map(|c| match c {
+        '{' | '}' => {
+            is_inside = c == '{';
+            None
+        }
+        '#' => Some(digit),
+        'x' | 'A' if is_inside => Some(letter),
+        c => Some(c),
+    });
+    drawn.collect()
+}
+
+/// Characters of a code that are drawn.
+fn count_drawn(code: &str) -> usize {
+    spell(code, '\0', '\0').matches('\0').count()
 }
 
 /// Ids that refer to no record of the document are kept with their record, so that filters by them find it.
