@@ -12,7 +12,7 @@ use super::detail::Detail;
 use super::message::words;
 use super::message::{Form, Sentence, Word};
 use super::phrases::SMALL_TALK;
-use super::topic::{AskedKinds, Topic};
+use super::topic::{AskedKinds, Kinds, Topic};
 use super::turn::Turn;
 use super::vocabulary::{PROVING, SECRETS, SIGNING_IN};
 
@@ -153,7 +153,10 @@ fn next_choice(sentences: &[Sentence], withheld: &[WithheldDetail], revealed: &[
 /// The clauses of a message that ask, weighed against each detail.
 pub(super) fn read(sentences: &[Sentence], withheld: &[WithheldDetail], said: &[&str]) -> Vec<Clause> {
     let details: Vec<Detail> = withheld.iter().map(Detail::of).collect();
-    let said: Vec<String> = said.iter().flat_map(|text| Topic::of(&words(text)).stems).collect();
+    let said = Said {
+        stems: said.iter().flat_map(|text| Topic::of(&words(text)).stems).collect(),
+        kinds: said.iter().fold(Kinds::default(), |kinds, text| kinds.or(Kinds::of_answer(&words(text)))),
+    };
     let asking = sentences.iter().filter(|one| one.form.may_ask());
     let clauses = asking.flat_map(|sentence| {
         sentence.clauses.iter().map(|range| (sentence.form, sentence.words.get(range.clone())))
@@ -161,8 +164,14 @@ pub(super) fn read(sentences: &[Sentence], withheld: &[WithheldDetail], said: &[
     clauses.filter_map(|(form, words)| weigh(form, words.unwrap_or_default(), &details, &said)).collect()
 }
 
+/// What the user's messages have.
+struct Said {
+    stems: Vec<String>,
+    kinds: Kinds,
+}
+
 /// Weighs a clause; nothing where it is small talk.
-fn weigh(form: Form, words: &[Word], details: &[Detail], said: &[String]) -> Option<Clause> {
+fn weigh(form: Form, words: &[Word], details: &[Detail], said: &Said) -> Option<Clause> {
     let topic = Topic::of(words);
     let head = match form {
         Form::Fragment => (!topic.is_empty()).then(|| topic.clone()),
@@ -190,7 +199,7 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &[String]) -> Opt
             near_head,
             margin: near[at] - others().map(|other| near[other]).fold(0.0, f32::max),
             other_named: !named[at] && others().any(|other| named[other]),
-            head_said: strange.is_some_and(|head| head.is_within(said)),
+            head_said: strange.is_some_and(|head| head.is_within(&said.stems)),
             head_strange: strange.is_some(),
             same_kind: !other_kind && asked.kinds.and(detail.asked).any(),
             only_kind: fits(detail) && !others().any(|other| fits(&details[other])),
@@ -204,7 +213,11 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &[String]) -> Opt
     let asks_for_secret = words.iter().any(|word| word.is_one_of(&SECRETS) || word.is_one_of(&SIGNING_IN));
     let barred = details
         .iter()
-        .map(|detail| {
+        .zip(&named)
+        .map(|(detail, named)| {
+            // `Which day was that for?`, where the day was said and the detail is no day.
+            let strict = asked.strict.any() && !asked.strict.and(detail.answer_kinds).any();
+            let was_said = strict && !named && asked.strict.and(said.kinds).any();
             let is_kept = detail.is_secret && !asks_for_secret && !detail.shares_target(&topic);
             is_kept
                 || head.as_ref().is_some_and(|head| detail.is_converse(head))

@@ -318,7 +318,8 @@ pub(super) fn actions(reading: &Reading) -> Vec<Action> {
                 | "his"
                 | "new"
                 | "direct"
-        ) && !token.text.ends_with("ings")
+        ) && !(token.text.ends_with("ed") && matches!(before, "have" | "has" | "had" | "ve" | "been"))
+            && !token.text.ends_with("ings")
             && !(token.text.ends_with("ing") && before != "m" && before != "re")
             && !(matches!(&*token.text, "order" | "book") && matches!(next, "for" | "of") && *at > 2)
     };
@@ -403,9 +404,10 @@ fn object(act: &Act) -> Vec<String> {
         matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
     });
     let Some(begins) = begins else { return Vec::new() };
-    let rest = tokens[begins + 1..]
-        .iter()
-        .skip_while(|token| matches!(&*token.text, "to" | "also" | "then" | "now" | "just"));
+    let rest = tokens[begins + 1..].iter().skip_while(|token| {
+        let is_adverb = GENERIC.contains(&&*token.text) && action(&token.stem).is_none();
+        is_adverb || matches!(&*token.text, "to" | "also" | "just")
+    });
     let behind = rest.skip(1).skip_while(|token| matches!(&*token.text, "you" | "up" | "out"));
     let words = behind.skip_while(|token| DETERMINERS.contains(&&*token.text)).take_while(|token| {
         !is_common(&token.text)

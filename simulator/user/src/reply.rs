@@ -94,19 +94,18 @@ pub(super) fn reply(
         return plain_want(goal, wants);
     }
     let asks = |form: Form| !matches!(form, Form::Polite);
-    let question = turn.parts().rev().find(|(sentence, act)| {
-        matches!(act.kind, Kind::Asks | Kind::Confirms) && (asks(sentence.form) || sentence.is_marked)
+    let question = turn.parts().rev().find(|(sentence, act)| match act.kind {
+        Kind::Asks | Kind::Confirms => asks(sentence.form) || sentence.is_marked,
+        Kind::Offers => true,
+        _ => false,
     });
-    if turn.has(Kind::Offers) && !question.is_some_and(|(_, act)| act.kind == Kind::Asks) {
+    if question.is_some_and(|(_, act)| act.kind == Kind::Offers) {
         return CONSENT.to_owned();
     }
     if let Some((sentence, act)) = question {
         if act.kind == Kind::Confirms {
             if heard.agrees {
                 return CONFIRMATION.to_owned();
-            }
-            if sentence.asks_leave() {
-                return CONSENT.to_owned();
             }
         }
         if turn.has(Kind::Offers) {

@@ -86,6 +86,10 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
         // `Is that right?`, `OK?`
         _ if sentence.asks_leave() => Kind::Offers,
         Form::Request if lets(&sentence.words) => Kind::Announces,
+        // `Your visit moves to Friday.`
+        Form::Request if has_value && !sentence.is_marked && begins_with_your(&sentence.words) => {
+            Kind::Reports
+        }
         Form::Offer | Form::Extra => Kind::Offers,
         Form::Check => Kind::Confirms,
         // `Friday at eight?`
@@ -131,6 +135,10 @@ fn lets(words: &[Word]) -> bool {
     let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(0);
     let text = |at: usize| words.get(begins + at).map_or("", |word| &*word.text);
     text(0) == "let" && matches!(text(1), "me" | "us") && text(2) != "know"
+}
+
+fn begins_with_your(words: &[Word]) -> bool {
+    words.iter().find(|word| !word.is_one_of(&OPENERS)).is_some_and(|word| word.text == "your")
 }
 
 /// `I'll`, `let me`, `I'm going to`, `I would`.

@@ -192,10 +192,10 @@ impl Wants {
         let is_elliptic = |source: &Source| source.detail.is_some() || source.reading.mentions.is_empty();
         let earlier: Vec<&Source> =
             self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
-        let has = earlier.iter().flat_map(|source| &source.reading.mentions);
-        let is_same =
-            |own: &&Mention| is_alike(&own.value, &mention.value) && is_equal(mention, own, self.clock.today);
-        if has.clone().any(|own| is_same(&own)) {
+        let mut mentions = earlier.iter().flat_map(|source| &source.reading.mentions);
+        if mentions
+            .any(|own| is_alike(&own.value, &mention.value) && is_equal(mention, own, self.clock.today))
+        {
             return Fit::Same;
         }
         let counts = !matches!(mention.value, Value::Number { .. }) || !mention.nouns.is_empty();
