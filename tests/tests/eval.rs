@@ -214,7 +214,7 @@ fn solved_episodes_become_rows_that_hold_and_others_none() {
 fn a_row_of_an_episode_with_a_wrong_call_is_not_learned_from_there() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let tasks = dataset(folder.path(), 20);
+    let tasks = dataset(folder.path(), 40);
     eval(&["--agent", "oracle", &tasks, "--out", &path("run")]);
     let episodes = std::fs::read_to_string(path("run/episodes.jsonl")).unwrap();
     // Each agent first makes its first call with an argument that the API does not have.
@@ -245,7 +245,7 @@ fn a_row_of_an_episode_with_a_wrong_call_is_not_learned_from_there() {
             erring += usize::from(is_wrong);
         }
     }
-    assert!(erring >= 17, "{erring}");
+    assert!(erring >= 30, "{erring}");
 }
 
 #[test]
