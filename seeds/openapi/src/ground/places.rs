@@ -161,9 +161,7 @@ impl Places {
         places.find_me();
         places.kinds = kinds::Kinds::of(&places);
         places.find_made_elsewhere();
-        let writes = operations.iter().filter(|operation| operation.method != "GET");
-        let changed: HashSet<String> = writes.map(|operation| form(&places.parts(operation))).collect();
-        places.find_shared_roots(&changed);
+        places.find_shared_roots(operations);
         given::find(&mut places, operations);
         // A list of what another place keeps is none of its own, nor is one record of those.
         let elsewhere = |found: &Collection| {

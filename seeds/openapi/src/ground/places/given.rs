@@ -214,13 +214,18 @@ impl Reach<'_> {
 
     /// An operation can be called: what it replies is known.
     fn see(&mut self, operation: &Operation, parts: &[Part]) {
+        let here = self.places.all.get_index_of(&form(parts));
+        // What is made has a key, whether or not the document says that its reply shows it.
+        if operation.method == "POST" {
+            self.shown.extend(here);
+            self.made.extend(here);
+        }
         let Some(reply) = operation.reply.as_ref().filter(|reply| !reply.is_scalar()) else { return };
         // Keys of what is gone open nothing.
         if matches!(parts.last(), Some(Part::Text(text)) if is_gone(text)) {
             return;
         }
         names(reply, "", &mut self.told, 0);
-        let here = self.places.all.get_index_of(&form(parts));
         match list(operation, parts).filter(|_| operation.method == "GET") {
             Some((member, item)) => {
                 let found = self.places.listed_of(parts, item).or(here);
@@ -229,10 +234,6 @@ impl Reach<'_> {
                 if is_evident(&member, parts) {
                     self.evident.extend(found);
                 }
-            }
-            None if operation.method == "POST" => {
-                self.shown.extend(here);
-                self.made.extend(here);
             }
             None if operation.method == "GET" && self.places.keys_listed(operation, parts).is_some() => {
                 self.shown.extend(here);

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
 use indexmap::IndexMap;
 
-use super::{Collection, Part, Places, form};
+use super::{Collection, Part, Places, form, list};
+use crate::document::Operation;
 use crate::shape::Shape;
 use crate::words::label;
 
@@ -53,8 +54,14 @@ impl Places {
     }
 
     /// What several places open by one key that none of them lists is one thing: the first place keeps it, and each of the others
-    /// shows one record below each of those. `changed` are the forms of paths that are not only read.
-    pub(super) fn find_shared_roots(&mut self, changed: &HashSet<String>) {
+    /// shows one record below each of those.
+    pub(super) fn find_shared_roots(&mut self, operations: &[Operation]) {
+        let writes = operations.iter().filter(|operation| operation.method != "GET");
+        let changed: HashSet<String> = writes.map(|operation| form(&self.parts(operation))).collect();
+        let items = operations.iter().filter_map(|operation| list(operation, &self.parts(operation)));
+        let listed: HashSet<String> = items
+            .flat_map(|(_, item)| item.members().into_iter().flatten().map(|(name, _)| plain(name)))
+            .collect();
         let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
         for (path, found) in &self.all {
             let Some(key) = found.item.as_deref().map(plain) else { continue };
@@ -65,14 +72,8 @@ impl Places {
                 places.entry(key).or_default().push(path.clone());
             }
         }
-        let lists = |key: &str| {
-            let shows = |record: &Shape| {
-                record.members().is_some_and(|all| all.keys().any(|name| plain(name) == key))
-            };
-            self.all.values().any(|found| found.listed && found.record.iter().chain(&found.seen).any(shows))
-        };
         let shared: Vec<(String, Vec<String>)> =
-            places.into_iter().filter(|(key, paths)| paths.len() > 1 && !lists(key)).collect();
+            places.into_iter().filter(|(key, paths)| paths.len() > 1 && !listed.contains(key)).collect();
         for (key, mut paths) in shared {
             // What goes by its own noun is the thing, else what shows its key.
             paths.sort_by_key(|path| {
