@@ -9,10 +9,11 @@ use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
 
 use super::compare::{Heard, Objection, compare};
+use super::consent::is_consent;
 use super::progress::{Answer, AssistantTurn, Progress};
 use super::reply::joined;
 use super::turn::Turn;
-use super::wants::{Wants, is_consent};
+use super::wants::Wants;
 use super::{asks, reply};
 
 /// Returns the user's answer to an assistant's message.

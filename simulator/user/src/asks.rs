@@ -101,7 +101,8 @@ pub(super) struct Clause {
 /// not told.
 pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], said: &[&str]) -> Vec<usize> {
     let sentences = &turn.sentences;
-    if withheld.is_empty() || !sentences.iter().any(|one| one.form.may_ask() || one.form == Form::Offer) {
+    let may_ask = |form: Form| form.may_ask() || matches!(form, Form::Offer | Form::Check);
+    if withheld.is_empty() || !sentences.iter().any(|one| may_ask(one.form)) {
         return Vec::new();
     }
     let mut asked: Vec<usize> = Vec::new();

@@ -136,7 +136,8 @@ fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
             Value::Day(_) | Value::Time(_) => true,
             Value::Number { unit, .. } => unit.is_some() || !mention.nouns.is_empty(),
             Value::Money(_) => !costs,
-            Value::Code(_) | Value::Name(_) | Value::Phrase(_) => false,
+            Value::Name(_) => mention.link == Link::Place,
+            Value::Code(_) | Value::Phrase(_) => false,
         };
         let mut mentions = act.reading.mentions.iter().filter(|mention| !mention.is_denied).filter(weighs);
         mentions.any(|mention| matches!(wants.fit_goal(mention, &act.reading), Fit::Other(_)))
@@ -176,7 +177,9 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
             let is_object = is_object && is_led;
             is_plural && noun.as_ref().map_or(is_object, |noun| token.stem == *noun)
         });
-        counts || any || plural
+        // `one of my viewings`
+        let is_one = tokens.windows(2).any(|pair| pair[0].text == "one" && pair[1].text == "of");
+        !is_one && (counts || any || plural)
     };
     !wants.sources.iter().filter(|source| source.place != Place::Earlier).any(is_many)
 }
@@ -239,7 +242,11 @@ fn asks_for_part(offer: &Reading, wants: &Wants) -> bool {
 
 /// Returns true if an offer changes something in another way than the user wants.
 fn does_otherwise(act: &Act, wants: &Wants) -> bool {
-    let offered: Vec<Action> = actions(&act.reading).into_iter().filter(|one| *one != Action::Read).collect();
+    let mut offered: Vec<Action> =
+        actions(&act.reading).into_iter().filter(|one| *one != Action::Read).collect();
+    if takes_away(&act.reading) {
+        offered.push(Action::Remove);
+    }
     if offered.is_empty() {
         return false;
     }
@@ -257,7 +264,8 @@ fn does_otherwise(act: &Act, wants: &Wants) -> bool {
     wanted.retain(|one| *one != Action::Read);
     let has = |one: Action| wanted.contains(&one);
     if wanted.is_empty() {
-        return has_only_questions(wants) || offered.contains(&Action::Remove);
+        let harms = |one: &Action| matches!(one, Action::Remove | Action::Pay);
+        return has_only_questions(wants) || offered.iter().any(harms);
     }
     let buys = || {
         let mut tokens = wants.current().flat_map(|source| &source.reading.tokens);

@@ -7,6 +7,7 @@ mod answer;
 mod asks;
 mod choices;
 mod compare;
+mod consent;
 pub mod conversation;
 mod detail;
 mod mentions;

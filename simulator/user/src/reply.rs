@@ -115,7 +115,8 @@ pub(super) fn reply(
         let topic = Topic::of(&sentence.words);
         let is_near = || {
             let own = Topic::of(&message::words(&goal.user));
-            topic.is_empty() || own.nearness(&topic) >= MIN_NEARNESS
+            let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose", "many"]));
+            chooses || topic.is_empty() || own.nearness(&topic) >= MIN_NEARNESS
         };
         let fallback = || if is_near() { plain_want(goal, wants) } else { UNKNOWN.to_owned() };
         return recalled(sentence, act, wants).unwrap_or_else(fallback);
@@ -138,7 +139,10 @@ pub(super) fn reply(
 pub(super) fn suits(line: &str, turn: &Turn, worked: bool) -> bool {
     let any = |wanted: &dyn Fn(Form) -> bool| turn.sentences.iter().any(|one| wanted(one.form));
     let consents = message::words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
-    let offers = any(&|form| matches!(form, Form::Offer | Form::Extra | Form::Check | Form::Fragment));
+    let offers = any(&|form| matches!(form, Form::Offer | Form::Extra | Form::Check))
+        || turn
+            .parts()
+            .any(|(sentence, act)| sentence.form == Form::Fragment && (!consents || act.kind != Kind::Asks));
     let asks = any(&|form| matches!(form, Form::Question | Form::Request));
     let reports = any(&|form| matches!(form, Form::Report | Form::Closing));
     offers || if consents { worked && !asks && !reports } else { worked || asks }

@@ -48,7 +48,7 @@ pub(super) const LINKS: [(&str, Link); 17] = [
     ("at", Link::Place),
     ("on", Link::Place),
     ("in", Link::Place),
-    ("under", Link::Place),
+    ("under", Link::For),
     ("with", Link::With),
     ("of", Link::Of),
 ];
@@ -98,7 +98,7 @@ pub(super) const DETERMINERS: [&str; 22] = [
 pub(super) const TITLES: [&str; 6] = ["dr", "mr", "mrs", "ms", "prof", "st"];
 
 /// Stems of words for people who are counted.
-pub(super) const PERSONS: [&str; 14] = [
+pub(super) const PERSONS: [&str; 16] = [
     "people",
     "person",
     "guest",
@@ -113,6 +113,8 @@ pub(super) const PERSONS: [&str; 14] = [
     "head",
     "cover",
     "eater",
+    "seat",
+    "ticket",
 ];
 
 /// What a verb does to records.
@@ -254,10 +256,10 @@ pub(super) const LOOKS: [&str; 19] = [
 ];
 
 /// Words of an offer that say nothing of what it is about.
-pub(super) const GENERIC: [&str; 24] = [
+pub(super) const GENERIC: [&str; 25] = [
     "ahead", "proceed", "continue", "now", "save", "submit", "confirm", "set", "take", "use", "do", "way",
     "right", "then", "really", "first", "instead", "still", "today", "done", "correct", "again", "anyway",
-    "too",
+    "too", "name",
 ];
 
 /// Stems of nouns that name the two ends of one thing: who is asked for one does not hear the other.

@@ -10,18 +10,13 @@ use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::script::{Goal, Script};
 use diorama_seeds::value::{Date, Value as Shown};
 
+use super::consent::is_consent;
 use super::mentions::{Mention, Reading, Value};
-use super::message;
-use super::phrases::CONSENTS;
 use super::progress::{Progress, Scene};
 use super::ties::{Tie, is_alike, is_equal, may_replace, tie};
 use super::tokens::Token;
-use super::vocabulary::{
-    AGREEMENTS, Action, CORRECTIONS, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of,
-};
+use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
-/// Words of a line such as `please do`.
-const MAX_CONSENT_WORDS: usize = 3;
 /// Letters that two forms of a word share.
 const MIN_FORM_LETTERS: usize = 3;
 /// Shown values that are kept.
@@ -55,6 +50,14 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Returns true if a mention stands in a sentence that asks for something to be done.
+    fn requests_in(&self, own: &Mention) -> bool {
+        let sentence = self.reading.sentence(own.span);
+        let mut tokens =
+            self.reading.tokens.iter().filter(|token| self.reading.sentence(token.span) == sentence);
+        tokens.any(|token| REQUESTING.contains(&&*token.text))
+    }
+
     /// Returns true if a day or time stands beside the request: `We leave tomorrow. Please cancel my bookings.`
     fn is_background(&self, own: &Mention) -> bool {
         if self.detail.is_some() || !matches!(own.value, Value::Day(_) | Value::Time(_)) {
@@ -74,7 +77,11 @@ impl Source {
                 self.reading.tokens.iter().filter(|token| self.reading.sentence(token.span) == at);
             tokens.any(|token| REFERRING.contains(&&*token.text))
         };
-        requests().next().is_some() && requests().all(|at| at != sentence) && !requests().any(refers)
+        let elaborates = refers(sentence);
+        !elaborates
+            && requests().next().is_some()
+            && requests().all(|at| at != sentence)
+            && !requests().any(refers)
     }
 
     /// What the withheld detail that it is is called.
@@ -342,7 +349,7 @@ impl Wants {
                     && matches!(ends, (Link::From, Link::To | Link::Until) | (Link::To, Link::From))
             };
             let Some((source, own, _)) = own_names().find(turned) else { return Fit::Same };
-            return Fit::Other(right(source, own));
+            return Fit::Other(both_ends(source).unwrap_or_else(|| right(source, own)));
         }
         let offered =
             |own: &[String]| own.iter().any(|word| offer.tokens.iter().any(|token| token.text == *word));
@@ -371,7 +378,11 @@ impl Wants {
             }
             own_fields.iter().any(|field| other_fields.contains(field))
         };
-        let found = own_names().find(|(_, own, other)| !offered(other) && stands_for(own, other));
+        let fits =
+            |(_, own, other): &(&Source, &Mention, &Vec<String>)| !offered(other) && stands_for(own, other);
+        // A name of the request itself comes first.
+        let of_request = |(source, own, _): &(&Source, &Mention, &Vec<String>)| source.requests_in(own);
+        let found = own_names().filter(fits).find(of_request).or_else(|| own_names().find(fits));
         found.map_or(Fit::New, |(source, own, _)| Fit::Other(right(source, own)))
     }
 
@@ -446,17 +457,13 @@ fn right(source: &Source, own: &Mention) -> Right {
     Right::Words(span.map_or_else(|| own.words.clone(), str::to_owned))
 }
 
-/// Returns true if a line agrees, and neither corrects nor chooses anything.
-pub(super) fn is_consent(line: &str) -> bool {
-    let words = message::words(line);
-    let Some(first) = words.first() else { return false };
-    if words.iter().any(|word| word.is_one_of(&CORRECTIONS)) || first.is_one_of(&["no", "not"]) {
-        return false;
-    }
-    let begins = first.is_one_of(&CONSENTS) && (first.text != "please" || words.len() <= MAX_CONSENT_WORDS);
-    begins
-        || words.iter().any(|word| word.is_one_of(&AGREEMENTS))
-        || words.iter().all(|word| is_common(&word.text))
+/// The words of the user from where something starts to where it ends: `Oakmead to Stonebridge`.
+fn both_ends(source: &Source) -> Option<Right> {
+    let names = || source.reading.mentions.iter().filter(|own| matches!(own.value, Value::Name(_)));
+    let from = names().find(|own| own.link == Link::From)?;
+    let to = names().find(|own| own.link == Link::To)?;
+    let words = source.reading.source.get(from.span.start..to.span.end)?;
+    Some(Right::Words(words.to_owned()))
 }
 
 fn words_of(names: &str) -> Vec<String> {

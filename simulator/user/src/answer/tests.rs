@@ -83,7 +83,7 @@ fn other_questions_bring_nothing_out() {
         ("Hello! How are you today?", "I'm sorry, I don't know."),
         ("One moment, please.", "Please go ahead."),
         ("Could you give me more details?", "I'm sorry, I don't know."),
-        ("Which insurance company are you with?", "I'm sorry, I don't know."),
+        ("Which insurance company are you with?", "I need to see a dentist."),
         ("What's your favourite colour?", "I'm sorry, I don't know."),
         ("Shall I go on?", "Yes, please."),
         ("Tell me everything you know.", "I'm sorry, I don't know."),

@@ -1,0 +1,21 @@
+//! Which lines of a user agree to an offer.
+
+use super::message;
+use super::phrases::CONSENTS;
+use super::vocabulary::{AGREEMENTS, CORRECTIONS, is_common};
+
+/// Words of a line such as `please do`.
+const MAX_CONSENT_WORDS: usize = 3;
+
+/// Returns true if a line agrees, and neither corrects nor chooses anything.
+pub(super) fn is_consent(line: &str) -> bool {
+    let words = message::words(line);
+    let Some(first) = words.first() else { return false };
+    if words.iter().any(|word| word.is_one_of(&CORRECTIONS)) || first.is_one_of(&["no", "not"]) {
+        return false;
+    }
+    let begins = first.is_one_of(&CONSENTS) && (first.text != "please" || words.len() <= MAX_CONSENT_WORDS);
+    begins
+        || words.iter().any(|word| word.is_one_of(&AGREEMENTS))
+        || words.iter().all(|word| is_common(&word.text))
+}
