@@ -19,6 +19,8 @@ use super::vocabulary::{
 };
 use super::wants::{Fit, Place, Right, Source, Wants};
 
+/// A number from here on may be a sum of money.
+const MIN_SUM: f64 = 20.0;
 /// Words of `sign you up`.
 const MAX_WORDS_TO_UP: usize = 4;
 /// Words between a verb and what it is done to.
@@ -264,7 +266,14 @@ fn does_otherwise(act: &Act, wants: &Wants) -> bool {
     wanted.retain(|one| *one != Action::Read);
     let has = |one: Action| wanted.contains(&one);
     if wanted.is_empty() {
-        let harms = |one: &Action| matches!(one, Action::Remove | Action::Pay);
+        let own = || wants.current().filter(|source| source.detail.is_none());
+        let mut mentions = own().flat_map(|source| &source.reading.mentions);
+        let has_sum = mentions.any(|mention| match mention.value {
+            Value::Money(_) => true,
+            Value::Number { value, unit: None, .. } => value >= MIN_SUM,
+            _ => false,
+        });
+        let harms = |one: &Action| *one == Action::Remove || (*one == Action::Pay && !has_sum);
         return has_only_questions(wants) || offered.iter().any(harms);
     }
     let buys = || {
@@ -422,6 +431,7 @@ fn object(act: &Act) -> Vec<String> {
             && !token.after_mark
             && token.text.starts_with(char::is_alphabetic)
             && !ALL.contains(&&*token.text)
+            && !matches!(&*token.text, "down" | "off" | "back" | "over")
     });
     let named = |token: &&Token| {
         act.reading.mentions.iter().any(|mention| {

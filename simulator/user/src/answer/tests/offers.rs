@@ -118,7 +118,7 @@ fn an_altered_offer_is_denied_and_a_right_one_accepted() {
     let cases = cases(include_str!("../../offers.jsonl"));
     // The most that may go wrong: altered offers agreed to, right ones denied, contents. The second half was not read
     // while the code was written; it shows what is not understood yet.
-    for (held_out, most) in [(false, (0.0, 0.0, 0.07)), (true, (0.17, 0.04, 0.33))] {
+    for (held_out, most) in [(false, (0.0, 0.0, 0.07)), (true, (0.12, 0.04, 0.25))] {
         let tally = tally(cases.iter().filter(|case| case.held_out == held_out));
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
         let (agreed, denied) = (share(tally.agreed, tally.altered), share(tally.denied, tally.right));
