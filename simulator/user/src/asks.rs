@@ -221,6 +221,7 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &Said) -> Option<
             let was_said = strict && !named && asked.strict.and(said.kinds).any();
             let is_kept = detail.is_secret && !asks_for_secret && !detail.shares_target(&topic);
             is_kept
+                || was_said
                 || head.as_ref().is_some_and(|head| detail.is_converse(head))
                 || is_other_person(words, detail)
         })
