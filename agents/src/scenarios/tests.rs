@@ -275,7 +275,7 @@ fn the_catalogs_scenarios_become_rows() {
     for doc in crate::catalog::worlds().unwrap() {
         let name = &doc.name;
         let world_template = WorldTemplate::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
-        assert!(world_template.scenario_set.scenarios().len() >= 25, "{name}");
+        assert!(world_template.scenario_set.scenarios().len() >= 20, "{name}");
         let worlds: Vec<BatchWorld> = (0..4).map(|seed| make_world(&world_template, seed).unwrap()).collect();
         for scenario in world_template.scenario_set.scenarios() {
             let passes = |(seed, world): (usize, &BatchWorld)| {
