@@ -74,7 +74,7 @@ fn before() -> &'static Rows {
 }
 
 /// The rows that differ, before and after.
-fn changes<'r>(after: &'r Rows) -> Vec<(Option<&'r Dialogue>, Option<&'r Dialogue>)> {
+fn changes(after: &Rows) -> Vec<(Option<&Dialogue>, Option<&Dialogue>)> {
     let keys: std::collections::BTreeSet<_> = before().keys().chain(after.keys()).collect();
     let pairs = keys.into_iter().map(|key| (before().get(key), after.get(key)));
     pairs.filter(|(before, after)| before != after).collect()

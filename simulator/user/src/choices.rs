@@ -107,7 +107,7 @@ fn departs_from(offer: &Reading, detail: &WithheldDetail, wants: &Wants) -> bool
         let keeps = chosen
             .iter()
             .any(|word| offer.has(word) && options.iter().filter(|other| other.contains(word)).count() == 1);
-        !keeps && options.iter().filter(|option| *option != chosen).flatten().any(|word| is_other(word))
+        !keeps && options.iter().filter(|option| *option != chosen).flatten().any(is_other)
     })
 }
 

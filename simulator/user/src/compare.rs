@@ -7,6 +7,7 @@ use diorama_seeds::english::{singular, stem};
 use diorama_seeds::script::WithheldDetail;
 
 use super::choices::other_choice;
+use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
 use super::message::{Form, Sentence, words};
 use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
@@ -71,6 +72,9 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
         let details = if act.kind == Kind::Offers { withheld } else { &[] };
         rights.extend(other_choice(&act.reading, wants, details, base));
         rights.extend(wants.crossed(&act.reading));
+        // A secret is told only where it is asked for.
+        rights
+            .retain(|right| !matches!(right, Right::Detail(at) if withheld.get(*at).is_some_and(is_secret)));
         rights.dedup();
         if rights.is_empty() {
             rights.extend(wants.other_shown(&act.reading));
@@ -123,6 +127,10 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
     heard
 }
 
+fn is_secret(detail: &WithheldDetail) -> bool {
+    Detail::of(detail).is_secret
+}
+
 /// Returns true if each word that tells something is the user's: `Did you want to see a dentist?`
 fn is_known(act: &Act, wants: &Wants) -> bool {
     let content = content(act);
@@ -131,6 +139,13 @@ fn is_known(act: &Act, wants: &Wants) -> bool {
 
 /// Returns true if the statements before an offer have another value than the user wants.
 fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
+    // `It is 150 at present. With 500 you pay less.` names what is wanted beside what is.
+    let is_wanted = |act: &Act| {
+        act.reading.mentions.iter().any(|mention| matches!(wants.fit_goal(mention, &act.reading), Fit::Same))
+    };
+    if before.iter().any(is_wanted) {
+        return false;
+    }
     let statements = before.iter().filter(|act| matches!(act.kind, Kind::Reports | Kind::Remarks));
     statements.into_iter().any(|act| {
         let costs = act.reading.tokens.iter().any(|token| COSTS.contains(&&*token.text));
@@ -310,35 +325,23 @@ fn has_only_questions(wants: &Wants) -> bool {
     own().all(inquires) && own().next().is_some()
 }
 
+/// Words after which a verb's form is a noun: `the order`, `a standing order`.
+const BEFORE_NOUNS: [&str; 17] = [
+    "the", "a", "an", "my", "your", "this", "that", "one", "standing", "in", "no", "of", "at", "her", "his",
+    "new", "direct",
+];
+
 /// What the verbs of a text do. A word behind an article is a noun: `your order`.
 pub(super) fn actions(reading: &Reading) -> Vec<Action> {
     let tokens = reading.tokens.iter().enumerate();
     let is_verb = |(at, token): &(usize, &Token)| {
         let before = at.checked_sub(1).map_or("", |before| &*reading.tokens[before].text);
         let next = reading.tokens.get(at + 1).map_or("", |next| &*next.text);
-        !matches!(
-            before,
-            "the"
-                | "a"
-                | "an"
-                | "my"
-                | "your"
-                | "this"
-                | "that"
-                | "one"
-                | "standing"
-                | "in"
-                | "no"
-                | "of"
-                | "at"
-                | "her"
-                | "his"
-                | "new"
-                | "direct"
-        ) && !(token.text.ends_with("ed") && matches!(before, "have" | "has" | "had" | "ve" | "been"))
-            && !token.text.ends_with("ings")
-            && !(token.text.ends_with("ing") && before != "m" && before != "re")
-            && !(matches!(&*token.text, "order" | "book") && matches!(next, "for" | "of") && *at > 2)
+        let is_noun = BEFORE_NOUNS.contains(&before) || token.text.ends_with("ings");
+        let is_past = token.text.ends_with("ed") && matches!(before, "have" | "has" | "had" | "ve" | "been");
+        let is_gerund = token.text.ends_with("ing") && before != "m" && before != "re";
+        let is_thing = matches!(&*token.text, "order" | "book") && matches!(next, "for" | "of") && *at > 2;
+        !(is_noun || is_past || is_gerund || is_thing)
     };
     let signs_up =
         reading.tokens.iter().position(|token| token.text == "sign").is_some_and(|at| {

@@ -182,7 +182,7 @@ impl Reading {
                         written.end = self.tokens[end..]
                             .iter()
                             .take(nouns.len())
-                            .last()
+                            .next_back()
                             .map_or(span.end, |last| last.span.end);
                     }
                 }

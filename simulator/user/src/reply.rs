@@ -103,10 +103,8 @@ pub(super) fn reply(
         return CONSENT.to_owned();
     }
     if let Some((sentence, act)) = question {
-        if act.kind == Kind::Confirms {
-            if heard.agrees {
-                return CONFIRMATION.to_owned();
-            }
+        if act.kind == Kind::Confirms && heard.agrees {
+            return CONFIRMATION.to_owned();
         }
         if turn.has(Kind::Offers) {
             return recalled(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());

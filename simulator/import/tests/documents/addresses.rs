@@ -71,7 +71,7 @@ fn endings_of_files_are_no_keys() {
     let only = parameter("ending", "path", json!({"type": "string", "enum": [".json"]}));
     let pages = || object(json!({"article": text(), "title": text()}));
     let paths = json!({
-        "/pages.{format}": get("listPages", &[ending.clone()], array(pages())),
+        "/pages.{format}": get("listPages", std::slice::from_ref(&ending), array(pages())),
         "/pages/{article}.{format}": get("getPage", &[page.clone(), ending], pages()),
         "/terms/{article}{ending}": get("getTerm", &[page, only], pages()),
     });
@@ -102,8 +102,11 @@ fn what_has_an_id_of_its_own_noun_is_no_record_of_what_it_stands_below() {
     let mut feedback = members.clone();
     (feedback["feedbackId"], feedback["email"]) = (text(), text());
     let key = parameter("alertId", "path", text());
-    let mut below =
-        get("listFeedback", &[key.clone()], object(json!({"feedback": array(named("Feedback"))})));
+    let mut below = get(
+        "listFeedback",
+        std::slice::from_ref(&key),
+        object(json!({"feedback": array(named("Feedback"))})),
+    );
     below["post"] = json!({"operationId": "addFeedback", "parameters": [key], "requestBody": sends(named("Feedback")), "responses": answers("200", named("Feedback"))});
     let paths = json!({
         "/alerts": get("listAlerts", &[], object(json!({"alerts": array(named("Alert"))}))),

@@ -26,7 +26,7 @@ pub(super) fn is_choice(
     let api = entry.api.map(|id| seen.context.base.world().api(id));
     let parameter = api.and_then(|api| api.parameters.get(api.parameter_named(&left.name)?.index()));
     let value = entry.call.arguments.get(&left.name);
-    if !parameter.zip(value).is_some_and(|(parameter, value)| is_documented(&parameter.schema.kind, value)) {
+    if !parameter.zip(value).is_some_and(|(parameter, value)| can_be_chosen(&parameter.schema.kind, value)) {
         return false;
     }
     // The state before the call: the changes before it are made again.
@@ -70,15 +70,19 @@ pub(super) fn is_choice(
         && !takes_list(left.call, gold, goals, &entry.reply.body, &wider.reply.body)
 }
 
-/// Returns true if the tool itself names the value. A key, a number, a day or a word that nobody said is a guess, apart from whether there is
-/// any at all.
-fn is_documented(kind: &Type, value: &Json) -> bool {
+/// Returns true if a value can be chosen by who sees the tool alone. A key, a word, a number or an hour that nobody said is a guess, apart from
+/// whether there is any at all.
+fn can_be_chosen(kind: &Type, value: &Json) -> bool {
     match (kind, value) {
-        (Type::Enum(_) | Type::Boolean, _) => true,
+        (Type::Enum(_) | Type::Boolean | Type::Date | Type::DateTime, _) => true,
         (Type::List(item), Json::Array(values)) => {
-            values.iter().all(|value| is_documented(&item.kind, value))
+            values.iter().all(|value| can_be_chosen(&item.kind, value))
         }
+        (Type::Object(fields), Json::Object(members)) => fields.iter().all(|field| {
+            members.get(&*field.name).is_none_or(|member| can_be_chosen(&field.schema.kind, member))
+        }),
         (Type::Integer | Type::Number | Type::Decimal { .. }, value) => matches!(value.as_i64(), Some(0 | 1)),
+        (Type::List(item), one) => can_be_chosen(&item.kind, one),
         _ => false,
     }
 }
