@@ -95,7 +95,11 @@ async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<B
     let of_world = if request.uri().path().starts_with(world::SESSIONS) {
         true
     } else if app.settings.default_session {
-        match Box::pin(app.root_world()).await {
+        let root = match app.root_world.get() {
+            Some(root) => Ok(Arc::clone(root)),
+            None => Box::pin(app.ready_root_world()).await,
+        };
+        match root {
             Ok(root) => world::claims_path(&root, &request),
             Err(problem) => return Refused(problem).into_response(),
         }

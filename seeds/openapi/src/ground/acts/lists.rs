@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, PageStyle, Place, ReplyDoc, SortDoc, TypeName};
+use diorama_seeds::table::keyed;
 use serde_json::Value as Json;
 
 use super::Act;
