@@ -101,11 +101,11 @@ pub(super) fn mark(operations: &mut [Operation]) {
     }
 }
 
-/// Returns true if a parameter is the ending of a file's name in a path, and no key: `/pages/{page}.{format}`.
+/// Returns true if a parameter is the ending of a file's name in a path, and no key: `/pages/{page}.{format}`. The second of `{old}...{new}`
+/// is none.
 pub(super) fn is_extension(path: &str, name: &str) -> bool {
-    let end = format!(".{{{name}}}");
-    let ends = path.find(&end).and_then(|at| path.get(at + end.len()..));
-    key_name(name).is_none() && ends.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    let Some((before, after)) = path.split_once(&format!(".{{{name}}}")) else { return false };
+    key_name(name).is_none() && !before.ends_with('.') && (after.is_empty() || after.starts_with('/'))
 }
 
 /// The ending of a file's name: the first that the document names, else that of JSON.
