@@ -139,13 +139,6 @@ fn is_known(act: &Act, wants: &Wants) -> bool {
 
 /// Returns true if the statements before an offer have another value than the user wants.
 fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
-    // `It is 150 at present. With 500 you pay less.` names what is wanted beside what is.
-    let is_wanted = |act: &Act| {
-        act.reading.mentions.iter().any(|mention| matches!(wants.fit_goal(mention, &act.reading), Fit::Same))
-    };
-    if before.iter().any(is_wanted) {
-        return false;
-    }
     let statements = before.iter().filter(|act| matches!(act.kind, Kind::Reports | Kind::Remarks));
     statements.into_iter().any(|act| {
         let costs = act.reading.tokens.iter().any(|token| COSTS.contains(&&*token.text));
