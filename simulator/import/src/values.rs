@@ -64,8 +64,9 @@ impl Values {
     /// Takes in a value under a name.
     pub(crate) fn tell(&mut self, name: &str, value: &Json) {
         if value.is_string() || value.is_i64() || value.is_u64() {
-            let known = self.by_name.entry(normalise(name)).or_default();
-            if known.len() < MAX_VALUES && self.seen.insert((normalise(name), value.to_string())) {
+            let name = normalise(name);
+            let known = self.by_name.entry(name.clone()).or_default();
+            if known.len() < MAX_VALUES && self.seen.insert((name, value.to_string())) {
                 known.push(value.clone());
             }
         }
@@ -93,7 +94,8 @@ impl Values {
 
     /// Values for a parameter that follows a path: keys of what is listed there, then values of its name.
     pub(crate) fn candidates(&self, before: &str, parameter: &str) -> Vec<Json> {
-        if let Some(given) = self.given.get(&normalise(parameter)) {
+        let name = normalise(parameter);
+        if let Some(given) = self.given.get(&name) {
             return vec![given.clone()];
         }
         let listed = self.listed.get(before).map(Vec::as_slice).unwrap_or_default();
@@ -102,7 +104,6 @@ impl Values {
             .take(3)
             .filter_map(|item| keys(item, before, parameter).into_iter().next())
             .collect();
-        let name = normalise(parameter);
         let own = self.by_name.get(&name).filter(|_| !is_id(parameter) && name != "name");
         found.extend(own.into_iter().flatten().cloned());
         let mut seen = HashSet::new();
@@ -112,8 +113,9 @@ impl Values {
 
     /// Any value of a name.
     pub(crate) fn named(&self, name: &str) -> Option<&Json> {
-        let shown = || self.by_name.get(&normalise(name)).and_then(|values| values.first());
-        self.given.get(&normalise(name)).or_else(shown)
+        let name = normalise(name);
+        let shown = || self.by_name.get(&name).and_then(|values| values.first());
+        self.given.get(&name).or_else(shown)
     }
 }
 
@@ -124,7 +126,7 @@ pub(crate) fn normalise(name: &str) -> String {
 }
 
 fn is_id(name: &str) -> bool {
-    KEYS.contains(&&*normalise(name))
+    KEYS.contains(&&*plain(name))
 }
 
 /// The objects that a reply lists: its own items, or those of the first member that has some.

@@ -106,8 +106,8 @@ impl App {
         let _ = self.prover.set(prover);
     }
 
-    /// Makes the world at the root of the server ready.
-    pub(super) async fn ready_root_world(&self) -> Result<Arc<Ready>, Problem> {
+    /// Prepares the world at the root of the server.
+    pub(super) async fn prepare_root_world(&self) -> Result<Arc<Ready>, Problem> {
         let sessions = Arc::clone(&self.sessions);
         let world = diorama_sessions::run_blocking(move || sessions.worlds().only()?.ready()).await?;
         Ok(Arc::clone(self.root_world.get_or_init(|| world)))

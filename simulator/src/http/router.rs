@@ -97,7 +97,7 @@ async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<B
     } else if app.settings.default_session {
         let root = match app.root_world.get() {
             Some(root) => Ok(Arc::clone(root)),
-            None => Box::pin(app.ready_root_world()).await,
+            None => Box::pin(app.prepare_root_world()).await,
         };
         match root {
             Ok(root) => world::claims_path(&root, &request),

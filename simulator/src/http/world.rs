@@ -320,8 +320,8 @@ fn make_declared_headers(
             let link = format!("<{}>; rel=\"next\"", next?);
             return Some((LINK, HeaderValue::from_str(&link).ok()?));
         }
-        let called = plain(name.trim_start_matches("X-").trim_start_matches("x-"));
-        let total = entry.reply.total.filter(|_| TOTALS.contains(&&*called)).map(|total| total.to_string());
+        let counts_all = || TOTALS.contains(&&*plain(name.trim_start_matches("X-").trim_start_matches("x-")));
+        let total = entry.reply.total.filter(|_| counts_all()).map(|total| total.to_string());
         let is_location = name.eq_ignore_ascii_case("location");
         let value = location.clone().filter(|_| is_location).or(total).unwrap_or(value);
         Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))

@@ -181,7 +181,8 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
             }
         };
         let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
-        limits::split(&mut schema);
+        let separator = parameter.separator.filter(|_| place == "query").unwrap_or(',');
+        limits::split(&mut schema, separator);
         let is = |kind| schema.get("type").and_then(Json::as_str) == Some(kind);
         let (list, object) = (is("array"), is("object"));
         let mut entry = json!({
@@ -199,7 +200,12 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
                 }
             }
             if list && place == "query" {
-                entry.insert("style".to_owned(), json!("form"));
+                let style = match separator {
+                    ' ' => "spaceDelimited",
+                    '|' => "pipeDelimited",
+                    _ => "form",
+                };
+                entry.insert("style".to_owned(), json!(style));
                 entry.insert("explode".to_owned(), json!(false));
             }
         }
@@ -399,6 +405,13 @@ apis:
     path: /takes-body
     contract: {request: {type: object}, reply: {type: object}}
     behaviour: {create: note, keep: kept}
+  - name: ListNotes
+    method: GET
+    path: /notes
+    parameters:
+      by_comma: {type: list, items: {type: string}, optional: true, ignored: true}
+      by_bar: {type: list, items: {type: string}, separator: '|', optional: true, ignored: true}
+    behaviour: {list: note}
 ";
 
     #[test]
@@ -410,5 +423,22 @@ apis:
         check("/needs-body", true);
         check("/takes-form", false);
         check("/takes-body", false);
+    }
+
+    #[test]
+    fn a_list_is_described_with_the_separator_that_it_is_split_at() {
+        let document = document(base(WORLD).world(), "http://test");
+        let parameters = document["paths"]["/notes"]["get"]["parameters"].as_array().unwrap();
+        let check = |name: &str, style: &str, pattern: &str| {
+            let parameter = parameters.iter().find(|parameter| parameter["name"] == name).unwrap();
+            assert_eq!(
+                (&parameter["style"], &parameter["explode"]),
+                (&json!(style), &json!(false)),
+                "{name}"
+            );
+            assert_eq!(parameter["schema"]["items"]["pattern"], pattern, "{name}");
+        };
+        check("by_comma", "form", "^[^,]+$");
+        check("by_bar", "pipeDelimited", "^[^|]+$");
     }
 }

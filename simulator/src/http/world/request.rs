@@ -110,10 +110,7 @@ fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json
             return Err(misplaced(parameter));
         }
         let value = match (&parameter.schema.kind, parameter.separator) {
-            (Type::List(item), Some(separator)) => {
-                let items = text.split(separator).filter(|item| !item.is_empty());
-                Json::Array(items.map(|text| argument(item, text)).collect())
-            }
+            (Type::List(item), Some(separator)) => split_list(item, &text, |c| c == separator),
             _ => argument(&parameter.schema, &text),
         };
         match (arguments.get_mut(name), value) {
@@ -233,9 +230,7 @@ fn argument(schema: &Schema, text: &str) -> Json {
                 item.kind,
                 Type::Integer | Type::Number | Type::Boolean | Type::Reference { key: KeyKind::Integer, .. }
             );
-            let between = |c: char| c == ',' || (plain && matches!(c, ' ' | '|' | '\t'));
-            let items = text.split(between).filter(|item| !item.is_empty());
-            Json::Array(items.map(|text| argument(item, text)).collect())
+            split_list(item, text, |c| c == ',' || (plain && matches!(c, ' ' | '|' | '\t')))
         }
         Type::List(_) | Type::Object(_) | Type::Any => {
             serde_json::from_str(text).unwrap_or_else(|_| Json::from(text))
@@ -252,4 +247,10 @@ fn argument(schema: &Schema, text: &str) -> Json {
         }
         _ => Json::from(text),
     }
+}
+
+/// A text as a list, whose items stand between separators.
+fn split_list(item: &Schema, text: &str, is_separator: impl Fn(char) -> bool) -> Json {
+    let items = text.split(is_separator).filter(|item| !item.is_empty());
+    Json::Array(items.map(|text| argument(item, text)).collect())
 }

@@ -6,14 +6,12 @@ use std::sync::{Arc, LazyLock};
 use diorama_seeds::contract::tells_error;
 use diorama_seeds::english::split_identifier;
 use diorama_seeds::model::Api;
+use diorama_seeds::table::group_words;
 use serde_json::{Map, Value as Json, json};
 
 /// Names of members and words of codes, by their kinds.
-static WORDS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    let lines = include_str!("error_words.txt").lines().filter(|line| !line.starts_with('#'));
-    let kinds = lines.filter_map(|line| line.split_once(": "));
-    kinds.map(|(kind, words)| (kind, words.split_whitespace().collect())).collect()
-});
+static WORDS: LazyLock<HashMap<&'static str, Vec<&'static str>>> =
+    LazyLock::new(|| group_words(include_str!("error_words.txt")));
 
 /// Schemas are followed so deep.
 const DEPTH: u32 = 8;

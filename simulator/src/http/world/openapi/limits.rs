@@ -59,13 +59,13 @@ pub(super) fn bound(schema: &mut Json) {
     }
 }
 
-/// Says that texts in a list that is split at commas are neither empty nor hold one.
-pub(super) fn split(schema: &mut Json) {
+/// Says that texts in a list that is split at a separator are neither empty nor hold one.
+pub(super) fn split(schema: &mut Json, separator: char) {
     let Some(Json::Object(items)) = schema.get_mut("items") else { return };
     if items.get("type") == Some(&json!("string"))
         && !items.contains_key("enum")
         && !items.contains_key("format")
     {
-        items.entry("pattern").or_insert_with(|| json!("^[^,]+$"));
+        items.entry("pattern").or_insert_with(|| json!(format!("^[^{separator}]+$")));
     }
 }
