@@ -8,7 +8,7 @@ use diorama_seeds::script::{Goal, ReplyFact, Script, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
 
-use super::compare::{Heard, Objection, compare};
+use super::compare::{Comparison, Objection, compare};
 use super::consent::is_consent;
 use super::progress::{Answer, AssistantTurn, Progress};
 use super::reply::joined;
@@ -27,51 +27,51 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
     if let Some(outcome) = turn.outcome {
         return close(script, progress, turn, outcome);
     }
-    let (content, progress) = spoken(script, goal, progress, turn);
+    let (content, progress) = speak(script, goal, progress, turn);
     Answer { content: Some(content), progress, ended: None }
 }
 
-/// What the user says while a goal is open, and where they stand then.
-fn spoken(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
+/// The user's words while a goal is open, and their progress then.
+fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
     let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
-    let wants = LazyCell::new(|| Wants::of(script, goal, progress, &turn.scene));
+    let wants = LazyCell::new(|| Wants::new(script, goal, progress, &turn.scene));
     let said = said(script, goal, progress);
     let message = Turn::read(turn.message, &clock);
-    let heard = match message.proposes() {
+    let offers = match message.proposes() {
         true => compare(&message, &wants, &goal.withheld, turn.scene.base),
-        false => Heard::default(),
+        false => Comparison::default(),
     };
     let asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);
     let is_new = |at: &usize| !progress.revealed.contains(&(*at as u32));
     let detail = |at: &usize| goal.withheld.get(*at).map(|detail| &*detail.say);
     let worked = worked(progress, turn);
     let line = goal.lines.get(progress.lines as usize).filter(|line| reply::suits(line, &message, worked));
-    let denies = match &heard.objection {
+    let denies = match &offers.objection {
         Some(Objection::Values(_)) => true,
         // A line that says something new answers what was not expected.
         Some(Objection::Else) => line.is_none_or(|line| is_consent(line)),
         Some(Objection::Doubt) => line.is_some_and(|line| is_consent(line)),
         None => false,
     };
-    if let Some(objection) = heard.objection.as_ref().filter(|_| denies) {
+    if let Some(objection) = offers.objection.as_ref().filter(|_| denies) {
         let (denial, told) = reply::denial(objection, goal, &wants);
         let also: Vec<usize> = asked.iter().copied().filter(|at| is_new(at) && !told.contains(at)).collect();
         let say: Vec<&str> = std::iter::once(&*denial).chain(also.iter().filter_map(detail)).collect();
-        return (joined(&say), revealed(progress, told.iter().chain(&also)));
+        return (joined(&say), reveal(progress, told.iter().chain(&also)));
     }
     // Details that were told before yield to the lines that the user still has to say.
     if asked.iter().any(is_new) || (!asked.is_empty() && line.is_none()) {
         let say: Vec<&str> = asked.iter().filter_map(detail).collect();
-        return (joined(&say), revealed(progress, asked.iter()));
+        return (joined(&say), reveal(progress, asked.iter()));
     }
     if let Some(line) = line {
         return (line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
     }
-    (reply::reply(&message, goal, &wants, &heard, worked), progress.clone())
+    (reply::reply(&message, goal, &wants, &offers, worked), progress.clone())
 }
 
-/// Where the user stands once they have told some details.
-fn revealed<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Progress {
+/// The user's progress once they have told some details.
+fn reveal<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Progress {
     let mut next = progress.clone();
     next.revealed.extend(told.map(|at| *at as u32));
     next.revealed.sort_unstable();

@@ -105,12 +105,13 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
     if withheld.is_empty() || !sentences.iter().any(|one| may_ask(one.form)) {
         return Vec::new();
     }
+    let details: Vec<Detail> = withheld.iter().map(Detail::of).collect();
+    let is_new = |at: &usize| !revealed.contains(&(*at as u32));
     let mut asked: Vec<usize> = Vec::new();
-    let clauses = read(sentences, withheld, said);
+    let clauses = read(sentences, &details, said);
     for clause in &clauses {
         let scores: Vec<f32> = clause.signs.iter().map(Signs::score).collect();
         // What was told already may be named in any statement.
-        let is_new = |at: &usize| !revealed.contains(&(*at as u32));
         let fits = |at: &usize| {
             let is_hint = clause.signs.iter().any(|signs| signs.is_hint);
             scores[*at] > 0.0 && !clause.barred[*at] && (is_new(at) || !is_hint)
@@ -128,11 +129,10 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
             && one.words.iter().any(|word| word.is_one_of(&PROVING))
     };
     if asked.is_empty() && sentences.iter().any(proves) {
-        let secrets = withheld.iter().enumerate().filter(|(_, detail)| Detail::of(detail).is_secret);
-        asked.extend(secrets.map(|(at, _)| at).filter(|at| !revealed.contains(&(*at as u32))));
+        asked.extend((0..details.len()).filter(|at| details[*at].is_secret && is_new(at)));
     }
     if asked.is_empty() && clauses.iter().any(|clause| clause.is_bare) {
-        asked.extend(next_choice(sentences, withheld, revealed));
+        asked.extend(next_choice(sentences, &details, is_new));
     }
     asked.sort_unstable();
     asked.dedup();
@@ -141,38 +141,39 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
 
 /// The detail that answers a question without a noun: the one that the message speaks of, or the first that was not told.
 /// Nobody chooses by a secret or an address.
-fn next_choice(sentences: &[Sentence], withheld: &[WithheldDetail], revealed: &[u32]) -> Option<usize> {
-    let details = withheld.iter().map(Detail::of).enumerate();
-    let open: Vec<(usize, Detail)> = details
-        .filter(|(at, detail)| !revealed.contains(&(*at as u32)) && !detail.is_secret && !detail.is_address)
-        .collect();
-    let spoken: Vec<String> = sentences.iter().flat_map(|one| Topic::of(&one.words).stems).collect();
-    let is_spoken_of = |(_, detail): &&(usize, Detail)| detail.answer.meets(&spoken);
-    open.iter().find(is_spoken_of).or(open.first()).map(|(at, _)| *at)
+fn next_choice(sentences: &[Sentence], details: &[Detail], is_new: impl Fn(&usize) -> bool) -> Option<usize> {
+    let is_open = |at: &usize| is_new(at) && !details[*at].is_secret && !details[*at].is_address;
+    let open: Vec<usize> = (0..details.len()).filter(is_open).collect();
+    let spoken: Vec<String> = sentences.iter().flat_map(|one| Topic::stems_of(&one.words)).collect();
+    let is_spoken_of = |at: &&usize| details[**at].answer.meets(&spoken);
+    open.iter().find(is_spoken_of).or(open.first()).copied()
 }
 
 /// The clauses of a message that ask, weighed against each detail.
-pub(super) fn read(sentences: &[Sentence], withheld: &[WithheldDetail], said: &[&str]) -> Vec<Clause> {
-    let details: Vec<Detail> = withheld.iter().map(Detail::of).collect();
-    let said = Said {
-        stems: said.iter().flat_map(|text| Topic::of(&words(text)).stems).collect(),
-        kinds: said.iter().fold(Kinds::default(), |kinds, text| kinds.or(Kinds::of_answer(&words(text)))),
-    };
+pub(super) fn read(sentences: &[Sentence], details: &[Detail], said: &[&str]) -> Vec<Clause> {
+    let mut known = UserWords::default();
+    for text in said {
+        let words = words(text);
+        known.stems.extend(Topic::stems_of(&words));
+        known.kinds = known.kinds.or(Kinds::of_answer(&words));
+    }
     let asking = sentences.iter().filter(|one| one.form.may_ask());
     let clauses = asking.flat_map(|sentence| {
         sentence.clauses.iter().map(|range| (sentence.form, sentence.words.get(range.clone())))
     });
-    clauses.filter_map(|(form, words)| weigh(form, words.unwrap_or_default(), &details, &said)).collect()
+    clauses.filter_map(|(form, words)| weigh(form, words.unwrap_or_default(), details, &known)).collect()
 }
 
-/// What the user's messages have.
-struct Said {
+/// The words of the user's messages.
+#[derive(Debug, Default)]
+struct UserWords {
     stems: Vec<String>,
+    /// The kinds of answer that they hold.
     kinds: Kinds,
 }
 
 /// Weighs a clause; nothing where it is small talk.
-fn weigh(form: Form, words: &[Word], details: &[Detail], said: &Said) -> Option<Clause> {
+fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> Option<Clause> {
     let topic = Topic::of(words);
     let head = match form {
         Form::Fragment => (!topic.is_empty()).then(|| topic.clone()),
@@ -186,21 +187,21 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &Said) -> Option<
     }
     let named: Vec<bool> = details.iter().map(|detail| detail.is_named(&topic)).collect();
     let fits = |detail: &Detail| asked.kinds.and(detail.answer_kinds).any();
+    let is_unfit = |detail: &Detail| asked.strict.any() && !asked.strict.and(detail.answer_kinds).any();
     let signs = details.iter().enumerate().map(|(at, detail)| {
         let others = || (0..details.len()).filter(|other| *other != at);
         // `Which lamp?` is answered by `the desk lamp`.
         let in_answer = head.as_ref().is_some_and(|head| head.meets(&detail.answer.stems));
         let near_head = if in_answer { 1.0 } else { detail.target_nearness(head.as_ref().unwrap_or(&topic)) };
         let strange = head.as_ref().filter(|head| !detail.shares_target(head) && !in_answer);
-        let strict = asked.strict.any() && !asked.strict.and(detail.answer_kinds).any();
-        let other_kind = strict || asked.reason;
+        let other_kind = is_unfit(detail) || asked.reason;
         Signs {
             named: named[at] && strange.is_none(),
             near: near[at],
             near_head,
             margin: near[at] - others().map(|other| near[other]).fold(0.0, f32::max),
             other_named: !named[at] && others().any(|other| named[other]),
-            head_said: strange.is_some_and(|head| head.is_within(&said.stems)),
+            head_said: strange.is_some_and(|head| head.is_within(&known.stems)),
             head_strange: strange.is_some(),
             same_kind: !other_kind && asked.kinds.and(detail.asked).any(),
             only_kind: fits(detail) && !others().any(|other| fits(&details[other])),
@@ -212,18 +213,18 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &Said) -> Option<
     });
     let signs = signs.collect();
     let asks_for_secret = words.iter().any(|word| word.is_one_of(&SECRETS) || word.is_one_of(&SIGNING_IN));
+    let person = asked_person(words);
     let barred = details
         .iter()
         .zip(&named)
         .map(|(detail, named)| {
             // `Which day was that for?`, where the day was said and the detail is no day.
-            let strict = asked.strict.any() && !asked.strict.and(detail.answer_kinds).any();
-            let was_said = strict && !named && asked.strict.and(said.kinds).any();
+            let was_said = is_unfit(detail) && !named && asked.strict.and(known.kinds).any();
             let is_kept = detail.is_secret && !asks_for_secret && !detail.shares_target(&topic);
             is_kept
                 || was_said
                 || head.as_ref().is_some_and(|head| detail.is_converse(head))
-                || is_other_person(words, detail)
+                || person.as_ref().is_some_and(|noun| !detail.texts.iter().any(|text| text.meets(noun)))
         })
         .collect();
     let joins = words.iter().any(|word| word.text == "and");
@@ -231,13 +232,13 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], said: &Said) -> Option<
     Some(Clause { signs, is_bare, joins, barred })
 }
 
-/// `Who is the sender?` asks for nobody whom the texts about a detail do not call so.
-fn is_other_person(words: &[Word], detail: &Detail) -> bool {
+/// The stems of the person that a question asks for: `who is the [sender]`. Only a detail that is called so answers it.
+fn asked_person(words: &[Word]) -> Option<Vec<String>> {
     let asked = words.windows(4).find(|four| {
         four[0].is_one_of(&["who", "whos"]) && four[1].is_one_of(&["is", "s"]) && four[2].text == "the"
-    });
-    let noun = asked.map(|four| Topic::of(&four[3..]));
-    noun.is_some_and(|noun| !noun.is_empty() && !detail.texts.iter().any(|text| noun.meets(&text.stems)))
+    })?;
+    let stems = Topic::stems_of(&asked[3..]);
+    (!stems.is_empty()).then_some(stems)
 }
 
 /// Returns true if a clause asks and names nothing that it asks for: `What should it be?`, `Which one shall I take?`

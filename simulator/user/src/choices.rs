@@ -8,6 +8,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::script::WithheldDetail;
 
 use super::mentions::Reading;
+use super::tokens::folded_words;
 use super::vocabulary::{CONTRASTS, action, is_common};
 use super::wants::{Place, Right, Source, Wants};
 
@@ -29,17 +30,13 @@ pub(super) fn other_choice(
         })
     });
     let of_set = of_words.chain(of_world).find_map(|set: Vec<Vec<String>>| other_of_set(&set, offer, wants));
-    of_set.or_else(|| {
-        let departs = |detail: &&WithheldDetail| departs_from(offer, detail, wants);
-        let at = withheld.iter().position(|detail| departs(&detail))?;
-        Some(Right::Detail(at))
-    })
+    let of_detail = || withheld.iter().position(|detail| departs_from(offer, detail, wants));
+    of_set.or_else(|| of_detail().map(Right::Detail))
 }
 
 fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<Right> {
     let has = |reading: &Reading, words: &[String]| {
-        let words: Vec<&str> = words.iter().map(|word| &**word).collect();
-        words.iter().any(|word| !is_common(word) || words.len() == 1) && reading.has_words(&words)
+        words.iter().any(|word| !is_common(word) || words.len() == 1) && reading.find_words(words).is_some()
     };
     let offered: Vec<&Vec<String>> = set.iter().filter(|words| has(offer, words)).collect();
     if offered.is_empty() {
@@ -47,12 +44,12 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
     }
     let chosen_in =
         |source: &Source| set.iter().filter(|words| has(&source.reading, words)).collect::<Vec<_>>();
-    // What was said last counts first; what comes next may change it.
+    // The last message counts first; the line that comes next may change it.
     let next = wants.sources.iter().filter(|source| source.place == Place::Next);
     if next.flat_map(chosen_in).any(|words| offered.contains(&words)) {
         return None;
     }
-    let is_elliptic = wants.current().all(|source| source.reading.mentions.is_empty());
+    let is_elliptic = wants.current_sources().all(|source| source.reading.mentions.is_empty());
     let places = if is_elliptic {
         &[Place::Said, Place::Goal, Place::Earlier][..]
     } else {
@@ -68,7 +65,7 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
         }
         if let Some((source, words)) = chosen.first() {
             return Some(
-                source.detail.map_or_else(|| Right::Words(written(&source.reading, words)), Right::Detail),
+                source.detail.map_or_else(|| Right::Words(quote(&source.reading, words)), Right::Detail),
             );
         }
     }
@@ -76,22 +73,13 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
 }
 
 /// The words of some stems as a text has them.
-fn written(reading: &Reading, words: &[String]) -> String {
-    let at = reading
-        .tokens
-        .windows(words.len().max(1))
-        .find(|here| here.iter().zip(words).all(|(token, word)| token.stem == *word));
-    let span = at.and_then(|here| Some(here.first()?.span.start..here.last()?.span.end));
-    span.and_then(|span| reading.source.get(span)).unwrap_or_default().to_owned()
+fn quote(reading: &Reading, words: &[String]) -> String {
+    reading.find_words(words).map_or("", |span| reading.words_at(span)).to_owned()
 }
 
 /// Returns true if an offer names an option that the questions for a detail list, and the user chose another of them.
 fn departs_from(offer: &Reading, detail: &WithheldDetail, wants: &Wants) -> bool {
-    let say: Vec<String> = detail
-        .say
-        .split(|character: char| !character.is_alphanumeric())
-        .map(|word| stem(&fold(word)))
-        .collect();
+    let say: Vec<String> = folded_words(&detail.say).map(|word| stem(&word)).collect();
     detail.words.iter().chain(&detail.questions).any(|text| {
         let options = options(text);
         let overlap = |option: &&Vec<String>| option.iter().filter(|word| say.contains(word)).count();
@@ -121,11 +109,7 @@ fn options(text: &str) -> Vec<Vec<String>> {
             Some((_, rest)) => rest,
             None => part,
         };
-        let words = part
-            .split(|character: char| !character.is_alphanumeric())
-            .map(fold)
-            .filter(|word| !word.is_empty());
-        let words: Vec<String> = words
+        let words: Vec<String> = folded_words(part)
             .filter(|word| !is_common(word))
             .take(MAX_OPTION_WORDS)
             .map(|word| stem(&word))

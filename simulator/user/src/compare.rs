@@ -1,9 +1,9 @@
-//! What an assistant offers, compared with what the user wants: by values, choices, number and action, and by what it is about.
+//! Compares the offers of an assistant with the wants of the user: by values, choices, number, action and topic.
 //!
 //! It must not know how the user words an answer.
 
 use diorama_engine::Base;
-use diorama_seeds::english::{singular, stem};
+use diorama_seeds::english::{self, stem};
 use diorama_seeds::script::WithheldDetail;
 
 use super::choices::other_choice;
@@ -11,6 +11,7 @@ use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
 use super::message::{Form, Sentence, words};
 use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
+use super::ties::MIN_BARE_AMOUNT;
 use super::tokens::Token;
 use super::topic::Topic;
 use super::turn::{Act, Kind, Turn};
@@ -18,40 +19,40 @@ use super::vocabulary::{
     ALL, Action, COSTS, DETERMINERS, GENERIC, LOOKS, Link, ONLY, PURCHASES, SETTINGS, TAKES_AWAY, action,
     is_common, is_one_of,
 };
-use super::wants::{Fit, Place, Right, Source, Wants};
+use super::wants::{Fit, Right, Source, Wants};
 
-/// A number from here on may be a sum of money.
-const MIN_SUM: f64 = 20.0;
 /// Words of `sign you up`.
 const MAX_WORDS_TO_UP: usize = 4;
-/// Words between a verb and what it is done to.
+/// Words between a verb and its object.
 const MAX_WORDS_TO_OBJECT: usize = 8;
+/// Words between a verb and its particle: `take [the lamp] off`.
+const MAX_WORDS_TO_PARTICLE: usize = 6;
 /// From this cosine on, an offer is about what the user wants.
 const MIN_NEARNESS: f32 = 0.35;
 
-/// Why the user does not agree to an offer.
+/// A reason of the user not to agree to an offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Objection {
     /// It has other values than the user wants.
     Values(Vec<Right>),
     /// It does something else, or more than the user wants.
     Else,
-    /// What it says before may be something else.
+    /// The statements before it may contradict the user.
     Doubt,
 }
 
-/// What an assistant's message offers, as the user hears it.
+/// The user's view of the offers of a message.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
-    /// The first objection, the weightiest first.
+pub(super) struct Comparison {
+    /// The weightiest objection.
     pub(super) objection: Option<Objection>,
     /// It offers or has confirmed something that the user wants.
     pub(super) agrees: bool,
 }
 
 /// Compares the offers of a message with what the user wants.
-pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], base: &Base) -> Heard {
-    let mut heard = Heard::default();
+pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], base: &Base) -> Comparison {
+    let mut found = Comparison::default();
     let mut objections: Vec<Objection> = Vec::new();
     for (at, (sentence, act)) in turn.parts().enumerate() {
         if !matches!(act.kind, Kind::Offers | Kind::Confirms | Kind::Announces) {
@@ -71,16 +72,17 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
         }
         let details = if act.kind == Kind::Offers { withheld } else { &[] };
         rights.extend(other_choice(&act.reading, wants, details, base));
-        rights.extend(wants.crossed(&act.reading));
+        rights.extend(wants.find_partner(&act.reading));
         // A secret is told only where it is asked for.
         rights
             .retain(|right| !matches!(right, Right::Detail(at) if withheld.get(*at).is_some_and(is_secret)));
         rights.dedup();
         if rights.is_empty() {
-            rights.extend(wants.other_shown(&act.reading));
+            rights.extend(wants.find_other_shown(&act.reading));
         }
         let announces = act.kind == Kind::Announces;
-        if !rights.is_empty() && !does_otherwise(act, wants) {
+        let does_otherwise = does_otherwise(act, wants);
+        if !rights.is_empty() && !does_otherwise {
             objections.push(Objection::Values(rights));
             continue;
         }
@@ -91,16 +93,16 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
                 || asks_for_several(&act.reading, wants)
                 || asks_for_part(&act.reading, wants)
         };
-        if does_otherwise(act, wants) || (!reads && has_other_scope()) {
+        if does_otherwise || (!reads && has_other_scope()) {
             objections.push(Objection::Else);
             continue;
         }
         if announces {
-            heard.agrees |= is_same;
+            found.agrees |= is_same;
             continue;
         }
         if act.kind == Kind::Confirms {
-            heard.agrees |= is_same || is_known(act, wants);
+            found.agrees |= is_same || is_known(act, wants);
             continue;
         }
         if does_unasked(act, wants) {
@@ -116,15 +118,15 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
             objections.push(Objection::Doubt);
             continue;
         }
-        heard.agrees = true;
+        found.agrees = true;
     }
     objections.sort_by_key(|objection| match objection {
         Objection::Values(_) => 0,
         Objection::Else => 1,
         Objection::Doubt => 2,
     });
-    heard.objection = objections.into_iter().next();
-    heard
+    found.objection = objections.into_iter().next();
+    found
 }
 
 fn is_secret(detail: &WithheldDetail) -> bool {
@@ -156,7 +158,7 @@ fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
 
 /// Returns true if an offer is for all of something of which the user wants one.
 fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
-    let Some(noun) = universal(offer) else { return false };
+    let Some(noun) = quantified_noun(offer) else { return false };
     let is_many = |source: &Source| {
         let tokens = &source.reading.tokens;
         let counts = source.reading.mentions.iter().any(|mention| {
@@ -173,7 +175,7 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
             .collect();
         let plural = tokens.iter().enumerate().any(|(at, token)| {
             let is_plural =
-                token.text.len() > 3 && singular(&token.text) != token.text && !is_common(&token.text);
+                token.text.len() > 3 && english::is_plural(&token.text) && !is_common(&token.text);
             let sentence = |at: usize| source.reading.sentence(tokens[at].span);
             let is_object = verbs.is_empty()
                 || verbs.iter().any(|verb| {
@@ -191,7 +193,7 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
         let is_one = tokens.windows(2).any(|pair| pair[0].text == "one" && pair[1].text == "of");
         !is_one && (counts || any || plural)
     };
-    !wants.sources.iter().filter(|source| source.place != Place::Earlier).any(is_many)
+    !wants.goal_sources().any(is_many)
 }
 
 /// Returns true if an offer is for several of what the user wants one of: `two vouchers` for `a voucher`.
@@ -205,14 +207,15 @@ fn asks_for_several(offer: &Reading, wants: &Wants) -> bool {
         source.reading.tokens.windows(2).any(|pair| {
             matches!(&*pair[0].text, "a" | "an" | "one")
                 && nouns.contains(&&pair[1].stem)
-                && singular(&pair[1].text) == pair[1].text
+                && !english::is_plural(&pair[1].text)
         })
     };
-    !nouns.is_empty() && wants.current().filter(|source| source.detail.is_none()).any(has_one)
+    !nouns.is_empty() && wants.current_sources().filter(|source| source.detail.is_none()).any(has_one)
 }
 
-/// `all of them`, `both orders`, `every policy`: the noun that follows, if one does; nothing without such a word.
-fn universal(offer: &Reading) -> Option<Option<String>> {
+/// The noun behind a word for all of something, if one follows: `all of them`, `both [orders]`, `every policy`. `None` without
+/// such a word.
+fn quantified_noun(offer: &Reading) -> Option<Option<String>> {
     let tokens = &offer.tokens;
     let word = |at: usize| tokens.get(at).map_or("", |token| &*token.text);
     let at = (0..tokens.len()).find(|at| {
@@ -225,7 +228,7 @@ fn universal(offer: &Reading) -> Option<Option<String>> {
                         next,
                         "right" | "set" | "good" | "details" | "the" | "correct" | "ok" | "okay" | "day"
                     )
-                    || (next == "the" && singular(word(at + 2)) != word(at + 2))
+                    || (next == "the" && english::is_plural(word(at + 2)))
             }
             "both" | "everyone" | "everybody" | "entire" => true,
             "every" => !matches!(next, "day" | "week" | "month" | "year" | "time"),
@@ -234,7 +237,7 @@ fn universal(offer: &Reading) -> Option<Option<String>> {
         }
     })?;
     let noun = tokens[at + 1..].iter().take(4).find(|token| {
-        !is_common(&token.text) && !DETERMINERS.contains(&&*token.text) && singular(&token.text) != token.text
+        !is_common(&token.text) && !DETERMINERS.contains(&&*token.text) && english::is_plural(&token.text)
     });
     Some(noun.map(|noun| noun.stem.clone()))
 }
@@ -247,7 +250,7 @@ fn asks_for_part(offer: &Reading, wants: &Wants) -> bool {
                 || offer.mentions.iter().any(|mention| mention.span.start == pair[1].span.start))
     });
     let has_all = |source: &Source| source.reading.tokens.iter().any(|token| ALL.contains(&&*token.text));
-    limits && wants.current().any(has_all)
+    limits && wants.current_sources().any(has_all)
 }
 
 /// Returns true if an offer changes something in another way than the user wants.
@@ -261,8 +264,7 @@ fn does_otherwise(act: &Act, wants: &Wants) -> bool {
         return false;
     }
     let mut wanted: Vec<Action> = Vec::new();
-    let own = wants.sources.iter().filter(|source| source.place != Place::Earlier);
-    for source in own {
+    for source in wants.goal_sources() {
         wanted.extend(actions(&source.reading));
         if takes_away(&source.reading) {
             wanted.push(Action::Remove);
@@ -274,18 +276,18 @@ fn does_otherwise(act: &Act, wants: &Wants) -> bool {
     wanted.retain(|one| *one != Action::Read);
     let has = |one: Action| wanted.contains(&one);
     if wanted.is_empty() {
-        let own = || wants.current().filter(|source| source.detail.is_none());
+        let own = || wants.current_sources().filter(|source| source.detail.is_none());
         let mut mentions = own().flat_map(|source| &source.reading.mentions);
         let has_sum = mentions.any(|mention| match mention.value {
             Value::Money(_) => true,
-            Value::Number { value, unit: None, .. } => value >= MIN_SUM,
+            Value::Number { value, unit: None, .. } => value >= MIN_BARE_AMOUNT,
             _ => false,
         });
         let harms = |one: &Action| *one == Action::Remove || (*one == Action::Pay && !has_sum);
         return has_only_questions(wants) || offered.iter().any(harms);
     }
     let buys = || {
-        let mut tokens = wants.current().flat_map(|source| &source.reading.tokens);
+        let mut tokens = wants.current_sources().flat_map(|source| &source.reading.tokens);
         tokens.any(|token| is_one_of(&token.stem, &PURCHASES))
     };
     !offered.iter().any(|one| match one {
@@ -299,22 +301,24 @@ fn does_otherwise(act: &Act, wants: &Wants) -> bool {
 
 /// Returns true if an offer does something where the user only wants to know something.
 fn does_unasked(act: &Act, wants: &Wants) -> bool {
-    let tokens = &act.reading.tokens;
-    let begins = tokens.windows(2).position(|pair| {
-        matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
-    });
-    let Some(begins) = begins else { return false };
-    let verb =
-        tokens[begins + 1..].iter().find(|token| !is_common(&token.text) && !GENERIC.contains(&&*token.text));
+    let Some(predicate) = predicate(&act.reading) else { return false };
+    let verb = predicate.iter().find(|token| !is_common(&token.text) && !GENERIC.contains(&&*token.text));
     let harmless =
         |token: &Token| action(&token.stem) == Some(Action::Read) || is_one_of(&token.stem, &LOOKS);
     verb.is_some_and(|verb| !harmless(verb)) && has_only_questions(wants)
 }
 
+/// The words behind the subject of an offer: `shall I [book it]`, `do you want me [to book it]`.
+fn predicate(offer: &Reading) -> Option<&[Token]> {
+    let begins = offer.tokens.windows(2).position(|pair| {
+        matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
+    })?;
+    offer.tokens.get(begins + 1..)
+}
+
 /// Returns true if the open goal asks for information and for nothing else.
 fn has_only_questions(wants: &Wants) -> bool {
-    let own =
-        || wants.sources.iter().filter(|source| source.place != Place::Earlier && source.detail.is_none());
+    let own = || wants.goal_sources().filter(|source| source.detail.is_none());
     own().all(inquires) && own().next().is_some()
 }
 
@@ -324,8 +328,8 @@ const BEFORE_NOUNS: [&str; 17] = [
     "new", "direct",
 ];
 
-/// What the verbs of a text do. A word behind an article is a noun: `your order`.
-pub(super) fn actions(reading: &Reading) -> Vec<Action> {
+/// The effects of the verbs of a text. A word behind an article is a noun: `your order`.
+fn actions(reading: &Reading) -> Vec<Action> {
     let tokens = reading.tokens.iter().enumerate();
     let is_verb = |(at, token): &(usize, &Token)| {
         let before = at.checked_sub(1).map_or("", |before| &*reading.tokens[before].text);
@@ -346,11 +350,10 @@ pub(super) fn actions(reading: &Reading) -> Vec<Action> {
 
 /// `take it off the list`, `I no longer need it`.
 fn takes_away(reading: &Reading) -> bool {
-    let at =
-        |word: &str| reading.tokens.iter().position(|token| token.stem == stem(word) || token.text == word);
     TAKES_AWAY.iter().any(|(first, second)| {
-        let Some(first) = at(first) else { return false };
-        reading.tokens[first..].iter().skip(1).take(6).any(|token| token.text == *second)
+        let first = stem(first);
+        let behind = reading.tokens.iter().skip_while(|token| token.stem != first).skip(1);
+        behind.take(MAX_WORDS_TO_PARTICLE).any(|token| token.text == *second)
     })
 }
 
@@ -390,54 +393,39 @@ fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, is_same: bool) ->
     if object.is_empty() || takes_away(&act.reading) || object.iter().any(|word| is_known(word)) {
         return false;
     }
+    // A search does no harm.
     let verbs = actions(&act.reading);
+    if !verbs.is_empty() && verbs.iter().all(|verb| *verb == Action::Read) {
+        return false;
+    }
     let topic = Topic::of(&sentence.words);
-    let own = wants.sources.iter().filter(|source| source.place != Place::Earlier);
-    let nearest =
-        own.map(|source| Topic::of(&words(&source.reading.source)).nearness(&topic)).fold(0.0, f32::max);
-    // To look something up does no harm.
-    let only_reads = !verbs.is_empty() && verbs.iter().all(|verb| *verb == Action::Read);
-    !only_reads && nearest < MIN_NEARNESS
+    let nearness = |source: &Source| Topic::of(&words(&source.reading.source)).nearness(&topic);
+    !wants.goal_sources().any(|source| nearness(source) >= MIN_NEARNESS)
 }
 
 /// The stem of what an offer makes of something: `log it as [rowing]`.
 fn becomes(act: &Act) -> Option<String> {
     let tokens = &act.reading.tokens;
     let at = tokens.iter().position(|token| token.text == "as")?;
-    let word = tokens
-        .get(at + 1)
-        .filter(|token| !is_common(&token.text) && token.text.starts_with(char::is_alphabetic))?;
-    Some(word.stem.clone())
+    tokens.get(at + 1).filter(|token| token.has_content()).map(|token| token.stem.clone())
 }
 
-/// The stems of what an offer does something to: the words behind its verb. Nothing where a pronoun stands there.
+/// The stems of the object of an offer: of the words behind its verb. Empty where a pronoun stands there.
 fn object(act: &Act) -> Vec<String> {
-    let tokens = &act.reading.tokens;
-    let begins = tokens.windows(2).position(|pair| {
-        matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
-    });
-    let Some(begins) = begins else { return Vec::new() };
-    let rest = tokens[begins + 1..].iter().skip_while(|token| {
+    let Some(predicate) = predicate(&act.reading) else { return Vec::new() };
+    let rest = predicate.iter().skip_while(|token| {
         let is_adverb = GENERIC.contains(&&*token.text) && action(&token.stem).is_none();
         is_adverb || matches!(&*token.text, "to" | "also" | "just")
     });
     let behind = rest.skip(1).skip_while(|token| matches!(&*token.text, "you" | "up" | "out"));
     let words = behind.skip_while(|token| DETERMINERS.contains(&&*token.text)).take_while(|token| {
-        !is_common(&token.text)
+        token.has_content()
             && !token.after_mark
-            && token.text.starts_with(char::is_alphabetic)
             && !ALL.contains(&&*token.text)
             && !matches!(&*token.text, "down" | "off" | "back" | "over")
     });
-    let named = |token: &&Token| {
-        act.reading.mentions.iter().any(|mention| {
-            !matches!(mention.value, Value::Phrase(_))
-                && mention.span.start <= token.span.start
-                && token.span.end <= mention.span.end
-        })
-    };
     words
-        .filter(|token| !named(token) && !GENERIC.contains(&&*token.text))
+        .filter(|token| !is_mentioned(token, &act.reading) && !GENERIC.contains(&&*token.text))
         .map(|token| token.stem.clone())
         .collect()
 }
@@ -448,16 +436,20 @@ fn content(act: &Act) -> Vec<&str> {
         .tokens
         .iter()
         .filter(|token| {
-            !is_common(&token.text)
+            token.has_content()
                 && !GENERIC.contains(&&*token.text)
                 && action(&token.stem).is_none()
-                && token.text.starts_with(char::is_alphabetic)
-                && !act.reading.mentions.iter().any(|mention| {
-                    !matches!(mention.value, Value::Phrase(_))
-                        && mention.span.start <= token.span.start
-                        && token.span.end <= mention.span.end
-                })
+                && !is_mentioned(token, &act.reading)
         })
         .map(|token| &*token.stem)
         .collect()
+}
+
+/// Returns true if a word belongs to a typed mention that is no phrase in small letters.
+fn is_mentioned(token: &Token, reading: &Reading) -> bool {
+    reading.mentions.iter().any(|mention| {
+        !matches!(mention.value, Value::Phrase(_))
+            && mention.span.start <= token.span.start
+            && token.span.end <= mention.span.end
+    })
 }

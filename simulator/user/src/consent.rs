@@ -1,4 +1,4 @@
-//! Which lines of a user agree to an offer.
+//! Recognises the lines of a user that agree to an offer.
 
 use super::message;
 use super::phrases::CONSENTS;

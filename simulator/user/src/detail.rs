@@ -97,12 +97,9 @@ impl Detail {
 
     /// Returns true if what is asked for is the other end of this detail: its sender, not its recipient.
     pub(super) fn is_converse(&self, head: &Topic) -> bool {
-        let has = |topics: &[Topic], word: &str| {
-            topics.iter().any(|topic| topic.stems.iter().any(|stem| stem == word))
-        };
-        let asked = std::slice::from_ref(head);
-        let is_other =
-            |one: &str, other: &str| has(asked, one) && has(&self.targets, other) && !has(&self.targets, one);
+        let has = |topic: &Topic, word: &str| topic.stems.iter().any(|stem| stem == word);
+        let is_target = |word: &str| self.targets.iter().any(|target| has(target, word));
+        let is_other = |one: &str, other: &str| has(head, one) && is_target(other) && !is_target(one);
         CONVERSES.iter().any(|(one, other)| is_other(one, other) || is_other(other, one))
     }
 

@@ -41,8 +41,15 @@ pub(super) enum Value {
     Code(String),
     /// A name: its folded words.
     Name(Vec<String>),
-    /// What somebody owns, in small letters: `for my [family laptop]`.
+    /// A thing that somebody owns, in small letters: `for my [family laptop]`.
     Phrase(Vec<String>),
+}
+
+impl Value {
+    /// Returns true if two values are of one type.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
 }
 
 /// One typed mention.
@@ -61,6 +68,13 @@ pub(super) struct Mention {
     pub(super) span: Span,
 }
 
+impl Mention {
+    /// Creates a mention that counts nothing and is not denied.
+    const fn new(value: Value, link: Link, words: String, span: Span) -> Self {
+        Self { value, link, nouns: Vec::new(), head: None, is_denied: false, words, span }
+    }
+}
+
 /// A text, read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
@@ -71,7 +85,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Reads a text by a clock.
-    pub(super) fn of(source: &str, clock: &Clock) -> Self {
+    pub(super) fn read(source: &str, clock: &Clock) -> Self {
         let tokens = tokens(source);
         let mut reading = Self { source: source.to_owned(), tokens, mentions: Vec::new() };
         let prose = Prose::read(source, clock);
@@ -90,14 +104,24 @@ impl Reading {
         self.tokens.iter().any(|token| token.stem == stem)
     }
 
-    /// Returns true if some words follow each other in the text.
-    pub(super) fn has_words(&self, stems: &[&str]) -> bool {
-        self.tokens
-            .windows(stems.len().max(1))
-            .any(|here| here.iter().zip(stems).all(|(token, stem)| token.stem == *stem))
+    /// Returns true if one of some folded words is in the text.
+    pub(super) fn has_any(&self, words: &[String]) -> bool {
+        words.iter().any(|word| self.tokens.iter().any(|token| token.text == *word))
     }
 
-    /// Marks what the text takes back: `on the 4th. No, the lease says the 5th`.
+    /// The place of words with these stems that follow each other.
+    pub(super) fn find_words(&self, stems: &[String]) -> Option<Span> {
+        let mut runs = self.tokens.windows(stems.len().max(1));
+        let run = runs.find(|run| run.iter().zip(stems).all(|(token, stem)| token.stem == *stem))?;
+        Some(Span { start: run.first()?.span.start, end: run.last()?.span.end })
+    }
+
+    /// The words of a place, as they are written.
+    pub(super) fn words_at(&self, span: Span) -> &str {
+        self.source.get(span.start..span.end).unwrap_or_default()
+    }
+
+    /// Marks the mentions that the text takes back: `on the 4th. No, the lease says the 5th`.
     fn retract(&mut self) {
         let turns = self.tokens.iter().rposition(|token| {
             let begins = token.opens || token.after_mark;
@@ -108,17 +132,16 @@ impl Reading {
             (0..self.mentions.len()).partition(|at| self.mentions[*at].span.start < turn);
         for at in before {
             let own = &self.mentions[at];
-            let replaces = |other: &&usize| {
-                let other = &self.mentions[**other];
-                let is_alike = std::mem::discriminant(&own.value) == std::mem::discriminant(&other.value);
+            let replaces = |other: &usize| {
+                let other = &self.mentions[*other];
                 let same_role = match own.value {
                     Value::Name(_) => own.link == other.link,
                     Value::Number { .. } => own.nouns == other.nouns || other.nouns.is_empty(),
                     _ => true,
                 };
-                is_alike && same_role && !other.is_denied
+                own.value.is_alike(&other.value) && same_role && !other.is_denied
             };
-            if after.iter().any(|other| replaces(&other)) {
+            if after.iter().any(replaces) {
                 self.mentions[at].is_denied = true;
             }
         }
@@ -142,14 +165,9 @@ impl Reading {
     fn add_codes(&mut self) {
         let codes = self.tokens.iter().enumerate().filter(|(_, token)| token.is_code);
         let found: Vec<Mention> = codes
-            .map(|(at, token)| Mention {
-                value: Value::Code(token.text.clone()),
-                link: self.link(at, 0),
-                nouns: Vec::new(),
-                head: None,
-                is_denied: false,
-                words: self.written(token.span),
-                span: token.span,
+            .map(|(at, token)| {
+                let value = Value::Code(token.text.clone());
+                Mention::new(value, self.link(at, 0), self.quote(token.span), token.span)
             })
             .collect();
         self.mentions.extend(found);
@@ -158,14 +176,12 @@ impl Reading {
     fn add(&mut self, what: &What, span: Span) {
         let start = self.tokens.partition_point(|token| token.span.end <= span.start);
         let end = self.tokens.partition_point(|token| token.span.start < span.end);
-        let overlaps =
-            self.mentions.iter().any(|known| known.span.start < span.end && span.start < known.span.end);
-        if overlaps && self.tokens.get(start).is_some_and(|token| token.is_code) {
+        if self.tokens.get(start).is_some_and(|token| token.is_code) {
             return;
         }
         let mut link = self.link(start, 0);
         let mut nouns = Vec::new();
-        let mut written = span;
+        let mut quoted = span;
         let value = match what {
             What::None => return,
             What::Date(day) if day.derived => return,
@@ -174,23 +190,18 @@ impl Reading {
             What::Money(money) => Value::Money(money.amount.as_f64()),
             What::Number(number) if number.role == NumberRole::Weak || self.word(start) == "both" => return,
             What::Number(number) => {
-                if number.role == NumberRole::Identifier && number.unit.is_none() {
-                    nouns.extend(self.label(start));
-                } else if number.unit.is_none() {
-                    nouns = self.counted(end);
-                    if !nouns.is_empty() {
-                        written.end = self.tokens[end..]
-                            .iter()
-                            .take(nouns.len())
-                            .next_back()
-                            .map_or(span.end, |last| last.span.end);
+                if number.unit.is_none() {
+                    if number.role == NumberRole::Identifier {
+                        nouns.extend(self.label(start));
+                    } else {
+                        nouns = self.counted_nouns(end);
+                        let last = nouns.len().checked_sub(1).and_then(|last| self.tokens.get(end + last));
+                        quoted.end = last.map_or(span.end, |last| last.span.end);
                     }
-                }
-                // `for two` means two people.
-                if nouns.is_empty() && number.unit.is_none() {
+                    // `for two` means two people.
                     let is_party = link == Link::For && self.ends(end);
                     let of_us = self.word(end) == "of" && matches!(self.word(end + 1), "us" | "you");
-                    if is_party || of_us {
+                    if nouns.is_empty() && (is_party || of_us) {
                         nouns.push(stem("people"));
                     }
                 }
@@ -201,26 +212,18 @@ impl Reading {
         if link == Link::To && matches!(value, Value::Day(_) | Value::Time(_)) {
             link = Link::Until;
         }
-        let words = self.written(written);
+        let words = self.quote(quoted);
         let is_denied = link == Link::Aside;
         let head = start.checked_sub(2).and_then(|at| self.tokens.get(at)).map(|token| token.stem.clone());
         self.mentions.push(Mention { value, link, nouns, head, is_denied, words, span });
     }
 
     /// The stems of the words that a number counts, behind it.
-    fn counted(&self, from: usize) -> Vec<String> {
-        let mut nouns = Vec::new();
-        for token in self.tokens.iter().skip(from).take(MAX_NOUN_WORDS) {
-            if token.after_mark
-                || token.is_code
-                || is_common(&token.text)
-                || !token.text.starts_with(char::is_alphabetic)
-            {
-                break;
-            }
-            nouns.push(if is_one_of(&token.stem, &PERSONS) { stem("people") } else { token.stem.clone() });
-        }
-        nouns
+    fn counted_nouns(&self, from: usize) -> Vec<String> {
+        let words = self.tokens.iter().skip(from).take(MAX_NOUN_WORDS);
+        let nouns = words.take_while(|token| !token.after_mark && !token.is_code && token.has_content());
+        let is_person = |token: &Token| is_one_of(&token.stem, &PERSONS);
+        nouns.map(|token| if is_person(token) { stem("people") } else { token.stem.clone() }).collect()
     }
 
     /// The stem of the word before a number that names something: `[flat] 10`.
@@ -237,7 +240,7 @@ impl Reading {
         self.tokens.get(at).is_none_or(|token| token.after_mark || is_common(&token.text))
     }
 
-    /// What ties the words from a token on to those before; it may stand so many words further back.
+    /// The tie between the words from a token on and those before. It may stand so many words further back.
     fn link(&self, at: usize, reach: usize) -> Link {
         if at >= self.tokens.len() {
             return Link::Object;
@@ -250,22 +253,18 @@ impl Reading {
                 return Link::Object;
             }
             let pair = before.checked_sub(1).map_or("", |first| &*self.tokens[first].text);
-            if SET_ASIDE
-                .iter()
-                .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
-            {
+            let is_in = |pairs: &[(&str, &str)]| {
+                pairs
+                    .iter()
+                    .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
+            };
+            if is_in(&SET_ASIDE) {
                 return Link::Aside;
             }
-            if BOUNDS_BELOW
-                .iter()
-                .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
-            {
+            if is_in(&BOUNDS_BELOW) {
                 return Link::AtMost;
             }
-            if BOUNDS_ABOVE
-                .iter()
-                .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
-            {
+            if is_in(&BOUNDS_ABOVE) {
                 return Link::AtLeast;
             }
             if token.text == "of" && matches!(pair, "out" | "off") {
@@ -285,44 +284,35 @@ impl Reading {
         Link::Object
     }
 
-    fn written(&self, span: Span) -> String {
-        let words = self.source.get(span.start..span.end).unwrap_or_default();
+    /// The words of a place without an article before them or a mark behind.
+    fn quote(&self, span: Span) -> String {
+        let words = self.words_at(span);
         words.strip_prefix("the ").unwrap_or(words).trim_end_matches(['.', ',']).to_owned()
     }
 
-    /// Two words and more behind `my` or `your`.
+    /// Adds two words and more behind `my` or `your`.
     fn add_phrases(&mut self) {
         let owners = (0..self.tokens.len()).filter(|at| matches!(self.word(*at), "my" | "our" | "your"));
         let mut found = Vec::new();
         for at in owners {
-            let words = self.tokens[at + 1..].iter().take(MAX_NOUN_WORDS).take_while(|token| {
-                !token.after_mark
-                    && !token.capital
-                    && !is_common(&token.text)
-                    && token.text.starts_with(char::is_alphabetic)
-            });
-            let words: Vec<&Token> = words.collect();
+            let words = self.tokens[at + 1..].iter().take(MAX_NOUN_WORDS);
+            let words: Vec<&Token> = words
+                .take_while(|token| !token.after_mark && !token.capital && token.has_content())
+                .collect();
             let (Some(first), Some(last)) = (words.first(), words.last()) else { continue };
             let link = self.link(at, 0);
             if words.len() < 2 || link == Link::Object {
                 continue;
             }
             let span = Span { start: first.span.start, end: last.span.end };
-            found.push(Mention {
-                value: Value::Phrase(words.iter().map(|token| token.text.clone()).collect()),
-                link,
-                nouns: Vec::new(),
-                head: None,
-                is_denied: false,
-                words: self.written(span),
-                span,
-            });
+            let value = Value::Phrase(words.iter().map(|token| token.text.clone()).collect());
+            found.push(Mention::new(value, link, self.quote(span), span));
         }
         self.mentions.extend(found);
     }
 
-    /// A name with what `and` joins to it: `Iron and Fire`.
-    fn joined(&self, from: usize, end: usize, span: Span) -> Span {
+    /// The place of a name with the capitalised words that `and` joins to it: `Iron and Fire`.
+    fn join_names(&self, from: usize, end: usize, span: Span) -> Span {
         let capital = |at: usize| {
             self.tokens.get(at).filter(|token| token.capital && !token.after_mark && !token.opens)
         };
@@ -341,25 +331,19 @@ impl Reading {
         whole
     }
 
-    /// Capitalised words that follow each other, with a number before an address.
+    /// Adds capitalised words that follow each other, with a number before an address.
     fn add_names(&mut self) {
-        let covered = |span: Span, mentions: &[Mention]| {
-            mentions.iter().any(|known| known.span.start < span.end && span.start < known.span.end)
-        };
         let mut at = 0;
         while at < self.tokens.len() {
             let is_part = |at: usize, first: bool| {
                 self.tokens.get(at).is_some_and(|token| {
                     let is_short = token.text.chars().count() < 5;
-                    let all_capitals = self
-                        .source
-                        .get(token.span.start..token.span.end)
-                        .is_some_and(|word| word.chars().all(char::is_uppercase));
+                    let all_capitals = self.words_at(token.span).chars().all(char::is_uppercase);
                     token.capital
                         && !token.is_code
                         && !(all_capitals && is_short)
                         && (first || !(token.after_mark || token.opens))
-                        && !covered(token.span, &self.mentions)
+                        && !self.mentions.iter().any(|known| known.span.overlaps(token.span))
                 })
             };
             if !is_part(at, true) {
@@ -390,7 +374,7 @@ impl Reading {
             let numbered = number.map(|number| number.span);
             let from = start - usize::from(numbered.is_some());
             let span = Span { start: self.tokens[from].span.start, end: self.tokens[end - 1].span.end };
-            let whole = self.joined(from, end, span);
+            let whole = self.join_names(from, end, span);
             // The number of a name is none that counts: `Breeze 20`.
             let counted =
                 self.tokens.get(end).filter(|next| !next.after_mark && !next.is_code).map(|next| next.span);
@@ -399,16 +383,9 @@ impl Reading {
                 self.mentions.retain(|known| known.span != numbered);
             }
             let link = self.link(from, MAX_WORDS_TO_NAME);
-            let mention = Mention {
-                value: Value::Name(self.tokens[from..end].iter().map(|token| token.text.clone()).collect()),
-                link,
-                nouns: Vec::new(),
-                head: None,
-                is_denied: link == Link::Aside,
-                words: self.written(whole),
-                span,
-            };
-            self.mentions.push(mention);
+            let value = Value::Name(self.tokens[from..end].iter().map(|token| token.text.clone()).collect());
+            let name = Mention::new(value, link, self.quote(whole), span);
+            self.mentions.push(Mention { is_denied: link == Link::Aside, ..name });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where a user stands in a script, and the messages that move them on: types only.
+//! A user's progress in a script, and the messages that move it on: types only.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct AssistantTurn<'a> {
     pub scene: Scene<'a>,
 }
 
-/// What has happened in an episode.
+/// The state of an episode.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// The calls so far.

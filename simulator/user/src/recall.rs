@@ -1,4 +1,4 @@
-//! What the user said that answers a question: by the kind of value that it asks for, or by its words.
+//! Recalls the sentence of the user that answers a question: by the kind of value that it asks for, or by its words.
 //!
 //! It must not see the withheld details.
 
@@ -14,19 +14,19 @@ use super::wants::{Place, Wants};
 
 /// From this cosine on, a question is about what a sentence of the user says.
 const MIN_NEARNESS: f32 = 0.4;
-/// What a value of the kind asked for weighs, beside the nearness of words.
+/// Weight of a value of the kind asked for, beside the nearness of words.
 const KIND_WEIGHT: f32 = 0.6;
-/// What a thing asked for by its name weighs.
+/// Weight of a thing asked for by its name.
 const HEAD_WEIGHT: f32 = 0.5;
-/// What a sentence of an earlier goal lacks.
+/// Deduction for a sentence of an earlier goal.
 const EARLIER_WEIGHT: f32 = 0.3;
 /// Texts up to so many words are repeated whole.
-const MAX_REPEATED_WORDS: usize = 30;
+pub(super) const MAX_REPEATED_WORDS: usize = 30;
 /// Years that numbers of four digits can be.
 const YEARS: std::ops::Range<f64> = 1800.0..2101.0;
 
 /// The sentence of the user that answers a question, as they said it.
-pub(super) fn recalled(question: &Sentence, act: &Act, wants: &Wants) -> Option<String> {
+pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants) -> Option<String> {
     let topic = Topic::of(&question.words);
     let head = Topic::of_head(&question.words);
     let mut best: Option<(f32, String)> = None;
@@ -64,7 +64,7 @@ pub(super) fn recalled(question: &Sentence, act: &Act, wants: &Wants) -> Option<
 }
 
 /// Returns true if a text has a value of the kind that a question asks for.
-pub(super) fn has_kind(question: &Sentence, reading: &Reading) -> bool {
+fn has_kind(question: &Sentence, reading: &Reading) -> bool {
     let words = &question.words;
     let asked = AskedKinds::of(words);
     let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));

@@ -1,27 +1,25 @@
-//! The user's words where no withheld detail answers: consent, a denial with the right value, thanks, or what was said before.
+//! The user's words where no withheld detail answers: consent, a denial with the right value, thanks, or an earlier message.
 
 use diorama_seeds::script::{Goal, Script};
 
-use super::compare::Objection;
+use super::compare::{Comparison, Objection};
 use super::message::{self, Form, Sentence};
 use super::phrases::CONSENTS;
-use super::recall::recalled;
+use super::recall::{MAX_REPEATED_WORDS, recall};
 use super::topic::Topic;
 use super::turn::{Kind, Turn};
-use super::wants::{Right, Wants};
+use super::wants::{Place, Right, Wants};
 
-/// To an announcement.
+/// The answer to an announcement.
 const GO_ON: &str = "Please go ahead.";
-/// To a report of what was done or is so.
+/// The answer to a report.
 const THANKS: &str = "Thank you.";
 const CONSENT: &str = "Yes, please.";
 const CONFIRMATION: &str = "Yes, that's right.";
-/// To what cannot be done.
+/// The answer to a refusal.
 const ACCEPTANCE: &str = "All right.";
 const UNKNOWN: &str = "I'm sorry, I don't know.";
 
-/// Openings up to so many words are repeated whole.
-const MAX_REPEATED_WORDS: usize = 30;
 /// From this cosine on, a question without an answer gets the request again.
 const MIN_NEARNESS: f32 = 0.25;
 /// Words of a value that can follow `No,`.
@@ -65,37 +63,29 @@ pub(super) fn denial(objection: &Objection, goal: &Goal, wants: &Wants) -> (Stri
     (words, told)
 }
 
-/// What the user wants, as they said it.
-pub(super) fn plain_want(goal: &Goal, wants: &Wants) -> String {
-    let changed = wants.sources.iter().find(|source| source.place == super::wants::Place::Said);
-    let short = goal.user.split_whitespace().count() <= MAX_REPEATED_WORDS;
-    let sentences = message::read(&goal.user);
+/// The request of the user, as they said it: the whole opening if it is short, with the last line that changed it.
+fn plain_want(goal: &Goal, wants: &Wants) -> String {
+    let changed = wants.sources.iter().find(|source| source.place == Place::Said);
+    let is_short = goal.user.split_whitespace().count() <= MAX_REPEATED_WORDS;
+    let sentences = if is_short { Vec::new() } else { message::read(&goal.user) };
     let asks = |sentence: &&Sentence| {
         !matches!(sentence.form, Form::Statement | Form::Report | Form::Hint | Form::Closing)
     };
     let requests: Vec<&str> = sentences.iter().filter(asks).map(|sentence| &*sentence.text).collect();
-    let mut want =
-        if short || requests.is_empty() { goal.user.trim().to_owned() } else { requests.join(" ") };
-    if let Some(changed) = changed {
-        want = joined(&[&want, &changed.reading.source]);
+    let want = if requests.is_empty() { goal.user.trim().to_owned() } else { requests.join(" ") };
+    match changed {
+        Some(changed) => joined(&[&want, &changed.reading.source]),
+        None => want,
     }
-    want
 }
 
 /// The answer to a message that nothing else answers; `worked` after a call that succeeded.
-pub(super) fn reply(
-    turn: &Turn,
-    goal: &Goal,
-    wants: &Wants,
-    heard: &super::compare::Heard,
-    worked: bool,
-) -> String {
-    if heard.objection.is_some() {
+pub(super) fn reply(turn: &Turn, goal: &Goal, wants: &Wants, offers: &Comparison, worked: bool) -> String {
+    if offers.objection.is_some() {
         return plain_want(goal, wants);
     }
-    let asks = |form: Form| !matches!(form, Form::Polite);
     let question = turn.parts().rev().find(|(sentence, act)| match act.kind {
-        Kind::Asks | Kind::Confirms => asks(sentence.form) || sentence.is_marked,
+        Kind::Asks | Kind::Confirms => sentence.form != Form::Polite || sentence.is_marked,
         Kind::Offers => true,
         _ => false,
     });
@@ -103,21 +93,21 @@ pub(super) fn reply(
         return CONSENT.to_owned();
     }
     if let Some((sentence, act)) = question {
-        if act.kind == Kind::Confirms && heard.agrees {
+        if act.kind == Kind::Confirms && offers.agrees {
             return CONFIRMATION.to_owned();
         }
         if turn.has(Kind::Offers) {
-            return recalled(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());
+            return recall(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());
         }
-        // `Which one?`
-        let topic = Topic::of(&sentence.words);
         let is_near = || {
+            let topic = Topic::of(&sentence.words);
             let own = Topic::of(&message::words(&goal.user));
+            // `Which one?`
             let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose", "many"]));
             chooses || topic.is_empty() || own.nearness(&topic) >= MIN_NEARNESS
         };
         let fallback = || if is_near() { plain_want(goal, wants) } else { UNKNOWN.to_owned() };
-        return recalled(sentence, act, wants).unwrap_or_else(fallback);
+        return recall(sentence, act, wants).unwrap_or_else(fallback);
     }
     let reports = turn.has(Kind::Reports);
     if turn.has(Kind::Closes) && !reports && !worked {

@@ -1,4 +1,4 @@
-//! Whether two typed mentions play the same role, and whether they have the same value.
+//! Compares two typed mentions: by the role that each plays, and by value.
 
 use diorama_answers::Day;
 use diorama_answers::units::Unit;
@@ -8,20 +8,15 @@ use super::mentions::{Mention, Reading, Value};
 use super::vocabulary::Link;
 
 /// A number from here on may be an amount of money without its currency.
-const MIN_BARE_AMOUNT: f64 = 20.0;
+pub(super) const MIN_BARE_AMOUNT: f64 = 20.0;
 
-/// How two mentions are compared.
+/// A way to compare two mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tie {
     /// They play the same role: different values contradict each other.
     Role,
     /// Only equal values say something.
     Equality,
-}
-
-/// Returns true if two values are of one type.
-pub(super) fn is_alike(one: &Value, other: &Value) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 /// Returns true if two names may stand for each other by what ties them.
@@ -31,7 +26,8 @@ pub(super) fn may_replace(one: Link, other: Link) -> bool {
     one == other || (is_place(one) && is_place(other)) || (is_taker(one) && is_taker(other))
 }
 
-/// How a mention of the assistant is compared with one of the user; of a withheld detail, `names` are what it is called.
+/// The way to compare a mention of the assistant with one of the user, if there is one. `names` are the stems by which a
+/// withheld detail is called, where the user's mention is in one.
 pub(super) fn tie(
     mention: &Mention,
     own: &Mention,
@@ -82,7 +78,7 @@ fn is_price(mention: &Mention, source: &Reading) -> bool {
 }
 
 /// A value in another unit of its dimension.
-fn converted(value: f64, from: Option<Unit>, to: Option<Unit>) -> f64 {
+fn convert(value: f64, from: Option<Unit>, to: Option<Unit>) -> f64 {
     from.zip(to).and_then(|(from, to)| from.convert(value, to)).unwrap_or(value)
 }
 
@@ -96,6 +92,11 @@ fn shape(code: &str) -> String {
     code.chars().map(form).collect()
 }
 
+/// The likeliest date of a day.
+pub(super) fn first_date(day: &Day) -> Option<Date> {
+    day.readings.iter().flatten().next().copied()
+}
+
 /// Returns true if two mentions have the same value, or one keeps the bound that the other sets.
 pub(super) fn is_equal(mention: &Mention, own: &Mention, today: Date) -> bool {
     let within = |order: Option<std::cmp::Ordering>| match own.link {
@@ -105,8 +106,7 @@ pub(super) fn is_equal(mention: &Mention, own: &Mention, today: Date) -> bool {
     };
     match (&mention.value, &own.value) {
         (Value::Day(one), Value::Day(two)) => {
-            let days = |day: &Day| day.readings.iter().flatten().next().copied();
-            one.meets(two, today) || within(days(one).zip(days(two)).map(|(a, b)| a.cmp(&b)))
+            one.meets(two, today) || within(first_date(one).zip(first_date(two)).map(|(a, b)| a.cmp(&b)))
         }
         (Value::Time(one), Value::Time(two)) => one.meets(two) || within(Some(one.time.cmp(&two.time))),
         (Value::Code(one), Value::Code(two)) => one == two,
@@ -123,7 +123,7 @@ pub(super) fn is_equal(mention: &Mention, own: &Mention, today: Date) -> bool {
             else {
                 return false;
             };
-            let one = converted(one, one_unit, two_unit);
+            let one = convert(one, one_unit, two_unit);
             let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * a.abs().max(1.0);
             near(one, two)
                 || one_other.is_some_and(|one| near(one, two))

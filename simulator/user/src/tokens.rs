@@ -3,7 +3,7 @@
 use diorama_answers::prose::Span;
 use diorama_seeds::english::{fold, stem};
 
-use super::vocabulary::TITLES;
+use super::vocabulary::{TITLES, is_common};
 
 /// A word, figure or code of a text.
 #[derive(Clone, Debug)]
@@ -19,6 +19,18 @@ pub(super) struct Token {
     pub(super) after_mark: bool,
     /// It begins a sentence, or stands behind a colon or in quotes.
     pub(super) opens: bool,
+}
+
+impl Token {
+    /// Returns true if it is a word with a meaning of its own.
+    pub(super) fn has_content(&self) -> bool {
+        !is_common(&self.text) && self.text.starts_with(char::is_alphabetic)
+    }
+}
+
+/// The words of a short text, such as a label, folded.
+pub(super) fn folded_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold)
 }
 
 /// The words of a text with their places; codes stay whole.
@@ -81,12 +93,11 @@ fn is_code(word: &str) -> bool {
     {
         return false;
     }
-    let mut parts = word.split('-');
     let has_digit = |part: &str| part.contains(|character: char| character.is_ascii_digit());
     let is_date = word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;
     if word.contains('-') {
         return !is_date
-            && parts.all(|part| {
+            && word.split('-').all(|part| {
                 let upper = !part.is_empty() && part.chars().all(|character| character.is_ascii_uppercase());
                 upper || (part.len() >= 2 && has_digit(part))
             });

@@ -49,6 +49,11 @@ impl Topic {
         Self { stems: told.iter().map(|word| stem(word)).collect(), vector }
     }
 
+    /// The stems of the topic of words, without its vector.
+    pub(super) fn stems_of(words: &[Word]) -> Vec<String> {
+        told(words).into_iter().map(stem).collect()
+    }
+
     /// The topic of what a question asks for: `which [course] shall I take`.
     pub(super) fn of_head(words: &[Word]) -> Option<Self> {
         let begins = words.iter().enumerate().position(|(at, word)| {

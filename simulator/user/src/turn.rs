@@ -8,7 +8,7 @@ use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
 use super::phrases::{OPENERS, POLITE};
 
-/// What a sentence does.
+/// The purpose of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It asks for something that the user may know.
@@ -17,11 +17,11 @@ pub(super) enum Kind {
     Offers,
     /// It has the user confirm a value: `You mean Tuesday?`
     Confirms,
-    /// It says what the assistant will do.
+    /// It says that the assistant is about to do something.
     Announces,
-    /// It says what is so or what was done.
+    /// It says that something is so, or was done.
     Reports,
-    /// It says what cannot be done.
+    /// It says that something cannot be done.
     Declines,
     /// It asks if there is anything else.
     Closes,
@@ -51,14 +51,14 @@ impl Turn {
         let acts = sentences
             .iter()
             .map(|sentence| {
-                let reading = Reading::of(&sentence.text, clock);
+                let reading = Reading::read(&sentence.text, clock);
                 Act { kind: kind(sentence, &reading), reading }
             })
             .collect::<Vec<Act>>();
-        // What is said before an offer belongs to it, and asks nothing.
+        // Reports beside an offer belong to it, and ask nothing.
         if acts.iter().any(|act| act.kind == Kind::Offers) {
-            let told = sentences.iter_mut().zip(&acts).filter(|(_, act)| act.kind == Kind::Reports);
-            told.for_each(|(sentence, _)| sentence.form = Form::Statement);
+            let reports = sentences.iter_mut().zip(&acts).filter(|(_, act)| act.kind == Kind::Reports);
+            reports.for_each(|(sentence, _)| sentence.form = Form::Statement);
         }
         Self { sentences, acts }
     }
@@ -119,14 +119,11 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
 /// `I can't`, `it isn't possible`, `I'm not able to`.
 fn declines(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
-    (0..words.len()).any(|at| {
-        let denies = matches!(text(at + 1), "t" | "not");
-        match text(at) {
-            "can" | "could" | "couldn" => denies || text(at) == "couldn",
-            "cannot" | "unable" | "impossible" => true,
-            "not" | "t" => matches!(text(at + 1), "possible" | "able" | "allowed"),
-            _ => false,
-        }
+    (0..words.len()).any(|at| match text(at) {
+        "can" | "could" => matches!(text(at + 1), "t" | "not"),
+        "couldn" | "cannot" | "unable" | "impossible" => true,
+        "not" | "t" => matches!(text(at + 1), "possible" | "able" | "allowed"),
+        _ => false,
     })
 }
 

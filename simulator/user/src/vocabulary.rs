@@ -1,14 +1,16 @@
 //! The words that give mentions their roles and acts their kinds, all in one place. Lower case, without apostrophes.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use diorama_seeds::english::stem;
 
 use super::phrases::{AUXILIARIES, FILLERS, OPENERS, PREPOSITIONS, PRONOUNS, QUESTION_WORDS};
 
-/// How a mention is tied to the words before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The tie between a mention and the words before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
-    /// Nothing ties it: it is what the verb is about.
-    #[default]
+    /// No preposition ties it: it is the object of the verb.
     Object,
     /// `from`, `out of`: where something starts.
     From,
@@ -33,7 +35,7 @@ pub(super) enum Link {
 }
 
 /// Prepositions and how they tie what follows.
-pub(super) const LINKS: [(&str, Link); 17] = [
+pub(super) const LINKS: [(&str, Link); 16] = [
     ("from", Link::From),
     ("off", Link::From),
     ("starting", Link::From),
@@ -48,7 +50,6 @@ pub(super) const LINKS: [(&str, Link); 17] = [
     ("at", Link::Place),
     ("on", Link::Place),
     ("in", Link::Place),
-    ("under", Link::For),
     ("with", Link::With),
     ("of", Link::Of),
 ];
@@ -117,7 +118,7 @@ pub(super) const PERSONS: [&str; 16] = [
     "ticket",
 ];
 
-/// What a verb does to records.
+/// The effect of a verb on records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// It looks: nothing changes.
@@ -167,7 +168,7 @@ pub(super) const ACTIONS: [(Action, &[&str]); 5] = [
 ];
 
 /// Phrases that take something away without a verb of [`ACTIONS`]: a stem, and one that follows within its clause.
-pub(super) const TAKES_AWAY: [(&str, &str); 11] = [
+pub(super) const TAKES_AWAY: [(&str, &str); 10] = [
     ("take", "off"),
     ("take", "out"),
     ("call", "off"),
@@ -177,7 +178,6 @@ pub(super) const TAKES_AWAY: [(&str, &str); 11] = [
     ("has", "go"),
     ("can", "go"),
     ("needs", "go"),
-    ("need", "gone"),
     ("needs", "gone"),
 ];
 
@@ -233,7 +233,7 @@ pub(super) const ONLY: [&str; 3] = ["only", "just", "solely"];
 pub(super) const PURCHASES: [&str; 6] = ["buy", "order", "book", "rent", "reserve", "send"];
 
 /// Verbs of offers that change nothing, beside those of [`Action::Read`].
-pub(super) const LOOKS: [&str; 19] = [
+pub(super) const LOOKS: [&str; 17] = [
     "list",
     "tell",
     "go",
@@ -242,10 +242,8 @@ pub(super) const LOOKS: [&str; 19] = [
     "count",
     "include",
     "sort",
-    "add up",
     "explain",
     "give",
-    "read",
     "work",
     "calculate",
     "log",
@@ -263,9 +261,8 @@ pub(super) const GENERIC: [&str; 25] = [
 ];
 
 /// Stems of nouns that name the two ends of one thing: who is asked for one does not hear the other.
-pub(super) const CONVERSES: [(&str, &str); 8] = [
+pub(super) const CONVERSES: [(&str, &str); 7] = [
     ("sender", "recipient"),
-    ("from", "to"),
     ("start", "end"),
     ("first", "last"),
     ("arrival", "departure"),
@@ -282,7 +279,7 @@ pub(super) const SECRETS: [&str; 7] =
 pub(super) const PROVING: [&str; 6] =
     ["credentials", "login", "verify", "identity", "authenticate", "identify"];
 
-/// Stems of words for proving who one is.
+/// Words of a request to sign in or to prove who one is.
 pub(super) const SIGNING_IN: [&str; 9] =
     ["sign", "log", "login", "credential", "verify", "identity", "authenticate", "identify", "account"];
 
@@ -301,7 +298,12 @@ pub(super) fn is_one_of(word_stem: &str, words: &[&str]) -> bool {
     words.iter().any(|word| stem(word) == word_stem)
 }
 
-/// What the verb of a stem does.
+/// The effect of the verb with a stem, if it is listed.
 pub(super) fn action(verb_stem: &str) -> Option<Action> {
-    ACTIONS.iter().find(|(_, verbs)| is_one_of(verb_stem, verbs)).map(|(action, _)| *action)
+    static BY_STEM: LazyLock<HashMap<String, Action>> = LazyLock::new(|| {
+        let verbs =
+            ACTIONS.iter().flat_map(|(action, verbs)| verbs.iter().map(move |verb| (stem(verb), *action)));
+        verbs.collect()
+    });
+    BY_STEM.get(verb_stem).copied()
 }

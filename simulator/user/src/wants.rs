@@ -1,9 +1,9 @@
-//! What the user wants, as typed mentions: from what they said, what they hold back and what they will say next; and how a
-//! mention of the assistant fits them.
+//! The wants of the user as typed mentions: in their messages, in withheld details and in the line that comes next. A mention
+//! of the assistant is fitted to them.
 //!
 //! It sees the script and the replies that were shown, and no other record.
 
-use diorama_answers::{Clock, Day};
+use diorama_answers::Clock;
 use diorama_engine::Origin;
 use diorama_seeds::english::{fold, has_words, stem};
 use diorama_seeds::model::{FieldId, ResourceId};
@@ -13,8 +13,8 @@ use diorama_seeds::value::{Date, Value as Shown};
 use super::consent::is_consent;
 use super::mentions::{Mention, Reading, Value};
 use super::progress::{Progress, Scene};
-use super::ties::{Tie, is_alike, is_equal, may_replace, tie};
-use super::tokens::Token;
+use super::ties::{Tie, first_date, is_equal, may_replace, tie};
+use super::tokens::{Token, folded_words};
 use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
 /// Letters that two forms of a word share.
@@ -22,7 +22,7 @@ const MIN_FORM_LETTERS: usize = 3;
 /// Shown values that are kept.
 const MAX_SHOWN: usize = 4_000;
 
-/// Where a text of the user stands in the script.
+/// The place of a text of the user in the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A line that was said after the opening: it replaces what was said before.
@@ -52,10 +52,13 @@ pub(super) struct Source {
 impl Source {
     /// Returns true if a mention stands in a sentence that asks for something to be done.
     fn requests_in(&self, own: &Mention) -> bool {
-        let sentence = self.reading.sentence(own.span);
-        let mut tokens =
-            self.reading.tokens.iter().filter(|token| self.reading.sentence(token.span) == sentence);
-        tokens.any(|token| REQUESTING.contains(&&*token.text))
+        self.has_in_sentence(self.reading.sentence(own.span), &REQUESTING)
+    }
+
+    /// Returns true if a sentence has one of some words.
+    fn has_in_sentence(&self, sentence: usize, words: &[&str]) -> bool {
+        let mut tokens = self.reading.tokens.iter().filter(|token| words.contains(&&*token.text));
+        tokens.any(|token| self.reading.sentence(token.span) == sentence)
     }
 
     /// Returns true if a day or time stands beside the request: `We leave tomorrow. Please cancel my bookings.`
@@ -72,19 +75,14 @@ impl Source {
             tokens.filter(asks).map(|token| self.reading.sentence(token.span))
         };
         let sentence = self.reading.sentence(own.span);
-        let refers = |at: usize| {
-            let mut tokens =
-                self.reading.tokens.iter().filter(|token| self.reading.sentence(token.span) == at);
-            tokens.any(|token| REFERRING.contains(&&*token.text))
-        };
-        let elaborates = refers(sentence);
-        !elaborates
+        let refers = |at: usize| self.has_in_sentence(at, &REFERRING);
+        !refers(sentence)
             && requests().next().is_some()
             && requests().all(|at| at != sentence)
             && !requests().any(refers)
     }
 
-    /// What the withheld detail that it is is called.
+    /// The stems that it is called by, if it is a withheld detail.
     fn names(&self) -> Option<&[String]> {
         self.detail.map(|_| &*self.nouns)
     }
@@ -93,13 +91,13 @@ impl Source {
 /// The value that the user wants instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Right {
-    /// That of a withheld detail.
+    /// The value of a withheld detail, by position.
     Detail(usize),
     /// Words of the user.
     Words(String),
 }
 
-/// How a mention fits what the user wants.
+/// The fit of a mention to the wants of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
     /// It is what the user wants.
@@ -110,7 +108,7 @@ pub(super) enum Fit {
     Other(Right),
 }
 
-/// What the user wants.
+/// The wants of the user.
 #[derive(Debug)]
 pub(super) struct Wants {
     /// The newest first.
@@ -122,16 +120,17 @@ pub(super) struct Wants {
 
 impl Wants {
     /// Reads the script of a goal as far as it was said, and what is left of it.
-    pub(super) fn of(script: &Script, goal: &Goal, progress: &Progress, scene: &Scene<'_>) -> Self {
+    pub(super) fn new(script: &Script, goal: &Goal, progress: &Progress, scene: &Scene<'_>) -> Self {
         let clock = Clock::at(scene.clock, &scene.base.world().zone);
         let mut sources = Vec::new();
         let mut add = |place: Place, text: &str, detail: Option<usize>, names: &str| {
+            let nouns = noun_stems(names);
             sources.push(Source {
                 place,
-                reading: Reading::of(text, &clock),
+                reading: Reading::read(text, &clock),
                 detail,
-                is_secret: words_of(names).iter().any(|noun| is_one_of(noun, &SECRETS)),
-                nouns: words_of(names),
+                is_secret: nouns.iter().any(|noun| is_one_of(noun, &SECRETS)),
+                nouns,
                 folded: fold(text),
             });
         };
@@ -162,17 +161,22 @@ impl Wants {
             }
             add(Place::Earlier, &earlier.user, None, "");
         }
-        Self { sources, shown: shown(scene), clock }
+        Self { sources, shown: shown_names(scene), clock }
     }
 
     /// The texts of the open goal that hold already.
-    pub(super) fn current(&self) -> impl Iterator<Item = &Source> {
+    pub(super) fn current_sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().filter(|source| matches!(source.place, Place::Said | Place::Goal))
+    }
+
+    /// The texts of the open goal, with the line that comes next.
+    pub(super) fn goal_sources(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().filter(|source| source.place != Place::Earlier)
     }
 
     /// Reads a text by the clock of the conversation.
     pub(super) fn read(&self, text: &str) -> Reading {
-        Reading::of(text, &self.clock)
+        Reading::read(text, &self.clock)
     }
 
     /// Returns true if a text of the user has a word of a stem.
@@ -182,6 +186,11 @@ impl Wants {
             .any(|source| source.reading.has(stem) || source.nouns.iter().any(|noun| noun == stem))
     }
 
+    /// Returns true if a text of the user has some folded words.
+    fn says(&self, words: &str) -> bool {
+        self.sources.iter().any(|source| has_words(&source.folded, words))
+    }
+
     /// Returns true if a text of the user has a word that another is made from: `pay` for `payment`.
     pub(super) fn has_form_of(&self, word: &str) -> bool {
         let tokens = self.sources.iter().flat_map(|source| &source.reading.tokens);
@@ -189,7 +198,7 @@ impl Wants {
         stems.any(|stem| word.starts_with(stem))
     }
 
-    /// How a mention of an offer fits.
+    /// The fit of a mention of an offer.
     pub(super) fn fit(&self, mention: &Mention, offer: &Reading) -> Fit {
         let fit = self.fit_goal(mention, offer);
         if fit != Fit::New || matches!(mention.value, Value::Name(_) | Value::Phrase(_) | Value::Money(_)) {
@@ -200,25 +209,22 @@ impl Wants {
         let earlier: Vec<&Source> =
             self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
         let mut mentions = earlier.iter().flat_map(|source| &source.reading.mentions);
-        if mentions
-            .any(|own| is_alike(&own.value, &mention.value) && is_equal(mention, own, self.clock.today))
+        if mentions.any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, self.clock.today))
         {
             return Fit::Same;
         }
         let counts = !matches!(mention.value, Value::Number { .. }) || !mention.nouns.is_empty();
-        match self.other_in(mention, &earlier, offer).filter(|_| counts && self.current().all(is_elliptic)) {
-            Some(right) => Fit::Other(right),
-            None => Fit::New,
-        }
+        let other = self.find_other(mention, &earlier, offer);
+        other.filter(|_| counts && self.current_sources().all(is_elliptic)).map_or(Fit::New, Fit::Other)
     }
 
-    /// How a mention of a statement fits the open goal.
+    /// The fit of a mention of a statement to the open goal.
     pub(super) fn fit_goal(&self, mention: &Mention, offer: &Reading) -> Fit {
         if let Value::Name(words) = &mention.value {
             return self.fit_name(mention, words, offer);
         }
         if let Value::Phrase(words) = &mention.value
-            && words.iter().any(|word| self.sources.iter().any(|source| has_words(&source.folded, word)))
+            && words.iter().any(|word| self.says(word))
         {
             return Fit::New;
         }
@@ -234,7 +240,7 @@ impl Wants {
         if self.sources.iter().any(|source| source.place == Place::Next && equal_in(source)) {
             return Fit::Same;
         }
-        // What was said last counts first.
+        // The last message counts first.
         let said =
             self.sources.iter().filter(|source| source.place == Place::Said).map(|source| vec![source]);
         let goal: Vec<&Source> = self.sources.iter().filter(|source| source.place == Place::Goal).collect();
@@ -242,9 +248,9 @@ impl Wants {
         let has_start = offer
             .mentions
             .iter()
-            .any(|other| other.span.end <= mention.span.start && is_alike(&other.value, &mention.value));
+            .any(|other| other.span.end <= mention.span.start && other.value.is_alike(&mention.value));
         let is_end = mention.link == Link::Until && has_start;
-        let mut own_mentions = self.current().flat_map(|source| &source.reading.mentions);
+        let mut own_mentions = self.current_sources().flat_map(|source| &source.reading.mentions);
         if is_end && !own_mentions.any(|own| own.link == Link::Until) {
             return Fit::New;
         }
@@ -252,7 +258,7 @@ impl Wants {
             if group.iter().any(|source| equal_in(source)) {
                 return Fit::Same;
             }
-            if let Some(right) = self.other_in(mention, &group, offer) {
+            if let Some(right) = self.find_other(mention, &group, offer) {
                 return Fit::Other(right);
             }
         }
@@ -260,7 +266,7 @@ impl Wants {
     }
 
     /// Another value of the same role among some texts.
-    fn other_in(&self, mention: &Mention, sources: &[&Source], offer: &Reading) -> Option<Right> {
+    fn find_other(&self, mention: &Mention, sources: &[&Source], offer: &Reading) -> Option<Right> {
         let pairs =
             sources.iter().flat_map(|source| source.reading.mentions.iter().map(move |own| (source, own)));
         let mut found: Vec<(&Source, &Mention)> = pairs
@@ -273,7 +279,7 @@ impl Wants {
                     && !source.is_background(own)
                     && tie(mention, own, &source.reading, source.names()) == Some(Tie::Role)
             })
-            // What the offer says too is taken: `6 people at 8`.
+            // A value that the offer says too is taken: `6 people at 8`.
             .filter(|(_, own)| {
                 !offer
                     .mentions
@@ -284,16 +290,14 @@ impl Wants {
             .collect();
         found.sort_by_key(|(_, own)| own.link != mention.link);
         let (source, own) = found.first()?;
-        Some(right(source, own))
+        Some(right_value(source, own))
     }
 
     /// Returns true if the user took a value back.
     fn is_denied(&self, own: &Mention) -> bool {
         own.is_denied
-            || self.current().flat_map(|source| &source.reading.mentions).any(|other| {
-                other.is_denied
-                    && is_alike(&other.value, &own.value)
-                    && is_equal(own, other, self.clock.today)
+            || self.current_sources().flat_map(|source| &source.reading.mentions).any(|other| {
+                other.is_denied && other.value.is_alike(&own.value) && is_equal(own, other, self.clock.today)
             })
     }
 
@@ -306,16 +310,15 @@ impl Wants {
         let ends = mentions.iter().filter(|own| own.link == Link::Until);
         ends.into_iter().any(|end| {
             let start = mentions.iter().rfind(|own| {
-                own.span.end <= end.span.start && is_alike(&own.value, &end.value) && own.link != Link::Until
+                own.span.end <= end.span.start && own.value.is_alike(&end.value) && own.link != Link::Until
             });
             match (start.map(|start| &start.value), &mention.value, &end.value) {
                 (Some(Value::Day(start)), Value::Day(day), Value::Day(end)) => {
-                    let first = |day: &Day| day.readings.iter().flatten().next().copied();
                     let is_in = |day: Date| {
-                        first(start).is_some_and(|start| start <= day)
-                            && first(end).is_some_and(|end| day <= end)
+                        first_date(start).is_some_and(|start| start <= day)
+                            && first_date(end).is_some_and(|end| day <= end)
                     };
-                    first(day).is_some_and(is_in)
+                    first_date(day).is_some_and(is_in)
                 }
                 (Some(Value::Time(start)), Value::Time(time), Value::Time(end)) => {
                     start.time <= time.time && time.time <= end.time
@@ -325,14 +328,11 @@ impl Wants {
         })
     }
 
-    /// How a name fits: the names of the user that the offer leaves out may stand in its place.
+    /// The fit of a name: the names of the user that the offer leaves out may stand in its place.
     fn fit_name(&self, mention: &Mention, words: &[String], offer: &Reading) -> Fit {
-        let is_known = |word: &String| {
-            is_common(word) || self.sources.iter().any(|source| has_words(&source.folded, word))
-        };
-        let known = words.iter().filter(|word| is_known(word)).count();
+        let known = words.iter().filter(|word| is_common(word) || self.says(word)).count();
         let own_names = || {
-            let sources = self.current();
+            let sources = self.current_sources();
             sources.flat_map(move |source| {
                 source.reading.mentions.iter().filter_map(move |own| match &own.value {
                     Value::Name(words) if own.link != Link::Aside && !self.is_denied(own) => {
@@ -349,10 +349,8 @@ impl Wants {
                     && matches!(ends, (Link::From, Link::To | Link::Until) | (Link::To, Link::From))
             };
             let Some((source, own, _)) = own_names().find(turned) else { return Fit::Same };
-            return Fit::Other(both_ends(source).unwrap_or_else(|| right(source, own)));
+            return Fit::Other(both_ends(source).unwrap_or_else(|| right_value(source, own)));
         }
-        let offered =
-            |own: &[String]| own.iter().any(|word| offer.tokens.iter().any(|token| token.text == *word));
         if known > 0 {
             // `Kitchen Speaker` for `Garden Speaker`; `Emilia Diaz` for `Emilia`.
             let shares = |own: &[String]| own.iter().any(|word| words.contains(word));
@@ -361,7 +359,7 @@ impl Wants {
                 return Fit::Same;
             }
             return match own_names().find(|(_, _, own)| shares(own)) {
-                Some((source, own, _)) => Fit::Other(right(source, own)),
+                Some((source, own, _)) => Fit::Other(right_value(source, own)),
                 None => Fit::New,
             };
         }
@@ -378,24 +376,23 @@ impl Wants {
             }
             own_fields.iter().any(|field| other_fields.contains(field))
         };
-        let fits =
-            |(_, own, other): &(&Source, &Mention, &Vec<String>)| !offered(other) && stands_for(own, other);
+        let fits = |(_, own, other): &(&Source, &Mention, &Vec<String>)| {
+            !offer.has_any(other) && stands_for(own, other)
+        };
         // A name of the request itself comes first.
         let of_request = |(source, own, _): &(&Source, &Mention, &Vec<String>)| source.requests_in(own);
         let found = own_names().filter(fits).find(of_request).or_else(|| own_names().find(fits));
-        found.map_or(Fit::New, |(source, own, _)| Fit::Other(right(source, own)))
+        found.map_or(Fit::New, |(source, own, _)| Fit::Other(right_value(source, own)))
     }
 
     /// The right partner of a value where an offer takes one from each of two parts that the user set side by side: `Ana's
     /// is 6 kg, Ben's is 2 kg` and `Ana, 2 kg`.
-    pub(super) fn crossed(&self, offer: &Reading) -> Option<Right> {
-        self.current().find_map(|source| {
+    pub(super) fn find_partner(&self, offer: &Reading) -> Option<Right> {
+        self.current_sources().find_map(|source| {
             let offered = |own: &Mention| match &own.value {
-                Value::Name(words) => {
-                    words.iter().any(|word| offer.tokens.iter().any(|token| token.text == *word))
-                }
+                Value::Name(words) => offer.has_any(words),
                 _ => offer.mentions.iter().any(|mention| {
-                    is_alike(&mention.value, &own.value) && is_equal(mention, own, self.clock.today)
+                    mention.value.is_alike(&own.value) && is_equal(mention, own, self.clock.today)
                 }),
             };
             let part = |own: &Mention| source.reading.part(own.span);
@@ -413,27 +410,28 @@ impl Wants {
             let partner = others().find(|other| {
                 part(other) == part(subject)
                     && part(other) != part(value)
-                    && is_alike(&other.value, &value.value)
+                    && other.value.is_alike(&value.value)
                     && other.link == value.link
             })?;
             let has_other =
-                others().any(|other| part(other) == part(value) && is_alike(&other.value, &subject.value));
-            (first != second && has_other).then(|| right(source, partner))
+                others().any(|other| part(other) == part(value) && other.value.is_alike(&subject.value));
+            (first != second && has_other).then(|| right_value(source, partner))
         })
     }
 
     /// A name in small letters that replies showed, where the user named another of the same field.
-    pub(super) fn other_shown(&self, offer: &Reading) -> Option<Right> {
+    pub(super) fn find_other_shown(&self, offer: &Reading) -> Option<Right> {
         let offered = fold(&offer.source);
         for (resource, field, name) in self.shown.iter().filter(|(_, _, name)| has_words(&offered, name)) {
-            if self.sources.iter().any(|source| has_words(&source.folded, name)) {
+            if self.says(name) {
                 continue;
             }
             let alike = self.shown.iter().filter(|(other, of, _)| (other, of) == (resource, field));
             for (_, _, wanted) in
                 alike.filter(|(_, _, wanted)| wanted != name && !has_words(&offered, wanted))
             {
-                if let Some(source) = self.current().find(|source| has_words(&source.folded, wanted)) {
+                if let Some(source) = self.current_sources().find(|source| has_words(&source.folded, wanted))
+                {
                     return Some(source.detail.map_or_else(|| Right::Words(wanted.clone()), Right::Detail));
                 }
             }
@@ -443,11 +441,11 @@ impl Wants {
 }
 
 /// The right value of a mention: a detail says it in its own words, and a span with both its ends.
-fn right(source: &Source, own: &Mention) -> Right {
+fn right_value(source: &Source, own: &Mention) -> Right {
     if let Some(detail) = source.detail {
         return Right::Detail(detail);
     }
-    let mut others = source.reading.mentions.iter().filter(|other| is_alike(&other.value, &own.value));
+    let mut others = source.reading.mentions.iter().filter(|other| other.value.is_alike(&own.value));
     let (start, end) = match own.link {
         Link::Until => (others.rfind(|other| other.span.end <= own.span.start), Some(own)),
         _ => (Some(own), others.find(|other| other.link == Link::Until && other.span.start >= own.span.end)),
@@ -466,13 +464,12 @@ fn both_ends(source: &Source) -> Option<Right> {
     Some(Right::Words(words.to_owned()))
 }
 
-fn words_of(names: &str) -> Vec<String> {
-    let words = names.split(|character: char| !character.is_alphanumeric());
-    words.map(fold).filter(|word| !word.is_empty() && !is_common(word)).map(|word| stem(&word)).collect()
+fn noun_stems(names: &str) -> Vec<String> {
+    folded_words(names).filter(|word| !is_common(word)).map(|word| stem(&word)).collect()
 }
 
 /// The names of records that replies showed.
-fn shown(scene: &Scene<'_>) -> Vec<(ResourceId, FieldId, String)> {
+fn shown_names(scene: &Scene<'_>) -> Vec<(ResourceId, FieldId, String)> {
     let world = scene.base.world();
     let mut found: Vec<(ResourceId, FieldId, String)> = Vec::new();
     for entry in scene.log.iter().filter(|entry| entry.reply.is_success()) {

@@ -371,7 +371,8 @@ fn prints_signs() {
     let print =
         |user: &[String], withheld: &[WithheldDetail], message: &str, wanted: Vec<bool>, weight: u8| {
             let said: Vec<&str> = user.iter().map(|text| &**text).collect();
-            let clauses = crate::asks::read(&crate::message::read(message), withheld, &said);
+            let details: Vec<_> = withheld.iter().map(crate::detail::Detail::of).collect();
+            let clauses = crate::asks::read(&crate::message::read(message), &details, &said);
             let signs: Vec<Vec<_>> = clauses
                 .iter()
                 .map(|clause| clause.signs.iter().map(|signs| signs.values()).collect())

@@ -31,7 +31,7 @@ struct Message {
     lacks: Vec<String>,
 }
 
-/// How many messages got what.
+/// Counts of messages by their answers.
 #[derive(Debug, Default)]
 struct Tally {
     altered: usize,
@@ -134,43 +134,4 @@ fn an_altered_offer_is_denied_and_a_right_one_accepted() {
 fn measures_offers_of_the_caller() {
     let text = std::io::read_to_string(std::io::stdin()).unwrap();
     tally(cases(&text).iter());
-}
-
-/// A message of a generated row, with what its user answers.
-#[derive(serde::Deserialize)]
-struct Replayed {
-    script: Script,
-    goal: u32,
-    revealed: Vec<u32>,
-    lines: u32,
-    worked: bool,
-    say: String,
-    expect: String,
-}
-
-/// Replays rows from standard input.
-#[test]
-#[ignore = "reads standard input"]
-fn replays_rows_of_the_caller() {
-    let text = std::io::read_to_string(std::io::stdin()).unwrap();
-    let mut session = super::Session::new(super::clinic(), super::SessionOptions::default());
-    session.call(&super::call("ListDentists {}"));
-    let log: Vec<_> = session.log().collect();
-    let (mut all, mut other) = (0, 0);
-    for line in text.lines() {
-        let row: Replayed = serde_json::from_str(line).unwrap();
-        let Replayed { goal, revealed, lines, .. } = row;
-        let progress = Progress { goal, revealed, lines, ..Progress::default() };
-        let shown = if row.worked { &log[..] } else { &[] };
-        let answer = hear(&row.script, &progress, &row.say, shown).content.unwrap_or_default();
-        all += 1;
-        if answer != row.expect {
-            other += 1;
-            println!(
-                "REPLAY {} -> {answer} | {} | {}",
-                row.say, row.expect, row.script.goals[goal as usize].user
-            );
-        }
-    }
-    println!("{other} of {all} rows differ");
 }
