@@ -17,13 +17,14 @@ pub mod paraphrase;
 pub mod plain;
 pub mod scenarios;
 pub mod whole;
+pub mod wordings;
 pub mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use diorama_llm::{ChatModel, Sampling};
-use diorama_seeds::doc::{ScenarioDoc, ScenariosDoc, Wordings, WordsDoc, WorldDoc};
+use diorama_seeds::doc::{ScenarioDoc, ScenariosDoc, WordsDoc, WorldDoc};
 use diorama_seeds::world::{self, Report};
 use serde::Serialize;
 use serde_json::json;
@@ -35,7 +36,7 @@ use self::examples::Examples;
 use self::funnel::Funnel;
 use self::mend::Checked;
 use self::whole::{Part, Repair, WriteWorld};
-use self::words::Words;
+use self::wordings::Words;
 
 /// Domains that are asked for before any of them is named to the model: a prompt depends on completed waves alone.
 const WAVE: u64 = 16;
@@ -294,8 +295,7 @@ fn write_beside(name: &str, scenarios: Vec<(ScenarioDoc, Words)>) -> Result<(Str
     let mut words = WordsDoc::default();
     let mut plots = ScenariosDoc::default();
     for (plot, lines) in scenarios {
-        let lines = lines.into_iter().map(|(line, wordings)| (line, Wordings(wordings)));
-        words.words.insert(plot.name.clone(), lines.collect());
+        words.words.insert(plot.name.clone(), wordings::to_doc(lines));
         plots.scenarios.push(plot);
     }
     Ok((world::beside_to_yaml(name, &plots)?, world::beside_to_yaml(name, &words)?))

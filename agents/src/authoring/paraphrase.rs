@@ -5,42 +5,36 @@ use std::sync::Arc;
 use diorama_llm::{ChatModel, Sampling};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_seeds::doc::{Line, ScenarioDoc, Wordings, WordsDoc, WorldDoc};
-use indexmap::IndexMap;
+use diorama_seeds::doc::{Line, ScenarioDoc, WordsDoc, WorldDoc};
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 
 use super::asking::{Asker, Complaints, Notes, Step, Stop, read_json, run_blocking};
 use super::mend::failed;
+use super::wordings::{
+    ENOUGH, TRIES, Words, count_wordings, describe_service, list_properties, read_wordings, to_doc,
+};
 use super::{Authored, WAVE, join_in_order};
 use crate::scenarios::rehearse::{Rehearsal, rehearsal};
 use crate::worlds::error::PipelineError;
-
-/// Tries of a wording, and how many of them have to become rows.
-const TRIES: u64 = 5;
-const ENOUGH: u64 = 4;
-/// Characters of a wording, at most.
-const LONGEST: usize = 600;
 
 /// Asks for more wordings of the lines of one scenario.
 struct WriteWordings<'a> {
     doc: &'a WorldDoc,
     scenario: &'a ScenarioDoc,
     /// By name, the wordings that each line has.
-    lines: &'a IndexMap<String, Vec<String>>,
+    lines: &'a Words,
     /// Wordings to ask for of each line.
     count: usize,
 }
 
 impl Step for WriteWordings<'_> {
-    type Output = IndexMap<String, Vec<String>>;
+    type Output = Words;
     const NAME: &'static str = "query_paraphrase";
 
     fn input(&self) -> Json {
-        let head = self.doc.domain.as_ref();
-        let about = head.and_then(|head| head.description.clone().or_else(|| head.title.clone()));
         json!({
-            "about": about.unwrap_or_else(|| self.doc.name.replace('_', " ")),
+            "about": describe_service(self.doc),
             "who": self.scenario.who,
             "scenario": serde_json::to_string(self.scenario).unwrap_or_default(),
             "lines": self.lines.keys().collect::<Vec<_>>(),
@@ -49,23 +43,20 @@ impl Step for WriteWordings<'_> {
     }
 
     fn schema(&self) -> Option<Json> {
-        let wordings = json!({ "type": "array", "items": { "type": "string" }, "maxItems": self.count });
-        let lines = self.lines.keys().map(|path| (path.clone(), wordings.clone()));
-        let properties: serde_json::Map<String, Json> = lines.collect();
+        let properties = list_properties(self.lines.keys(), self.count);
         Some(json!({ "type": "object", "properties": properties, "additionalProperties": false }))
     }
 
     fn parse(&self, reply: &str, wrong: &mut Complaints) -> Option<Self::Output> {
         let json = read_json(reply, wrong)?;
-        let mut found = IndexMap::new();
+        let mut found = Words::new();
         for (path, wordings) in json.as_object()? {
             if !self.lines.contains_key(path) {
                 wrong.add(format!("found `{path}`, expected the name of a line: {}", self.paths()));
                 continue;
             }
-            let texts = wordings.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::trim);
-            let short = texts.filter(|text| !text.is_empty() && text.len() <= LONGEST);
-            found.insert(path.clone(), short.take(self.count).map(str::to_owned).collect());
+            let texts = read_wordings(wordings).filter(|text| !text.is_empty());
+            found.insert(path.clone(), texts.take(self.count).map(str::to_owned).collect());
         }
         let is_empty = found.values().all(Vec::is_empty);
         if is_empty {
@@ -113,22 +104,17 @@ pub async fn paraphrase(
     (words, Authored { steps, funnel, stopped, ..Authored::default() })
 }
 
-fn to_doc(lines: IndexMap<String, Vec<String>>) -> IndexMap<String, Wordings> {
-    lines.into_iter().map(|(name, wordings)| (name, Wordings(wordings))).collect()
-}
-
 /// Asks for wordings of a scenario, and returns those that are kept, by line.
 async fn paraphrase_scenario(
     asker: &Asker,
     doc: &Arc<WorldDoc>,
     scenario: &ScenarioDoc,
     count: usize,
-) -> Result<IndexMap<String, Vec<String>>, Stop> {
-    let lines: IndexMap<String, Vec<String>> =
-        worded(&mut scenario.clone()).map(|line| (line.name, line.wordings.clone())).collect();
+) -> Result<Words, Stop> {
+    let lines: Words = worded(&mut scenario.clone()).map(|line| (line.name, line.wordings.clone())).collect();
     let step = WriteWordings { doc, scenario, lines: &lines, count };
     let written = asker.ask(0, &step).await?.unwrap_or_default();
-    let (mut kept, mut dropped) = (IndexMap::<String, Vec<String>>::new(), Vec::new());
+    let (mut kept, mut dropped) = (Words::new(), Vec::new());
     for (path, wordings) in written {
         asker.count(|funnel| funnel.wordings_written += wordings.len() as u64);
         for wording in wordings {
@@ -148,7 +134,7 @@ async fn paraphrase_scenario(
             }
         }
     }
-    asker.count(|funnel| funnel.wordings_kept += kept.values().map(Vec::len).sum::<usize>() as u64);
+    asker.count(|funnel| funnel.wordings_kept += count_wordings(&kept));
     if !dropped.is_empty() {
         asker.keep("wordings_dropped", json!({ "scenario": scenario.name, "wordings": dropped }));
     }

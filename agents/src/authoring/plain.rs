@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc, WorldDoc};
+use diorama_seeds::doc::{PlaceDoc, ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc, WorldDoc};
 use diorama_seeds::english::{capitalised, lowered};
 use diorama_seeds::naming;
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-/// The plot without the words that it has.
+/// Returns the plot without its words.
 #[must_use]
 pub fn strip_words(plot: &ScenarioDoc) -> ScenarioDoc {
     let mut plot = plot.clone();
@@ -21,17 +22,15 @@ pub fn strip_words(plot: &ScenarioDoc) -> ScenarioDoc {
 #[must_use]
 pub fn add_plain_words(doc: &WorldDoc, plot: &ScenarioDoc) -> ScenarioDoc {
     let mut plot = strip_words(plot);
-    let steps = || plot.goals.iter().flat_map(|goal| &goal.does);
-    let withheld: Vec<String> = steps().filter_map(|step| step.ask.clone()).collect();
-    let replies: BTreeSet<String> = steps()
-        .flat_map(|step| std::iter::once(step).chain(&step.together))
-        .flat_map(|step| step.name.iter().chain(&step.each))
-        .filter_map(|name| name.split(' ').next().map(str::to_owned))
-        .collect();
-    let places = Places { doc, withheld: &withheld, replies: &replies };
+    let steps = plot.goals.iter().flat_map(|goal| &goal.does);
+    let withheld: Vec<String> = steps.filter_map(|step| step.ask.clone()).collect();
+    let names = plot.calls().flat_map(|call| call.name.iter().chain(&call.each));
+    let replies: BTreeSet<String> =
+        names.filter_map(|name| name.split(' ').next().map(str::to_owned)).collect();
+    let places = Places { doc, bind: &plot.bind, withheld: &withheld, replies: &replies };
     for goal in &mut plot.goals {
         goal.user = vec![places.ask_for(goal, &plot.name)];
-        goal.end = vec![places.tell(goal, &plot.bind)];
+        goal.end = vec![places.tell(goal)];
         for step in &mut goal.does {
             if let Some(name) = &step.ask {
                 step.say = vec![format!("What is the {}?", naming::label(name))];
@@ -42,14 +41,16 @@ pub fn add_plain_words(doc: &WorldDoc, plot: &ScenarioDoc) -> ScenarioDoc {
         }
     }
     for name in withheld {
-        plot.withheld.insert(name.clone(), vec![format!("{{{name}}}")]);
+        let words = format!("{{{name}}}");
+        plot.withheld.insert(name, vec![words]);
     }
     plot
 }
 
-/// What stands behind the names in a plot.
+/// The meaning of the names in a plot.
 struct Places<'a> {
     doc: &'a WorldDoc,
+    bind: &'a IndexMap<String, PlaceDoc>,
     /// Places that the user tells when asked.
     withheld: &'a [String],
     /// Names of replies, and of items of which each gets a call.
@@ -85,7 +86,7 @@ impl Places<'_> {
         parts.join(". ") + "."
     }
 
-    /// What the user says of an argument; nothing where a reply gives it, or the user is asked for it.
+    /// Returns the user's words for an argument; none where a reply gives its value, or the user is asked for it.
     fn value(&self, parameter: &str, given: &Json) -> Option<String> {
         let label = capitalised(&naming::label(parameter.strip_suffix("_id").unwrap_or(parameter)));
         let Json::String(expression) = given else {
@@ -105,11 +106,7 @@ impl Places<'_> {
     }
 
     /// Tells the facts of a goal: `Fee: {found.fee}.`
-    fn tell(
-        &self,
-        goal: &ScenarioGoalDoc,
-        bind: &indexmap::IndexMap<String, diorama_seeds::doc::PlaceDoc>,
-    ) -> String {
+    fn tell(&self, goal: &ScenarioGoalDoc) -> String {
         if !goal.refused.is_empty() {
             return "That is not possible.".to_owned();
         }
@@ -120,7 +117,9 @@ impl Places<'_> {
                 (Some(list), _) => format!("{list}|length"),
                 (None, Some((list, member))) => format!("{list}|list('{{{member}}}')"),
                 (None, None) => match path.split_once('.') {
-                    Some((place, field)) if bind.get(place).is_some_and(|place| place.some.is_some()) => {
+                    Some((place, field))
+                        if self.bind.get(place).is_some_and(|place| place.some.is_some()) =>
+                    {
                         format!("{place}|list('{{{field}}}')")
                     }
                     _ => path.to_owned(),

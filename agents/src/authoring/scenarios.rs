@@ -14,12 +14,13 @@ use super::asking::{Asker, Complaints, Step, Stop, read_json, run_blocking};
 use super::mend::{Sound, failed};
 use super::plain::{add_plain_words, strip_words};
 use super::whole::said;
-use super::words::{Words, write_words};
-use crate::scenarios::rehearse::{Loss, Rehearsal, rehearsal};
+use super::wordings::Words;
+use super::words::write_words;
+use crate::scenarios::rehearse::rehearsal;
 use crate::worlds::error::PipelineError;
 use crate::worlds::inspect::inspect;
 
-/// How plots are written: a part of both prompts.
+/// The guide to writing plots: a part of both prompts.
 const GUIDE: &str = include_str!("../../prompts/pipeline/query_guide.txt");
 /// The members of a plot that hold words.
 const WORDS: [&str; 5] = ["user", "say", "end", "later", "withheld"];
@@ -107,7 +108,10 @@ fn schema(most: usize) -> Json {
         if let Some(part) = format["$defs"].get(&name).filter(|_| !parts.contains_key(&name)) {
             let mut part = part.clone();
             if let Some(properties) = part.get_mut("properties").and_then(Json::as_object_mut) {
-                WORDS.iter().for_each(|member| drop(properties.remove(*member)));
+                properties.retain(|member, _| !WORDS.contains(&member.as_str()));
+            }
+            if let Some(required) = part.get_mut("required").and_then(Json::as_array_mut) {
+                required.retain(|member| WORDS.iter().all(|words| member != words));
             }
             named_in(&part, &mut open);
             parts.insert(name, part);
@@ -287,9 +291,5 @@ fn find_faults(doc: &WorldDoc, plot: &ScenarioDoc) -> Result<Vec<String>, Pipeli
     if !found.is_empty() {
         return Ok(found);
     }
-    let Rehearsal { passed, lost } = rehearsal(&doc, TRIES)?;
-    if passed >= ENOUGH {
-        return Ok(Vec::new());
-    }
-    Ok(lost.into_iter().map(|Loss { what, count, .. }| format!("{count} of {TRIES} tries: {what}")).collect())
+    Ok(rehearsal(&doc, TRIES)?.list_reasons(ENOUGH))
 }

@@ -4,47 +4,43 @@ use std::sync::Arc;
 
 use diorama_seeds::doc::{ScenarioDoc, WorldDoc};
 use diorama_seeds::task::Ability;
-use indexmap::IndexMap;
+use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Complaints, Step, Stop, read_json, run_blocking};
 use super::mend::failed;
-use super::plain::{add_plain_words, strip_words};
+use super::plain::add_plain_words;
+use super::wordings::{
+    ENOUGH, TRIES, Words, count_wordings, describe_service, list_properties, read_wordings,
+};
 use crate::scenarios::Shares;
 use crate::scenarios::rehearse::{conversation, rehearsal, rehearse};
 use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
 use crate::worlds::world::WorldTemplate;
 
-/// How words are written: a part of the prompt.
+/// The guide to writing words: a part of the prompt.
 const GUIDE: &str = include_str!("../../prompts/pipeline/query_words_guide.txt");
 /// Rows that a prompt shows.
 const SHOWN: usize = 2;
 /// Worlds that are tried for a row to show.
 const MOST_WORLDS: u64 = 10;
-/// Tries of a wording, and how many of them have to become rows.
-const TRIES: u64 = 5;
-const ENOUGH: u64 = 4;
 /// Times that words go back with what is wrong with them.
 const MENDS: u32 = 2;
-/// Characters of a wording, and wordings of a line, at most.
-const LONGEST: usize = 600;
+/// Wordings of a line, at most.
 const WORDINGS: usize = 12;
-
-/// The wordings of a plot, by line.
-pub type Words = IndexMap<String, Vec<String>>;
 
 /// Asks for the words of a plot.
 struct WriteWords<'a> {
     /// The plot without words.
     plot: &'a ScenarioDoc,
-    /// What the service is.
+    /// The description of the service.
     about: &'a str,
     /// The lines that somebody says, those that may be left out last.
     lines: &'a Lines,
     /// Rows of the plot in plain words.
     rows: &'a [String],
-    /// What the model wrote before, and what is wrong with it.
+    /// The words that the model wrote before, and what is wrong with them.
     before: Option<(&'a Words, &'a [String])>,
 }
 
@@ -54,6 +50,13 @@ struct Lines {
     needed: Vec<String>,
     /// Lines that may be left out.
     optional: Vec<String>,
+}
+
+impl Lines {
+    /// The names of all lines.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.needed.iter().chain(&self.optional)
+    }
 }
 
 impl Step for WriteWords<'_> {
@@ -71,10 +74,7 @@ impl Step for WriteWords<'_> {
     }
 
     fn schema(&self) -> Option<Json> {
-        let wordings = json!({ "type": "array", "items": { "type": "string" }, "maxItems": WORDINGS });
-        let names = self.lines.needed.iter().chain(&self.lines.optional);
-        let properties: serde_json::Map<String, Json> =
-            names.map(|name| (name.clone(), wordings.clone())).collect();
+        let properties = list_properties(self.lines.names(), WORDINGS);
         Some(json!({
             "type": "object", "properties": properties, "required": self.lines.needed, "additionalProperties": false,
         }))
@@ -84,20 +84,13 @@ impl Step for WriteWords<'_> {
         let json = read_json(reply, wrong)?;
         let mut found = Words::new();
         for (name, wordings) in json.as_object()? {
-            if !self.lines.needed.contains(name) && !self.lines.optional.contains(name) {
-                let known: Vec<&str> =
-                    self.lines.needed.iter().chain(&self.lines.optional).map(String::as_str).collect();
+            if self.lines.names().all(|known| known != name) {
+                let known: Vec<&str> = self.lines.names().map(String::as_str).collect();
                 wrong.add(format!("found `{name}`, expected the name of a line: {}", known.join(", ")));
                 continue;
             }
-            let texts = wordings.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::trim);
-            let short = texts.filter(|text| text.len() <= LONGEST).take(WORDINGS).map(str::to_owned);
-            let own = found.entry(name.clone()).or_default();
-            short.for_each(|text| {
-                if !own.contains(&text) {
-                    own.push(text)
-                }
-            });
+            let texts: IndexSet<&str> = read_wordings(wordings).take(WORDINGS).collect();
+            found.insert(name.clone(), texts.into_iter().map(str::to_owned).collect());
         }
         let is_missing =
             |name: &&String| found.get(*name).is_none_or(|texts| texts.iter().all(String::is_empty));
@@ -125,55 +118,47 @@ pub async fn write_words(
     number: u32,
 ) -> Result<Option<Words>, Stop> {
     let plain = add_plain_words(doc, plot);
-    let (lines, about) = (list_lines(&plain), doc.domain.as_ref().and_then(|head| head.description.clone()));
-    let about = about.unwrap_or_else(|| doc.name.replace('_', " "));
+    let (lines, about) = (list_lines(&plain), describe_service(doc));
     let rows = {
         let (doc, plain) = (Arc::clone(doc), plain.clone());
         run_blocking(move || sample_rows(&doc, plain).unwrap_or_default()).await?
     };
-    let (mut before, mut wrong) = (None::<Words>, Vec::new());
+    let mut before: Option<(Words, Vec<String>)> = None;
     for mend in 0..=MENDS {
-        let before_now = before.as_ref().map(|words| (words, wrong.as_slice()));
-        let step = WriteWords { plot, about: &about, lines: &lines, rows: &rows, before: before_now };
+        let last = before.as_ref().map(|(words, wrong)| (words, wrong.as_slice()));
+        let step = WriteWords { plot, about: &about, lines: &lines, rows: &rows, before: last };
         let Some(written) = asker.ask(number * (MENDS + 1) + mend, &step).await? else { break };
-        let count = written.values().map(Vec::len).sum::<usize>() as u64;
-        asker.count(|funnel| funnel.wordings_written += count);
         let tried = {
             let (doc, plain, written) = (Arc::clone(doc), plain.clone(), written.clone());
             run_blocking(move || try_words(&doc, &plain, &written)).await?
         };
+        let count = count_wordings(&written);
+        let left = tried.as_ref().map_or(0, count_wordings);
+        asker.count(|funnel| {
+            funnel.wordings_written += count;
+            funnel.wordings_kept += left;
+            if left < count {
+                *funnel.wordings_dropped.entry("does not pass".to_owned()).or_default() += count - left;
+            }
+        });
         match tried {
-            Ok(kept) => {
-                let left = kept.values().map(Vec::len).sum::<usize>() as u64;
-                asker.count(|funnel| {
-                    funnel.wordings_kept += left;
-                    if left < count {
-                        *funnel.wordings_dropped.entry("does not pass".to_owned()).or_default() +=
-                            count - left;
-                    }
-                });
-                return Ok(Some(kept));
-            }
-            Err(why) => {
-                asker.count(|funnel| {
-                    *funnel.wordings_dropped.entry("does not pass".to_owned()).or_default() += count
-                });
-                (before, wrong) = (Some(written), why);
-            }
+            Ok(kept) => return Ok(Some(kept)),
+            Err(why) => before = Some((written, why)),
         }
     }
-    asker.keep("words_dropped", json!({ "plot": plot.name, "words": before, "why": wrong }));
+    let (words, wrong) = before.unzip();
+    asker.keep(
+        "words_dropped",
+        json!({ "plot": plot.name, "words": words, "why": wrong.unwrap_or_default() }),
+    );
     Ok(None)
 }
 
-/// Puts words into a plot.
-pub fn put_words(plot: &ScenarioDoc, words: &Words) -> ScenarioDoc {
-    let mut worded = strip_words(plot);
-    let asked: Vec<String> =
-        worded.goals.iter().flat_map(|goal| &goal.does).filter_map(|step| step.ask.clone()).collect();
-    worded.withheld.extend(asked.into_iter().map(|name| (name, Vec::new())));
+/// Puts words in place of the plain ones.
+fn put_words(plain: &ScenarioDoc, words: &Words) -> ScenarioDoc {
+    let mut worded = plain.clone();
     for line in worded.lines_mut() {
-        line.wordings.extend(words.get(&line.name).into_iter().flatten().cloned());
+        *line.wordings = words.get(&line.name).cloned().unwrap_or_default();
     }
     worded
 }
@@ -192,13 +177,14 @@ fn sample_rows(doc: &WorldDoc, plain: ScenarioDoc) -> Result<Vec<String>, Pipeli
     let doc = WorldDoc { scenarios: vec![plain], ..doc.clone() };
     let template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
     let mut rows = Vec::new();
+    let Some(scenario) = template.scenario_set.scenarios().first() else { return Ok(rows) };
     for seed in 0..MOST_WORLDS {
         let world = make_world(&template, seed)?;
-        let Some(scenario) = template.scenario_set.scenarios().first().filter(|_| rows.len() < SHOWN) else {
-            break;
-        };
         if let Ok((candidate, grounded)) = rehearse(&world, (scenario, &[]), Ability::Call, seed) {
             rows.push(conversation(&candidate, Some((&grounded, &world))));
+        }
+        if rows.len() == SHOWN {
+            break;
         }
     }
     Ok(rows)
@@ -207,21 +193,23 @@ fn sample_rows(doc: &WorldDoc, plain: ScenarioDoc) -> Result<Vec<String>, Pipeli
 /// Tries the first wordings of all lines together, then each other one in its line. Returns those that become rows.
 ///
 /// # Errors
-/// Why the first wordings do not.
+/// The reasons why the first wordings become too few rows.
 fn try_words(doc: &WorldDoc, plain: &ScenarioDoc, written: &Words) -> Result<Words, Vec<String>> {
     let mut firsts: Words =
-        written.iter().map(|(name, texts)| (name.clone(), texts[..1.min(texts.len())].to_vec())).collect();
+        written.iter().map(|(name, texts)| (name.clone(), texts.iter().take(1).cloned().collect())).collect();
     firsts.shift_remove("later");
-    try_one(doc, &put_words(plain, &firsts))?;
+    try_one(doc, put_words(plain, &firsts))?;
     let mut kept = Words::new();
     for (name, texts) in written {
         // Words that open a later matter are tried as the opening.
         let line = if name == "later" { "user" } else { name };
         let passes = |text: &&String| {
-            let is_tried = firsts.get(name).is_some_and(|first| first.contains(text));
+            if firsts.get(name).is_some_and(|first| first.contains(text)) {
+                return true;
+            }
             let mut words = firsts.clone();
             words.insert(line.to_owned(), vec![(*text).clone()]);
-            is_tried || try_one(doc, &put_words(plain, &words)).is_ok()
+            try_one(doc, put_words(plain, &words)).is_ok()
         };
         kept.insert(name.clone(), texts.iter().filter(passes).cloned().collect());
     }
@@ -232,16 +220,9 @@ fn try_words(doc: &WorldDoc, plain: &ScenarioDoc, written: &Words) -> Result<Wor
 /// Plays a scenario in a few worlds.
 ///
 /// # Errors
-/// Why too few tries become rows.
-fn try_one(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<(), Vec<String>> {
-    let doc = WorldDoc { scenarios: vec![scenario.clone()], ..doc.clone() };
-    let tried = rehearsal(&doc, TRIES).map_err(|error| vec![failed(&error)])?;
-    if tried.passed >= ENOUGH {
-        return Ok(());
-    }
-    Err(tried
-        .lost
-        .into_iter()
-        .map(|loss| format!("{} of {TRIES} tries: {}", loss.count, loss.what))
-        .collect())
+/// The reasons why too few tries become rows.
+fn try_one(doc: &WorldDoc, scenario: ScenarioDoc) -> Result<(), Vec<String>> {
+    let tried = rehearsal(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES);
+    let wrong = tried.map_err(|error| vec![failed(&error)])?.list_reasons(ENOUGH);
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }

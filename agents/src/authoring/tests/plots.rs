@@ -3,7 +3,7 @@
 use super::*;
 use crate::authoring::plain::add_plain_words;
 
-/// What a model replies: a plot that is sound, one that names no place at first, and one that never becomes a row.
+/// The plots of a model's reply: one that is sound, one that names no place at first, and one that never becomes a row.
 fn plots() -> [Json; 3] {
     let cancel = json!({
         "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
@@ -62,6 +62,7 @@ async fn plots_come_in_batches_and_their_words_with_rows_in_sight() {
                     step["call"].is_object() && step["say"].is_null() && goal["user"].is_null(),
                     "{defs}"
                 );
+                assert_eq!(defs["ScenarioGoalDoc"]["required"], json!([]));
                 said(if request.origin.attempt == 0 { &first } else { &third })
             }
             "query_mend" => said(&second),

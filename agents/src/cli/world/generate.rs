@@ -16,6 +16,7 @@ use crate::authoring::{Authored, Settings, author};
 use crate::catalog;
 use crate::cli::error::CliError;
 use crate::cli::eval::ModelArgs;
+use crate::cli::inputs::BESIDE;
 use crate::cli::{Done, Streams, terminal};
 
 /// Write worlds with a chat model: domains, resources, records, APIs and rules.
@@ -121,8 +122,9 @@ impl GenerateWorlds {
         for world in &authored.worlds {
             std::fs::write(self.out.join(format!("{}.yaml", world.name)), &world.text)?;
             if let Some((plots, words)) = &world.beside {
-                std::fs::write(self.out.join(format!("{}.scenarios.yaml", world.name)), plots)?;
-                std::fs::write(self.out.join(format!("{}.words.yaml", world.name)), words)?;
+                for (suffix, text) in BESIDE.into_iter().zip([plots, words]) {
+                    std::fs::write(self.out.join(format!("{}{suffix}", world.name)), text)?;
+                }
             }
         }
         let mut steps: BTreeMap<&str, Vec<_>> = BTreeMap::new();
