@@ -101,8 +101,8 @@ pub(super) fn mark(operations: &mut [Operation]) {
     }
 }
 
-/// Returns true if a parameter is the ending of a file's name in a path, and no key: `/pages/{page}.{format}`. The second of `{old}...{new}`
-/// is none.
+/// Returns true if a parameter is the ending of a file's name in a path, and no key: `/pages/{page}.{format}`. The second name of a
+/// range is no ending: `{old}...{new}`.
 pub(super) fn is_extension(path: &str, name: &str) -> bool {
     let Some((before, after)) = path.split_once(&format!(".{{{name}}}")) else { return false };
     key_name(name).is_none() && !before.ends_with('.') && (after.is_empty() || after.starts_with('/'))

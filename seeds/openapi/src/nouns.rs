@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use diorama_seeds::contract::noun;
 use diorama_seeds::english::{split_identifier as words, stem};
-use diorama_seeds::table::keyed;
+use diorama_seeds::table::group_words;
 use serde_json::Value as Json;
 
 /// Words by kinds, one kind a line.
@@ -18,8 +18,7 @@ const MIN_WORDS: usize = 20;
 /// Words that a document's prose is known by, at most.
 const MAX_WORDS: usize = 50_000;
 
-static KINDS: LazyLock<HashMap<&'static str, HashSet<&'static str>>> =
-    LazyLock::new(|| keyed(WORDS).map(|(kind, words)| (kind, words.split_whitespace().collect())).collect());
+static KINDS: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| group_words(WORDS));
 
 /// Returns true if a word is one of a kind of `data/nouns.txt`.
 pub(super) fn is(kind: &str, word: &str) -> bool {

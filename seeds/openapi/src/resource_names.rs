@@ -15,15 +15,20 @@ use super::words::{is_version, words};
 /// Collections in one name, at most.
 const MAX_PARTS: usize = 8;
 
+/// A path with a parameter for each part of a name, the parameter that it had for all of them, and the collections of that.
+type Expanded = (String, String, Vec<String>);
+
 /// Rewrites such paths. Returns true if the document has some.
 pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
     let service = service(root);
     let mut taken: HashSet<(String, String)> =
         operations.iter().map(|operation| (operation.method.clone(), shape(&operation.path))).collect();
     let mut found = false;
-    let forms = told_forms(operations, &service);
-    for operation in operations {
-        let Some((path, sent, chain)) = expanded(operation, &service) else { continue };
+    let all: Vec<Option<Expanded>> =
+        operations.iter().map(|operation| expanded(operation, &service)).collect();
+    let forms = find_told_forms(operations, &all);
+    for (operation, expanded) in operations.iter_mut().zip(all) {
+        let Some((path, sent, chain)) = expanded else { continue };
         if !forms.contains(&chain) || !taken.insert((operation.method.clone(), shape(&path))) {
             continue;
         }
@@ -55,10 +60,12 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
 }
 
 /// The forms of names that parameters tell, with the names above these: who names a shelf of a project may name the project, too.
-fn told_forms(operations: &[Operation], service: &str) -> HashSet<Vec<String>> {
-    let expanded = operations.iter().filter_map(|operation| Some((operation, expanded(operation, service)?)));
-    let told = expanded.filter(|(operation, (_, sent, chain))| tells_form(operation, sent, chain));
-    told.flat_map(|(_, (_, _, chain))| (1..=chain.len()).map(move |count| chain[..count].to_vec())).collect()
+fn find_told_forms(operations: &[Operation], all: &[Option<Expanded>]) -> HashSet<Vec<String>> {
+    let told = operations.iter().zip(all).filter_map(|(operation, expanded)| {
+        let (_, sent, chain) = expanded.as_ref()?;
+        tells_form(operation, sent, chain).then_some(chain)
+    });
+    told.flat_map(|chain| (1..=chain.len()).map(move |count| chain[..count].to_vec())).collect()
 }
 
 /// Returns true if a parameter's description or pattern tells that its values are names of several parts:
@@ -91,8 +98,8 @@ fn shape(path: &str) -> String {
         .fold(path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), "{}"))
 }
 
-/// The path with a parameter for each part, the parameter that it had for all of them, and the collections of that.
-fn expanded(operation: &Operation, service: &str) -> Option<(String, String, Vec<String>)> {
+/// The path of an operation whose parameter takes a whole name, expanded.
+fn expanded(operation: &Operation, service: &str) -> Option<Expanded> {
     let [sent]: [String; 1] = path_parameters(&operation.path).try_into().ok()?;
     let mut chain: Vec<&str> = operation.id.as_deref()?.split('.').collect();
     chain.pop()?;

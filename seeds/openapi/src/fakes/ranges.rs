@@ -10,6 +10,8 @@ use crate::words::words;
 
 /// Multiples of a step that are drawn from, about.
 const MAX_MULTIPLES: i64 = 90;
+/// Multiples that are tried for each of these.
+const MAX_TRIES: usize = 10_000;
 
 pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
     let parts = words(name);
@@ -91,12 +93,12 @@ pub(super) fn dated(name: &str, span: Span, provider: &str) -> Json {
 /// Some multiples of a step that are multiples in floating-point numbers, too, as clients check them: 66.91 is none of 0.01.
 fn multiples(step: f64, low: f64, high: f64) -> Vec<f64> {
     let (first, last) = ((low / step).round() as i64, (high / step).round() as i64);
-    let stride = ((last - first) / MAX_MULTIPLES).max(1) as usize;
+    let stride = (last.saturating_sub(first) / MAX_MULTIPLES).max(1) as usize;
     let multiple = |count: i64| (count as f64 * step * 1e9).round() / 1e9;
     let is_exact = |value: &f64| (value / step).fract() == 0.0;
     (first..=last)
         .step_by(stride)
-        .filter_map(|from| (from..=last).take(stride).map(multiple).find(is_exact))
+        .filter_map(|from| (from..=last).take(stride.min(MAX_TRIES)).map(multiple).find(is_exact))
         .collect()
 }
 

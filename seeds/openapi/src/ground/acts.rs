@@ -353,8 +353,8 @@ impl<'a> Act<'a> {
                 self.list(own, name, false);
             }
             ("GET", Some((own, _))) if keys.is_some() => self.list(own, keys.unwrap_or_default(), false),
-            ("GET", Some((own, found))) if found.item.is_some() && !found.single && self.shows(found) => {
-                self.first_record(own);
+            ("GET", Some((_, found))) if found.item.is_some() && !found.single && self.shows(found) => {
+                self.show_first(found);
             }
             (_, Some((_, found))) if found.single && self.above_shown(found).is_some() => {
                 let (of, known) = self.above_shown(found).unwrap_or_default();
@@ -407,10 +407,7 @@ impl<'a> Act<'a> {
     fn single(&mut self, method: &str, found: &Collection) {
         let name = Some(found.name.clone());
         if !found.above.is_empty() {
-            self.require(&found.above);
-            let conditions = self.conditions("a", &found.above, 1);
-            let key = found.first("a", &conditions.join(" && "));
-            self.api.behaviour.key = Some(key);
+            self.api.behaviour.key = Some(self.locate_first(found));
         }
         match method {
             "GET" => self.api.behaviour.get = name,

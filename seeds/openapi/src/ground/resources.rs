@@ -9,7 +9,7 @@ use diorama_seeds::materialise::{ANY_NAME, provider_of_noun, tells_person};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use self::keys::{counted_from, keep_ids, key_field};
+use self::keys::{find_first_number, keep_ids, key_field};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::agreement;
@@ -123,7 +123,7 @@ fn used(places: &Places, found: &Collection, counts: &mut [Option<u32>], depth: 
 fn records_of(found: &Collection) -> u32 {
     let letters =
         found.name.bytes().fold(7_u32, |sum, letter| sum.wrapping_mul(31).wrapping_add(letter.into()));
-    let counted = counted_from(found).and_then(|_| u32::try_from(found.counted.len()).ok());
+    let counted = find_first_number(found).and_then(|_| u32::try_from(found.counted.len()).ok());
     counted.filter(|count| *count <= MANY).unwrap_or(RECORDS + letters % SPREAD)
 }
 

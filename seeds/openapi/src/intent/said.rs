@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use diorama_seeds::contract::{key_name, plain};
-use diorama_seeds::table::keyed;
+use diorama_seeds::table::pairs;
 
 use crate::document::Operation;
 use crate::shape::Shape;
@@ -23,7 +23,7 @@ pub(super) enum Deed {
 
 /// Verbs, with what they do.
 pub(super) static VERBS: LazyLock<HashMap<&'static str, Deed>> = LazyLock::new(|| {
-    let deeds = keyed(include_str!("../data/verbs.txt")).filter_map(|(done, verbs)| {
+    let deeds = pairs(include_str!("../data/verbs.txt")).filter_map(|(done, verbs)| {
         let deed = match done {
             "list" => Deed::List,
             "show" => Deed::Show,

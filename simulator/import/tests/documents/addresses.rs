@@ -1,4 +1,4 @@
-//! What opens what: keys of paths without lists, keys of numbers, endings of files, and records that only callers make.
+//! Addresses of records: keys of paths without lists, keys of numbers, endings of files, and records that only callers make.
 
 use serde_json::{Value as Json, json};
 

@@ -38,12 +38,6 @@ fn is_choice(doc: &FieldDoc) -> bool {
     !doc.values.is_empty() || doc.items.as_ref().is_some_and(|item| !item.values.is_empty())
 }
 
-/// Whether a parameter is named as a text of which nothing tells the values, so that its default tells one.
-fn is_told_of_nothing(resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> bool {
-    let field = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
-    doc.kind == Some(TypeName::String) && field.is_some_and(|(_, known)| fakes::is_anything(known))
-}
-
 impl Act<'_> {
     /// Filters of parameters that speak of fields, and searches. Gives how they are said.
     pub(super) fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
@@ -60,7 +54,7 @@ impl Act<'_> {
                 (doc.place == Some(Place::Query) || (is_read && doc.place == Some(Place::Body)))
                     && (doc.default.is_none()
                         || is_choice(doc)
-                        || is_told_of_nothing(&resource, name, doc)
+                        || self.takes_any_text(&found.name, name, doc)
                         || !self.values_named(name, doc).is_empty())
                     && !name.starts_with('$')
                     && !self.used.contains(*name)
@@ -97,6 +91,11 @@ impl Act<'_> {
             }
         }
         said
+    }
+
+    /// Returns true if a parameter is named as a text of which nothing tells the values, so that its default tells one.
+    fn takes_any_text(&self, resource: &str, name: &str, doc: &FieldDoc) -> bool {
+        doc.kind == Some(TypeName::String) && self.field(resource, name).is_some_and(fakes::is_anything)
     }
 
     fn put(&mut self, name: &str, filter: FilterDoc) {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, PageStyle, Place, ReplyDoc, SortDoc, TypeName};
-use diorama_seeds::table::keyed;
+use diorama_seeds::table::group_words;
 use serde_json::Value as Json;
 
 use super::Act;
@@ -19,10 +19,8 @@ use crate::views::is_paging;
 use crate::words::{is_plural, label, plural, words};
 
 /// Names of parameters that choose a page, by what they choose.
-static PAGING: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    let kinds = keyed(include_str!("../../data/paging.txt"));
-    kinds.map(|(chosen, names)| (chosen, names.split_whitespace().collect())).collect()
-});
+static PAGING: LazyLock<HashMap<&'static str, Vec<&'static str>>> =
+    LazyLock::new(|| group_words(include_str!("../../data/paging.txt")));
 /// Objects inside objects of a reply that are searched for what tells of pages.
 const MAX_PAGING_DEPTH: u32 = 3;
 

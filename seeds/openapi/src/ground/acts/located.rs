@@ -111,12 +111,16 @@ impl<'a> Act<'a> {
     }
 
     /// Shows the first record of a collection, where a path whose records have keys answers with one alone.
-    pub(super) fn first_record(&mut self, index: usize) {
-        let found = self.collection(index);
+    pub(super) fn show_first(&mut self, found: &Collection) {
+        let key = self.locate_first(found);
+        (self.api.behaviour.get, self.api.behaviour.key) = (Some(found.name.clone()), Some(key));
+    }
+
+    /// The expression for the key of the first record of a collection below the records that the path names, which must be there.
+    pub(super) fn locate_first(&mut self, found: &Collection) -> String {
         self.require(&found.above);
         let conditions = self.conditions("a", &found.above, 1);
-        let key = found.first("a", &all_hold(&conditions));
-        (self.api.behaviour.get, self.api.behaviour.key) = (Some(found.name.clone()), Some(key));
+        found.first("a", &all_hold(&conditions))
     }
 
     /// The collection whose record the path ends with.

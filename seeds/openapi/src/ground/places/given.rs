@@ -29,9 +29,9 @@ struct Reach<'a> {
     shown: HashSet<usize>,
     /// The collections among them whose list says whose keys it shows.
     evident: HashSet<usize>,
-    /// Those whose keys callers see who make a record.
+    /// Collections in which callers make records, whose keys they see.
     made: HashSet<usize>,
-    /// Those that a list shows.
+    /// Collections that a list shows.
     listed: HashSet<usize>,
     /// Plain names of the keys that are given.
     given: HashSet<String>,
@@ -215,7 +215,7 @@ impl Reach<'_> {
     /// An operation can be called: what it replies is known.
     fn see(&mut self, operation: &Operation, parts: &[Part]) {
         let here = self.places.all.get_index_of(&form(parts));
-        // What is made has a key, whether or not the document says that its reply shows it.
+        // A record that callers make has a key, whether or not the document says that the reply shows it.
         if operation.method == "POST" {
             self.shown.extend(here);
             self.made.extend(here);
@@ -260,7 +260,7 @@ impl Reach<'_> {
                     self.places.all.get_index(**index).map_or(usize::MAX, |(_, found)| found.parts.len())
                 });
                 let Some(index) = shortest.copied() else { continue };
-                // Who can make one need not be told of those that a list shows, whatever it calls them.
+                // Callers who can make one need not be told of those that a list shows, whatever it calls them.
                 let is_told = self.evident.contains(&index)
                     || (self.made.contains(&index) && self.listed.contains(&index));
                 if let Some((form, _)) = self.places.all.get_index(index).filter(|_| !is_told) {

@@ -65,8 +65,8 @@ impl Kinds {
     /// The form of the path of the collection whose records have such members. `noun` is what the object is called where it stands.
     pub(super) fn find(&self, members: &BTreeSet<String>, noun: &str) -> Option<&str> {
         let mut alike: BTreeMap<usize, Likeness> = BTreeMap::new();
-        // What has an id of its own noun alone is nothing that has no such id: the `feedbackId` of the feedback on an alert, and
-        // not the `cast_id` of a person beside their `id`.
+        // An object whose only id has its own noun is none of the records without that id: the `feedbackId` of the feedback on an
+        // alert tells it from alerts. The `cast_id` of a person beside their `id` tells nothing.
         let is_bare = KEYS.iter().any(|key| members.contains(*key));
         let own_id = KEYS.iter().map(|key| format!("{noun}{key}")).filter(|_| !noun.is_empty() && !is_bare);
         let own_id = own_id.into_iter().find(|name| members.contains(name));

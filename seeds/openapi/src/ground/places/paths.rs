@@ -31,12 +31,8 @@ pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
     let mut parts = Vec::new();
     for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
         let mut found = pieces(segment).unwrap_or_default();
-        let ending = match found.as_slice() {
-            [.., Piece::Literal(_), Piece::Parameter(name)] => Some(*name),
-            _ => None,
-        };
-        if ending.is_some_and(|name| is_extension(segment, name)) {
-            found.truncate(found.len() - 1);
+        if matches!(found.last(), Some(Piece::Parameter(name)) if is_extension(segment, name)) {
+            found.pop();
         }
         let keyed = found.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
         // Two values in one segment are no key.

@@ -53,29 +53,31 @@ impl Places {
         }
     }
 
-    /// What several places open by one key that none of them lists is one thing: the first place keeps it, and each of the others
-    /// shows one record below each of those.
+    /// Finds records that several places open by one key and no list shows. One place keeps them, and each other place shows one
+    /// record below each of them.
     pub(super) fn find_shared_roots(&mut self, operations: &[Operation]) {
         let writes = operations.iter().filter(|operation| operation.method != "GET");
-        let changed: HashSet<String> = writes.map(|operation| form(&self.parts(operation))).collect();
+        let written: HashSet<String> = writes.map(|operation| form(&self.parts(operation))).collect();
+        let mut shared: IndexMap<String, Vec<String>> = IndexMap::new();
+        for (path, found) in &self.all {
+            let Some(key) = found.item.as_deref().map(plain) else { continue };
+            let is_read = !written.contains(&format!("{path}/{{}}")) && !found.made && !found.joined;
+            let is_root = is_read && found.opened && !found.listed && !found.single;
+            let is_named = !ANY_KEY.contains(&&*key) && found.parts.iter().all(|part| part.key().is_none());
+            if is_root && is_named && matches!(found.parts.last(), Some(Part::Text(_))) {
+                shared.entry(key).or_default().push(path.clone());
+            }
+        }
+        shared.retain(|_, paths| paths.len() > 1);
+        if shared.is_empty() {
+            return;
+        }
         let items = operations.iter().filter_map(|operation| list(operation, &self.parts(operation)));
         let listed: HashSet<String> = items
             .flat_map(|(_, item)| item.members().into_iter().flatten().map(|(name, _)| plain(name)))
             .collect();
-        let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
-        for (path, found) in &self.all {
-            let Some(key) = found.item.as_deref().map(plain) else { continue };
-            let is_read = !changed.contains(&format!("{path}/{{}}")) && !found.made && !found.joined;
-            let is_root = is_read && found.opened && !found.listed && !found.single;
-            let is_named = !ANY_KEY.contains(&&*key) && found.parts.iter().all(|part| part.key().is_none());
-            if is_root && is_named && matches!(found.parts.last(), Some(Part::Text(_))) {
-                places.entry(key).or_default().push(path.clone());
-            }
-        }
-        let shared: Vec<(String, Vec<String>)> =
-            places.into_iter().filter(|(key, paths)| paths.len() > 1 && !listed.contains(key)).collect();
-        for (key, mut paths) in shared {
-            // What goes by its own noun is the thing, else what shows its key.
+        for (key, mut paths) in shared.into_iter().filter(|(key, _)| !listed.contains(key)) {
+            // The place that has the key's noun keeps the records, else one that shows the key.
             paths.sort_by_key(|path| {
                 let found = &self.all[path];
                 let is_own = key_name(&key).is_some_and(|(stem, _)| stem == found.noun);

@@ -18,7 +18,7 @@ const LEAST_KEYS: i64 = 200;
 pub(super) fn key_field(found: &Collection) -> FieldDoc {
     let named = Some(label(&found.key));
     if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
-        if let Some(first) = counted_from(found) {
+        if let Some(first) = find_first_number(found) {
             let fake = Some(json!({"provider": "position", "start": first}));
             return FieldDoc { kind: Some(TypeName::Integer), label: named, fake, ..FieldDoc::default() };
         }
@@ -59,7 +59,7 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
 }
 
 /// The first of the numbers that a document counts out as keys of what stands below nothing: 1 of `enum: [1, 2, 3]`.
-pub(super) fn counted_from(found: &Collection) -> Option<i64> {
+pub(super) fn find_first_number(found: &Collection) -> Option<i64> {
     let mut numbers = found.counted.iter().map(Json::as_i64);
     let first = numbers.next()??;
     let is_counted = (first + 1..).zip(numbers).all(|(next, number)| number == Some(next));
