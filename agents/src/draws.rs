@@ -13,7 +13,7 @@ pub struct Streams {
     seed: u64,
 }
 
-/// What the choices of a row are keyed by, wherever the row stands in a dataset.
+/// The key of a row's choices, wherever the row stands in a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowKey<'a> {
     /// The name of the domain, world or document whose rows are counted.
@@ -60,7 +60,7 @@ impl Streams {
 
     /// The stream for one use of a row.
     #[must_use]
-    pub fn of_row(&self, purpose: &str, row: RowKey<'_>) -> ChaCha8Rng {
+    pub fn make_row_stream(&self, purpose: &str, row: RowKey<'_>) -> ChaCha8Rng {
         self.stream(&format!("{purpose}/{}", row.subject), row.number)
     }
 

@@ -48,10 +48,14 @@ pub fn text_of(path: &Path) -> Result<String, BenchmarkError> {
 /// # Errors
 /// When it cannot be read, or is of another form.
 pub fn parse_json<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<T, BenchmarkError> {
-    json_in(path, &text_of(path)?, expected)
+    parse_json_text(path, &text_of(path)?, expected)
 }
 
-fn json_in<T: DeserializeOwned>(path: &Path, text: &str, expected: &str) -> Result<T, BenchmarkError> {
+fn parse_json_text<T: DeserializeOwned>(
+    path: &Path,
+    text: &str,
+    expected: &str,
+) -> Result<T, BenchmarkError> {
     let wrong = |error| BenchmarkError::form(path, format!("{error}; expected {expected}"));
     serde_json::from_str(text).map_err(wrong)
 }
@@ -61,10 +65,14 @@ fn json_in<T: DeserializeOwned>(path: &Path, text: &str, expected: &str) -> Resu
 /// # Errors
 /// When it cannot be read, or a line is of another form.
 pub fn parse_lines<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
-    lines_in(path, &text_of(path)?, expected)
+    parse_lines_text(path, &text_of(path)?, expected)
 }
 
-fn lines_in<T: DeserializeOwned>(path: &Path, text: &str, expected: &str) -> Result<Vec<T>, BenchmarkError> {
+fn parse_lines_text<T: DeserializeOwned>(
+    path: &Path,
+    text: &str,
+    expected: &str,
+) -> Result<Vec<T>, BenchmarkError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line)| {
         serde_json::from_str(line).map_err(|error| {
@@ -81,8 +89,8 @@ fn lines_in<T: DeserializeOwned>(path: &Path, text: &str, expected: &str) -> Res
 pub fn parse_list<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
     let text = text_of(path)?;
     match text.trim_start().starts_with('[') {
-        true => json_in(path, &text, expected),
-        false => lines_in(path, &text, expected),
+        true => parse_json_text(path, &text, expected),
+        false => parse_lines_text(path, &text, expected),
     }
 }
 

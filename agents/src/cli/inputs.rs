@@ -232,7 +232,7 @@ impl Inputs {
 const MAX_START_BYTES: u64 = 16 << 10;
 
 /// The suffixes of files that stand beside a world: `harbour.scenarios.yaml` beside `harbour.yaml`.
-const BESIDE: [&str; 2] = [".scenarios.yaml", ".words.yaml"];
+pub(super) const BESIDE: [&str; 2] = [".scenarios.yaml", ".words.yaml"];
 
 /// Reads one world file, and the scenarios and words that stand beside it; or a world of the catalog, by its name.
 ///

@@ -33,5 +33,5 @@ pub(crate) fn stream(
 ) -> ChaCha8Rng {
     let RowKey { subject, number } = recipe.row_key(batch, row_index);
     let number = number.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt));
-    recipe.streams().of_row(purpose, RowKey { subject, number })
+    recipe.streams().make_row_stream(purpose, RowKey { subject, number })
 }

@@ -2,7 +2,7 @@
 //!
 //! Row n of a subject, a domain of the catalog or a world from outside, is a function of the seed, the subject's name and n, and of the
 //! worlds' texts that it draws: it tries attempts until one passes all gates. Which subject and n the row j of a dataset is follows from its
-//! batch. Nothing here knows of threads, files or shards.
+//! batch. This module knows of no threads, files or shards.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -74,9 +74,9 @@ impl RowSource for Recipe {
 
 /// What a row begins with.
 pub(crate) struct Start {
-    /// Its ability, domain and place.
+    /// Its ability, domain and number.
     pub(crate) turn: Turn,
-    /// The scenarios to begin with, those to try first before others; any scenario of the place if there are none.
+    /// The scenarios to begin with, those to try first before others; any scenario of the turn if there are none.
     pub(crate) scenarios: Vec<usize>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> RowMaker<'a> {
         (row_index, key): (u64, RowKey<'_>),
         start: Option<Start>,
     ) -> Option<Dialogue> {
-        let proven = self.prove(key, self.streams.of_row("row", key), start)?;
+        let proven = self.prove(key, self.streams.make_row_stream("row", key), start)?;
         count_mutants(&mut self.funnel, &proven.report);
         let provenance = Provenance {
             backend: "scenarios".to_owned(),
@@ -177,20 +177,20 @@ impl<'a> RowMaker<'a> {
             scenario: scenarios.first().copied(),
             opening: WordingTurn::draw(&mut stream),
         };
-        if let Some((turn, number)) = turn.and_then(|turn| Some((turn, turn.number?))) {
-            let opening =
-                WordingTurn { key: self.streams.number(&format!("openings/{}", key.subject), 0), number };
-            drawn = Drawn { opening, ..drawn };
-            let order = |round| self.streams.stream(&format!("scenarios/{}/{ability:?}", key.subject), round);
+        if let Some(number) = turn.and_then(|turn| turn.number) {
+            let openings = self.streams.number(&format!("openings/{}", key.subject), 0);
+            drawn.opening = WordingTurn { key: openings, number };
             if drawn.scenario.is_none() {
-                drawn = scenario_set.take_turn((ability, turn.domain), number, drawn, order);
+                let order =
+                    |round| self.streams.stream(&format!("scenarios/{}/{ability:?}", key.subject), round);
+                drawn = scenario_set.take_turn(ability, number, drawn, order);
             }
         }
         let joins = joins(self.joined, &mut stream);
         let mut detour = scenario_set.draw_detour(&mut stream);
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
-        let takes_declined = self.streams.of_row("declined", key).random_bool(DECLINED_SHARE);
+        let takes_declined = self.streams.make_row_stream("declined", key).random_bool(DECLINED_SHARE);
         // What was asked for is looked for in other scenarios, where one has no room for it.
         let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
         let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
@@ -322,7 +322,7 @@ mod tests {
         let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);
         let prove = |row| {
             let key = recipe.row_key(&batch, row);
-            maker.prove(key, recipe.streams().of_row("row", key), None)
+            maker.prove(key, recipe.streams().make_row_stream("row", key), None)
         };
         batch.row_indexes.clone().filter_map(prove).collect()
     }

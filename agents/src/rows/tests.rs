@@ -1,6 +1,6 @@
 //! Rows are keyed by names: what is added to a catalog changes no row that it has no part in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use diorama_output::plan::{Batch, ROWS_PER_BATCH};
@@ -68,19 +68,19 @@ fn rows(docs: Vec<WorldDoc>) -> Rows {
 }
 
 /// The rows of the catalog as it is.
-fn before() -> &'static Rows {
+fn original_rows() -> &'static Rows {
     static ROWS: OnceLock<Rows> = OnceLock::new();
     ROWS.get_or_init(|| rows(docs()))
 }
 
 /// The rows that differ, before and after.
 fn changes(after: &Rows) -> Vec<(Option<&Dialogue>, Option<&Dialogue>)> {
-    let keys: std::collections::BTreeSet<_> = before().keys().chain(after.keys()).collect();
-    let pairs = keys.into_iter().map(|key| (before().get(key), after.get(key)));
+    let keys: BTreeSet<_> = original_rows().keys().chain(after.keys()).collect();
+    let pairs = keys.into_iter().map(|key| (original_rows().get(key), after.get(key)));
     pairs.filter(|(before, after)| before != after).collect()
 }
 
-fn scenarios_of(docs: &mut [WorldDoc]) -> &mut Vec<ScenarioDoc> {
+fn find_scenarios(docs: &mut [WorldDoc]) -> &mut Vec<ScenarioDoc> {
     &mut docs.iter_mut().find(|doc| doc.name == CHANGED).unwrap().scenarios
 }
 
@@ -93,13 +93,14 @@ fn a_new_domain_changes_only_rows_of_the_worlds_that_it_joins() {
     after.retain(|(subject, _), _| subject != NEW);
     let changed = changes(&after);
     assert!(changed.iter().all(|(_, after)| after.is_some_and(|after| after.world_id.contains(NEW))));
-    assert!((1..before().len()).contains(&changed.len()), "{} of {}", changed.len(), before().len());
+    let (changed, all) = (changed.len(), original_rows().len());
+    assert!((1..all).contains(&changed), "{changed} of {all}");
 }
 
 #[test]
 fn a_new_plot_changes_only_rows_of_its_domain() {
     let mut docs = docs();
-    let scenarios = scenarios_of(&mut docs);
+    let scenarios = find_scenarios(&mut docs);
     let plot = ScenarioDoc { name: "another".to_owned(), ..scenarios[0].clone() };
     scenarios.insert(0, plot);
     let after = rows(docs);
@@ -108,16 +109,16 @@ fn a_new_plot_changes_only_rows_of_its_domain() {
         assert!(domains.into_iter().any(|domain| domain == CHANGED), "{before:#?}\n{after:#?}");
     }
     let is_of_worlds = |row: &Dialogue| row.world_id.contains(CHANGED);
-    assert!(before().values().filter(|row| is_of_worlds(row)).count() > before().len() / 3);
+    assert!(original_rows().values().filter(|row| is_of_worlds(row)).count() > original_rows().len() / 3);
 }
 
 #[test]
 fn a_new_wording_changes_only_the_rows_that_it_is_drawn_for() {
     const NEW: &str = " And mark this.";
     let mut docs = docs();
-    for scenario in scenarios_of(&mut docs) {
+    for scenario in find_scenarios(&mut docs) {
         let goals = &mut scenario.goals;
-        // What no tool does is searched for by the words that all wordings share.
+        // A request that no tool serves is searched for by the words that all wordings share.
         if goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool)) {
             continue;
         }
@@ -140,5 +141,6 @@ fn a_new_wording_changes_only_the_rows_that_it_is_drawn_for() {
             "{before:#?}\n{after:#?}"
         );
     }
-    assert!((1..before().len() / 3).contains(&changed.len()), "{} of {}", changed.len(), before().len());
+    let (changed, all) = (changed.len(), original_rows().len());
+    assert!((1..all / 3).contains(&changed), "{changed} of {all}");
 }

@@ -9,7 +9,7 @@ use diorama_seeds::task::Ability;
 use crate::scenarios::weights::{self, ability_weight};
 use crate::worlds::template::LazyTemplate;
 
-/// Whose rows are counted: a domain of the catalog, or a world from outside.
+/// A source whose rows are counted through: a domain of the catalog, or a world from outside.
 pub struct Subject {
     /// Its name.
     pub name: String,

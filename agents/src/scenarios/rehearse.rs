@@ -74,6 +74,19 @@ pub struct Loss {
     pub count: u64,
 }
 
+impl Rehearsal {
+    /// Lists the reasons for which tries become no rows, each with its count; none where enough tries became rows.
+    #[must_use]
+    pub fn list_reasons(self, enough: u64) -> Vec<String> {
+        if self.passed >= enough {
+            return Vec::new();
+        }
+        let tries = self.passed + self.lost.iter().map(|loss| loss.count).sum::<u64>();
+        let reason = |Loss { what, count, .. }| format!("{count} of {tries} tries: {what}");
+        self.lost.into_iter().map(reason).collect()
+    }
+}
+
 impl Lost {
     /// The class of the loss, which several tries share.
     #[must_use]

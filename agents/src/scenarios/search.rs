@@ -172,9 +172,9 @@ pub(crate) fn attempts(
     let common = world.world_template.guide.api(api).search.iter();
     let of_goal = known.said.get(..known.of_goal).unwrap_or(&known.said);
     let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
+    names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
     let key = rng.random();
     names.sort_by_cached_key(|name| rank(key, name));
-    names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
     // A word that nobody said is the stranger in a search the fewer APIs have it: `of` less than `find`, and that less than
     // `budget` or `cheapest`.
     let heard: HashSet<String> = known.said.iter().copied().chain([known.system]).flat_map(words).collect();

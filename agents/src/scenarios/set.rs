@@ -218,7 +218,8 @@ impl ScenarioSet {
         let fitting: Vec<&Scenario> = self.alike(first).iter().filter(fits).map(|next| &**next).collect();
         let key = rng.random();
         let name = |domain: DomainId| self.names.get(domain.index()).map_or("", String::as_str);
-        let domain = fitting.iter().map(|next| next.domain).max_by_key(|domain| rank(key, name(*domain)));
+        let domains: BTreeSet<DomainId> = fitting.iter().map(|next| next.domain).collect();
+        let domain = domains.into_iter().max_by_key(|domain| rank(key, name(*domain)));
         let of_domain = fitting.into_iter().filter(|next| Some(next.domain) == domain);
         let (for_same_reason, others): (Vec<&Scenario>, Vec<&Scenario>) =
             of_domain.partition(|next| bridge::share_occasion(&first.doc, &next.doc));
@@ -291,17 +292,17 @@ impl ScenarioSet {
     /// order of its own, in which each scenario comes as often as it weighs. Where all weigh the same, it comes once.
     pub fn take_turn(
         &self,
-        (ability, domain): (Ability, DomainId),
+        ability: Ability,
         number: u64,
         drawn: Drawn,
         order: impl Fn(u64) -> ChaCha8Rng,
     ) -> Drawn {
-        let draws: Vec<&Draw> = self.draws_of(ability, Some(domain)).collect();
+        let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
         let count = draws.len().max(1) as u64;
         let (round, at) = (number / count, (number % count) as usize);
         let mut turns: Vec<u64> = (0..count).collect();
         turns.shuffle(&mut order(round));
-        // Not at the border between two scenarios.
+        // The offset keeps places off the borders between scenarios.
         let offset = ((round as f64 + 0.5) * GOLDEN).fract();
         let place = |turn: u64| (turn as f64 + offset) / count as f64;
         let turn = turns.get(at).copied().unwrap_or_default();

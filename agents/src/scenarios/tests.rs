@@ -182,7 +182,7 @@ fn each_scenario_comes_once_in_each_round_of_turns() {
     let set = &world.world_template.scenario_set;
     for ability in Ability::ALL {
         let order = |round| ChaCha8Rng::seed_from_u64(round);
-        let turn = |number| set.take_turn((ability, DomainId(0)), number, anywhere(0.0), order);
+        let turn = |number| set.take_turn(ability, number, anywhere(0.0), order);
         let fitting: BTreeSet<&str> = (0..1_000)
             .map(|step| &*set.draw(ability, anywhere(f64::from(step) / 1e3)).unwrap().doc.name)
             .collect();

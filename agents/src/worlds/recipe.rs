@@ -29,14 +29,13 @@ pub struct Recipe {
     pub seed: u64,
     /// Abilities asked for, without duplicates.
     pub abilities: Vec<Ability>,
-    /// Whose rows the training split has, in the order of their turns.
+    /// The subjects of the training split, in the order of their turns.
     pub train: Vec<Subject>,
-    /// Whose rows the test split has; empty when there is one domain.
+    /// The subjects of the test split; empty when there is one domain.
     pub test: Vec<Subject>,
     /// True where the rows take turns at scenarios: shares of tags say otherwise how often each is played.
     takes_turns: bool,
     test_share: TestShare,
-    streams: Streams,
     config: BTreeMap<String, Json>,
 }
 
@@ -117,7 +116,6 @@ impl Recipe {
             test: Vec::new(),
             takes_turns: shares.is_empty(),
             test_share: test_split.share(),
-            streams: Streams::new(seed),
             config,
         };
         recipe.build(domains, &worlds, domains_per_world.max(1), &shares, &test_split)?;
@@ -131,7 +129,7 @@ impl Recipe {
 
     /// The streams of choices.
     pub const fn streams(&self) -> Streams {
-        self.streams
+        Streams::new(self.seed)
     }
 
     /// The split of a batch, from its number alone.
@@ -164,7 +162,7 @@ impl Recipe {
         (&subjects[(number % count) as usize], number / count)
     }
 
-    /// What the choices of a row are keyed by.
+    /// Returns the key of a row's choices.
     pub fn row_key(&self, batch: &Batch, row_index: u64) -> RowKey<'_> {
         let (subject, visit) = self.visit(batch);
         // The last batch may be shorter, and its rows must not follow from that.
@@ -185,7 +183,7 @@ impl Recipe {
         worlds: &[WorldDoc],
         alternates: u64,
         shares: &Shares,
-    ) -> Result<Vec<LazyTemplate>, Report> {
+    ) -> Result<Vec<Arc<WorldTemplate>>, Report> {
         let given: Vec<Result<Arc<WorldTemplate>, Report>> = worlds
             .par_iter()
             .map(|doc| {
@@ -193,7 +191,7 @@ impl Recipe {
                 by_rule::complete(template, shares, &self.abilities)
             })
             .collect();
-        given.into_iter().map(|template| template.map(LazyTemplate::from_template)).collect()
+        given.into_iter().collect()
     }
 
     fn build(
@@ -207,18 +205,21 @@ impl Recipe {
         let alternates = alternate_seed(self.seed);
         let of_catalog = domains.iter().map(|domain| vec![domain.name.to_owned()]);
         let given = self.given(worlds, alternates, shares)?;
-        let of_worlds = given.iter().map(|template| template.domains().to_vec());
-        let chosen = test_split.pick(&of_catalog.chain(of_worlds).collect::<Vec<_>>())?;
+        let of_world = |template: &Arc<WorldTemplate>| -> Vec<String> {
+            template.world().domains.iter().map(|domain| domain.name.to_string()).collect()
+        };
+        let of_worlds: Vec<Vec<String>> = given.iter().map(of_world).collect();
+        let chosen = test_split.pick(&of_catalog.chain(of_worlds.iter().cloned()).collect::<Vec<_>>())?;
         let (train, test) = match test_split.is_usual() {
             true => split_by_domain(domains),
             false => domains.into_iter().partition(|domain| !chosen.contains(domain.name)),
         };
-        let streams = self.streams;
+        let streams = self.streams();
         let template = |group: Vec<Arc<CatalogDomain>>, api_variant: Option<u64>| {
             let names: Vec<String> = group.iter().map(|domain| domain.name.to_owned()).collect();
             let family = family_name(&names);
             let (shares, abilities) = (shares.clone(), self.abilities.clone());
-            LazyTemplate::new(names, move || {
+            LazyTemplate::new(move || {
                 let docs: Result<Vec<WorldDoc>, Report> =
                     group.iter().map(|domain| domain.doc().cloned()).collect();
                 let docs = docs?;
@@ -252,10 +253,10 @@ impl Recipe {
         };
         let api_variants: Vec<Option<u64>> = (0..API_VARIANTS).map(Some).collect();
         (self.train, self.test) = (subjects(&train, &api_variants), subjects(&test, &[None]));
-        for (template, doc) in given.into_iter().zip(worlds) {
-            let is_test = template.domains().iter().any(|domain| chosen.contains(domain));
-            let domains = template.domains().len();
-            let subject = Subject { name: doc.name.clone(), templates: vec![template], domains };
+        for ((template, domains), doc) in given.into_iter().zip(of_worlds).zip(worlds) {
+            let is_test = domains.iter().any(|domain| chosen.contains(domain));
+            let templates = vec![LazyTemplate::from_template(template)];
+            let subject = Subject { name: doc.name.clone(), templates, domains: domains.len() };
             if is_test { &mut self.test } else { &mut self.train }.push(subject);
         }
         for subjects in [&mut self.train, &mut self.test] {

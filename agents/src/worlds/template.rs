@@ -10,29 +10,19 @@ type Make = Box<dyn Fn() -> Result<Arc<WorldTemplate>, Report> + Send + Sync>;
 
 /// A world template, made at its first use.
 pub struct LazyTemplate {
-    domains: Vec<String>,
     make: Make,
     made: OnceLock<Result<Arc<WorldTemplate>, Report>>,
 }
 
 impl LazyTemplate {
-    /// A world template of these domains, in the order of its world.
-    pub fn new(
-        domains: Vec<String>,
-        make: impl Fn() -> Result<Arc<WorldTemplate>, Report> + Send + Sync + 'static,
-    ) -> Self {
-        Self { domains, make: Box::new(make), made: OnceLock::new() }
+    /// A world template that is made in this way.
+    pub fn new(make: impl Fn() -> Result<Arc<WorldTemplate>, Report> + Send + Sync + 'static) -> Self {
+        Self { make: Box::new(make), made: OnceLock::new() }
     }
 
     /// A world template that is made already.
     pub fn from_template(template: Arc<WorldTemplate>) -> Self {
-        let domains = template.world().domains.iter().map(|domain| domain.name.to_string()).collect();
-        Self::new(domains, move || Ok(template.clone()))
-    }
-
-    /// The names of its domains, in the order of its world.
-    pub fn domains(&self) -> &[String] {
-        &self.domains
+        Self::new(move || Ok(template.clone()))
     }
 
     /// The world template.

@@ -61,7 +61,7 @@ pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     let mut taken = HashSet::new();
     let key = rng.random();
     for domain in &mut domains {
-        // What is drawn for a domain follows from its name, and not from the APIs of those before it.
+        // A domain's draws follow from its name, and not from the APIs of the domains before it.
         let rng = &mut fork(key, &domain.domain.name);
         domain.domain.casing = casing;
         shape::ids(domain, rng);

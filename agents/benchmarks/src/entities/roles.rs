@@ -44,8 +44,8 @@ pub(super) fn give(doc: &mut WorldDoc, of: &str, value: &str) {
     for link in doc.resources.values_mut().filter(|resource| is_link(resource)) {
         let Some(by) = by(link, end) else { continue };
         let Some(field) = link.fields.get_mut(member).filter(|field| takes(field, value)) else { continue };
-        // What is drawn already lacks the roles that were given before; an enum has them all.
-        let drawn = picked(field).unwrap_or_else(|| kinds(field));
+        // The provider already lacks the roles that were given before; an enum has them all.
+        let drawn = list_picks(field).unwrap_or_else(|| kinds(field));
         let others: Vec<Json> = drawn.into_iter().filter(|kind| *kind != value).map(Json::from).collect();
         if !others.is_empty() {
             let others = json!({"provider": "pick", "of": others});
@@ -83,13 +83,13 @@ fn takes(field: &FieldDoc, value: &str) -> bool {
 /// The values of a field that takes one of several texts.
 fn kinds(field: &FieldDoc) -> Vec<&str> {
     if field.values.is_empty() {
-        return picked(field).unwrap_or_default();
+        return list_picks(field).unwrap_or_default();
     }
     field.values.iter().map(String::as_str).collect()
 }
 
 /// The texts that a field's provider picks from: the whole provider, or what a chance is of.
-fn picked(field: &FieldDoc) -> Option<Vec<&str>> {
+fn list_picks(field: &FieldDoc) -> Option<Vec<&str>> {
     let mut fake = field.fake.as_ref()?;
     while is_provider(fake, "chance") {
         fake = fake.get("of")?;
@@ -98,7 +98,7 @@ fn picked(field: &FieldDoc) -> Option<Vec<&str>> {
     Some(all.iter().filter_map(Json::as_str).collect())
 }
 
-/// The provider that [`picked`] reads.
+/// The provider that [`list_picks`] reads.
 fn pick_of(fake: &mut Json) -> Option<&mut Json> {
     if is_provider(fake, "chance") {
         return pick_of(fake.get_mut("of")?);

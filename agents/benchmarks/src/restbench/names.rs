@@ -85,9 +85,9 @@ pub(super) fn roles(queries: &[Query], operations: &Operations) -> Vec<(String, 
         // A role that one list shows may be had in another of the same member.
         let alike = operations.role_members().iter().filter(|other| other.member == *member);
         for kind in alike.flat_map(|other| &other.kinds).collect::<BTreeSet<_>>() {
-            let is_said = |(_, said): &&(&Query, BTreeSet<String>)| {
-                words(kind).all(|word| said.contains(&singular(&word)))
-            };
+            let kind_words: Vec<String> = words(kind).map(|word| singular(&word)).collect();
+            let is_said =
+                |(_, said): &&(&Query, BTreeSet<String>)| kind_words.iter().all(|word| said.contains(word));
             // Below one end of a link, records of another show the member.
             let is_below = |step: &Operation, end: &String| {
                 let mut others = ends.iter().filter(|other| *other != end);

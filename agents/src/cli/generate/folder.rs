@@ -90,7 +90,6 @@ pub(super) fn run(
         isolation: Isolation::of_this_program(),
         bounds: command.sources.inputs.import.bounds,
         streams: draws::Streams::new(command.seed),
-        seed: command.seed,
         mode: command.sources.inputs.import.mode,
         keys: found.iter().zip(&hashes).map(|(found, hash)| hash_inputs(command, found, hash)).collect(),
         abilities,
@@ -144,7 +143,6 @@ struct FolderRun {
     isolation: Isolation,
     bounds: Bounds,
     streams: draws::Streams,
-    seed: u64,
     mode: ImportMode,
     /// The names under which what came of each document is kept.
     keys: Vec<String>,
@@ -241,7 +239,7 @@ impl FolderRun {
         }
         let document =
             ImportRequest { path: found.path.clone(), label: found.label.clone(), mode: self.mode };
-        let request = write_request(&Request::Prepare { document, seed: self.seed }, &[]);
+        let request = write_request(&Request::Prepare { document, seed: self.streams.seed() }, &[]);
         let failed = |reason: String| DocumentReport {
             document: found.label.clone(),
             failed: Some(reason),
