@@ -1,20 +1,32 @@
 //! Tables in embedded text files. A row is a line that is neither empty nor a comment, which begins with `# `. A row may begin
 //! with `#1f4e79`.
 
+use std::collections::HashMap;
+
 /// The rows of a table, without the spaces around them.
 pub fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().map(str::trim).filter(|line| !(line.is_empty() || *line == "#" || line.starts_with("# ")))
 }
 
-/// The rows `key: value` of a table; others are left out.
-pub fn keyed(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+/// The keys and values of the rows `key: value` of a table; other rows are left out.
+pub fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     rows(text).filter_map(|row| row.split_once(": "))
+}
+
+/// The words of the rows `key: word word` of a table, by key.
+pub fn group_words<C: FromIterator<&'static str>>(text: &'static str) -> HashMap<&'static str, C> {
+    pairs(text).map(|(key, words)| (key, words.split_whitespace().collect())).collect()
+}
+
+/// The name in a heading `[name]`. None for any other row.
+pub(crate) fn read_heading(row: &'static str) -> Option<&'static str> {
+    row.strip_prefix('[')?.strip_suffix(']')
 }
 
 /// The rows below the headings `[section]` of a table, each with the name of its section, which is empty above the first.
 pub(crate) fn sections(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut section = "";
-    rows(text).filter_map(move |row| match row.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    rows(text).filter_map(move |row| match read_heading(row) {
         Some(name) => {
             section = name;
             None
@@ -38,7 +50,11 @@ mod tests {
         let text = "# Names.\n#\n\nabove: 1\n[first]\n  a: b: c  \n[second]\n#d1e2f3\nx|y\n";
         let all = ["above: 1", "[first]", "a: b: c", "[second]", "#d1e2f3", "x|y"];
         assert_eq!(rows(text).collect::<Vec<_>>(), all);
-        assert_eq!(keyed(text).collect::<Vec<_>>(), [("above", "1"), ("a", "b: c")]);
+        assert_eq!(pairs(text).collect::<Vec<_>>(), [("above", "1"), ("a", "b: c")]);
+        assert_eq!(
+            group_words::<Vec<_>>(text),
+            HashMap::from([("above", vec!["1"]), ("a", vec!["b:", "c"])])
+        );
         let found: Vec<_> = sections(text).collect();
         assert_eq!(found, [("", "above: 1"), ("first", "a: b: c"), ("second", "#d1e2f3"), ("second", "x|y")]);
         assert_eq!(columns::<3>("x|y"), ["x", "y", ""]);

@@ -65,7 +65,7 @@ fn every_seed_gives_a_complete_world() {
     let mut problems = Vec::new();
     for doc in docs() {
         let name = doc.name.clone();
-        let empty = declared_empty(&doc);
+        let empty = find_empty_resources(&doc);
         let source = Source::new(doc).unwrap_or_else(|report| panic!("{report}"));
         let mut lacking: BTreeMap<String, u32> = BTreeMap::new();
         for seed in 0..12 {
@@ -86,7 +86,7 @@ fn every_seed_gives_a_complete_world() {
 }
 
 /// The resources that hold nothing before somebody creates it: they say `records: 0`.
-fn declared_empty(doc: &WorldDoc) -> HashSet<String> {
+fn find_empty_resources(doc: &WorldDoc) -> HashSet<String> {
     let is_empty =
         |resource: &ResourceDoc| resource.records == RecordsDoc::Count(0) && resource.each.is_empty();
     let resources = doc.resources.iter().filter(|(_, resource)| is_empty(resource));
@@ -131,7 +131,7 @@ fn shared_name(resource: &Resource) -> Option<String> {
 fn every_owner_has_records_of_each_owned_resource() {
     for doc in docs() {
         let name = doc.name.clone();
-        let empty = declared_empty(&doc);
+        let empty = find_empty_resources(&doc);
         let made = Source::new(doc)
             .and_then(|source| source.materialise(1))
             .unwrap_or_else(|report| panic!("{report}"));

@@ -52,8 +52,8 @@ fn credentials(session: &Json) -> String {
     text
 }
 
-/// The APIs that sign in, each with its scheme and path.
-fn sign_ins(document: &Json) -> Vec<(&String, &String, &Json)> {
+/// Finds the APIs that sign in, each with its scheme and path.
+fn find_sign_ins(document: &Json) -> Vec<(&String, &String, &Json)> {
     let paths = document["paths"].as_object().unwrap();
     let named = |name: &str| {
         let mut all = paths.iter().flat_map(|(path, item)| {
@@ -70,36 +70,34 @@ fn sign_ins(document: &Json) -> Vec<(&String, &String, &Json)> {
     signing.collect()
 }
 
-/// The members that the body of a request must have.
-fn needed(operation: &Json) -> Vec<&str> {
+/// Lists the members that the body of a request must have.
+fn list_required(operation: &Json) -> Vec<&str> {
     let body = &operation["requestBody"]["content"]["application/json"]["schema"]["required"];
     body.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
 }
 
-/// The user who is signed in: the first record that has what the sign-in needs, with the name of its resource.
-fn user<'s>(state: &'s Json, operation: &Json) -> (&'s str, &'s Json) {
+/// Finds the user who is signed in: the first record that has what the sign-in needs, with the name of its resource.
+fn find_user<'s>(state: &'s Json, operation: &Json) -> (&'s str, &'s Json) {
     let resources = state["resources"].as_object().unwrap().iter();
     let mut records = resources.flat_map(|(resource, records)| {
         records.as_array().unwrap().iter().map(move |record| (resource.as_str(), record))
     });
-    records.find(|(_, record)| needed(operation).iter().all(|name| !record[*name].is_null())).unwrap()
+    records.find(|(_, record)| list_required(operation).iter().all(|name| !record[*name].is_null())).unwrap()
 }
 
 /// Keys of records that there are, for the parameters of paths: without them every call ends at 404. Records that belong to users are left
 /// out: a key of one would be sent in all calls and mostly be another user's. schemathesis takes the own ones from the lists that show them.
-fn keys(server: &Server, session: &Json, document: &Json) -> String {
-    let id = session["id"].as_str().unwrap();
-    let state = get(&format!("{}/v1/sessions/{id}/state", server.url));
+fn keys(state: &Json, document: &Json) -> String {
     let paths = document["paths"].as_object().unwrap().keys();
     let names: BTreeSet<&str> =
         paths.flat_map(|path| path.split('{').skip(1)).filter_map(|rest| rest.split('}').next()).collect();
-    let signing = sign_ins(document).into_iter();
+    let signing = find_sign_ins(document).into_iter();
     let users: Vec<String> =
-        signing.map(|(.., operation)| format!("{}_id", user(&state, operation).0)).collect();
+        signing.map(|(.., operation)| format!("{}_id", find_user(state, operation).0)).collect();
     let is_owned = |record: &Json| users.iter().any(|user| !record[user].is_null());
     let record = |name: &str| {
         let resources = state["resources"].as_object().unwrap();
-        let own = resources.iter().find(|(resource, _)| plain(name).starts_with(&plain(resource)));
+        let own = resources.iter().find(|(resource, _)| fold_name(name).starts_with(&fold_name(resource)));
         let record = own.and_then(|(_, records)| records.get(0));
         record.map(|record| (true, record)).or_else(|| {
             let mut firsts = resources.values().filter_map(|records| records.get(0));
@@ -109,32 +107,29 @@ fn keys(server: &Server, session: &Json, document: &Json) -> String {
     let key = |name: &str| {
         let (is_own, record) = record(name)?;
         let members = record.as_object().unwrap();
-        let named = members.iter().find(|(field, _)| plain(field) == plain(name)).map(|(_, value)| value);
-        named.or_else(|| members.get("id").filter(|_| is_own)).cloned()
+        let named = members.iter().find(|(field, _)| fold_name(field) == fold_name(name));
+        named.map(|(_, value)| value).or_else(|| members.get("id").filter(|_| is_own)).cloned()
     };
-    let owned = |name: &&&str| record(name).is_some_and(|(_, record)| is_owned(record));
-    let known: Vec<String> = names
-        .iter()
-        .filter(|name| !owned(name))
-        .filter_map(|name| Some(format!("\"path.{name}\" = {}\n", key(name)?)))
-        .collect();
-    assert!(!known.is_empty() || names.iter().any(|name| owned(&name)), "no key of {names:?} is known");
+    let (owned, others): (Vec<&str>, Vec<&str>) =
+        names.iter().copied().partition(|name| record(name).is_some_and(|(_, record)| is_owned(record)));
+    let line = |name: &&str| Some(format!("\"path.{name}\" = {}\n", key(name)?));
+    let known: Vec<String> = others.iter().filter_map(line).collect();
+    assert!(!known.is_empty() || !owned.is_empty(), "no key of {names:?} is known");
     format!("[parameters]\n{}\n", known.concat())
 }
 
-fn plain(text: &str) -> String {
-    text.to_lowercase().replace('_', "")
+/// Folds a name, so that those of a path and of a record agree: `BookId` and `book_id`.
+fn fold_name(name: &str) -> String {
+    name.to_lowercase().replace('_', "")
 }
 
 /// A token of the API that signs in, for the users that there are: the world's own, which no credential replaces.
-fn signed_in(server: &Server, session: &Json, document: &Json) -> String {
-    let id = session["id"].as_str().unwrap();
-    let state = get(&format!("{}/v1/sessions/{id}/state", server.url));
+fn signed_in(session: &Json, state: &Json, document: &Json) -> String {
     let mut text = String::new();
-    for (scheme, path, operation) in sign_ins(document) {
-        let (_, user) = user(&state, operation);
+    for (scheme, path, operation) in find_sign_ins(document) {
+        let (_, user) = find_user(state, operation);
         let form: serde_json::Map<String, Json> =
-            needed(operation).iter().map(|name| ((*name).to_owned(), user[*name].clone())).collect();
+            list_required(operation).iter().map(|name| ((*name).to_owned(), user[*name].clone())).collect();
         let url = format!("{}{path}", session["base_url"].as_str().unwrap());
         let issued: Json = client().post(url).json(&form).send().unwrap().json().unwrap();
         let token = first_text(&issued).unwrap();
@@ -170,10 +165,12 @@ fn held(arguments: &[&str], runs: &[bool], share: f64) {
         let base = session["base_url"].as_str().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let served = get(&format!("{base}/openapi.json"));
-        let keys = if with_keys { keys(&server, &session, &served) } else { String::new() };
+        let id = session["id"].as_str().unwrap();
+        let state = get(&format!("{}/v1/sessions/{id}/state", server.url));
+        let keys = if with_keys { keys(&state, &served) } else { String::new() };
         let config = folder.path().join("schemathesis.toml");
         let checks = include_str!("../data/schemathesis/checks.toml");
-        let signed_in = signed_in(&server, &session, &served);
+        let signed_in = signed_in(&session, &state, &served);
         std::fs::write(&config, format!("{keys}{}{signed_in}{checks}", credentials(&session))).unwrap();
         let ran = Command::new(&schemathesis)
             .arg("--config-file")

@@ -7,7 +7,7 @@ use super::provider::{Provider, RuleId};
 use super::tables::City;
 use crate::draw::Draw;
 use crate::english::article;
-use crate::table::rows;
+use crate::table::{read_heading, rows};
 
 /// The rules of all files.
 pub(super) struct Grammar {
@@ -91,7 +91,7 @@ impl Grammar {
     fn parse(files: &[&'static str]) -> Self {
         let mut sections: Vec<(&'static str, Style, Vec<&'static str>)> = Vec::new();
         for line in files.iter().copied().flat_map(rows) {
-            if let Some(head) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            if let Some(head) = read_heading(line) {
                 let (name, style) = match head.split_once(": ") {
                     Some((name, "title")) => (name, Style::Title),
                     Some((name, _)) => (name, Style::First),
@@ -305,7 +305,7 @@ mod tests {
     fn every_symbol_of_the_files_means_something() {
         let grammar = Grammar::parse(&FILES);
         let mut unknown = Vec::new();
-        for text in FILES.iter().flat_map(|file| file.lines()).filter(|line| !line.starts_with("# ")) {
+        for text in FILES.iter().copied().flat_map(rows) {
             for symbol in
                 text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(symbol, _)| symbol)
             {

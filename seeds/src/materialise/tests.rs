@@ -415,7 +415,7 @@ fn rows_that_do_not_fit_are_refused() {
         "{fields: [name, size], of: [[A, 1], [A, 2]]}",
         "rows[0].of[1]: found the first value of row 0 a second time",
     );
-    // What is no value of the first field is none a second time either.
+    // A value of another type is not found a second time.
     let found = refusal(
         "plan: {key: id, fields: {size: {type: integer}, name: {type: string}}, rows: [{fields: [size, name], of: [[1, A], [x, B]]}], records: 2}",
     );

@@ -35,7 +35,7 @@ pub struct Base {
     pub(super) tools: ToolIndex,
     /// The names by which members of replies call each resource.
     pub(super) resource_names: Vec<ResourceNames>,
-    /// What the path of each API names.
+    /// The parameters in the path of each API, with the names of their values.
     pub(super) path_names: Vec<PathNames>,
     /// The resources of each domain, by name.
     pub(super) by_name: HashMap<DomainId, HashMap<Str, ResourceId>>,

@@ -254,7 +254,7 @@ impl Run<'_> {
             let found = self.field_of(id, name).or_else(|| self.reference_of(id, name));
             let Some((field, declared)) = found.filter(|(field, _)| *field != keep) else { continue };
             if reference_target(&declared.kind).is_some() {
-                // What the behaviour takes from the call's arguments is set by it.
+                // The behaviour sets fields that it takes from the call's arguments.
                 let keys = self.keys_sent(resource.field(field), json);
                 let keys = keys.filter(|_| !self.sets_from_arguments(field));
                 if let (Some(keys), Some(place)) = (keys, values.get_mut(field.index())) {

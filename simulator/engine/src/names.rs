@@ -1,4 +1,4 @@
-//! The names by which members of replies call resources, their fields and what a path names, and what fields refer to.
+//! The names by which members of replies call resources, their fields and the parameters of paths, and the targets of references.
 
 use std::collections::HashMap;
 
@@ -75,7 +75,7 @@ pub(super) struct PathName {
     pub(super) name: String,
 }
 
-/// What the path of an API names.
+/// The parameters in the path of an API, and the record that it ends below.
 #[derive(Debug)]
 pub(super) struct PathNames {
     pub(super) names: Vec<PathName>,
@@ -111,12 +111,12 @@ impl PathNames {
             }
             names.push(PathName { parameter, noun, name });
         }
-        Self { names, owner: owner(api) }
+        Self { names, owner: find_owner(api) }
     }
 }
 
 /// The id of the record that the path of an API ends below.
-fn owner(api: &Api) -> Option<ParameterId> {
+fn find_owner(api: &Api) -> Option<ParameterId> {
     let mut segments = api.path.rsplit('/');
     segments.next().filter(|last| !last.contains('{'))?;
     let name = segments.next()?.strip_prefix('{')?.strip_suffix('}')?;

@@ -82,11 +82,11 @@ impl Store {
 
     /// Why the folder cannot be written to now, if it cannot.
     pub(crate) fn ailing(&self) -> Option<StoreError> {
-        self.health.why().map(|why| self.refused(why))
+        self.health.why().map(|why| self.refuse(why))
     }
 
     /// The error of a change that was not made. The server goes on where the disk is only full, else it ends.
-    fn refused(&self, why: String) -> StoreError {
+    fn refuse(&self, why: String) -> StoreError {
         let path = self.path.clone();
         if self.health.is_lost() {
             StoreError::Unconfirmed { path, why }
@@ -137,7 +137,7 @@ impl Store {
                 if matches!(error, fjall::Error::Poisoned) && full.is_none() {
                     self.health.lose(&why);
                 }
-                Err(self.refused(why))
+                Err(self.refuse(why))
             }
             done => done,
         })
@@ -190,7 +190,7 @@ impl Store {
         self.counts.sync().map_err(|error| {
             let why = error.to_string();
             self.health.lose(&why);
-            self.refused(why)
+            self.refuse(why)
         })
     }
 

@@ -307,7 +307,7 @@ pub(crate) fn hours_of(what: &What) -> Vec<Time> {
     }
 }
 
-/// How much of a value that a list shows was said: one for a typed value, for a day and a time each, and for each word of a text.
+/// Counts the parts of a value in a list that were said: one for a typed value, for a day and a time each, and for each word of a text.
 pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usize {
     if let Value::String(text) = value {
         let stems = Prose::stems_of(&text.replace('_', " "));

@@ -84,19 +84,19 @@ pub(crate) fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsuppo
             .map(|span| Unsupported { kind: Kind::Name, span }),
     );
     let names = vocabulary.proper_names(message, base).into_iter();
-    let names = names.map(|name| address_around(message.source(), name).unwrap_or(name));
+    let names = names.map(|name| find_address(message.source(), name).unwrap_or(name));
     let strange = names.filter(|span| !is_visible_text(message.words_at(*span), visible));
     found.extend(strange.map(|span| Unsupported { kind: Kind::Name, span }));
     found
 }
 
-/// The e-mail address that a name is a part of: `ana.ruiz@example.org` names nobody.
-fn address_around(text: &str, name: Span) -> Option<Span> {
-    let is_around = |char: char| char.is_whitespace() || "<>()\"',;:".contains(char);
-    let before = text.get(..name.start)?.char_indices().rev().find(|(_, char)| is_around(*char));
+/// Finds the e-mail address that a name is a part of: `ana.ruiz@example.org` names nobody.
+fn find_address(text: &str, name: Span) -> Option<Span> {
+    let is_border = |char: char| char.is_whitespace() || "<>()\"',;:".contains(char);
+    let before = text.get(..name.start)?.char_indices().rev().find(|(_, char)| is_border(*char));
     let start = before.map_or(0, |(at, char)| at + char.len_utf8());
     let after = text.get(name.end..)?;
-    let end = name.end + after.find(is_around).unwrap_or(after.len());
+    let end = name.end + after.find(is_border).unwrap_or(after.len());
     let address = text.get(start..end)?.trim_end_matches(['.', '!', '?']);
     address.contains('@').then_some(Span { start, end: start + address.len() })
 }
@@ -437,7 +437,7 @@ mod tests {
     fn a_name_inside_an_address_names_nobody() {
         let check = |text: &str, name: &str, address: Option<&str>| {
             let start = text.find(name).unwrap();
-            let found = address_around(text, Span { start, end: start + name.len() });
+            let found = find_address(text, Span { start, end: start + name.len() });
             assert_eq!(found.map(|span| &text[span.start..span.end]), address, "{text}");
         };
         check("Sent to (nhung.ly75@mail.example).", "ly75", Some("nhung.ly75@mail.example"));
