@@ -3,6 +3,8 @@
 use super::*;
 use crate::world::tests::{example, materialised};
 
+mod members;
+
 #[test]
 fn the_documented_world_has_nothing_to_find() {
     assert_eq!(examine("guide.yaml", example().as_bytes()).to_string(), "");
