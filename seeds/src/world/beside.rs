@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::locate::locate;
 use super::path::{Step, parse};
-use super::read::{message_of, options, read, to_u32};
+use super::read::{fix_of_shape, message_of, options, read, to_u32};
 use super::report::{Finding, Report};
 use crate::doc::{ReactionsDoc, ScenarioDoc, ScenariosDoc, SignInDoc, Wordings, WordsDoc, WorldDoc};
 
@@ -108,8 +108,9 @@ fn read_beside<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T, Report
         Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8"))
     })?;
     serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
-        let finding =
-            Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
+        let message = message_of(&error);
+        let fix = fix_of_shape(&message, "see docs/scenarios.md for the keys that may stand here");
+        let finding = Finding::error("", message, fix);
         Report::one(
             name,
             match error.location() {

@@ -101,7 +101,8 @@ fn from_yaml(text: &str) -> Result<WorldDoc, Box<Finding>> {
     check_version(first.as_ref()).map_err(|finding| Box::new(finding.at(1, 1)))?;
     serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
         let message = message_of(&error);
-        let finding = Finding::error("", message, fix(true));
+        let fix = fix_of_shape(&message, fix(true));
+        let finding = Finding::error("", message, fix);
         Box::new(match error.location() {
             Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
             None => finding,
@@ -158,6 +159,19 @@ fn fix(shape: bool) -> &'static str {
         "see docs/world-format.md or `diorama schema world` for the keys that may stand here"
     } else {
         "mend the syntax at this place"
+    }
+}
+
+/// The fix of a document whose members are not those of the format; `otherwise` where the message does not tell more. What follows a comma
+/// in a text without quotes is read as a member.
+pub(super) fn fix_of_shape(message: &str, otherwise: &'static str) -> &'static str {
+    let is_mark = |mark: char| !mark.is_alphanumeric() && !"_-".contains(mark);
+    let name = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    match name {
+        Some((name, _)) if name.contains(is_mark) => {
+            "put the text or expression that this belongs to in double quotes: without them a comma ends it"
+        }
+        _ => otherwise,
     }
 }
 
