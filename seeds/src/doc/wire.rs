@@ -5,8 +5,10 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use indexmap::IndexMap;
+use serde::Serializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Json;
+use serde_saphyr::FlowSeq;
 
 /// Reads any value, null too, as one that is there: a constant null is not the lack of a constant.
 pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
@@ -72,6 +74,11 @@ pub(super) fn wordings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec
     }
 
     deserializer.deserialize_any(Wordings)
+}
+
+/// Writes the rows of a table, in YAML each on a line of its own.
+pub(super) fn lines<S: Serializer>(rows: &[Vec<Json>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(rows.iter().map(FlowSeq))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's skip_serializing_if passes a reference")]

@@ -264,6 +264,7 @@ pub struct RowsDoc {
     /// The fields, in the order of the values.
     pub fields: Vec<String>,
     /// The rows: a value for each field, null for none.
+    #[serde(serialize_with = "wire::lines")]
     pub of: Vec<Vec<Json>>,
 }
 

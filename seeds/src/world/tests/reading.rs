@@ -1,6 +1,9 @@
 //! Texts that are read, and those that are refused.
 
+use serde_json::json;
+
 use super::*;
+use crate::doc::RowsDoc;
 
 #[test]
 fn the_documented_world_is_read() {
@@ -22,6 +25,26 @@ fn another_version_is_refused_with_both_versions() {
         refused("w", "name: x\nworld: 1\n"),
         "w:1:1: found `name` as the first key, expected `world: 1`\n  fix: write `world: 1` before everything else"
     );
+}
+
+#[test]
+fn a_text_without_quotes_that_a_comma_ends_is_refused_with_how_to_quote_it() {
+    let yaml = "world: 1\nname: x\nclock: 2026-01-01T00:00\napis:\n  - {name: A, method: POST, path: /a, behaviour: {create: a, require: [\n    {that: days_between(today, args.day) < 28, else: {status: 409, message: no}}]}}\n";
+    let found = refused("w.yaml", yaml);
+    assert!(found.starts_with("w.yaml:6:"), "{found}");
+    assert!(found.ends_with("in double quotes: without them a comma ends it"), "{found}");
+}
+
+#[test]
+fn a_table_is_written_with_a_row_a_line_and_read_again() {
+    let mut doc = read("guide.yaml", example().as_bytes()).unwrap();
+    let long = "a text: so long, and with so many marks, that a writer of YAML would rather fold it into several lines than leave it on one";
+    let of = json!([["orthodontics", 40, null], ["surgery", 9.5, [long, "off"]], ["general", true, []]]);
+    let rows = RowsDoc { fields: vec!["specialty".to_owned()], of: serde_json::from_value(of).unwrap() };
+    doc.resources["dentist"].rows = vec![rows];
+    let text = to_yaml(&doc).unwrap();
+    assert!(text.contains("- [orthodontics, 40, null]\n"), "{text}");
+    assert_eq!(read("guide.yaml", text.as_bytes()).unwrap(), doc);
 }
 
 #[test]
