@@ -66,12 +66,7 @@ fn finder(world: &BatchWorld, resource: ResourceId) -> Option<(ApiId, ParameterI
 
 /// The APIs that may be looked up with for a scenario: those that find the records which its calls take.
 pub(crate) fn finders(world: &BatchWorld, scenario: &Scenario) -> Vec<ApiId> {
-    let model = world.base.world();
     let taken = scenario.doc.calls().flat_map(|call| call.with.values()).filter_map(Json::as_str);
-    let named = taken.filter_map(|place| scenario.doc.bind.get(place)?.a.as_deref());
-    let resources = named.filter_map(|name| {
-        let mut resources = model.resources.iter();
-        resources.position(|own| own.domain == scenario.domain && *own.name == *name)
-    });
-    resources.filter_map(|index| finder(world, ResourceId(index as u16))).map(|(api, _)| api).collect()
+    let resources = taken.filter_map(|place| scenario.resource_of(place));
+    resources.filter_map(|resource| finder(world, resource)).map(|(api, _)| api).collect()
 }

@@ -22,6 +22,16 @@ pub struct Scenario {
     pub(super) given: Vec<Expr>,
 }
 
+impl Scenario {
+    /// The resource of a place that holds one record.
+    pub fn resource_of(&self, place: &str) -> Option<ResourceId> {
+        match &self.places.iter().find(|known| known.name == place)?.kind {
+            Kind::Record(of) | Kind::Value(Expr { kind: ExprType::Record(of), .. }) => Some(*of),
+            _ => None,
+        }
+    }
+}
+
 /// A place and what it may hold.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
