@@ -12,6 +12,7 @@ pub mod domain;
 pub mod examples;
 mod form;
 pub mod funnel;
+mod guide;
 pub mod mend;
 pub mod paraphrase;
 pub mod plain;

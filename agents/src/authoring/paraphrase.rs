@@ -10,12 +10,13 @@ use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 
 use super::asking::{Asker, Complaints, Notes, Step, Stop, read_json, run_blocking};
+use super::guide::{self, Section};
 use super::mend::failed;
 use super::wordings::{
     ENOUGH, TRIES, Words, count_wordings, describe_service, list_properties, read_wordings, to_doc,
 };
 use super::{Authored, WAVE, join_in_order};
-use crate::scenarios::rehearse::{Rehearsal, rehearsal};
+use crate::scenarios::rehearse::{Rehearsal, rehearsal_of_words};
 use crate::worlds::error::PipelineError;
 
 /// Asks for more wordings of the lines of one scenario.
@@ -34,6 +35,7 @@ impl Step for WriteWordings<'_> {
 
     fn input(&self) -> Json {
         json!({
+            "guide": guide::cut(&[Section::Speech]),
             "about": describe_service(self.doc),
             "who": self.scenario.who,
             "scenario": serde_json::to_string(self.scenario).unwrap_or_default(),
@@ -181,5 +183,5 @@ fn try_alone(
     for line in worded(&mut scenario).filter(|line| line.name == name) {
         *line.wordings = vec![wording.to_owned()];
     }
-    rehearsal(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES)
+    rehearsal_of_words(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES)
 }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::asking::{Asker, Complaints, Step, Stop, read_json, run_blocking};
+use super::guide::{self, Section};
 use super::mend::{Sound, failed};
 use super::plain::{add_plain_words, strip_words};
 use super::whole::said;
@@ -20,8 +21,8 @@ use crate::scenarios::rehearse::rehearsal;
 use crate::worlds::error::PipelineError;
 use crate::worlds::inspect::inspect;
 
-/// The guide to writing plots: a part of both prompts.
-const GUIDE: &str = include_str!("../../prompts/pipeline/query_guide.txt");
+/// The guide to writing plots.
+const GUIDE: [Section; 3] = [Section::Plots, Section::Expressions, Section::Domain];
 /// The members of a plot that hold words.
 const WORDS: [&str; 5] = ["user", "say", "end", "later", "withheld"];
 /// Records of a resource that a prompt shows.
@@ -57,7 +58,7 @@ impl Step for WriteScenarios<'_> {
         let earlier: Vec<Json> =
             self.earlier.iter().map(|one| json!({ "name": one.name, "who": one.who })).collect();
         json!({
-            "document": self.document, "guide": GUIDE, "count": self.count, "earlier": earlier, "uncalled": self.uncalled,
+            "document": self.document, "guide": guide::cut(&GUIDE), "count": self.count, "earlier": earlier, "uncalled": self.uncalled,
         })
     }
 
@@ -86,7 +87,8 @@ impl Step for MendScenarios<'_> {
         let scenarios = self.faulty.iter().map(|(scenario, wrong)| {
             json!({ "scenario": serde_json::to_string(scenario).unwrap_or_default(), "wrong": wrong })
         });
-        json!({ "document": self.document, "guide": GUIDE, "scenarios": scenarios.collect::<Vec<_>>() })
+        let guide = guide::cut(&[&GUIDE[..], &[Section::Findings]].concat());
+        json!({ "document": self.document, "guide": guide, "scenarios": scenarios.collect::<Vec<_>>() })
     }
 
     fn schema(&self) -> Option<Json> {
@@ -248,12 +250,12 @@ fn class(wrong: &[String]) -> String {
     first.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// Lists the APIs that no scenario calls, but for those that sign users in.
+/// Lists the APIs that no scenario calls, but for those that sign users in, which the program does.
 fn list_uncalled(doc: &WorldDoc, scenarios: &[ScenarioDoc]) -> Vec<String> {
     let called: BTreeSet<&str> =
         scenarios.iter().flat_map(ScenarioDoc::calls).filter_map(|call| call.call.as_deref()).collect();
-    let names = doc.apis.iter().map(|api| api.name.as_str());
-    names.filter(|name| !called.contains(name)).map(str::to_owned).collect()
+    let asked = doc.apis.iter().filter(|api| !api.behaviour.sign_in);
+    asked.map(|api| api.name.as_str()).filter(|name| !called.contains(name)).map(str::to_owned).collect()
 }
 
 /// Sorts scenarios into those that become rows and those with something wrong, each looked at by itself.

@@ -9,6 +9,10 @@ use serde_json::{Value as Json, json};
 use super::asking::{Complaints, Step, read_json};
 use super::domain::Domain;
 use super::form;
+use super::guide::{self, Section};
+
+/// The guide to writing worlds.
+const GUIDE: [Section; 4] = [Section::World, Section::Expressions, Section::Values, Section::Domain];
 
 /// The longest document that is read, in bytes.
 const LONGEST: usize = 200_000;
@@ -60,7 +64,7 @@ impl Step for WriteWorld<'_> {
         };
         let count = APIS_AT_A_TIME;
         json!({
-            "domain": self.domain, "examples": self.examples, "part": part, "document": document, "apis": names,
+            "guide": guide::cut(&GUIDE), "domain": self.domain, "examples": self.examples, "part": part, "document": document, "apis": names,
             "count": count,
         })
     }

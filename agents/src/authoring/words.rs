@@ -8,19 +8,18 @@ use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Complaints, Step, Stop, read_json, run_blocking};
+use super::guide::{self, Section};
 use super::mend::failed;
 use super::plain::add_plain_words;
 use super::wordings::{
     ENOUGH, TRIES, Words, count_wordings, describe_service, list_properties, read_wordings,
 };
 use crate::scenarios::Shares;
-use crate::scenarios::rehearse::{conversation, rehearsal, rehearse};
+use crate::scenarios::rehearse::{conversation, rehearsal_of_words, rehearse};
 use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
 use crate::worlds::world::WorldTemplate;
 
-/// The guide to writing words: a part of the prompt.
-const GUIDE: &str = include_str!("../../prompts/pipeline/query_words_guide.txt");
 /// Rows that a prompt shows.
 const SHOWN: usize = 2;
 /// Worlds that are tried for a row to show.
@@ -65,8 +64,10 @@ impl Step for WriteWords<'_> {
 
     fn input(&self) -> Json {
         let (before, wrong) = self.before.unzip();
+        let findings = before.map(|_| Section::Findings);
+        let guide = guide::cut(&[Section::Words].into_iter().chain(findings).collect::<Vec<_>>());
         json!({
-            "guide": GUIDE, "about": self.about, "who": self.plot.who, "rows": self.rows,
+            "guide": guide, "about": self.about, "who": self.plot.who, "rows": self.rows,
             "plot": serde_json::to_string(self.plot).unwrap_or_default(),
             "needed": self.lines.needed, "optional": self.lines.optional,
             "before": before.map(|words| serde_json::to_string(words).unwrap_or_default()), "wrong": wrong.unwrap_or_default(),
@@ -222,7 +223,7 @@ fn try_words(doc: &WorldDoc, plain: &ScenarioDoc, written: &Words) -> Result<Wor
 /// # Errors
 /// The reasons why too few tries become rows.
 fn try_one(doc: &WorldDoc, scenario: ScenarioDoc) -> Result<(), Vec<String>> {
-    let tried = rehearsal(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES);
+    let tried = rehearsal_of_words(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES);
     let wrong = tried.map_err(|error| vec![failed(&error)])?.list_reasons(ENOUGH);
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }

@@ -1,7 +1,10 @@
 //! Plots and words that a scripted model writes.
 
 use super::*;
+use crate::authoring::guide::GUIDE;
 use crate::authoring::plain::add_plain_words;
+use crate::authoring::scenarios::{MendScenarios, WriteScenarios};
+use crate::scenarios::rehearse::{rehearsal, rehearsal_of_words};
 
 /// The plots of a model's reply: one that is sound, one that names no place at first, and one that never becomes a row.
 fn plots() -> [Json; 3] {
@@ -114,12 +117,65 @@ async fn plots_come_in_batches_and_their_words_with_rows_in_sight() {
 }
 
 #[test]
-fn the_example_of_the_prompt_is_a_world_without_findings() {
-    let prompt = include_str!("../../../prompts/pipeline/api.txt");
-    let text = prompt.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let doc = diorama_seeds::world::read("w", text.as_bytes()).unwrap();
-    let report = crate::worlds::inspect::inspect("w", text.as_bytes(), &doc).unwrap();
+fn the_example_of_the_guide_has_no_findings_and_becomes_rows() {
+    let mut examples = GUIDE.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let [world, plots, words] = [(); 3].map(|()| examples.next().unwrap());
+    let mut doc = diorama_seeds::world::read("w", world.as_bytes()).unwrap();
+    diorama_seeds::world::add_scenarios(&mut doc, "w.scenarios.yaml", plots.as_bytes()).unwrap();
+    diorama_seeds::world::add_words(&mut doc, "w.words.yaml", words.as_bytes()).unwrap();
+    let report = crate::worlds::inspect::inspect("w", world.as_bytes(), &doc).unwrap();
     assert!(report.findings.is_empty(), "{report}");
+    for scenario in doc.scenarios.clone() {
+        let tried = rehearsal(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, 5).unwrap();
+        assert_eq!(tried.list_reasons(5), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn prompts_show_the_sections_of_the_guide_that_their_step_needs() {
+    let domain = domain("kite_school", "Lessons in flying kites.");
+    let prompts = [
+        WriteWorld { domain: &domain, examples: &[], part: Part::Whole }.prompt(),
+        WriteScenarios { document: "", count: 1, earlier: &[], uncalled: &[] }.prompt(),
+        MendScenarios { document: "", faulty: &[] }.prompt(),
+    ];
+    let headings = ["## The world", "## The plots", "## The words", "## Made-up values", "## Trying it"];
+    let found = prompts.map(|prompt| {
+        let prompt = prompt.unwrap();
+        headings.into_iter().filter(|heading| text(&prompt[0]).contains(heading)).collect::<Vec<_>>()
+    });
+    assert_eq!(found[0], ["## The world", "## Made-up values"]);
+    assert_eq!(found[1], ["## The plots"]);
+    assert_eq!(found[2], ["## The plots", "## Trying it"]);
+}
+
+#[test]
+fn words_are_tried_in_worlds_that_have_records_for_their_plot() {
+    let doc = diorama_seeds::world::read("w", mended().as_bytes()).unwrap();
+    let plot = json!({
+        "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
+        // About half of all worlds.
+        "given": ["size(pilot.first(p, true).name) % 2 == 0"],
+        "goals": [{ "does": [{ "call": "CancelTransit", "with": { "transit_id": "wanted" } }] }],
+    });
+    let plot = add_plain_words(&doc, &serde_json::from_value(plot).unwrap());
+    let doc = WorldDoc { scenarios: vec![plot], ..doc };
+    let [every, fitting] = [rehearsal, rehearsal_of_words].map(|tried| tried(&doc, 5).unwrap());
+    assert!(every.passed < 5, "{:?}", every.list_reasons(5));
+    assert_eq!(fitting.list_reasons(5), Vec::<String>::new());
+}
+
+#[test]
+fn a_look_up_of_a_record_that_follows_from_others_is_among_the_tools() {
+    let doc = diorama_seeds::world::read("w", mended().as_bytes()).unwrap();
+    let plot = json!({
+        "name": "plan", "who": "an agent at the quay",
+        "bind": { "last": { "a": "transit" }, "who": { "value": "pilot.get(last.pilot_id)" } },
+        "goals": [{ "does": [{ "call": "PlanTransit", "as": "made", "with": { "pilot_id": "who" } }] }],
+    });
+    let plot = add_plain_words(&doc, &serde_json::from_value(plot).unwrap());
+    let tried = rehearsal(&WorldDoc { scenarios: vec![plot], ..doc }, 12).unwrap();
+    assert_eq!(tried.list_reasons(12), Vec::<String>::new());
 }
 
 #[test]
