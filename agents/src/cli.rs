@@ -15,6 +15,7 @@ mod files;
 pub mod generate;
 pub mod inputs;
 pub mod openapi;
+mod pages;
 pub mod rows;
 pub mod schema;
 pub mod search;
@@ -45,7 +46,7 @@ pub struct Arguments {
 }
 
 /// Words that may follow `eval` other than the arguments of `eval run`.
-const EVAL_COMMANDS: [&str; 6] = ["run", "compare", "regrade", "help", "-h", "--help"];
+const EVAL_COMMANDS: [&str; 7] = ["run", "compare", "regrade", "show", "help", "-h", "--help"];
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria not met.";
 

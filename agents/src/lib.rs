@@ -6,6 +6,7 @@
 pub mod authoring;
 pub mod catalog;
 pub mod cli;
+mod console;
 pub mod draws;
 pub mod episode;
 pub mod evaluation;

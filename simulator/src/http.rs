@@ -16,7 +16,7 @@ mod extract;
 mod mcp;
 mod misread;
 mod negotiate;
-mod page;
+mod pages;
 mod reply_types;
 mod request_types;
 mod route;
@@ -33,6 +33,7 @@ mod world;
 pub use self::answer::json_text;
 pub use self::app::App;
 pub use self::mcp::Endpoint;
+pub use self::pages::{PAGES_PATH, Pages};
 pub use self::serve::{serve, serve_protocol};
 pub use self::settings::{
     BODY_TIMEOUT, FIRST_REQUEST_TIMEOUT, MAX_BODY_BYTES, MAX_CONNECTIONS, Settings, WRITE_TIMEOUT,

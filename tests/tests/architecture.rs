@@ -16,7 +16,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 17] = [
+const INSIDE: [(&str, &[&str]); 18] = [
     ("diorama-catalog", &[]),
     ("diorama-seeds", &["diorama-catalog"]),
     ("diorama-openapi", &["diorama-seeds"]),
@@ -28,6 +28,10 @@ const INSIDE: [(&str, &[&str]); 17] = [
     ("diorama-sessions", &["diorama-engine", "diorama-grade", "diorama-user"]),
     ("diorama-simulator", &["diorama-engine", "diorama-grade", "diorama-sessions"]),
     ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-user"]),
+    (
+        "diorama-console",
+        &["diorama-engine", "diorama-grade", "diorama-user", "diorama-sessions", "diorama-simulator"],
+    ),
     ("diorama-gym", &["diorama-grade", "diorama-sessions", "diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
@@ -37,12 +41,13 @@ const INSIDE: [(&str, &[&str]); 17] = [
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.
-const FORBIDDEN: [(&str, &[&str]); 7] = [
+const FORBIDDEN: [(&str, &[&str]); 8] = [
     ("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-openapi", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-user", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-sessions", &["axum", "hyper", "reqwest", "parquet", "arrow-array"]),
     ("diorama-simulator", &["parquet", "arrow-array", "reqwest"]),
+    ("diorama-console", &["parquet", "arrow-array", "reqwest"]),
     ("diorama-gym", &["parquet", "arrow-array", "reqwest"]),
     ("diorama-proof", &["tokio", "axum", "parquet", "arrow-array", "reqwest"]),
 ];

@@ -29,7 +29,7 @@ enum Action {
     Merge(merge::Merge),
     /// Export a dataset's rows in another format.
     Export(export::Export),
-    /// Print rows as readable conversations.
+    /// Print rows as readable conversations, or show all rows in a browser.
     View(view::View),
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod model;
 pub(crate) mod name;
 mod regrade;
 mod report;
+mod show;
 
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -42,9 +43,9 @@ use crate::evaluation::transcribed::{Answers, Transcriber};
 
 /// How long the model's server may take to accept a connection before the run.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-const USAGE: &str = "diorama eval [run] DATASET --agent NAME [OPTIONS]\n       diorama eval compare RUN RUN...\n       diorama eval regrade FILE --tasks DATASET";
+const USAGE: &str = "diorama eval [run] DATASET --agent NAME [OPTIONS]\n       diorama eval compare RUN RUN...\n       diorama eval regrade FILE --tasks DATASET\n       diorama eval show RUN... [--tasks DATASET]";
 
-/// Evaluate agents on the tasks of a dataset, compare runs, and grade kept runs again.
+/// Evaluate agents on the tasks of a dataset, compare and show runs, and grade kept runs again.
 ///
 /// `eval` without a subcommand means `eval run`; `diorama eval run --help` has its options.
 #[derive(Debug, Args)]
@@ -63,6 +64,8 @@ enum Action {
     Compare(compare::Compare),
     /// Grade kept episodes again and list the verdicts that changed. Runs no agent and asks no model.
     Regrade(regrade::Regrade),
+    /// Show kept runs in a browser: shares, failures, and each episode beside its reference.
+    Show(show::Show),
 }
 
 impl EvalCommand {
@@ -71,6 +74,7 @@ impl EvalCommand {
             Action::Run(run) => run.run(streams),
             Action::Compare(compare) => compare.run(streams),
             Action::Regrade(regrade) => regrade.run(streams),
+            Action::Show(show) => show.run(streams),
         }
     }
 }

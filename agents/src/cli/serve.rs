@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use diorama_console::Console;
 use diorama_openapi as openapi;
 use diorama_output::storage::Location;
 use diorama_seeds::compose::compose;
@@ -245,6 +246,7 @@ impl Serve {
         });
         let app = App::new(worlds, tasks, settings)?;
         app.prove_with(Box::new(Gates));
+        app.show_pages(Arc::new(Console::default()));
         if let Some(listening) = listening.as_object_mut() {
             listening.insert("sessions".to_owned(), json!(app.sessions().count()));
             listening.insert("left_out".to_owned(), json!(app.sessions().left_out()));
@@ -407,7 +409,7 @@ fn targets(log: Log) -> Targets {
 }
 
 /// Waits for SIGINT or SIGTERM.
-async fn wait_for_signal() {
+pub(super) async fn wait_for_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

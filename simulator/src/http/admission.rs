@@ -117,7 +117,7 @@ impl App {
 
     /// Where the admin API is open because only this machine reaches it, a page of another site must not reach it through
     /// a browser on this machine: the request has to name this server, not a name that someone points here.
-    fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(super) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         if self.settings.control_token.is_some() {
             return Ok(());
         }

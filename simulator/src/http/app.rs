@@ -4,19 +4,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use std::thread::available_parallelism;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use tokio::sync::Semaphore;
 
 use diorama_engine::embed::embedded;
 use diorama_sessions::{
-    CreateRequest, Creation, Kind, Problem, Ready, Sessions, Slot, TaskSource, WorldSource,
+    CreateRequest, Creation, Kind, Live, Problem, Ready, Sessions, Slot, TaskSource, WorldSource,
 };
 
 use super::answer::Refused;
 use super::check::Prover;
 use super::mcp::Endpoint;
+use super::pages::{PAGES_PATH, Pages};
 use super::settings::Settings;
 use super::start::StartError;
+use super::world::auth;
 use crate::search::{ApiIndex, SearchError, entries};
 
 /// Bytes of bodies that are held at a time, while they are read and answered.
@@ -34,6 +36,7 @@ const ROOT_KEY: &str = "default session";
 pub struct App {
     pub(super) sessions: Arc<Sessions>,
     pub(super) prover: OnceLock<Box<dyn Prover>>,
+    pub(super) pages: OnceLock<Arc<dyn Pages>>,
     pub(super) search: ApiIndex,
     pub(super) settings: Settings,
     pub(super) mcp: Endpoint,
@@ -74,6 +77,7 @@ impl App {
             root: RwLock::default(),
             sessions,
             prover: OnceLock::new(),
+            pages: OnceLock::new(),
             search,
             settings,
             bodies: Arc::new(Semaphore::new(MAX_BODIES_BYTES)),
@@ -106,6 +110,43 @@ impl App {
         let _ = self.prover.set(prover);
     }
 
+    /// Shows these pages to browsers.
+    pub fn show_pages(&self, pages: Arc<dyn Pages>) {
+        let _ = self.pages.set(pages);
+    }
+
+    /// The path of the first page, with the path of the public URL before it.
+    #[must_use]
+    pub fn pages_url(&self) -> String {
+        let below_scheme = self.settings.public_url.split_once("://").map_or("", |(_, rest)| rest);
+        let path = below_scheme.find('/').map_or("", |start| &below_scheme[start..]);
+        format!("{path}{PAGES_PATH}")
+    }
+
+    /// The absolute URL under which clients reach the server.
+    #[must_use]
+    pub fn public_url(&self) -> &str {
+        &self.settings.public_url
+    }
+
+    /// The token that the admin API needs; none where that is open.
+    #[must_use]
+    pub fn control_token(&self) -> Option<&str> {
+        self.settings.control_token.as_deref()
+    }
+
+    /// The search among the APIs of all worlds.
+    #[must_use]
+    pub const fn search(&self) -> &ApiIndex {
+        &self.search
+    }
+
+    /// The credentials of a client of a session's REST API, by the name of the security scheme.
+    #[must_use]
+    pub fn credentials(&self, live: &Live) -> Map<String, Json> {
+        auth::credentials(&auth::holder(live), &self.base_url(&live.id))
+    }
+
     /// Prepares the world at the root of the server.
     pub(super) async fn prepare_root_world(&self) -> Result<Arc<Ready>, Problem> {
         let sessions = Arc::clone(&self.sessions);
@@ -133,7 +174,8 @@ impl App {
     }
 
     /// The absolute URL of a session's REST API.
-    pub(super) fn base_url(&self, id: &str) -> String {
+    #[must_use]
+    pub fn base_url(&self, id: &str) -> String {
         format!("{}/s/{id}", self.settings.public_url)
     }
 

@@ -30,7 +30,7 @@ use super::answer::{Answer, Refused, other_method};
 use super::app::App;
 use super::cors::{Page, share};
 use super::extract::cut_ids;
-use super::page;
+use super::pages::{self, PAGES_PATH};
 use super::route::document::document;
 use super::route::{Access, RESERVED_PREFIX};
 use super::routes::routes;
@@ -91,6 +91,11 @@ async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<B
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return response;
     }
+    if let Some(pages) = app.pages.get()
+        && request.uri().path().starts_with(PAGES_PATH)
+    {
+        return Box::pin(pages::answer(app, pages, request)).await;
+    }
     // The paths of the world at the root go before the server's own.
     let of_world = if request.uri().path().starts_with(world::SESSIONS) {
         true
@@ -138,7 +143,7 @@ fn own_router(app: &Arc<App>) -> Router {
     }
     let elsewhere = MethodRouter::new().fallback(nowhere);
     router
-        .route("/", get(page::show).fallback(nowhere))
+        .route("/", get(pages::redirect).fallback(nowhere))
         .fallback_service(layered(app, Access::Open, elsewhere).with_state(Arc::clone(app)))
         .with_state(Arc::clone(app))
 }

@@ -3,19 +3,22 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use diorama_console::Console;
 use diorama_output::folder::Selection;
 use diorama_output::row::{Dialogue, Role, ability_name};
 use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
+use crate::cli::pages::serve_pages;
 use crate::cli::rows::{self, RowsArgs};
 use crate::cli::{Done, Streams};
+use crate::console::DatasetRows;
 
 /// Rows printed where no number is given.
 const USUAL_ROWS: usize = 3;
 
-/// Print rows as readable conversations.
+/// Print rows as readable conversations, or show all rows in a browser.
 #[derive(Debug, Args)]
 #[command(mut_arg("limit", |limit| limit.help("Maximum rows, the first ones [default: 3, or those of --id]")))]
 pub(super) struct View {
@@ -31,11 +34,21 @@ pub(super) struct View {
     /// Maximum characters to print per reply.
     #[arg(long, value_name = "N", default_value_t = 400)]
     width: usize,
+    /// Show the rows in a browser: filters, counts, the source of each argument. Prints the address, which this machine alone reaches.
+    #[arg(long, conflicts_with_all = ["skip", "width", "split", "domain", "ability", "tag", "id", "limit"])]
+    web: bool,
+    /// With --web: port to listen on. 0 picks a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 8081, requires = "web")]
+    port: u16,
 }
 
 impl View {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.folder)?;
+        if self.web {
+            let rows = DatasetRows::open(folder)?;
+            return serve_pages(Console::default().with_rows(Box::new(rows)), self.port, "rows", streams);
+        }
         let usual = if self.rows.id.is_empty() { USUAL_ROWS } else { self.rows.id.len() };
         let limit = self.rows.limit.unwrap_or(usual);
         let selection = Selection { limit: Some(self.skip.saturating_add(limit)), ..self.rows.selection() };

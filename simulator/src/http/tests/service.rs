@@ -462,20 +462,37 @@ fn the_world_at_the_root_goes_before_the_servers_own_routes() {
     assert_eq!(get("/products/14").0, 200, "another session takes its place");
 }
 
+/// Pages that say which request they got.
+struct Echo;
+
+impl Pages for Echo {
+    fn answer(&self, _: &App, request: &axum::http::Request<axum::body::Bytes>) -> Response<Body> {
+        let said = format!("{} {} {}", request.method(), request.uri(), request.body().len());
+        Response::new(Body::from(said))
+    }
+}
+
 #[test]
-fn a_browser_finds_a_page_of_links_at_the_root() {
-    let app = app(&["shop"], |_| ());
-    let page = |method: Method, accept: &'static str| {
+fn a_browser_that_asks_for_the_root_is_sent_to_the_pages() {
+    let ask = |app: &Arc<App>, line: &str, accept: &'static str, body: &[u8]| {
+        let (method, path) = line.split_once(' ').unwrap();
         let headers = HeaderMap::from_iter([(axum::http::header::ACCEPT, HeaderValue::from_static(accept))]);
-        let response = respond(&app, &method, &"/".parse().unwrap(), &headers, b"");
-        let kind = response.headers().get("content-type").cloned();
-        (response.status().as_u16(), kind.map(|kind| kind.to_str().unwrap().to_owned()))
+        let response = respond(app, &method.parse().unwrap(), &path.parse().unwrap(), &headers, body);
+        let status = response.status().as_u16();
+        let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+        let bytes = run(axum::body::to_bytes(response.into_body(), usize::MAX)).unwrap();
+        (status, location.unwrap_or_default(), String::from_utf8(bytes.to_vec()).unwrap())
     };
-    assert_eq!(
-        page(Method::GET, "text/html,application/xhtml+xml,*/*;q=0.8"),
-        (200, Some("text/html; charset=utf-8".into()))
-    );
-    let unknown = (404, Some("application/problem+json".into()));
-    assert_eq!(page(Method::GET, "application/json"), unknown);
-    assert_eq!(page(Method::POST, "application/json"), unknown);
+    let browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let without = app(&["shop"], |_| ());
+    assert_eq!(ask(&without, "GET /", browser, b"").0, 404, "where no pages are shown");
+    let app = app(&["shop"], |settings| settings.public_url = "https://test/below".to_owned());
+    app.show_pages(Arc::new(Echo));
+    let (status, location, _) = ask(&app, "GET /", browser, b"");
+    assert_eq!((status, &*location), (303, "/below/__diorama/console"));
+    for line in ["GET /", "POST /"] {
+        assert_eq!(ask(&app, line, "application/json", b"").0, 404, "{line}");
+    }
+    let (status, _, said) = ask(&app, "POST /__diorama/console/a?b=c", browser, b"d=e");
+    assert_eq!((status, &*said), (200, "POST /__diorama/console/a?b=c 3"));
 }

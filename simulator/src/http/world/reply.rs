@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Response;
-use axum::http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use axum::response::IntoResponse;
 use diorama_seeds::contract::is_json_kind;
 use diorama_seeds::model::Api;
@@ -32,11 +32,7 @@ pub(super) fn make_response(
     if let (true, false, Some(contract)) = (reply.is_success(), is_json_kind(kind), &api.contract)
         && let Some(body) = write_body(kind, contract, with_next.as_ref().unwrap_or(&reply.json_tree(zone)))
     {
-        let mut response = text(reply.status, "text/plain", body);
-        if let Ok(kind) = HeaderValue::from_str(kind) {
-            response.headers_mut().insert(CONTENT_TYPE, kind);
-        }
-        return response;
+        return other_kind(reply.status, kind, body);
     }
     let body = with_next.map_or_else(|| reply.to_json(zone), |body| body.to_string());
     if reply.is_success() {
@@ -48,6 +44,17 @@ pub(super) fn make_response(
         None => text(reply.status, PROBLEM_JSON, body),
     };
     add_challenge(api, response)
+}
+
+/// A response in another format than JSON.
+fn other_kind(status: u16, kind: &str, body: String) -> Response<Body> {
+    let mut response = text(status, "text/plain", body);
+    if let Ok(kind) = HeaderValue::from_str(kind) {
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+    }
+    // A browser that shows it keeps its scripts away from the pages of this server.
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    response
 }
 
 /// The body of a list that has a next page, with its address. The items are in the member `list`.
@@ -106,6 +113,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn pages_of_a_world_run_no_script() {
+        let response = other_kind(200, "text/html", "<script>alert(1)</script>".to_owned());
+        assert_eq!(response.headers()[CONTENT_TYPE], "text/html");
+        assert_eq!(response.headers()[CONTENT_SECURITY_POLICY], "sandbox");
+    }
 
     #[test]
     fn a_record_that_holds_the_made_up_address_keeps_it() {

@@ -1,0 +1,37 @@
+//! Pages of a console without sessions: `dataset view --web`.
+
+use std::sync::Arc;
+
+use diorama_console::Console;
+use diorama_simulator::http::{self, App, Settings};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::error::CliError;
+use super::serve::wait_for_signal;
+use super::{Done, Streams};
+
+/// The address of the pages: this machine alone reaches it.
+const HOST: &str = "127.0.0.1";
+
+/// Serves the pages of a console on a port of this machine, until SIGINT or SIGTERM. `first` is the page to begin with.
+///
+/// # Errors
+/// When the port cannot be listened on.
+pub(super) fn serve_pages(
+    console: Console,
+    port: u16,
+    first: &str,
+    streams: &mut Streams<'_>,
+) -> Result<Done, CliError> {
+    let failed = |source| CliError::Listen { host: HOST.to_owned(), port, source };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let listener = runtime.block_on(TcpListener::bind((HOST, port))).map_err(failed)?;
+    let address = format!("http://{}", listener.local_addr().map_err(failed)?);
+    let app = App::new(Vec::new(), None, Settings::new(&address))?;
+    app.show_pages(Arc::new(console));
+    let page = format!("{address}{}/{first}", app.pages_url());
+    streams.print(&json!({"listening": page}), || format!("open {page} in a browser; Ctrl-C ends it\n"))?;
+    runtime.block_on(http::serve(listener, app, wait_for_signal()))?;
+    Ok(Done::Met)
+}

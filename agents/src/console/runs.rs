@@ -1,0 +1,219 @@
+//! Stored runs of `eval --out`: an index of each in memory; an episode is read again when it is shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use diorama_baselines::shares::{Rate, Share};
+use diorama_console::{
+    Count, Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, RunSummary, Runs, ShareInterval,
+};
+use serde_json::{Map, Value as Json};
+
+use super::rows::{DatasetRows, list};
+use super::steps::turns;
+use crate::cli::error::CliError;
+use crate::evaluation::batch;
+use crate::evaluation::measures::word_of;
+
+const EPISODES: &str = "episodes.jsonl";
+const OPTIONS: &str = "run.json";
+
+/// Stored runs, for the console.
+pub(crate) struct StoredRuns {
+    runs: Vec<Stored>,
+    summaries: Vec<RunSummary>,
+    rows: Option<DatasetRows>,
+}
+
+/// A run: its file, and what filters look at.
+struct Stored {
+    file: PathBuf,
+    index: Vec<Entry>,
+}
+
+struct Entry {
+    summary: EpisodeSummary,
+    /// The line's first byte, and its bytes.
+    place: (u64, usize),
+}
+
+impl StoredRuns {
+    /// Reads what filters look at of the episodes of runs. The dataset tells their domains and references.
+    ///
+    /// # Errors
+    /// When a folder holds no run, or a line of it is no episode.
+    pub(crate) fn open(folders: &[PathBuf], rows: Option<DatasetRows>) -> Result<Self, CliError> {
+        let (mut runs, mut summaries) = (Vec::new(), Vec::new());
+        for folder in folders {
+            let (stored, summary) = open_one(folder, rows.as_ref())?;
+            runs.push(stored);
+            summaries.push(summary);
+        }
+        Ok(Self { runs, summaries, rows })
+    }
+}
+
+fn open_one(folder: &Path, rows: Option<&DatasetRows>) -> Result<(Stored, RunSummary), CliError> {
+    let file = folder.join(EPISODES);
+    let unreadable = |source| CliError::Read { path: file.clone(), source };
+    let mut reader = BufReader::new(File::open(&file).map_err(unreadable)?);
+    let (mut index, mut shares) = (Vec::new(), Shares::default());
+    let (mut failures, mut errors) = (BTreeMap::new(), BTreeMap::new());
+    let (mut agent, mut start, mut line) = (String::new(), 0, Vec::new());
+    loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line).map_err(unreadable)?;
+        // A line that is still being written is left out.
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        let episode: batch::Episode = serde_json::from_slice(&line).map_err(|error| {
+            let what = format!("{error}; expected an episode as `eval --out` writes it");
+            CliError::Empty(format!("{}, line {}: {what}", file.display(), index.len() + 1))
+        })?;
+        let domains = rows.and_then(|rows| rows.domains(&episode.task)).unwrap_or_default();
+        let summary = summarise(&episode, index.len(), domains);
+        if episode.counts() {
+            shares.add(&episode, rows, &summary.domains);
+            summary.errors.iter().collect::<BTreeSet<_>>().into_iter().for_each(|error| {
+                *errors.entry(error.clone()).or_insert(0) += 1;
+            });
+        }
+        if let Some(failure) = summary.failure.clone().filter(|_| !episode.is_unfinished()) {
+            *failures.entry(failure).or_insert(0) += 1;
+        }
+        agent = episode
+            .model
+            .as_ref()
+            .map_or_else(|| episode.agent.clone(), |model| format!("{} with {model}", episode.agent));
+        index.push(Entry { summary, place: (start, length) });
+        start += length as u64;
+    }
+    let (success, shares) = shares.rates();
+    let summary = RunSummary {
+        name: folder.display().to_string(),
+        agent,
+        success,
+        shares,
+        failures: list(&failures),
+        errors: list(&errors),
+        facts: facts(folder),
+    };
+    Ok((Stored { file, index }, summary))
+}
+
+/// The options of a run, as far as they were given.
+fn facts(folder: &Path) -> Vec<(String, String)> {
+    let text = std::fs::read(folder.join(OPTIONS)).unwrap_or_default();
+    let options: Map<String, Json> = serde_json::from_slice(&text).unwrap_or_default();
+    let is_given = |value: &Json| match value {
+        Json::Null | Json::Bool(false) => false,
+        Json::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    let given = options.into_iter().filter(|(_, value)| is_given(value));
+    given
+        .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        .collect()
+}
+
+fn summarise(episode: &batch::Episode, position: usize, domains: Vec<String>) -> EpisodeSummary {
+    EpisodeSummary {
+        position,
+        task: episode.task.clone(),
+        trial: episode.trial,
+        is_faulty: !episode.faults.is_empty(),
+        success: episode.grade.success,
+        excluded: !episode.counts(),
+        failure: episode.attribution.map(word_of),
+        errors: episode.grade.errors.iter().map(|error| word_of(error.class)).collect(),
+        domains,
+        calls: episode.calls(),
+        tokens: episode.tokens,
+    }
+}
+
+/// The trials of each task, over all episodes that count and by heading and name.
+#[derive(Default)]
+struct Shares {
+    whole: BTreeMap<String, Share>,
+    by: BTreeMap<(&'static str, String), BTreeMap<String, Share>>,
+}
+
+impl Shares {
+    fn add(&mut self, episode: &batch::Episode, rows: Option<&DatasetRows>, domains: &[String]) {
+        let (task, success) = (&episode.task, episode.grade.success);
+        self.whole.entry(task.clone()).or_default().add(success);
+        let mut add = |heading: &'static str, name: &str| {
+            let tasks = self.by.entry((heading, name.to_owned())).or_default();
+            tasks.entry(task.clone()).or_default().add(success);
+        };
+        domains.iter().for_each(|domain| add("Domain", domain));
+        if let Some((ability, tags)) = rows.and_then(|rows| rows.ability_and_tags(task)) {
+            add("Ability", ability);
+            tags.iter().for_each(|tag| add("Tag", tag));
+        }
+    }
+
+    fn rates(self) -> (ShareInterval, Vec<(String, Vec<(String, ShareInterval)>)>) {
+        let of = |tasks: BTreeMap<String, Share>| interval(&tasks.into_values().collect::<Vec<_>>());
+        let mut headings: Vec<(String, Vec<(String, ShareInterval)>)> =
+            ["Domain", "Ability", "Tag"].map(|heading| (heading.to_owned(), Vec::new())).into();
+        for ((heading, name), tasks) in self.by {
+            let found = headings.iter_mut().find(|(own, _)| own == heading);
+            found.into_iter().for_each(|(_, shares)| shares.push((name.clone(), of(tasks.clone()))));
+        }
+        headings.retain(|(_, shares)| !shares.is_empty());
+        (of(self.whole), headings)
+    }
+}
+
+fn interval(tasks: &[Share]) -> ShareInterval {
+    let Rate { solved, of, share, low, high } = Rate::of_tasks(tasks);
+    ShareInterval { solved, of, share, low, high }
+}
+
+fn is_taken(summary: &EpisodeSummary, filter: &EpisodeFilter<'_>) -> bool {
+    filter.success.is_none_or(|success| success == summary.success)
+        && filter.failure.is_none_or(|failure| summary.failure.as_deref() == Some(failure))
+        && filter.error.is_none_or(|error| summary.errors.iter().any(|own| own == error))
+        && filter.domain.is_none_or(|domain| summary.domains.iter().any(|own| own == domain))
+}
+
+impl Runs for StoredRuns {
+    fn list(&self) -> &[RunSummary] {
+        &self.summaries
+    }
+
+    fn find(&self, run: usize, filter: &EpisodeFilter<'_>, offset: usize, limit: usize) -> EpisodePage {
+        let index = self.runs.get(run).map_or(&[][..], |run| &run.index);
+        let taken: Vec<&EpisodeSummary> =
+            index.iter().map(|entry| &entry.summary).filter(|summary| is_taken(summary, filter)).collect();
+        let episodes = taken.iter().skip(offset).take(limit).map(|summary| (*summary).clone()).collect();
+        EpisodePage { total: taken.len(), episodes }
+    }
+
+    fn episode(&self, run: usize, position: usize) -> Result<Option<Episode>, ReadError> {
+        let Some(stored) = self.runs.get(run) else { return Ok(None) };
+        let Some(entry) = stored.index.get(position) else { return Ok(None) };
+        let unreadable = |error: std::io::Error| ReadError(format!("{}: {error}", stored.file.display()));
+        let read = || {
+            let (start, length) = entry.place;
+            let mut bytes = vec![0; length];
+            let mut file = File::open(&stored.file)?;
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(&mut bytes)?;
+            serde_json::from_slice(&bytes).map_err(std::io::Error::other)
+        };
+        let episode: batch::Episode = read().map_err(unreadable)?;
+        let row = self.rows.as_ref().map(|rows| rows.dialogue(&episode.task)).transpose()?.flatten();
+        Ok(Some(Episode {
+            summary: entry.summary.clone(),
+            turns: turns(&episode, row.as_ref()),
+            grade: episode.grade,
+            reference: row.as_ref().map(super::turns::turns),
+        }))
+    }
+}

@@ -1,0 +1,91 @@
+//! Responses to a browser, and the headers that bound what a page may do.
+
+use axum::body::Body;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{Response, StatusCode};
+use diorama_sessions::{After, Problem};
+use maud::Markup;
+
+/// The sources that a page may use: this server alone. Text that came through unescaped could still run nothing.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The answer to a request for a page, or the problem in its place.
+pub(crate) type Answer = Result<Reply, Problem>;
+
+/// An answer to a browser.
+pub(crate) enum Reply {
+    /// A page.
+    Page(Page),
+    /// Another page is to be asked for, after these steps.
+    Redirect(String, After),
+}
+
+/// A page without its frame.
+pub(crate) struct Page {
+    pub(crate) title: String,
+    pub(crate) section: Section,
+    pub(crate) body: Markup,
+    /// The steps before it leaves.
+    pub(crate) after: After,
+}
+
+/// The part of the console that a page belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    Worlds,
+    Sessions,
+    Rows,
+    Runs,
+    None,
+}
+
+impl Page {
+    pub(crate) fn new(section: Section, title: impl Into<String>, body: Markup) -> Reply {
+        Self::after(section, title, body, After::default())
+    }
+
+    /// Returns a page that leaves after these steps.
+    pub(crate) fn after(section: Section, title: impl Into<String>, body: Markup, after: After) -> Reply {
+        Reply::Page(Self { title: title.into(), section, body, after })
+    }
+}
+
+/// A response with the text of a page.
+pub(crate) fn html(status: u16, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers: [(HeaderName, &'static str); 6] = [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        // Addresses hold the ids of sessions, which are keys to them.
+        (REFERRER_POLICY, "no-referrer"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in headers {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// A response that has a browser ask for another page.
+pub(crate) fn redirect(to: &str, after: After) -> Response<Body> {
+    let mut response = html(StatusCode::SEE_OTHER.as_u16(), String::new());
+    if let Ok(to) = HeaderValue::from_str(to) {
+        response.headers_mut().insert(LOCATION, to);
+    }
+    wait(response, after)
+}
+
+/// A response that leaves after these steps, which the transport takes.
+pub(crate) fn wait(mut response: Response<Body>, after: After) -> Response<Body> {
+    if !after.is_done() {
+        response.extensions_mut().insert(after);
+    }
+    response
+}

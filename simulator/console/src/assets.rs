@@ -1,0 +1,44 @@
+//! The style sheet and the script, embedded.
+
+use axum::body::Body;
+use axum::http::Response;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+
+/// A file that pages refer to.
+pub(crate) struct Asset {
+    pub(crate) name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+/// The style sheet.
+pub(crate) const STYLE: Asset =
+    Asset { name: "style.css", kind: "text/css; charset=utf-8", text: include_str!("../assets/style.css") };
+/// htmx 2.0.11: parts of pages are exchanged in place. Pages work without it.
+pub(crate) const HTMX: Asset = Asset {
+    name: "htmx.js",
+    kind: "text/javascript; charset=utf-8",
+    text: include_str!("../assets/htmx.min.js"),
+};
+
+impl Asset {
+    /// A tag of its bytes, which its address has, so that a browser may keep it.
+    pub(crate) fn tag(&self) -> String {
+        blake3::hash(self.text.as_bytes()).to_hex().chars().take(12).collect()
+    }
+
+    /// The file of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [STYLE, HTMX].into_iter().find(|asset| asset.name == name)
+    }
+
+    pub(crate) fn response(&self) -> Response<Body> {
+        let mut response = Response::new(Body::from(self.text));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        let long = HeaderValue::from_static("public, max-age=31536000, immutable");
+        headers.insert(CACHE_CONTROL, long);
+        response
+    }
+}

@@ -1,0 +1,55 @@
+//! The frame of a page: head, links to the sections, foot.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::answer::{Page, Section};
+use crate::assets::{Asset, HTMX, STYLE};
+use crate::links::Links;
+use crate::visit::Visit;
+
+/// Settings of htmx: no inline style, no evaluated code, no request elsewhere, no copies of pages in the browser's storage.
+const HTMX_CONFIG: &str =
+    r#"{"includeIndicatorStyles":false,"allowEval":false,"selfRequestsOnly":true,"historyCacheSize":0}"#;
+
+/// The whole text of a page.
+pub(crate) fn frame(visit: &Visit<'_>, page: &Page, signed_in: bool) -> Markup {
+    let links = &visit.links;
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="htmx-config" content=(HTMX_CONFIG);
+                title { (page.title) " · Diorama" }
+                link rel="stylesheet" href=(address(links, &STYLE));
+                script src=(address(links, &HTMX)) defer {}
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                header.top {
+                    a.brand href=(links.root()) { "Diorama" }
+                    nav aria-label="Sections" {
+                        (section_link(links.page(&[]), "Worlds", page.section == Section::Worlds))
+                        (section_link(links.page(&["sessions"]), "Sessions", page.section == Section::Sessions))
+                        @if visit.console.rows().is_some() { (section_link(links.page(&["rows"]), "Rows", page.section == Section::Rows)) }
+                        @if visit.console.runs().is_some() { (section_link(links.page(&["runs"]), "Runs", page.section == Section::Runs)) }
+                    }
+                    @if signed_in {
+                        form.sign-out method="post" action=(links.page(&["sign-out"])) { button.quiet { "Sign out" } }
+                    }
+                }
+                main #main tabindex="-1" { (page.body) }
+            }
+        }
+    }
+}
+
+fn section_link(address: String, name: &str, is_current: bool) -> Markup {
+    html! { a href=(address) aria-current=[is_current.then_some("page")] { (name) } }
+}
+
+fn address(links: &Links, asset: &Asset) -> String {
+    links.query(&["assets", asset.name], &[("v", &asset.tag())])
+}

@@ -1,0 +1,164 @@
+//! Pieces of pages: values, records as tables, links between the pages of a list. Each shows a bounded part of what it is given.
+
+use std::borrow::Cow;
+
+use diorama_seeds::model::{Record, Resource};
+use diorama_seeds::value::{Value, Zone};
+use maud::{Markup, html};
+use serde_json::Value as Json;
+
+use crate::links::Links;
+
+/// Characters of one value in a table.
+const MAX_CELL_CHARS: usize = 160;
+/// Characters of a value that stands alone.
+const MAX_BLOCK_CHARS: usize = 20_000;
+
+/// JSON over several lines.
+pub(crate) fn json_block(label: &str, json: &Json) -> Markup {
+    text_block(label, &serde_json::to_string_pretty(json).unwrap_or_default())
+}
+
+/// A text of several lines as it is.
+pub(crate) fn text_block(label: &str, text: &str) -> Markup {
+    let (shown, left) = shorten(text, MAX_BLOCK_CHARS);
+    html! {
+        // The keyboard can scroll it.
+        pre tabindex="0" role="region" aria-label=(label) { code { bdi { (shown) } } }
+        @if left > 0 { p.hint { (left) " more characters are left out here; the HTTP API has them." } }
+    }
+}
+
+/// A text of a person or a model: its lines are kept.
+pub(crate) fn prose(text: &str) -> Markup {
+    let (shown, left) = shorten(text, MAX_BLOCK_CHARS);
+    html! {
+        p.prose dir="auto" { (shown) }
+        @if left > 0 { p.hint { (left) " more characters are left out here." } }
+    }
+}
+
+/// A value in a table.
+pub(crate) fn cell(value: &Json) -> Markup {
+    let text = match value {
+        Json::Null => return html! { span.none { "null" } },
+        Json::String(text) => Cow::Borrowed(text.as_str()),
+        other => Cow::Owned(other.to_string()),
+    };
+    short(&text)
+}
+
+/// A text in a table.
+pub(crate) fn short(text: &str) -> Markup {
+    let (shown, left) = shorten(text, MAX_CELL_CHARS);
+    html! { bdi { (shown) } @if left > 0 { span.none { " … " (left) " more" } } }
+}
+
+/// The beginning of a text, and how many characters are left out.
+fn shorten(text: &str, most: usize) -> (&str, usize) {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => (&text[..end], text[end..].chars().count()),
+        None => (text, 0),
+    }
+}
+
+/// A value of a field; nothing where it is absent.
+pub(crate) fn field(value: &Value, zone: &Zone) -> Markup {
+    match value {
+        Value::Absent => html! { span.none { "absent" } },
+        value => cell(&value.to_json(zone)),
+    }
+}
+
+/// The class of a row of a table of records, and a word for it.
+pub(crate) type Mark = Option<(&'static str, &'static str)>;
+
+/// Records as a table, each with its mark.
+pub(crate) fn records<'r>(
+    resource: &Resource,
+    zone: &Zone,
+    caption: &str,
+    rows: impl Iterator<Item = (&'r Record, Mark)>,
+) -> Markup {
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() {
+        return html! { p.hint { "No records." } };
+    }
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(caption) {
+            table {
+                caption { (caption) }
+                thead { tr {
+                    th scope="col" { span.sr { "Change" } }
+                    @for field in &resource.fields { th scope="col" { (field.name) } }
+                } }
+                tbody {
+                    @for (record, mark) in rows {
+                        tr class=[mark.map(|(class, _)| class)] {
+                            td { @if let Some((class, word)) = mark { span.badge.(class) { (word) } } }
+                            @for value in record.iter() { td { (field(value, zone)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A page of a list.
+#[derive(Clone, Copy)]
+pub(crate) struct Range {
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
+    pub(crate) total: usize,
+}
+
+/// Says which part of a list is shown, with links to the pages beside it. `pairs` are the other parts of the query string.
+pub(crate) fn pager(links: &Links, segments: &[&str], pairs: &[(&str, &str)], range: Range) -> Markup {
+    let Range { offset, limit, total } = range;
+    if total <= limit && offset == 0 {
+        return html! {};
+    }
+    let address = |offset: usize| {
+        let text = offset.to_string();
+        let pairs: Vec<(&str, &str)> = pairs.iter().copied().chain([("offset", text.as_str())]).collect();
+        links.query(segments, &pairs)
+    };
+    let end = offset.saturating_add(limit).min(total);
+    html! {
+        nav.pager aria-label="Pages of the list" {
+            @if offset > 0 { a rel="prev" href=(address(offset.saturating_sub(limit))) { "← Before" } }
+            span { (offset.min(total).saturating_add(1)) "–" (end) " of " (total) }
+            @if end < total { a rel="next" href=(address(end)) { "After →" } }
+        }
+    }
+}
+
+/// The class of a badge by the status of a reply.
+pub(crate) const fn status_class(status: u16) -> &'static str {
+    match status {
+        200..=299 => "good",
+        500.. => "bad",
+        _ => "warn",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_escaped_and_bounded() {
+        let check = |json: Json, expect: &str| assert_eq!(cell(&json).into_string(), expect);
+        check(json!("<b>\u{202e}x"), "<bdi>&lt;b&gt;\u{202e}x</bdi>");
+        check(json!(["a\"b"]), "<bdi>[&quot;a\\&quot;b&quot;]</bdi>");
+        check(
+            json!("é".repeat(161)),
+            &format!("<bdi>{}</bdi><span class=\"none\"> … 1 more</span>", "é".repeat(160)),
+        );
+        let block = text_block("x", &"a".repeat(1 << 20)).into_string();
+        assert!(block.len() < MAX_BLOCK_CHARS + 200, "{}", block.len());
+    }
+}
