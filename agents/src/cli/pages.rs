@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use diorama_console::Console;
-use diorama_simulator::http::{self, App, Settings};
+use diorama_sessions::OpenError;
+use diorama_simulator::http::{self, App, Settings, StartError};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -32,6 +33,7 @@ pub(super) fn serve_pages(
     app.show_pages(Arc::new(console));
     let page = format!("{address}{}/{first}", app.pages_url());
     streams.print(&json!({"listening": page}), || format!("open {page} in a browser; Ctrl-C ends it\n"))?;
-    runtime.block_on(http::serve(listener, app, wait_for_signal()))?;
+    let ended = runtime.block_on(http::serve(listener, app, wait_for_signal()));
+    ended.map_err(|error| StartError::from(OpenError::from(error)))?;
     Ok(Done::Met)
 }

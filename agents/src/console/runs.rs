@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use diorama_baselines::shares::{Rate, Share};
 use diorama_console::{
-    Count, Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, RunSummary, Runs, ShareInterval,
+    Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, RunSummary, Runs, ShareInterval,
 };
 use serde_json::{Map, Value as Json};
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use diorama_console::{Argument, CallTurn, Source, Speaker, Turn};
-use diorama_engine::Body;
 use diorama_output::row::parts::{Episode, Event};
 use diorama_output::row::{Dialogue, Role};
 use diorama_seeds::answer::{FactClaim, GoldAnswer};
@@ -133,15 +132,16 @@ fn arguments(text: &str, reference: Option<&GoldCall>, places: &Places) -> Vec<A
 /// A stated fact: its value in the reply that shows it.
 fn stated(fact: &FactClaim, places: &Places) -> Argument {
     let reply = places.calls.get(fact.call);
-    let body = reply.map(|(_, json)| Body::from_json(json));
-    let value = body.as_ref().and_then(|body| body.at(&fact.path)).map(|part| json_of(part));
+    let value = reply.and_then(|(_, json)| json.pointer(&pointer(&fact.path))).cloned();
     let name = fact.about.clone().unwrap_or_else(|| fact.path.clone());
     let origin = format!("reply to call {}, {}", fact.call + 1, fact.path);
     Argument { name, value, source: Some(Source { origin, quote: None, turn: reply.map(|(turn, _)| *turn) }) }
 }
 
-fn json_of(part: &Body) -> Json {
-    part.json_tree(&diorama_seeds::value::Zone::utc())
+/// The JSON pointer of a place in a reply: `/items/0/name` for `items[0].name`.
+fn pointer(path: &str) -> String {
+    let steps = path.split(['.', '[', ']']).filter(|step| !step.is_empty());
+    steps.map(|step| format!("/{step}")).collect()
 }
 
 /// A source in words, with the text that it points at.
@@ -200,4 +200,93 @@ fn several(turns: &[u32], calls: &[u32]) -> String {
     let turns = turns.iter().map(|turn| format!("user turn {}", turn + 1));
     let calls = calls.iter().map(|call| format!("reply to call {}", call + 1));
     turns.chain(calls).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_output::row::{Message, Split, ToolCall};
+    use diorama_seeds::task::Ability;
+
+    use super::*;
+
+    #[test]
+    fn places_in_replies_are_found() {
+        let check = |path: &str, expect: &str| assert_eq!(pointer(path), expect);
+        check("", "");
+        check("starts_at", "/starts_at");
+        check("items[0].name", "/items/0/name");
+        check("[2][1]", "/2/1");
+    }
+
+    #[test]
+    fn arguments_and_facts_show_their_sources() {
+        let system = "Signed in: token t1.";
+        let user = "Cancel visit 7, and say when it was.";
+        let call = ToolCall::new("c0", "Cancel", r#"{"visit": 7, "token": "t1"}"#);
+        let messages = vec![
+            Message::new(Role::System, system),
+            Message::new(Role::User, user),
+            Message::calling(vec![call.clone()]),
+            Message::reply(&call, r#"{"visits": [{"at": "9:00"}]}"#),
+            Message::new(Role::Assistant, "It was at 9:00."),
+        ];
+        let gold = json!([{"api": "Cancel", "arguments": {"visit": 7, "token": "t1"}, "sources": {
+            "visit": {"from": "user", "turn": 0, "start": 13, "end": 14},
+            "token": {"from": "system", "start": 17, "end": 19},
+        }}]);
+        let episode = json!({
+            "clock": "", "zone": "", "session_seed": 0, "identity": null, "search": "", "visible": [], "outcome": "done",
+            "events": [{"user": 0}, {"call": 0}, {"say": 0}, {"end": "done"}],
+        });
+        let answer = json!({"claims": [{"ends": {"outcome": "done", "facts": [{"call": 0, "path": "visits[0].at"}]}}]});
+        let row = Dialogue {
+            id: "r".into(),
+            split: Split::Train,
+            ability: Ability::Call,
+            depth: 1,
+            rc_level: None,
+            tags: Vec::new(),
+            world_id: String::new(),
+            world_hash: String::new(),
+            domains: Vec::new(),
+            query: user.into(),
+            tools: "[]".into(),
+            messages,
+            episode: episode.to_string(),
+            gold_calls: gold.to_string(),
+            gold_plan: None,
+            gold_answer: answer.to_string(),
+            checks: "{}".into(),
+            user_facts: "{}".into(),
+            initial_state_hash: String::new(),
+            final_state_hash: String::new(),
+            gates: "{}".into(),
+            license: String::new(),
+            source: String::new(),
+            provenance: "{}".into(),
+        };
+        let found = turns(&row);
+        let sources: Vec<(String, Option<Json>, Option<String>, Option<usize>)> = found
+            .iter()
+            .flat_map(|turn| match turn {
+                Turn::Call(call) => call.arguments.clone(),
+                Turn::Facts(facts) => facts.clone(),
+                _ => Vec::new(),
+            })
+            .map(|argument| {
+                let source = argument.source.unwrap();
+                (source.origin, argument.value, source.quote, source.turn)
+            })
+            .collect();
+        let expect = [
+            ("user, turn 1, verbatim", json!(7), Some("7"), 1),
+            ("system message", json!("t1"), Some("t1"), 0),
+            ("reply to call 1, visits[0].at", json!("9:00"), None, 2),
+        ];
+        let expect = expect.map(|(origin, value, quote, turn)| {
+            (origin.to_owned(), Some(value), quote.map(str::to_owned), Some(turn))
+        });
+        assert_eq!(sources, expect);
+        assert_eq!(found.len(), 5);
+    }
 }
