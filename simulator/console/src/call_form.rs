@@ -12,9 +12,9 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::answer::{Answer, Page, Section};
 use crate::changes::{self, IN_TIME};
-use crate::pieces::{cell, json_block, status_class};
+use crate::pieces::{cell, crumbs, json_block, short_id, status_class};
 use crate::visit::Visit;
-use crate::worlds_page::{crumbs, served};
+use crate::worlds_page::served;
 
 /// How long a scratch session lives when nobody asks for it.
 const SCRATCH_SECONDS: u64 = 3_600;
@@ -147,11 +147,6 @@ fn result(visit: &Visit<'_>, world: &World, session: Option<&str>, outcome: Opti
             }
         }
     }
-}
-
-/// A session's id as far as a page shows it in running text.
-pub(crate) fn short_id(id: &str) -> &str {
-    id.char_indices().nth(8).map_or(id, |(end, _)| &id[..end])
 }
 
 fn input(visit: &Visit<'_>, world: &World, parameter: &Parameter) -> Markup {

@@ -9,12 +9,10 @@ use maud::{Markup, html};
 use serde_json::{Value as Json, json};
 
 use crate::answer::{Answer, Page, Section};
-use crate::call_form::short_id;
 use crate::changes::{self, Sides};
-use crate::pieces::{json_block, short, status_class};
+use crate::pieces::{crumbs, json_block, short, short_id, status_class};
 use crate::session_page::slot;
 use crate::visit::Visit;
-use crate::worlds_page::crumbs;
 
 /// Calls that are compared.
 const MAX_CALLS: usize = 1_000;

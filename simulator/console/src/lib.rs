@@ -9,6 +9,7 @@ mod assets;
 mod call_form;
 mod changes;
 mod compare_page;
+mod console;
 mod layout;
 mod links;
 mod pieces;
@@ -29,38 +30,10 @@ use axum::body::{Body, Bytes};
 use axum::http::{Request, Response};
 use diorama_simulator::http::{App, Pages};
 
+pub use self::console::Console;
 pub use self::rows::{Count, DatasetSummary, ReadError, Row, RowFilter, RowPage, RowSummary, Rows};
 pub use self::runs::{Episode, EpisodeFilter, EpisodePage, EpisodeSummary, RunSummary, Runs, ShareInterval};
 pub use self::turns::{Argument, CallTurn, Source, Speaker, Turn};
-
-/// The pages of a server.
-#[derive(Default)]
-pub struct Console {
-    rows: Option<Box<dyn Rows>>,
-    runs: Option<Box<dyn Runs>>,
-}
-
-impl Console {
-    /// Shows the rows of a dataset, too.
-    #[must_use]
-    pub fn with_rows(self, rows: Box<dyn Rows>) -> Self {
-        Self { rows: Some(rows), ..self }
-    }
-
-    /// Shows stored runs, too.
-    #[must_use]
-    pub fn with_runs(self, runs: Box<dyn Runs>) -> Self {
-        Self { runs: Some(runs), ..self }
-    }
-
-    pub(crate) fn runs(&self) -> Option<&dyn Runs> {
-        self.runs.as_deref()
-    }
-
-    pub(crate) fn rows(&self) -> Option<&dyn Rows> {
-        self.rows.as_deref()
-    }
-}
 
 impl Pages for Console {
     fn answer(&self, app: &App, request: &Request<Bytes>) -> Response<Body> {

@@ -134,6 +134,20 @@ pub(crate) fn pager(links: &Links, segments: &[&str], pairs: &[(&str, &str)], ra
     }
 }
 
+/// Links to the pages above this one.
+pub(crate) fn crumbs(above: &[(String, &str)]) -> Markup {
+    html! {
+        nav.crumbs aria-label="Pages above this one" {
+            @for (address, name) in above { a href=(address) { (short(name)) } " / " }
+        }
+    }
+}
+
+/// A session's id as far as a page shows it in running text.
+pub(crate) fn short_id(id: &str) -> &str {
+    id.char_indices().nth(8).map_or(id, |(end, _)| &id[..end])
+}
+
 /// The class of a badge by the status of a reply.
 pub(crate) const fn status_class(status: u16) -> &'static str {
     match status {

@@ -8,10 +8,11 @@ use maud::html;
 
 use crate::answer::{Answer, Page, Reply, Section, html as respond, redirect, wait};
 use crate::assets::Asset;
+use crate::console::Console;
 use crate::layout::frame;
 use crate::visit::Visit;
 use crate::{
-    Console, access, call_form, compare_page, rows_page, runs_page, session_page, sessions_page, state_page,
+    access, call_form, compare_page, rows_page, runs_page, session_page, sessions_page, state_page,
     worlds_page,
 };
 

@@ -5,11 +5,10 @@ use maud::{Markup, html};
 use serde_json::Value as Json;
 
 use crate::answer::{Answer, Page, Section};
-use crate::pieces::{Range, json_block, pager, short, text_block};
+use crate::pieces::{Range, crumbs, json_block, pager, short, text_block};
 use crate::rows::{Count, DatasetSummary, ReadError, RowFilter, RowSummary, Rows};
 use crate::turns::conversation;
 use crate::visit::Visit;
-use crate::worlds_page::crumbs;
 
 /// Rows on a page.
 const ROWS_PER_PAGE: usize = 50;

@@ -4,14 +4,13 @@ use diorama_sessions::{Kind, Problem, quoted};
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Page, Section};
-use crate::pieces::{Range, pager, short};
+use crate::pieces::{Range, crumbs, pager, short};
 use crate::rows::Count;
 use crate::rows_page::unreadable;
 use crate::runs::{EpisodeFilter, EpisodeSummary, RunSummary, Runs, ShareInterval};
 use crate::turns::conversation;
 use crate::verdicts::verdicts;
 use crate::visit::Visit;
-use crate::worlds_page::crumbs;
 
 /// Episodes on a page.
 const EPISODES_PER_PAGE: usize = 50;

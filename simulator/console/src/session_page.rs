@@ -8,13 +8,11 @@ use maud::{Markup, html};
 use serde_json::{Value as Json, json};
 
 use crate::answer::{Answer, Page, Reply, Section};
-use crate::call_form::short_id;
 use crate::changes::{self, IN_TIME};
-use crate::pieces::{Range, cell, json_block, pager, prose, short, status_class};
+use crate::pieces::{Range, cell, crumbs, json_block, pager, prose, short, short_id, status_class};
 use crate::sessions_page::{clock, verdict};
 use crate::verdicts::verdicts;
 use crate::visit::Visit;
-use crate::worlds_page::crumbs;
 
 /// Calls on a page of a timeline.
 const CALLS_PER_PAGE: usize = 50;

@@ -5,8 +5,7 @@ use diorama_sessions::{CreateRequest, Kind, Live, Problem};
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Page, Reply, Section};
-use crate::call_form::short_id;
-use crate::pieces::{Range, pager, short};
+use crate::pieces::{Range, pager, short, short_id};
 use crate::visit::Visit;
 
 /// Sessions on a page.

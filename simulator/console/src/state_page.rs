@@ -9,12 +9,11 @@ use diorama_sessions::{Live, Problem};
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Page, Section};
-use crate::call_form::short_id;
 use crate::changes::{self, IN_TIME};
-use crate::pieces::{Mark, Range, pager, records};
+use crate::pieces::{Mark, Range, crumbs, pager, records, short_id};
 use crate::session_page::slot;
 use crate::visit::Visit;
-use crate::worlds_page::{crumbs, resource_id};
+use crate::worlds_page::resource_id;
 
 /// Records on a page.
 const RECORDS_PER_PAGE: usize = 50;

@@ -8,7 +8,7 @@ use diorama_sessions::{Problem, quoted};
 use diorama_simulator::http::{App, PAGES_PATH};
 use percent_encoding::percent_decode_str;
 
-use crate::Console;
+use crate::console::Console;
 use crate::links::Links;
 
 /// Characters of a wrong value that a problem quotes.

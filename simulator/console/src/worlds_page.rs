@@ -6,7 +6,7 @@ use diorama_simulator::search::{ApiHit, ApiQuery, SearchBy};
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Page, Section};
-use crate::pieces::{Range, pager, records, short};
+use crate::pieces::{Range, crumbs, pager, records, short};
 use crate::visit::Visit;
 
 /// Hits of a search.
@@ -198,13 +198,4 @@ pub(crate) fn resource(visit: &Visit<'_>, id: &str, name: &str) -> Answer {
 pub(crate) fn resource_id(world: &diorama_seeds::model::World, name: &str) -> Result<ResourceId, Problem> {
     let missing = || Problem::new(Kind::NotFound, format!("the world has no resource {}", quoted(name, 60)));
     world.resource_named(name).ok_or_else(missing)
-}
-
-/// Links to the pages above this one.
-pub(crate) fn crumbs(above: &[(String, &str)]) -> Markup {
-    html! {
-        nav.crumbs aria-label="Pages above this one" {
-            @for (address, name) in above { a href=(address) { (short(name)) } " / " }
-        }
-    }
 }
