@@ -124,8 +124,7 @@ impl Rows for DatasetRows {
     }
 
     fn find(&self, filter: &RowFilter<'_>, offset: usize, limit: usize) -> Result<RowPage, ReadError> {
-        let words: Vec<String> =
-            filter.text.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+        let words = words(filter);
         let taken: Vec<&Entry> =
             self.index.par_iter().filter(|entry| entry.is_taken(filter, &words)).collect();
         let rows = taken.iter().skip(offset).take(limit).map(|entry| entry.summary.clone()).collect();
@@ -161,10 +160,54 @@ fn summary(row: &Dialogue) -> RowSummary {
     }
 }
 
+/// The words that a filter asks for, in lower case.
+fn words(filter: &RowFilter<'_>) -> Vec<String> {
+    filter.text.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect()
+}
+
 /// Counts as a list, the greatest first.
 pub(super) fn list(counts: &BTreeMap<String, u64>) -> Vec<Count> {
     let mut list: Vec<Count> =
         counts.iter().map(|(name, count)| Count { name: name.clone(), count: *count }).collect();
     list.sort_by_key(|count| std::cmp::Reverse(count.count));
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_take_rows_by_names_and_words() {
+        let entry = Entry {
+            summary: RowSummary {
+                id: "train-7".to_owned(),
+                split: "train",
+                ability: "call",
+                domains: vec!["library".to_owned()],
+                tags: vec!["correction".to_owned()],
+                opening: String::new(),
+            },
+            text: "train-7\nplease cancel my größe loan".into(),
+            part: 0,
+            row: 0,
+        };
+        let check = |filter: RowFilter<'_>, expect: bool| {
+            let words: Vec<String> = words(&filter);
+            assert_eq!(entry.is_taken(&filter, &words), expect, "{filter:?}");
+        };
+        let all = RowFilter::default();
+        check(all, true);
+        check(RowFilter { split: Some("test"), ..all }, false);
+        check(
+            RowFilter { ability: Some("call"), domain: Some("library"), tag: Some("correction"), ..all },
+            true,
+        );
+        check(RowFilter { domain: Some("lib"), ..all }, false);
+        check(RowFilter { tag: Some("branch"), ..all }, false);
+        check(RowFilter { text: Some("  LOAN Cancel "), ..all }, true);
+        check(RowFilter { text: Some("GRÖSSE"), ..all }, false);
+        check(RowFilter { text: Some("train-7 GRÖßE"), ..all }, true);
+        check(RowFilter { text: Some("loan return"), ..all }, false);
+    }
 }

@@ -217,3 +217,73 @@ impl Runs for StoredRuns {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A line of a run: two goals' verdicts are not needed.
+    fn line(task: &str, trial: u32, success: bool, failure: Option<&str>) -> String {
+        let verdict = if success { "passed" } else { "failed" };
+        let errors = if success { json!([]) } else { json!([{"class": "missing_fact", "message": "<b>"}]) };
+        json!({
+            "episode": 1, "task": task, "trial": trial, "seed": 1, "agent": "oracle", "model": null, "answers": "structured",
+            "grade": {
+                "version": "grade/4", "success": success, "reward": 0.0, "goals": [], "errors": errors,
+                "components": {"outcome": verdict, "change": verdict, "damage": verdict, "answer": verdict, "evidence": verdict},
+            },
+            "attribution": failure, "stopped": null, "tokens": 0,
+            "steps": [{"step": "called", "api": "Get", "arguments": {"id": 1}, "status": 200, "body": {"a": 1}}],
+        })
+        .to_string()
+    }
+
+    #[test]
+    fn a_run_is_summed_up_filtered_and_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = [
+            line("t1", 0, true, None),
+            line("t1", 1, true, None),
+            line("t2", 0, false, Some("wrong_argument")),
+            line("t2", 1, false, Some("gave_up")),
+        ];
+        // The last line is still being written.
+        std::fs::write(folder.path().join(EPISODES), format!("{}\n{{\"episode\":1", lines.join("\n")))
+            .unwrap();
+        let runs = StoredRuns::open(&[folder.path().to_owned()], None).unwrap();
+        let [run] = runs.list() else { panic!("one run") };
+        assert_eq!((run.agent.as_str(), run.success.solved, run.success.of), ("oracle", 2, 4));
+        // Trials of a task that end alike count as one: the interval is that of 1 of 2.
+        let of_two = Rate::from(Share { of: 1, all: 2 });
+        assert!((run.success.low - of_two.low).abs() < 1e-9, "{:?}", run.success);
+        let counts = |counts: &[diorama_console::Count]| {
+            counts.iter().map(|count| (count.name.clone(), count.count)).collect::<Vec<_>>()
+        };
+        assert_eq!(counts(&run.failures), [("gave_up".to_owned(), 1), ("wrong_argument".to_owned(), 1)]);
+        assert_eq!(counts(&run.errors), [("missing_fact".to_owned(), 2)]);
+        let found = |filter: EpisodeFilter<'_>| {
+            let page = runs.find(0, &filter, 0, 10);
+            page.episodes.iter().map(|episode| episode.position).collect::<Vec<_>>()
+        };
+        assert_eq!(found(EpisodeFilter::default()), [0, 1, 2, 3]);
+        assert_eq!(found(EpisodeFilter { success: Some(false), ..EpisodeFilter::default() }), [2, 3]);
+        assert_eq!(found(EpisodeFilter { failure: Some("gave_up"), ..EpisodeFilter::default() }), [3]);
+        assert_eq!(found(EpisodeFilter { error: Some("missing_fact"), ..EpisodeFilter::default() }), [2, 3]);
+        let page = runs.find(0, &EpisodeFilter::default(), 3, 10);
+        assert_eq!((page.total, page.episodes.len()), (4, 1));
+        let episode = runs.episode(0, 2).unwrap().unwrap();
+        assert_eq!((episode.summary.task.as_str(), episode.turns.len(), episode.reference), ("t2", 1, None));
+        assert!(runs.episode(0, 4).unwrap().is_none() && runs.episode(1, 0).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_line_that_is_no_episode_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(EPISODES), format!("{}\n{{}}\n", line("t", 0, true, None)))
+            .unwrap();
+        let error = StoredRuns::open(&[folder.path().to_owned()], None).err().unwrap().to_string();
+        assert!(error.contains("line 2: missing field `episode`"), "{error}");
+    }
+}

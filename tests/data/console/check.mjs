@@ -186,17 +186,45 @@ async function checkRows(browser, first) {
     await page.context().close();
 }
 
+async function checkRuns(browser, first) {
+    const page = await open(browser, "light");
+    await page.goto(first);
+    check((await page.locator("tbody tr").count()) === 2, "the list does not have two runs");
+    await look(page, "runs");
+    await page.click("tbody a >> nth=1");
+    await page.waitForSelector("#episodes");
+    await look(page, "run");
+    await page.click(".shares a >> nth=0");
+    await page.waitForSelector("#episodes :text('show all')");
+    await page.click("#episodes table a >> nth=0");
+    await page.waitForSelector("#reference");
+    check((await page.locator("section[aria-labelledby=reference] ol.conversation > li").count()) > 2, "there is no reference");
+    check((await page.locator("ul.errors li").count()) > 0, "the verdict names no error");
+    await look(page, "episode");
+    await page.context().close();
+}
+
+// Runs a command to its end.
+function run(...options) {
+    const done = spawnSync(PROGRAM, options, { stdio: ["ignore", "ignore", "inherit"] });
+    if (done.status !== 0) throw new Error(`${options.join(" ")} ended with ${done.status}`);
+}
+
 mkdirSync(SCREENSHOTS, { recursive: true });
 let browser;
 try {
     const rows = join(folder, "rows");
-    const made = spawnSync(PROGRAM, ["generate", "-n", String(ROWS), "--out", rows, "--json"], { stdio: ["ignore", "ignore", "inherit"] });
-    if (made.status !== 0) throw new Error("no rows were made");
+    run("generate", "-n", String(ROWS), "--out", rows);
+    const agents = ["oracle", "always-refuse"];
+    const runs = agents.map((agent) => join(folder, agent));
+    agents.forEach((agent, number) => run("eval", rows, "--agent", agent, "--out", runs[number]));
     const served = await start("serve", "dental_clinic", hostileWorld(), "--tasks", rows, "--control-token", TOKEN);
     const viewed = await start("dataset", "view", rows, "--web");
+    const shown = await start("eval", "show", ...runs, "--tasks", rows);
     browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
     await checkSessions(browser, served.listening + "/__diorama/console");
     await checkRows(browser, viewed.listening);
+    await checkRuns(browser, shown.listening);
 } catch (error) {
     failures.push(String(error.stack));
 } finally {
