@@ -46,7 +46,7 @@ pub struct Arguments {
 }
 
 /// Words that may follow `eval` other than the arguments of `eval run`.
-const EVAL_COMMANDS: [&str; 7] = ["run", "compare", "regrade", "show", "help", "-h", "--help"];
+const EVAL_COMMANDS: [&str; 8] = ["run", "compare", "regrade", "show", "export-html", "help", "-h", "--help"];
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria not met.";
 

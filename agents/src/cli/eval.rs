@@ -1,6 +1,7 @@
 //! `diorama eval`
 
 mod compare;
+mod export_html;
 mod faults;
 pub(crate) mod model;
 pub(crate) mod name;
@@ -43,7 +44,7 @@ use crate::evaluation::transcribed::{Answers, Transcriber};
 
 /// How long the model's server may take to accept a connection before the run.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-const USAGE: &str = "diorama eval [run] DATASET --agent NAME [OPTIONS]\n       diorama eval compare RUN RUN...\n       diorama eval regrade FILE --tasks DATASET\n       diorama eval show RUN... [--tasks DATASET]";
+const USAGE: &str = "diorama eval [run] DATASET --agent NAME [OPTIONS]\n       diorama eval compare RUN RUN...\n       diorama eval regrade FILE --tasks DATASET\n       diorama eval show RUN... [--tasks DATASET]\n       diorama eval export-html RUN... --out DIR [--tasks DATASET]";
 
 /// Evaluate agents on the tasks of a dataset, compare and show runs, and grade kept runs again.
 ///
@@ -66,6 +67,8 @@ enum Action {
     Regrade(regrade::Regrade),
     /// Show kept runs in a browser: shares, failures, and each episode beside its reference.
     Show(show::Show),
+    /// Write the pages of kept runs as files that open without a server.
+    ExportHtml(export_html::ExportHtml),
 }
 
 impl EvalCommand {
@@ -75,6 +78,7 @@ impl EvalCommand {
             Action::Compare(compare) => compare.run(streams),
             Action::Regrade(regrade) => regrade.run(streams),
             Action::Show(show) => show.run(streams),
+            Action::ExportHtml(export) => export.run(streams),
         }
     }
 }

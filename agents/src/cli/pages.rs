@@ -1,4 +1,4 @@
-//! Pages of a console without sessions: `dataset view --web`.
+//! Pages of a console without sessions: `dataset view --web`, `eval show`, `eval export-html`.
 
 use std::sync::Arc;
 
@@ -15,6 +15,14 @@ use super::{Done, Streams};
 /// The address of the pages: this machine alone reaches it.
 const HOST: &str = "127.0.0.1";
 
+/// A server without worlds at an address, which is not served yet.
+///
+/// # Errors
+/// When it cannot be made.
+pub(super) fn unserved(address: &str) -> Result<Arc<App>, CliError> {
+    Ok(App::new(Vec::new(), None, Settings::new(address))?)
+}
+
 /// Serves the pages of a console on a port of this machine, until SIGINT or SIGTERM. `first` is the page to begin with.
 ///
 /// # Errors
@@ -29,7 +37,7 @@ pub(super) fn serve_pages(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let listener = runtime.block_on(TcpListener::bind((HOST, port))).map_err(failed)?;
     let address = format!("http://{}", listener.local_addr().map_err(failed)?);
-    let app = App::new(Vec::new(), None, Settings::new(&address))?;
+    let app = unserved(&address)?;
     app.show_pages(Arc::new(console));
     let page = format!("{address}{}/{first}", app.pages_url());
     streams.print(&json!({"listening": page}), || format!("open {page} in a browser; Ctrl-C ends it\n"))?;

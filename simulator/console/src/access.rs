@@ -78,7 +78,7 @@ pub(crate) fn sign_out(visit: &Visit<'_>) -> Response<Body> {
 }
 
 fn with_cookie(visit: &Visit<'_>, value: &str, seconds: u32) -> Response<Body> {
-    let (name, root) = (cookie_name(visit.app), visit.links.root());
+    let (name, root) = (cookie_name(visit.app), &visit.links.root());
     let secure = if visit.app.public_url().starts_with("https://") { "; Secure" } else { "" };
     let cookie = format!("{name}={value}; Path={root}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     let mut response = redirect(root, After::default());

@@ -8,7 +8,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYP
 pub(crate) struct Asset {
     pub(crate) name: &'static str,
     kind: &'static str,
-    text: &'static str,
+    pub(crate) text: &'static str,
 }
 
 /// The style sheet.

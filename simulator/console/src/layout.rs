@@ -11,6 +11,9 @@ use crate::visit::Visit;
 const HTMX_CONFIG: &str =
     r#"{"includeIndicatorStyles":false,"allowEval":false,"selfRequestsOnly":true,"historyCacheSize":0}"#;
 
+/// The sources that a page in a file may use.
+const FILE_POLICY: &str = "default-src 'none'; style-src 'self' file:; base-uri 'none'; form-action 'none'";
+
 /// The whole text of a page.
 pub(crate) fn frame(visit: &Visit<'_>, page: &Page, signed_in: bool) -> Markup {
     let links = &visit.links;
@@ -21,21 +24,25 @@ pub(crate) fn frame(visit: &Visit<'_>, page: &Page, signed_in: bool) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="htmx-config" content=(HTMX_CONFIG);
+                @if links.are_files() { meta http-equiv="Content-Security-Policy" content=(FILE_POLICY); }
+                @else { meta name="htmx-config" content=(HTMX_CONFIG); }
                 title { (page.title) " · Diorama" }
-                link rel="stylesheet" href=(address(links, &STYLE));
-                script src=(address(links, &HTMX)) defer {}
+                @if links.are_files() { link rel="stylesheet" href=(STYLE.name); }
+                @else {
+                    link rel="stylesheet" href=(address(links, &STYLE));
+                    script src=(address(links, &HTMX)) defer {}
+                }
             }
             body {
                 a.skip href="#main" { "Skip to the content" }
                 header.top {
                     a.brand href=(links.root()) { "Diorama" }
-                    nav aria-label="Sections" {
+                    @if !links.are_files() { nav aria-label="Sections" {
                         (section_link(links.page(&[]), "Worlds", page.section == Section::Worlds))
                         (section_link(links.page(&["sessions"]), "Sessions", page.section == Section::Sessions))
                         @if visit.console.rows().is_some() { (section_link(links.page(&["rows"]), "Rows", page.section == Section::Rows)) }
                         @if visit.console.runs().is_some() { (section_link(links.page(&["runs"]), "Runs", page.section == Section::Runs)) }
-                    }
+                    } }
                     @if signed_in {
                         form.sign-out method="post" action=(links.page(&["sign-out"])) { button.quiet { "Sign out" } }
                     }

@@ -10,6 +10,7 @@ mod call_form;
 mod changes;
 mod compare_page;
 mod console;
+mod export;
 mod layout;
 mod links;
 mod pieces;
@@ -38,6 +39,21 @@ pub use self::turns::{Argument, CallTurn, Source, Speaker, Turn};
 impl Pages for Console {
     fn answer(&self, app: &App, request: &Request<Bytes>) -> Response<Body> {
         routes::answer(self, app, request)
+    }
+}
+
+impl Console {
+    /// Writes the pages of the runs as files that open without a server, beginning with `index.html`. `write` gets the name and the text of
+    /// each. Returns how many pages there are.
+    ///
+    /// # Errors
+    /// When a page cannot be made, or `write` fails.
+    pub fn write_runs(
+        &self,
+        app: &App,
+        write: &mut dyn FnMut(&str, &str) -> std::io::Result<()>,
+    ) -> std::io::Result<usize> {
+        export::write_runs(self, app, write)
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn answer(console: &Console, app: &App, request: &Request<Bytes>) -> 
     }
 }
 
-fn show(visit: &Visit<'_>, path: &[&str]) -> Answer {
+pub(crate) fn show(visit: &Visit<'_>, path: &[&str]) -> Answer {
     match path {
         [] => worlds_page::list(visit),
         ["worlds", world] => worlds_page::world(visit, world),

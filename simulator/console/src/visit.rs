@@ -31,6 +31,10 @@ pub(crate) struct Visit<'a> {
 pub(crate) struct Pairs(Vec<(String, String)>);
 
 impl Pairs {
+    pub(crate) const fn new(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs)
+    }
+
     fn read(bytes: &[u8]) -> Self {
         Self(form_urlencoded::parse(bytes).into_owned().collect())
     }
@@ -58,7 +62,7 @@ impl<'a> Visit<'a> {
         Self {
             app,
             console,
-            links: Links::new(app.pages_url()),
+            links: Links::Served(app.pages_url()),
             method: request.method(),
             headers: request.headers(),
             path: segments

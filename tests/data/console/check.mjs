@@ -58,7 +58,7 @@ async function open(browser, scheme) {
         if (message.type() === "error" && !message.text().includes("401")) failures.push(`${page.url()}: ${message.text()}`);
     });
     page.on("request", (request) => {
-        check(request.url().startsWith("http://127.0.0.1:"), `${page.url()} asks for ${request.url()}`);
+        check(/^(http:\/\/127\.0\.0\.1:|file:\/\/)/.test(request.url()), `${page.url()} asks for ${request.url()}`);
     });
     return page;
 }
@@ -201,6 +201,12 @@ async function checkRuns(browser, first) {
     check((await page.locator("section[aria-labelledby=reference] ol.conversation > li").count()) > 2, "there is no reference");
     check((await page.locator("ul.errors li").count()) > 0, "the verdict names no error");
     await look(page, "episode");
+    // The same pages as files.
+    await page.goto("file://" + join(folder, "pages", "index.html"));
+    await page.click("tbody a >> nth=1");
+    await page.click("#episodes table a >> nth=0");
+    await page.waitForSelector("#reference");
+    await look(page, "episode-file");
     await page.context().close();
 }
 
@@ -218,6 +224,7 @@ try {
     const agents = ["oracle", "always-refuse"];
     const runs = agents.map((agent) => join(folder, agent));
     agents.forEach((agent, number) => run("eval", rows, "--agent", agent, "--out", runs[number]));
+    run("eval", "export-html", ...runs, "--tasks", rows, "--out", join(folder, "pages"));
     const served = await start("serve", "dental_clinic", hostileWorld(), "--tasks", rows, "--control-token", TOKEN);
     const viewed = await start("dataset", "view", rows, "--web");
     const shown = await start("eval", "show", ...runs, "--tasks", rows);

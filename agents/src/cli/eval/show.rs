@@ -7,10 +7,9 @@ use diorama_console::Console;
 use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
-use crate::cli::files::open_dataset;
 use crate::cli::pages::serve_pages;
 use crate::cli::{Done, Streams};
-use crate::console::{DatasetRows, StoredRuns};
+use crate::console::StoredRuns;
 
 /// Show runs that `eval --out` kept in a browser. Runs nothing.
 ///
@@ -31,9 +30,7 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let open = |location| DatasetRows::open(open_dataset(location)?);
-        let rows = self.tasks.as_ref().map(open).transpose()?;
-        let runs = StoredRuns::open(&self.runs, rows)?;
+        let runs = StoredRuns::with_tasks(&self.runs, self.tasks.as_ref())?;
         serve_pages(Console::default().with_runs(Box::new(runs)), self.port, "runs", streams)
     }
 }
