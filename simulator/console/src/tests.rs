@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, Response};
+use diorama_grade::Grade;
 use diorama_seeds::materialise::Source;
 use diorama_sessions::WorldSource;
 use diorama_simulator::http::{App, PAGES_PATH, Pages as _, Settings};
 
 use crate::{
-    Console, Count, DatasetSummary, ReadError, Row, RowFilter, RowPage, RowSummary, Rows, Source as Origin,
-    Speaker, Turn,
+    Console, Count, DatasetSummary, Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, Row,
+    RowFilter, RowPage, RowSummary, Rows, RunSummary, Runs, ShareInterval, Source as Origin, Speaker, Turn,
 };
 
 /// Text that would run, or turn what follows around, if it came through unescaped.
@@ -73,6 +74,60 @@ impl Rows for HostileRows {
     }
 }
 
+/// One run whose every text is hostile.
+struct HostileRuns(Vec<RunSummary>);
+
+impl HostileRuns {
+    fn new() -> Self {
+        let text = || HOSTILE.to_owned();
+        let counts = vec![Count { name: text(), count: 1 }];
+        let shares = vec![("Domain".to_owned(), vec![(text(), ShareInterval::default())])];
+        let facts = vec![(text(), text())];
+        let run = RunSummary {
+            name: text(),
+            agent: text(),
+            shares,
+            failures: counts.clone(),
+            errors: counts,
+            facts,
+            ..RunSummary::default()
+        };
+        Self(vec![run])
+    }
+}
+
+fn episode_summary() -> EpisodeSummary {
+    let text = || HOSTILE.to_owned();
+    EpisodeSummary {
+        task: text(),
+        failure: Some(text()),
+        errors: vec![text()],
+        domains: vec![text()],
+        ..EpisodeSummary::default()
+    }
+}
+
+impl Runs for HostileRuns {
+    fn list(&self) -> &[RunSummary] {
+        &self.0
+    }
+
+    fn find(&self, _: usize, _: &EpisodeFilter<'_>, offset: usize, limit: usize) -> EpisodePage {
+        let shown = 60_usize.saturating_sub(offset).min(limit);
+        EpisodePage { total: 60, episodes: vec![episode_summary(); shown] }
+    }
+
+    fn episode(&self, _: usize, position: usize) -> Result<Option<Episode>, ReadError> {
+        let episode = || Episode {
+            summary: episode_summary(),
+            grade: Grade::failed(2, HOSTILE),
+            turns: row().turns,
+            reference: Some(row().turns),
+        };
+        Ok((position < 60).then(episode))
+    }
+}
+
 fn row() -> Row {
     let text = || HOSTILE.to_owned();
     let source = Origin { origin: text(), quote: Some(text()), turn: Some(0) };
@@ -114,6 +169,10 @@ fn app(change: impl FnOnce(&mut Settings)) -> Arc<App> {
     App::new(vec![world], None, settings).unwrap()
 }
 
+fn console() -> Console {
+    Console::default().with_rows(Box::new(HostileRows)).with_runs(Box::new(HostileRuns::new()))
+}
+
 fn respond(app: &Arc<App>, line: &str, headers: &[(&str, &str)], body: &str) -> Response<Body> {
     let (method, path) = line.split_once(' ').unwrap();
     let mut request = Request::builder().method(method).uri(format!("{PAGES_PATH}{path}"));
@@ -121,7 +180,7 @@ fn respond(app: &Arc<App>, line: &str, headers: &[(&str, &str)], body: &str) -> 
         request = request.header(*name, *value);
     }
     let request = request.body(Bytes::from(body.to_owned())).unwrap();
-    Console::default().with_rows(Box::new(HostileRows)).answer(app, &request)
+    console().answer(app, &request)
 }
 
 fn ask(app: &Arc<App>, line: &str, headers: &[(&str, &str)], body: &str) -> (u16, HeaderMap, String) {
@@ -182,6 +241,9 @@ fn hostile_text_is_shown_as_text_on_every_page() {
         format!("/rows?tag={text}&text={text}"),
         format!("/rows/{text}"),
         "/dataset".to_owned(),
+        "/runs".to_owned(),
+        format!("/runs/0?failure={text}&domain={text}"),
+        "/runs/0/1".to_owned(),
     ];
     let mut checked = vec![("the outcome of a call".to_owned(), called)];
     for page in pages {
@@ -308,4 +370,31 @@ fn assets_are_embedded_and_kept_by_browsers() {
     }
     assert_eq!(ask(&app, "GET /assets/../Cargo.toml", &[], "").0, 401);
     assert_eq!(ask(&app, "GET /assets/none", &[], "").0, 404);
+}
+
+#[test]
+fn runs_are_written_as_files_that_link_to_each_other() {
+    let mut files = std::collections::BTreeMap::new();
+    let mut write = |name: &str, text: &str| {
+        files.insert(name.to_owned(), text.to_owned());
+        Ok(())
+    };
+    console().write_runs(&app(|_| ()), &mut write).unwrap();
+    assert!(files.contains_key("style.css") && files.contains_key("runs-0.offset-50.html"));
+    assert_eq!(files["index.html"], files["runs.html"]);
+    for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
+        assert!(
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')),
+            "{name}"
+        );
+        assert!(
+            text.contains("http-equiv=\"Content-Security-Policy\"") && !text.contains("<script"),
+            "{name}"
+        );
+        assert!(!text.contains(PAGES_PATH), "{name} needs a server");
+        for link in text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let file = link.split('#').next().unwrap();
+            assert!(file.is_empty() || files.contains_key(file), "{name} links to {link}");
+        }
+    }
 }
