@@ -28,10 +28,7 @@ const INSIDE: [(&str, &[&str]); 18] = [
     ("diorama-sessions", &["diorama-engine", "diorama-grade", "diorama-user"]),
     ("diorama-simulator", &["diorama-engine", "diorama-grade", "diorama-sessions"]),
     ("diorama-proof", &["diorama-engine", "diorama-answers", "diorama-grade", "diorama-user"]),
-    (
-        "diorama-console",
-        &["diorama-engine", "diorama-grade", "diorama-user", "diorama-sessions", "diorama-simulator"],
-    ),
+    ("diorama-console", &["diorama-engine", "diorama-user", "diorama-sessions", "diorama-simulator"]),
     ("diorama-gym", &["diorama-grade", "diorama-sessions", "diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),

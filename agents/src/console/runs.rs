@@ -10,7 +10,7 @@ use diorama_console::{
     Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, RunSummary, Runs, ShareInterval,
 };
 use diorama_output::storage::Location;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::rows::{DatasetRows, list};
 use super::steps::turns;
@@ -223,7 +223,7 @@ impl Runs for StoredRuns {
         Ok(Some(Episode {
             summary: entry.summary.clone(),
             turns: turns(&episode, row.as_ref()),
-            grade: episode.grade,
+            grade: json!(episode.grade),
             reference: row.as_ref().map(super::turns::turns),
         }))
     }
@@ -231,8 +231,6 @@ impl Runs for StoredRuns {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     /// A line of a run: two goals' verdicts are not needed.

@@ -1,6 +1,6 @@
 //! The episodes of stored runs, as the console reads them.
 
-use diorama_grade::Grade;
+use serde_json::Value as Json;
 
 use crate::rows::{Count, ReadError};
 use crate::turns::Turn;
@@ -108,8 +108,8 @@ pub struct EpisodeSummary {
 pub struct Episode {
     /// What the list says of it.
     pub summary: EpisodeSummary,
-    /// The verdict.
-    pub grade: Grade,
+    /// The verdict, as the admin API writes it.
+    pub grade: Json,
     /// What the agent did.
     pub turns: Vec<Turn>,
     /// The reference conversation, where the dataset is known.

@@ -196,9 +196,9 @@ pub(crate) fn episode(visit: &Visit<'_>, position: &str, episode: &str) -> Answe
     let body = html! {
         (crumbs(&[(visit.links.page(&["runs"]), "Runs"), (visit.links.page(&["runs", position]), &summary.agent)]))
         h1 { "Task " code { (short(task)) } " " (verdict(&episode.summary)) }
-        p { "Trial " (episode.summary.trial) ", reward " (grade.reward) ", " (episode.summary.calls) " calls, " (episode.summary.tokens) " tokens"
+        p { "Trial " (episode.summary.trial) ", reward " (grade["reward"]) ", " (episode.summary.calls) " calls, " (episode.summary.tokens) " tokens"
             @if let Some(failure) = &episode.summary.failure { ", went wrong first: " strong { (failure.replace('_', " ")) } } }
-        (verdicts(grade.components, &grade.goals, &grade.errors))
+        (verdicts(grade))
         div.columns {
             section aria-labelledby="agent" { h2 #agent { "The agent" } (conversation("turn", &episode.turns)) }
             section aria-labelledby="reference" {

@@ -196,7 +196,7 @@ fn grade_table(grade: &GradeReply) -> Markup {
         h2 { "Grade" }
         p { "Reward " strong { (grade.reward) } @if grade.excluded { ", excluded: the agent had no fair chance" }
             @if let Some(why) = &grade.attribution { ", attributed to " (why) } " " span.hint { "(" (grade.version) ")" } }
-        (verdicts(grade.components, &grade.goals, &grade.errors))
+        (verdicts(&json!(grade)))
     }
 }
 

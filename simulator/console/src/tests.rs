@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, Response};
-use diorama_grade::Grade;
 use diorama_seeds::materialise::Source;
 use diorama_sessions::WorldSource;
 use diorama_simulator::http::{App, PAGES_PATH, Pages as _, Settings};
@@ -120,7 +119,12 @@ impl Runs for HostileRuns {
     fn episode(&self, _: usize, position: usize) -> Result<Option<Episode>, ReadError> {
         let episode = || Episode {
             summary: episode_summary(),
-            grade: Grade::failed(2, HOSTILE),
+            grade: serde_json::json!({
+                "reward": 0.0,
+                "components": {"outcome": "failed"},
+                "goals": [{"outcome": HOSTILE}],
+                "errors": [{"class": HOSTILE, "message": HOSTILE}],
+            }),
             turns: row().turns,
             reference: Some(row().turns),
         };

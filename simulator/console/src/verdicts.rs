@@ -1,34 +1,32 @@
 //! The verdicts of a grade: by component and goal, and what was wrong.
 
-use diorama_grade::{Components, GoalGrade, GradeError};
 use maud::{Markup, html};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::pieces::short;
 
-/// The verdicts as a table, with the errors below.
-pub(crate) fn verdicts(components: Components, goals: &[GoalGrade], errors: &[GradeError]) -> Markup {
-    let members = |json: Json| match json {
-        Json::Object(members) => members.into_iter().collect::<Vec<_>>(),
-        _ => Vec::new(),
-    };
-    let whole = members(json!(components));
-    let goals: Vec<_> = goals.iter().map(|goal| members(json!(goal))).collect();
+/// The verdicts of a grade, as the admin API writes it: a table, with the errors below.
+pub(crate) fn verdicts(grade: &Json) -> Markup {
+    let list = |name: &str| grade.get(name).and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+    let (goals, errors) = (list("goals"), list("errors"));
+    let components = grade.get("components").and_then(Json::as_object);
+    let text =
+        |error: &Json, name: &str| error.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
     html! {
         div.scroll tabindex="0" role="region" aria-label="Verdicts" { table {
             thead { tr { th scope="col" { "Component" } th scope="col" { "Episode" } @for number in 1..=goals.len() { th scope="col" { "Goal " (number) } } } }
             tbody {
-                @for (position, (name, verdict)) in whole.iter().enumerate() {
+                @for (name, verdict) in components.into_iter().flatten() {
                     tr {
                         th scope="row" { (name) }
                         td { (badge(verdict)) }
-                        @for goal in &goals { td { @if let Some((_, verdict)) = goal.get(position) { (badge(verdict)) } } }
+                        @for goal in goals { td { @if let Some(verdict) = goal.get(name) { (badge(verdict)) } } }
                     }
                 }
             }
         } }
         @if !errors.is_empty() {
-            ul.errors { @for error in errors { li { strong { (words(&json!(error.class))) } ": " (short(&error.message)) } } }
+            ul.errors { @for error in errors { li { strong { (text(error, "class").replace('_', " ")) } ": " (short(&text(error, "message"))) } } }
         }
     }
 }
@@ -43,6 +41,6 @@ fn badge(verdict: &Json) -> Markup {
 }
 
 /// The name of a variant in words.
-pub(crate) fn words(name: &Json) -> String {
+fn words(name: &Json) -> String {
     name.as_str().unwrap_or_default().replace('_', " ")
 }
