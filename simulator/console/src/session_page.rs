@@ -51,7 +51,7 @@ pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
             (message("user", task.script.opening()))
         }
         @if total == 0 { p.hint { "No calls yet." } }
-        ol.timeline start=(offset + 1) { (timeline(visit, live, offset, &entries)) }
+        ol.timeline { (timeline(visit, live, offset, &entries)) }
         (pager(&visit.links, &["sessions", id], &[], range))
         @if live.task.is_some() && live.grade.is_none() && !live.said.is_over() { (message_form(visit, id)) }
     };
@@ -99,7 +99,7 @@ fn one_call(visit: &Visit<'_>, live: &Live, position: usize, entry: &LogEntry) -
     let world = live.world.world();
     let after = (position + 1).to_string();
     html! {
-        li id=(format!("call-{}", position + 1)) {
+        li id=(format!("call-{}", position + 1)) value=(position + 1) {
             details {
                 summary {
                     strong { (short(&entry.call.api)) } " "

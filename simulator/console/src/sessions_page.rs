@@ -44,7 +44,8 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
 fn row(visit: &Visit<'_>, live: &Live) -> Markup {
     html! {
         tr {
-            td { a href=(visit.links.page(&["sessions", &live.id])) { code { (short_id(&live.id)) } } }
+            // The id lets the keyboard keep its place when the list is read again.
+            td { a id=(format!("session-{}", live.id)) href=(visit.links.page(&["sessions", &live.id])) { code { (short_id(&live.id)) } } }
             td { (short(&live.world.id)) }
             td { @if let Some(task) = &live.task { (short(&task.id)) } }
             td.number { (live.session.calls()) }
