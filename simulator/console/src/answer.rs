@@ -63,8 +63,8 @@ pub(crate) fn html(status: u16, text: String) -> Response<Body> {
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
-        // Addresses hold the ids of sessions, which are keys to them.
-        (REFERRER_POLICY, "no-referrer"),
+        // Addresses hold the ids of sessions, which are keys to them. `no-referrer` would take `Origin` from forms, too.
+        (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
     ];
     for (name, value) in headers {

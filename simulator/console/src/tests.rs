@@ -257,7 +257,7 @@ fn hostile_text_is_shown_as_text_on_every_page() {
         assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"), "{policy}");
         assert!(!policy.contains("unsafe"), "{policy}");
         assert_eq!(headers["x-content-type-options"], "nosniff");
-        assert_eq!(headers["referrer-policy"], "no-referrer");
+        assert_eq!(headers["referrer-policy"], "same-origin");
         checked.push((page, body));
     }
     for wrong in [

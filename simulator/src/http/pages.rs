@@ -27,7 +27,9 @@ pub trait Pages: Send + Sync {
 
 /// Sends a browser that asks for `/` to the first page; others are told that there is no such route.
 pub(super) async fn redirect(State(app): State<Arc<App>>, request: Request) -> Answer<Response<Body>> {
-    if app.pages.get().is_none() || !Accept::read(request.headers()).names("text/html") {
+    let accept = Accept::read(request.headers());
+    let is_browser = accept.names("text/html") && accept.rate("text/html") > 0;
+    if app.pages.get().is_none() || !is_browser {
         return world::answer(&app, request).await;
     }
     let mut response = StatusCode::SEE_OTHER.into_response();
