@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
 const PROGRAM = process.env.DIORAMA;
@@ -28,13 +27,17 @@ function check(holds, message) {
     if (!holds) failures.push(message);
 }
 
-// Starts a command that prints one line of JSON once it listens, and returns that.
+// Starts a command that prints a JSON object once it listens, and returns that.
 function start(...options) {
     const child = spawn(PROGRAM, [...options, "--port", "0", "--json"], { stdio: ["ignore", "pipe", "inherit"] });
     running.push(child);
     return new Promise((resolve, reject) => {
+        let printed = "";
         child.once("exit", (code) => reject(new Error(`${options.join(" ")} ended with ${code}`)));
-        createInterface({ input: child.stdout }).once("line", (line) => resolve(JSON.parse(line)));
+        child.stdout.on("data", (part) => {
+            printed += part;
+            if (printed.trimEnd().endsWith("}")) resolve(JSON.parse(printed));
+        });
     });
 }
 
