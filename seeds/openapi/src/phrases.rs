@@ -9,10 +9,13 @@ mod verbs;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc, Place, TypeName};
 use diorama_seeds::materialise::{ANY_NAME, provider_of_name};
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 pub(super) use self::apart::tell_apart;
-pub(super) use self::changes::{act, action, change, comes_first, is_said, make, part, tells};
+pub(super) use self::changes::{
+    act, action, change, comes_first, is_address, is_command, is_said, make, part, tells,
+};
 pub(super) use self::command::{Command, command, names};
 pub(super) use self::filters::{bounded, having};
 use self::meanings::Values;
@@ -119,6 +122,30 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     if let Some((ask, say)) = told {
         (doc.ask, doc.say) = (vec![ask], vec![say]);
     }
+}
+
+/// Takes the questions for amounts of money away where neither a unit nor a currency beside them says of what.
+pub(super) fn drop_bare_amounts(fields: &mut IndexMap<String, FieldDoc>) {
+    if fields.keys().any(|name| is_currency(name)) {
+        return;
+    }
+    for (_, doc) in fields.iter_mut().filter(|(name, doc)| is_bare_amount(name, doc)) {
+        doc.ask.clear();
+        doc.say.clear();
+    }
+}
+
+/// Whether a number is an amount of money without a unit of its own.
+pub(super) fn is_bare_amount(name: &str, doc: &FieldDoc) -> bool {
+    let is_number = matches!(doc.kind, Some(TypeName::Integer | TypeName::Number));
+    is_number && doc.unit.is_none() && meanings::is_money(doc.label.as_deref().unwrap_or(name))
+}
+
+/// Whether a member tells the currency of amounts beside it.
+pub(super) fn is_currency(name: &str) -> bool {
+    let said = words(name);
+    let said = said.strip_suffix(&["code".to_owned()]).unwrap_or(&said);
+    said.last().is_some_and(|last| last == "currency")
 }
 
 /// A question for the moment at which something was done to a record: `approved_at`, `date_paid`, `delivered`.

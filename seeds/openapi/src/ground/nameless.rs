@@ -1,12 +1,14 @@
 //! Operations that no user asks for, with the reason: what they are about has no noun that people use, or they are called
 //! for a question and end something.
 
+use std::collections::HashSet;
+
 use diorama_seeds::doc::{ApiDoc, Method, PhrasesDoc, Place, ResourceDoc};
 use indexmap::IndexMap;
 
 use crate::document::Operation;
 use crate::nouns::{Prose, is, says_end};
-use crate::words::words;
+use crate::words::{is_plural, words};
 
 /// Takes the words of such operations away and says why.
 pub(super) fn leave_out(
@@ -16,6 +18,8 @@ pub(super) fn leave_out(
     prose: &Prose,
 ) {
     let changed: Vec<String> = apis.iter().flat_map(written).cloned().collect();
+    let opened = apis.iter().filter_map(|api| api.behaviour.get.clone());
+    let kept: HashSet<String> = opened.chain(changed.iter().cloned()).collect();
     for (api, operation) in apis.iter_mut().zip(operations) {
         let reads = api.method == Method::Get || api.behaviour.get.is_some() || api.behaviour.list.is_some();
         let ends = [&operation.summary, &operation.description].into_iter().any(|text| says_end(text));
@@ -29,6 +33,8 @@ pub(super) fn leave_out(
             Some(format!("what it shows is no thing that a service has one of: `{label}`"))
         } else if let Some(label) = choice(api) {
             Some(format!("people do not say what its path chooses: `{label}`"))
+        } else if let Some(word) = singular_list(api, resources, &kept) {
+            Some(format!("people have no noun for what it lists: `{word}` is no name of several things"))
         } else {
             let fault = labels(api, resources).into_iter().find_map(|label| prose.fault(&label));
             fault.map(|fault| format!("people have no noun for what it is about: {fault}"))
@@ -38,6 +44,20 @@ pub(super) fn leave_out(
             api.phrases = PhrasesDoc { unasked, no_request: Some(reason), ..PhrasesDoc::default() };
         }
     }
+}
+
+/// The word that a list's path ends with where it names no things: `sent` of `/orders/status/sent`, `today`. What is opened or changed
+/// by itself has a noun of its own.
+fn singular_list(
+    api: &ApiDoc,
+    resources: &IndexMap<String, ResourceDoc>,
+    kept: &HashSet<String>,
+) -> Option<String> {
+    let listed = api.behaviour.list.as_ref().filter(|name| !kept.contains(*name))?;
+    let label = resources.get(listed)?.label.as_deref()?;
+    let last = api.path.rsplit('/').find(|part| !part.is_empty())?;
+    let word = words(last).pop().filter(|_| !last.contains('{'))?;
+    (!is_plural(&word) && label.rsplit(' ').next() == Some(&*word)).then_some(word)
 }
 
 /// What a path chooses for programs, such as the format of the reply.

@@ -412,6 +412,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         }
         doc.fields.insert(field, made);
     }
+    phrases::drop_bare_amounts(&mut doc.fields);
     agreement::agree(doc);
 }
 

@@ -1,6 +1,6 @@
 //! Words for changes: what is added, changed, taken away or done, and with which arguments.
 
-use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
+use diorama_seeds::doc::{FieldDoc, PhrasesDoc, TypeName};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::IndexMap;
 
@@ -199,6 +199,7 @@ fn about(clause: &str, noun: &str, object: &str) -> String {
 pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
         Some("any" | "list" | "object" | "boolean") => false,
+        _ if is_command(name, doc) => false,
         // Nobody says PT10M.
         _ if doc.description.as_deref().is_some_and(is_duration)
             || doc.format.as_deref() == Some("duration") =>
@@ -217,6 +218,25 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
         // What can only be one thing goes without saying, and what was done by somebody is no noun.
         _ => doc.values.len() != 1 && words(name).last().is_none_or(|last| last != "by"),
     }
+}
+
+/// Whether a value is a command, which people give by its verb: an `action`, or one of `start` and `stop`.
+pub(crate) fn is_command(name: &str, doc: &FieldDoc) -> bool {
+    let is_verb = |value: &&String| words(value).first().is_some_and(|first| VERBS.contains(&first.as_str()));
+    let verbs = doc.values.iter().filter(is_verb).count();
+    let is_named = words(name).last().is_some_and(|last| nouns::is("commands", last));
+    verbs > 1 && verbs * 2 > doc.values.len() || is_named
+}
+
+/// Whether a member is the address that something is made for: the `url` of a web hook, its `webhookUrl`, the `from_email` of a signature.
+pub(crate) fn is_address(name: &str, doc: &FieldDoc, noun: &str) -> bool {
+    let said = words(name);
+    let said: Vec<&String> = said.iter().filter(|word| *word != "address").collect();
+    let Some((last, before)) = said.split_last() else { return false };
+    let of_noun = |word: &str| noun.split(' ').any(|part| part.to_lowercase() == word);
+    doc.kind == Some(TypeName::String)
+        && nouns::is("addresses", last)
+        && before.iter().all(|word| of_noun(word) || nouns::is("addressees", word))
 }
 
 /// Whether a description says that a text is a duration as ISO 8601 writes it.
@@ -347,8 +367,9 @@ pub(super) fn counted(name: &str) -> Option<String> {
         [first, of, things @ ..] if first == "number" && of == "of" && !things.is_empty() => things,
         _ => return None,
     };
-    // Totals and items of no name are no things.
-    let (last, before) = things.split_last().filter(|(last, _)| !nouns::is("containers", last))?;
+    // Totals and items of no name are no things, and money is not counted.
+    let is_thing = |last: &str| !nouns::is("containers", last) && !super::meanings::is_money(last);
+    let (last, before) = things.split_last().filter(|(last, _)| is_thing(last))?;
     Some(before.iter().cloned().chain([plural(&singular(last))]).collect::<Vec<_>>().join(" "))
 }
 
@@ -408,4 +429,43 @@ fn is_prose(name: &str, doc: &FieldDoc) -> bool {
 
 fn is_moment(doc: &FieldDoc) -> bool {
     doc.kind.as_deref().is_some_and(|kind| ["date", "time", "date-time"].contains(&kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_known_by_their_verbs() {
+        let check = |name: &str, values: &[&str], expect: bool| {
+            let values = values.iter().map(|value| (*value).to_owned()).collect();
+            let doc = FieldDoc { values, ..FieldDoc::default() };
+            assert_eq!(is_command(name, &doc), expect, "{name}");
+        };
+        check("state", &["start", "stop", "restart"], true);
+        check("action", &[], true);
+        check("status", &["open", "closed"], false);
+        check("priority", &["low", "high"], false);
+    }
+
+    #[test]
+    fn things_are_counted_and_money_is_not() {
+        assert_eq!(counted("total_parcels").as_deref(), Some("parcels"));
+        assert_eq!(counted("totalDiscountAmount"), None);
+    }
+
+    #[test]
+    fn addresses_are_known_by_what_they_are_for() {
+        let check = |name: &str, noun: &str, expect: bool| {
+            let doc = FieldDoc { kind: Some(TypeName::String), ..FieldDoc::default() };
+            assert_eq!(is_address(name, &doc, noun), expect, "{name}");
+        };
+        check("url", "web hook", true);
+        check("webhookUrl", "webhook", true);
+        check("FromEmail", "sender signature", true);
+        check("callback_url", "subscription", true);
+        check("email_address", "customer", true);
+        check("avatar_url", "user", false);
+        check("name", "web hook", false);
+    }
 }

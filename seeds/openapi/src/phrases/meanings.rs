@@ -22,6 +22,8 @@ pub(super) enum Values {
     Number,
     /// A number with a unit.
     Measure,
+    /// An amount of money.
+    Money,
     /// A day, a time, or both.
     Moment,
     /// Yes or no.
@@ -67,6 +69,7 @@ fn read(line: &'static str) -> Option<Line> {
         "person" => Values::Person,
         "number" => Values::Number,
         "measure" => Values::Measure,
+        "money" => Values::Money,
         "moment" => Values::Moment,
         "flag" => Values::Flag,
         _ => return None,
@@ -103,14 +106,24 @@ pub(super) fn of(name: &str, values: Values) -> Option<&'static Meaning> {
         Values::Flag => without_is(&said),
         _ => &said,
     };
-    // What a number with a unit means, one without may mean as well.
+    // What a number with a unit means, one without may mean as well; either may be an amount.
     let of_kind = |values: Values| {
         TABLE.iter().filter(|line| line.values == values).find_map(|line| {
             let before = line.names.iter().filter_map(|name| name.words_before(said)).min()?;
             if before == 0 { Some(&line.whole) } else { line.part.as_ref() }
         })
     };
-    of_kind(values).or_else(|| of_kind(Values::Number).filter(|_| values == Values::Measure))
+    let others: &[Values] = match values {
+        Values::Measure => &[Values::Number, Values::Money],
+        Values::Number => &[Values::Money],
+        _ => &[],
+    };
+    of_kind(values).or_else(|| others.iter().find_map(|other| of_kind(*other)))
+}
+
+/// Whether a number of this name is an amount of money.
+pub(super) fn is_money(name: &str) -> bool {
+    of(name, Values::Money).is_some()
 }
 
 /// The words of a yes or no without the verb before them: `active` of `is_active`.
@@ -165,5 +178,8 @@ mod tests {
         check("shipping_cost", Values::Number, Some("What's the {noun} of {it}?"));
         check("downloadLimitResetUtcDate", Values::Moment, None);
         check("value_type", Values::Text, None);
+        // What has a capacity need not hold people.
+        check("capacity", Values::Number, None);
+        assert!(is_money("order_total") && !is_money("seats"));
     }
 }

@@ -61,6 +61,19 @@ impl Act<'_> {
         if !required.iter().any(named) && optional.first().is_some_and(named) {
             required.insert(0, optional.remove(0));
         }
+        // Nothing is made for an address that nobody says.
+        let addresses: Vec<&String> = parameters
+            .iter()
+            .filter(|(name, doc)| {
+                doc.place == Some(Place::Body) && phrases::is_address(name, doc, &found.label)
+            })
+            .map(|(name, _)| name)
+            .collect();
+        let is_addressed = addresses.iter().any(|name| required.contains(name));
+        if !is_addressed && let Some(at) = optional.iter().position(|name| addresses.contains(&name)) {
+            required.push(optional.remove(at));
+        }
+        let is_unaddressed = !addresses.is_empty() && !addresses.iter().any(|name| required.contains(name));
         // What is made of parts that nobody names is not asked for.
         let parts: Vec<&str> = found.label.split(' ').collect();
         let unnamed = parameters.keys().any(|name| {
@@ -70,7 +83,7 @@ impl Act<'_> {
         // Nor is what would be made of nothing, where a body tells what it is.
         let mut body = parameters.values().filter(|doc| doc.place == Some(Place::Body));
         let of_nothing = required.is_empty() && optional.is_empty() && body.next().is_some();
-        if !unnamed && !of_nothing && self.api.behaviour.each.is_none() {
+        if !unnamed && !is_unaddressed && !of_nothing && self.api.behaviour.each.is_none() {
             self.api.phrases = self.making(found, (&required, &optional));
         }
     }

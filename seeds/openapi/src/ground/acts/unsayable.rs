@@ -29,7 +29,14 @@ impl Act<'_> {
         // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
         let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);
         let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
-        body.into_iter().any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc)))
+        // Nor is a command, nor an amount of which nothing says the currency.
+        let parameters = self.api.parameters.iter();
+        let tells_currency = parameters.clone().any(|(name, doc)| unsaid(doc) && phrases::is_currency(name));
+        let is_unsaid = |name: &str, doc: &FieldDoc| {
+            phrases::is_command(name, doc) || !tells_currency && phrases::is_bare_amount(name, doc)
+        };
+        body.into_iter()
+            .any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc) || is_unsaid(name, doc)))
     }
 
     /// Whether it is for records to which something was done (`Restores a file that has been moved to the trash`): what
