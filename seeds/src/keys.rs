@@ -55,7 +55,7 @@ pub fn capacity(format: &KeyFormat) -> u128 {
 }
 
 /// A code format, taken apart: `#` is a digit; inside braces `A` is an upper-case letter and `x` a lower-case
-/// hexadecimal digit and `w` a word; everything else stands for itself. A code that begins with a digit never begins with zero, so
+/// hexadecimal digit and `w` a word, each another one; everything else stands for itself. A code that begins with a digit never begins with zero, so
 /// that a caller who reads it as a number loses nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
@@ -111,22 +111,35 @@ impl Code {
 
     /// How many different codes there are; `None` when more than 2^128.
     pub(crate) fn capacity(&self) -> Option<u128> {
+        let mut words = 0;
         self.parts.iter().try_fold(1_u128, |product, part| match part {
             Part::Literal(_) => Some(product),
             Part::Choice(set) => product.checked_mul(set.len() as u128),
-            Part::Word => product.checked_mul(WORDS.len() as u128),
+            Part::Word => {
+                words += 1;
+                product.checked_mul((WORDS.len() + 1).saturating_sub(words).max(1) as u128)
+            }
         })
     }
 
     pub(crate) fn write(&self, choices: &mut impl Choices) -> String {
         let mut code = String::with_capacity(self.parts.len());
+        // The words that stand in it, by their positions in order.
+        let mut written: Vec<usize> = Vec::new();
         for part in &self.parts {
             match part {
                 Part::Literal(character) => code.push(*character),
                 Part::Choice(set) => {
                     code.push(set.get(choices.below(set.len())).map_or('0', |byte| char::from(*byte)));
                 }
-                Part::Word => code.push_str(WORDS.get(choices.below(WORDS.len())).unwrap_or(&"")),
+                Part::Word => {
+                    let mut at = choices.below(WORDS.len().saturating_sub(written.len()).max(1));
+                    for before in &written {
+                        at += usize::from(*before <= at);
+                    }
+                    written.insert(written.partition_point(|before| *before < at), at);
+                    code.push_str(WORDS.get(at).unwrap_or(&""));
+                }
             }
         }
         code
@@ -223,9 +236,15 @@ mod tests {
             "6b3ecdae4cc4e8a8158440a8c57e870eaa85 bdf282b43bdceffe565085f5665f8b133dd8 25be9d821ca04e6de3da31f7e48026cfcbdf",
         );
         check(KeyFormat::Code("fixed".into()), "fixed fixed fixed");
-        // Words of letters alone, with what stands between them.
-        let named = keys(&KeyFormat::Code("{w}-{w}".into()), 3);
-        assert!(named.iter().all(|key| key.split('-').all(|word| WORDS.contains(&word))), "{named:?}");
+    }
+
+    #[test]
+    fn a_code_of_words_says_none_twice() {
+        let named = keys(&KeyFormat::Code("{w}-{w}-{w}".into()), 2_000);
+        for key in &named {
+            let words: BTreeSet<&str> = key.split('-').filter(|word| WORDS.contains(word)).collect();
+            assert_eq!(words.len(), 3, "{key}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::document::Operation;
-use super::shape::lookup;
+use super::shape::{is_placeholder, lookup};
 
 /// What of a schema promises something about values, or lends them a form.
 const WORDS: [&str; 40] = [
@@ -211,8 +211,8 @@ impl<'a> Taker<'a> {
         for (word, value) in
             [("default", members.get("default")), ("example", members.get("example").or(first))]
         {
-            if let Some(value) = value.filter(|value| !value.is_object() && value.to_string().len() < LONGEST)
-            {
+            let is_told = |value: &&Json| !value.is_object() && !is_placeholder(value);
+            if let Some(value) = value.filter(is_told).filter(|value| value.to_string().len() < LONGEST) {
                 out.insert(word.to_owned(), value.clone());
             }
         }

@@ -15,7 +15,7 @@ use self::described::described;
 pub(super) use self::described::is_every;
 pub(super) use self::fillers::{anything, is_anything, is_made_by, is_prose, is_writable, leave_out, title};
 use self::ranges::{dated, numeric};
-use self::samples::{KINDS, few, sample_code, vocabulary};
+use self::samples::{KINDS, clock, few, sample_code, vocabulary};
 pub(super) use self::samples::{kinds_in_description, pattern_code};
 use super::shape::{Kind, Shape};
 use super::words::words;
@@ -305,7 +305,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         return Some(json!({"provider": "pick", "of": shape.choices}));
     }
     if let Some(code) = shape.pattern.as_deref().and_then(pattern_code) {
-        return Some(json!({"provider": "code", "format": code}));
+        return Some(clock(&code).unwrap_or_else(|| json!({"provider": "code", "format": code})));
     }
     let samples: Vec<&str> =
         shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();
@@ -451,6 +451,10 @@ mod tests {
         assert_eq!(pattern_code("^tt[0-9]{7}").as_deref(), Some("tt#######"));
         assert_eq!(pattern_code("^[A-Z]{3}-\\d{2}$").as_deref(), Some("{AAA}-##"));
         assert_eq!(pattern_code("^(a|b)+$"), None);
+        let mut shape = Shape::of(Kind::String);
+        shape.pattern = Some("^[0-9]{2}:[0-9]{2}$".to_owned());
+        let fake = field("opens", &shape, Span::USUAL, 0).fake.unwrap_or_default();
+        assert_eq!(fake["of"][0], "07:00", "no time of a day is 39:53");
     }
 
     #[test]

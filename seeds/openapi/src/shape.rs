@@ -182,6 +182,9 @@ impl Shape {
 
     fn sample(&mut self, sample: Json) {
         let seen = |known: &&Json| **known == sample;
+        if is_placeholder(&sample) {
+            return;
+        }
         if self.samples.len() < MAX_SAMPLES && self.samples.iter().filter(seen).count() < MAX_REPEATS {
             self.samples.push(sample);
         }
@@ -264,10 +267,18 @@ pub(super) fn infer(example: &Json, depth: u32) -> Shape {
                 .collect(),
         ),
     };
-    if !example.is_null() && !example.is_array() {
+    if !example.is_null() && !example.is_array() && !is_placeholder(example) {
         shape.samples.push(example.clone());
     }
     shape
+}
+
+/// Returns true if an example only names its type, as tools that write documents leave it: `<string>`, `string`.
+pub(super) fn is_placeholder(example: &Json) -> bool {
+    example.as_str().is_some_and(|text| {
+        let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+        text == "string" || inner.is_some_and(|name| name.chars().all(char::is_alphanumeric))
+    })
 }
 
 /// A choice between schemas: numbers become the wider one, one schema stays itself.
@@ -311,4 +322,16 @@ pub(super) fn lookup<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
 
 pub(super) fn percent_decode(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_that_name_their_type_are_none() {
+        let of = |example: &str| infer(&Json::from(example), 0).samples.len();
+        assert_eq!((of("<string>"), of("string"), of("<dateTime>")), (0, 0, 0));
+        assert_eq!((of("<b>bold</b>"), of("open")), (1, 1));
+    }
 }

@@ -67,6 +67,18 @@ pub(super) fn vocabulary(samples: &[&str]) -> Option<Json> {
         .then(|| json!({"provider": "pick", "of": distinct}))
 }
 
+/// Times of the day for a code of digits that such times are written in: `##:##`, `##:##:##`.
+pub(super) fn clock(code: &str) -> Option<Json> {
+    let seconds = match code {
+        "##:##" => "",
+        "##:##:##" => ":00",
+        _ => return None,
+    };
+    let times: Vec<String> =
+        (14..42).map(|half| format!("{:02}:{:02}{seconds}", half / 2, half % 2 * 30)).collect();
+    Some(json!({"provider": "pick", "of": times}))
+}
+
 /// A simple pattern as a code: `^tt[0-9]{7}` is `tt#######`.
 pub(crate) fn pattern_code(pattern: &str) -> Option<String> {
     let mut rest = pattern.trim_start_matches('^').trim_end_matches('$');

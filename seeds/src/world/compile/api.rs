@@ -67,7 +67,10 @@ pub(super) fn compile(
             api.security = super::security::needs(doc, domain, &path, findings);
             api.errors = super::errors::schemas(doc, &path, findings);
             for parameter in &mut api.parameters {
-                parameter.told = domain.list_told().any(|(name, _)| *name == parameter.name);
+                // A body's own `name` is another thing than a path's key of that name.
+                let is_own = parameter.place == Place::Body
+                    && contract::key_name(&parameter.name).is_none_or(|(stem, _)| stem.is_empty());
+                parameter.told = !is_own && domain.list_told().any(|(name, _)| *name == parameter.name);
             }
             api.contract = super::contract::contract(doc, &api.parameters, &schemas, &path, findings);
             super::casing::apply(domain.casing, &mut api, &path, findings);
