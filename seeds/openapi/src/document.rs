@@ -15,7 +15,7 @@ use self::parameters::{
     drop_credentials, parameter, parameter_schema, write_out_adjacent, written_parameters,
 };
 use self::replies::{
-    headers, json_content, kinds, media, reply_content, success, success_response, true_json,
+    has_form, headers, json_content, kinds, media, reply_content, success, success_response, true_json,
 };
 use super::errors;
 use super::examples;
@@ -441,7 +441,8 @@ fn operation<'a>(
     let schema = |content: &Json| Some(content.get("schema").cloned().unwrap_or(Json::Bool(true)));
     let written = request.and_then(json_content).and_then(schema);
     let octets = written.is_none() && request.is_some_and(|request| request.get("content").is_some());
-    let form = written.is_some() && request.is_some_and(|request| true_json(request).is_none());
+    let is_form = |request: &Json| true_json(request).is_none() && has_form(request);
+    let form = written.is_some() && request.is_some_and(is_form);
     let success = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
     let promise = success.and_then(reply_content).and_then(|media| examples::promise(unfolder.root(), media));
     let declares =

@@ -67,14 +67,21 @@ pub(super) fn success_response(node: &Json) -> Option<(u16, &Json)> {
     best
 }
 
-/// The JSON content of a request or a response; else a form's.
+/// The JSON content of a request or a response; else a form's, else that of XML.
 pub(super) fn json_content(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object)?;
     content
         .iter()
         .find(|(kind, _)| kind.contains("json"))
         .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
+        .or_else(|| content.iter().find(|(kind, _)| kind.contains("xml")))
         .map(|(_, media)| media)
+}
+
+/// Returns true if a request may be a form.
+pub(super) fn has_form(node: &Json) -> bool {
+    let content = node.get("content").and_then(Json::as_object);
+    content.is_some_and(|content| content.keys().any(|kind| kind.contains("form")))
 }
 
 /// The content of a response that is JSON, or of any kind.

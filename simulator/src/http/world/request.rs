@@ -4,6 +4,7 @@
 //! reads texts, so a call by route and a call by name are refused in the same words.
 
 mod content;
+mod xml;
 
 use std::borrow::Cow;
 

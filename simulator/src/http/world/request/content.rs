@@ -1,4 +1,4 @@
-//! Bodies of every kind that a document may ask for: JSON of any type, forms, parts, octets.
+//! Bodies of every kind that a document may ask for: JSON of any type, forms, parts, XML, octets.
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
@@ -33,6 +33,8 @@ pub(super) fn members(
                 Problem::new(Kind::Malformed, "the body: expected parts, found no boundary in Content-Type")
             })?;
         form(contract, parts(body, boundary).into_iter())
+    } else if kind.contains("xml") && contract.request.is_some() && api.whole_body().is_none() {
+        form(contract, super::xml::pairs(contract, body)?.into_iter())
     } else {
         Json::String(String::from_utf8_lossy(body).into_owned())
     };
