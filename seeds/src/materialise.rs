@@ -106,7 +106,7 @@ pub struct Materialised {
 /// # Ok::<(), diorama_seeds::world::Report>(())
 /// ```
 pub struct Source {
-    doc: WorldDoc,
+    doc: Arc<WorldDoc>,
     form: Form,
     /// The model of `form`: in canonical order and without records.
     world: World,
@@ -125,9 +125,11 @@ impl Source {
     ///
     /// # Errors
     /// Faults of the document, with places.
-    pub fn new(doc: WorldDoc) -> Result<Self, Report> {
-        let world = compile(&checkable(&doc))?;
-        Self::compiled(doc, world)
+    pub fn new(doc: impl Into<Arc<WorldDoc>>) -> Result<Self, Report> {
+        let doc = doc.into();
+        let checked = checkable(&doc);
+        let world = compile(&checked)?;
+        Self::of(doc, &checked, world)
     }
 
     /// As [`Source::new`], for a document that is compiled already.
@@ -135,9 +137,14 @@ impl Source {
     /// # Errors
     /// Faults of the providers and given records, with places.
     pub fn compiled(doc: WorldDoc, written: World) -> Result<Self, Report> {
+        let checked = checkable(&doc);
+        Self::of(doc.into(), &checked, written)
+    }
+
+    fn of(doc: Arc<WorldDoc>, checked: &WorldDoc, written: World) -> Result<Self, Report> {
         let (mut making, mut plan) = (None, None);
         if doc.materialised.is_none() {
-            making = checkable(&doc).for_making().map(|whole| compile_whole(&whole)).transpose()?;
+            making = checked.for_making().map(|whole| compile_whole(&whole)).transpose()?;
             plan = Some(plan::Plan::new(&doc, making.as_ref().unwrap_or(&written))?);
         }
         let form = Form::new(&doc, &written);
@@ -152,7 +159,7 @@ impl Source {
     }
 
     /// The source document, with its phrases.
-    pub const fn doc(&self) -> &WorldDoc {
+    pub fn doc(&self) -> &WorldDoc {
         &self.doc
     }
 
@@ -186,7 +193,7 @@ impl Source {
         let form = Form::new(&self.doc, &written);
         let plan = Some(plan::Plan::new(&self.doc, making.as_ref().unwrap_or(&written))?);
         let places = self.places.clone();
-        Self { doc: self.doc.clone(), form, world, written, making, plan, places }.materialise(seed)
+        Self { doc: Arc::clone(&self.doc), form, world, written, making, plan, places }.materialise(seed)
     }
 
     /// As [`Source::materialise`], without the canonical form and so without a hash: for those who only look at records.

@@ -1,5 +1,7 @@
 //! The last step: an imported world always runs. What its own rules refuse is made simpler, and said so.
 
+use std::sync::Arc;
+
 use diorama_seeds::doc::{
     self, ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, ReplyDoc, TypeName, WorldDoc,
 };
@@ -26,7 +28,10 @@ pub(super) fn mend(
     let mut tried: IndexMap<String, u32> = IndexMap::new();
     let mut round = 0;
     loop {
-        let made = Source::new(doc.clone()).and_then(|source| source.materialise(0));
+        // Documents are large: the source borrows this one.
+        let shared = Arc::new(std::mem::take(doc));
+        let made = Source::new(Arc::clone(&shared)).and_then(|source| source.materialise(0));
+        *doc = Arc::unwrap_or_clone(shared);
         let report = match made {
             Ok(made) => return Ok(made.world),
             Err(report) => report,

@@ -8,7 +8,7 @@ use diorama_seeds::contract::{Facts, Known, NoRecords};
 use diorama_seeds::model::{Api, BehaviourKind, DomainId, Method, Parameter, Place};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
-use diorama_seeds::value::Zone;
+use diorama_seeds::value::{Value, Zone};
 use serde_json::{Map, Value as Json, json};
 
 use crate::values::{Object, Values, find_member, keys, normalise, objects, part_of_key};
@@ -19,6 +19,8 @@ const MAX_CALLS: usize = 6_000;
 const MAX_ROUNDS: usize = 4;
 /// Ways to fill a path that are tried.
 const MAX_WAYS: usize = 6;
+/// Items of a list that are read, where callers choose how many: each costs a reply of its own.
+const MAX_LISTED: u32 = 6;
 /// Items of a list that are opened.
 const MAX_OPENED: usize = 2;
 /// Members by which a list and an item show the same record.
@@ -109,7 +111,9 @@ impl Player<'_> {
                     if self.is_spent() {
                         return;
                     }
-                    let (status, body) = self.call(None, *api, &arguments);
+                    let mut sent = arguments.clone();
+                    sent.extend(limit_of(&self.apis[*api]));
+                    let (status, body) = self.call(None, *api, &sent);
                     if is_success(status) {
                         self.values.learn(&filled(&self.apis[*api].path, &arguments), &body);
                         if let BehaviourKind::List(query) = &self.apis[*api].behaviour.kind {
@@ -353,6 +357,18 @@ impl Player<'_> {
             })
             .collect()
     }
+}
+
+/// The argument that makes the pages of a list small, where it takes such a number.
+fn limit_of(api: &Api) -> Option<(String, Json)> {
+    let BehaviourKind::List(query) = &api.behaviour.kind else { return None };
+    let limit = &api.parameters[query.page.as_ref()?.limit?.index()];
+    let bound = |limit: &Option<Value>| limit.as_ref().and_then(Value::as_f64);
+    let limits = &limit.schema.limits;
+    let most = f64::from(MAX_LISTED);
+    let fits = bound(&limits.min).is_none_or(|least| least <= most)
+        && bound(&limits.max).is_none_or(|greatest| greatest >= most);
+    (fits && matches!(limit.schema.kind, Type::Integer)).then(|| (limit.name.to_string(), json!(MAX_LISTED)))
 }
 
 /// The values of a parameter that has only a few.
