@@ -108,8 +108,11 @@ fn view_in(shape: &Shape, is_inside: bool, about_record: bool, pages: bool) -> V
                     }
                 }
                 _ => {
+                    // What tells of pages stands beside a record of JSON:API, too.
                     let inner: Vec<_> = others
-                        .filter(|(_, member)| member.shape.first_object().members().is_some())
+                        .filter(|(name, member)| {
+                            !is_paging(name) && member.shape.first_object().members().is_some()
+                        })
                         .collect();
                     // Beside what worked, that it worked says nothing: `{"ok": true, "channel": {..}}`.
                     let beside = members.iter().filter(|(name, _)| !inner.iter().any(|(own, _)| own == name));

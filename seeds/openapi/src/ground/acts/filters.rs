@@ -76,6 +76,7 @@ impl Act<'_> {
                     .or_else(|| self.in_year(&resource, &name, &joined))
                     .or_else(|| self.refers_to(&found.name, &resource, &name, &joined))
                     .or_else(|| self.inside(&resource, &name, &doc))
+                    .or_else(|| self.spelt_alike(&resource, &name, &doc))
                     .or_else(|| {
                         let condition = self
                             .flagged(&resource, &name, &doc)
@@ -379,6 +380,23 @@ impl Act<'_> {
         self.demand(name, &format!("({whole}lower(item.{field}.{name}) == lower({given}))"));
         let of_field = known.fields.get(name)?;
         Some(phrases::having(name, doc, of_field))
+    }
+
+    /// A value of the same name and of another type: a text `level` for a number.
+    fn spelt_alike(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+        let is_value = |doc: &FieldDoc| {
+            let plain = matches!(
+                doc.kind,
+                Some(TypeName::String | TypeName::Integer | TypeName::Number | TypeName::Boolean)
+            );
+            (plain || !doc.values.is_empty()) && doc.reference.is_none()
+        };
+        let same = |field: &str| plain(field) == plain(name);
+        let (field, known) = resource.fields.iter().find(|(field, known)| same(field) && is_value(known))?;
+        is_value(doc).then_some(())?;
+        let whole = if known.optional { format!("item.{field} != null && ") } else { String::new() };
+        self.demand(name, &format!("({whole}string(item.{field}) == string({}))", argument(name)));
+        Some(String::new())
     }
 
     /// The order that callers choose, by fields that there are. Whether they can.

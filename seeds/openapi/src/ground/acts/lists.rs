@@ -101,7 +101,6 @@ impl Act<'_> {
                 found.map(|(name, _)| name.clone())
             })
         };
-        let limit = of(paging("limit"), &self.api);
         let styles = [
             (PageStyle::Page, paging("page"), TypeName::Integer),
             (PageStyle::Offset, paging("offset"), TypeName::Integer),
@@ -116,6 +115,10 @@ impl Act<'_> {
         let found = cursor.or_else(|| {
             styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)))
         });
+        // The size of numbered pages is that of a page, where a list has another limit beside it.
+        let is_numbered = matches!(&found, Some((PageStyle::Page, ..)));
+        let sized = of(paging("size"), &self.api).filter(|_| is_numbered);
+        let limit = sized.or_else(|| of(paging("limit"), &self.api));
         let (style, parameter, kind) = match (found, &limit) {
             // An offset that is a token is one of a page before.
             (Some((PageStyle::Offset, name, _)), _) if self.is_token(&name) => {

@@ -72,9 +72,16 @@ impl Places {
         };
         // A collection takes no names from one below it.
         let own = form(&found.parts);
+        // Nor from one beside it that takes the same keys and makes none: `/votes/shows/{show_id}` keeps no shows for `/follows/shows/{show_id}`.
+        let is_beside = |other: &Collection| {
+            other.noun == found.noun
+                && other.item.as_deref().map(plain) == Some(plain(key))
+                && other.parts.len() >= found.parts.len()
+                && !other.made
+        };
         let uses = other.filter(|other| {
-            let path = self.all.get_index(*other).map(|(path, _)| path.as_str()).unwrap_or_default();
-            !path.starts_with(&format!("{own}/"))
+            let other = self.all.get_index(*other);
+            other.is_none_or(|(path, other)| !path.starts_with(&format!("{own}/")) && !is_beside(other))
         });
         if let Some((_, found)) = self.all.get_index_mut(index) {
             found.above = above;

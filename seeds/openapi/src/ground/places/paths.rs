@@ -140,6 +140,18 @@ pub(in crate::ground) fn find_shown(operation: &Operation) -> Option<&Shape> {
     }
 }
 
+/// The record inside a reply that shows others beside it: `transaction` of `{"transaction": {..}, "required_fields": [..]}` at a path of
+/// transactions. The reply itself where it is the record.
+pub(super) fn take_out_named<'a>(reply: &'a Shape, of: &str) -> &'a Shape {
+    let Some(members) = reply.members().filter(|members| !members.contains_key("id")) else { return reply };
+    let is_own = |name: &str, inner: &Shape| {
+        noun(name) == of && inner.members().is_some_and(|inner| inner.len() > members.len())
+    };
+    let mut own = members.iter().map(|(name, member)| (name, member.shape.first_object()));
+    let beside = members.values().filter(|member| member.shape.is_scalar()).count();
+    own.find(|(name, inner)| beside == 0 && is_own(name, inner)).map_or(reply, |(_, inner)| inner)
+}
+
 /// A record with the members that it shows inside `attributes`, as JSON:API has it.
 pub(super) fn take_out_attributes(record: &Shape) -> Shape {
     let mut record = record.clone();

@@ -3,7 +3,7 @@
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::english::stem;
 
-use super::paths::{described, find_shown, parts, spelt, take_out_attributes};
+use super::paths::{described, find_shown, parts, spelt, take_out_attributes, take_out_named};
 use super::{Collection, Part, Places, form, list};
 use crate::document::{Operation, Place};
 use crate::shape::{Kind, Shape};
@@ -148,8 +148,9 @@ impl Places {
         match parts.split_last() {
             Some((Part::Key(name), before)) if !before.is_empty() && !lists => {
                 let key_shape = operation.key_shape(name).cloned();
-                let record = find_shown(operation).map(take_out_attributes);
                 let found = self.entry(before);
+                let record = find_shown(operation);
+                let record = record.map(|reply| take_out_attributes(take_out_named(reply, &found.noun)));
                 found.item.get_or_insert_with(|| name.clone());
                 if let Some(shape) = key_shape.as_ref().filter(|shape| shape.kind == Kind::Integer) {
                     found.is_numeric = true;
@@ -207,7 +208,7 @@ impl Places {
         let parts = self.parts(operation);
         let Some(Part::Text(last)) = parts.last() else { return };
         let key = |shape: &&Shape| ["id", "sid", "uuid"].iter().any(|key| shape.member(key).is_some());
-        let record = find_shown(operation);
+        let record = find_shown(operation).map(|reply| take_out_named(reply, &noun(last)));
         let sent = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
         if let Some(found) = self.all.get_mut(&form(&parts)) {
             found.sent = operation.body.as_ref().map(|body| body.first_object().clone());
