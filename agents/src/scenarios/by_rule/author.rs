@@ -74,8 +74,12 @@ impl<'a> Author<'a> {
     pub(crate) fn keep(&mut self, shape: Shape, mut doc: ScenarioDoc) -> bool {
         let number = self.written.iter().filter(|one| one.shape == shape).count();
         doc.name = format!("{}_{}_{}", snake(&self.api.name), shape.name(), number + 1);
-        let says_code = self.writer.says_code(&doc);
-        doc.who = if says_code { SAYS_CODE } else { "somebody who uses the service" }.to_owned();
+        let codes = self.writer.count_codes(&doc);
+        if codes > 1 && self.api.contract.is_some() {
+            self.reason = "people do not say several codes in one request".to_owned();
+            return false;
+        }
+        doc.who = if codes > 0 { SAYS_CODE } else { "somebody who uses the service" }.to_owned();
         // Whoever is asked before a call consents to it.
         let asks = |step: &ScenarioStepDoc| !step.user.is_empty();
         if doc.goals.iter().flat_map(|goal| &goal.does).any(asks) && !doc.shows.contains(&Tag::Confirmation) {

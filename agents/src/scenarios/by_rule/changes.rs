@@ -183,8 +183,15 @@ impl<'a> Author<'a> {
 
     /// The request without what it needs: the assistant asks for it.
     fn ask_back(&mut self, sketch: &Sketch<'a>, goal: &ScenarioGoalDoc) -> bool {
-        let Some(clause) = sketch.vague(self.id) else { return false };
-        let details = self.details(sketch);
+        // Who asks for something of a document says what it is about, and leaves out its values.
+        let without = match self.api.contract.is_some() {
+            true => sketch.without_values(self.id),
+            false => {
+                sketch.vague(self.id).map(|clause| (clause, sketch.said.iter().map(|(id, _)| *id).collect()))
+            }
+        };
+        let Some((clause, left)) = without else { return false };
+        let details = self.details(sketch, &left);
         let (ask, tell): (Vec<String>, Vec<String>) = match details.as_slice() {
             [] => return false,
             all if all.len() > MAX_ASKED => return false,
@@ -212,11 +219,12 @@ impl<'a> Author<'a> {
         self.keep(Shape::AskBack, doc)
     }
 
-    /// What a request says besides its verb, as the user tells it when asked.
-    fn details(&self, sketch: &Sketch<'a>) -> Vec<Detail> {
+    /// What a request leaves out, as the user tells it when asked.
+    fn details(&self, sketch: &Sketch<'a>, left: &[ParameterId]) -> Vec<Detail> {
         let world = self.writer.world();
         // Both parts of a key are told as one.
-        let said = sketch.said.iter().filter(|(id, _)| !sketch.is_first_part(self.api, *id));
+        let said = sketch.said.iter().filter(|(id, _)| left.contains(id));
+        let said = said.filter(|(id, _)| !sketch.is_first_part(self.api, *id));
         let detail = |(id, words): &(ParameterId, Vec<String>)| {
             let parameter = &self.api.parameters[id.index()];
             let of = refers_to(&parameter.schema.kind);
@@ -280,9 +288,9 @@ impl Detail {
         let is_alone = all.iter().filter(|other| other.kind == self.kind).count() == 1;
         let words = match self.kind {
             DetailKind::Which if is_alone => &words.which,
-            DetailKind::Called => &words.called,
-            DetailKind::Says => &words.says,
-            DetailKind::Which | DetailKind::Value => &words.value,
+            DetailKind::Called if is_alone => &words.called,
+            DetailKind::Says if is_alone => &words.says,
+            _ => &words.value,
         };
         fill(words, &[("label", &self.label)])
     }

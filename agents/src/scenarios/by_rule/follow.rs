@@ -2,6 +2,7 @@
 
 use diorama_seeds::doc::{PlaceDoc, ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
 use diorama_seeds::english::{lowered, split_identifier};
+use diorama_seeds::materialise::provider_of_name;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Change, DomainId, FieldId, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::Type;
@@ -33,9 +34,12 @@ impl<'a> Sketch<'a> {
         }
     }
 
+    /// Returns true if the records of a resource are people. What a document calls by the name of a person need not be one: a
+    /// signature, an address.
     pub(crate) fn is_person(&self, resource: ResourceId) -> bool {
-        let display = self.world().resource(resource).display;
-        display.is_some_and(|field| self.writer.is_person(resource, field))
+        let described = self.world().resource(resource);
+        let is_noun = || !self.is_of_document || provider_of_name(&described.label) == "person_name";
+        described.display.is_some_and(|field| self.writer.is_person(resource, field)) && is_noun()
     }
 
     /// A further goal: a field of what was just spoken of, or of what is named, whose value a reply has shown at a place.

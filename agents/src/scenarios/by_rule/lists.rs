@@ -226,7 +226,8 @@ impl<'a> Author<'a> {
         let described = self.writer.world().resource(query.resource);
         for field in fields {
             let doc = described.field(*field);
-            if !matches!(doc.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. }) {
+            let is_number = matches!(doc.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
+            if !is_number || sketch.is_bare_amount(doc) {
                 continue;
             }
             let name = &doc.name;

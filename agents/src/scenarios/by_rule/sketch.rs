@@ -40,6 +40,8 @@ pub(crate) struct Sketch<'a> {
     pub(crate) said: Vec<(ParameterId, Vec<String>)>,
     /// True where people say the keys of records, not their names.
     pub(super) keys_at_hand: bool,
+    /// True where a document describes the API.
+    pub(super) is_of_document: bool,
 }
 
 /// A record that the request names.
@@ -101,6 +103,7 @@ impl<'a> Sketch<'a> {
             example: None,
             said: Vec::new(),
             keys_at_hand,
+            is_of_document: api.contract.is_some(),
         }
     }
 
@@ -220,8 +223,8 @@ impl<'a> Sketch<'a> {
     pub(crate) fn name_with_noun(&self, at: usize) -> String {
         let named = &self.records[at];
         let described = self.world().resource(named.resource);
-        let is_person = described.display.is_some_and(|field| self.writer.is_person(named.resource, field));
-        if named.phrase.is_some() || is_person && !named.by_key {
+        let is_bare = self.is_person(named.resource) && !named.by_key;
+        if named.phrase.is_some() || is_bare {
             self.words(at)
         } else if named.first.is_empty() {
             format!("{{{}|called(\"{}\")}}{}", self.name(at), described.label, named.below)

@@ -152,3 +152,36 @@ fn what_fits_anything_is_neither_told_nor_asked_for() {
         assert!(said.all(|words| !words.contains("description")), "{:?}", one.doc);
     }
 }
+
+#[test]
+fn the_assistant_asks_for_the_member_that_the_user_names() {
+    let (template, written, unwritten) = shop();
+    let update = template.world().api_named("UpdateCustomer").unwrap();
+    let asked: Vec<&Written> =
+        written.iter().filter(|one| one.api == update && one.shape == Shape::AskBack).collect();
+    assert!(!asked.is_empty(), "{unwritten:?}");
+    // People have no words for `reply_to`. What they ask for is the phone of a customer whom they name.
+    for words in asked.iter().flat_map(|one| &one.doc.goals[0].user) {
+        assert!(words.contains("the phone of {the_customer") && !words.contains("reply"), "{words}");
+    }
+    let says = |step: &diorama_seeds::doc::ScenarioStepDoc| step.say.clone();
+    for words in asked.iter().flat_map(|one| one.doc.goals[0].does.iter().flat_map(says)) {
+        assert!(words.contains("phone") && !words.contains("customer"), "{words}");
+    }
+}
+
+#[test]
+fn a_hook_is_made_with_its_address_and_no_command_is_a_value() {
+    let (template, written, unwritten) = shop();
+    let create = template.world().api_named("CreateHook").unwrap();
+    let made: Vec<&Written> = written.iter().filter(|one| one.api == create).collect();
+    assert!(!made.is_empty(), "{unwritten:?}");
+    let steps = made.iter().flat_map(|one| &one.doc.goals[0].does).filter(|step| step.call.is_some());
+    assert!(steps.into_iter().all(|step| step.with.contains_key("url")), "{made:?}");
+    let switch = template.world().api_named("SwitchHook").unwrap();
+    assert!(written.iter().all(|one| one.api != switch), "nobody sets an action to a value");
+    // A fee of nothing is not asked for.
+    assert!(
+        written.iter().flat_map(|one| one.doc.said_by_user()).flatten().all(|words| !words.contains("fee"))
+    );
+}

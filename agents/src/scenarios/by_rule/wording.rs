@@ -1,7 +1,7 @@
 //! The words of scenarios that are written by rule: phrases of the APIs and questions for fields, put into sentences.
 
 use diorama_seeds::english::{article, capitalised, lowered};
-use diorama_seeds::model::{Api, ApiId, Field, FieldId, ParameterId, ResourceId};
+use diorama_seeds::model::{Api, ApiId, Field, FieldId, ParameterId, Resource, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Schema, Type};
 
@@ -196,6 +196,7 @@ impl Sketch<'_> {
         }
         // The question's own noun is enough: `the branch {it}`.
         let told = asks.iter().map(|ask| {
+            let ask = without_owner(ask, described, field);
             let noun = format!("the {} {{it}}", described.label);
             if ask.contains(&noun) { ask.replace(&noun, it) } else { ask.replace("{it}", it) }
         });
@@ -231,10 +232,34 @@ impl Sketch<'_> {
             };
             return vec![either(&so.replace("{it}", &it), &not.replace("{it}", &it))];
         }
-        let value = tell_field(value, field_doc, bare);
+        let value = match self.currency(resource, field, value) {
+            Some(currency) => format!("{{{value}}} {{{currency}}}"),
+            None => tell_field(value, field_doc, bare),
+        };
         let plain = format!("The {} of {{it}} is {{value}}.", field_doc.label);
         let all = if says.is_empty() { std::slice::from_ref(&plain) } else { says };
-        all.iter().map(|say| sentence(&say.replace("{it}", &it).replace("{value}", &value))).collect()
+        let described = self.world().resource(resource);
+        let words = |say: &String| without_owner(say, described, field).replace("{it}", &it);
+        all.iter().map(|say| sentence(&words(say).replace("{value}", &value))).collect()
+    }
+
+    /// Returns true if a number of a document is an amount of money without a unit of its own.
+    pub(crate) fn is_bare_amount(&self, field: &Field) -> bool {
+        self.is_of_document
+            && matches!(field.schema.kind, Type::Integer | Type::Number)
+            && field.schema.unit.is_none()
+            && SPOKEN.is_money(&field.label)
+    }
+
+    /// The place of the currency beside an amount at a place, where that has no unit of its own.
+    fn currency(&self, resource: ResourceId, field: FieldId, place: &str) -> Option<String> {
+        let described = self.world().resource(resource);
+        let amount = described.field(field);
+        let beside =
+            place.strip_suffix(&format!(".{}", amount.name)).filter(|_| self.is_bare_amount(amount))?;
+        let mut fields = described.fields.iter();
+        let currency = fields.find(|field| SPOKEN.is_currency(&field.label))?;
+        Some(member(beside, &currency.name))
     }
 
     /// The assistant's words after a change: phrases of the API, else that it is done. `key` is the place where a reply shows the key
@@ -281,15 +306,44 @@ impl Sketch<'_> {
         Some(place)
     }
 
+    /// The request without its values, and the parameters that it leaves out: `change the name of {the_room} to {name}` is `change the
+    /// name of {the_room}`. Nothing where it leaves nothing out, or more than it names.
+    pub(crate) fn without_values(&self, id: ApiId) -> Option<(String, Vec<ParameterId>)> {
+        let clauses = self.clauses(id);
+        let (clause, at) = clauses.iter().find_map(|clause| {
+            let joints = [" called ", " with ", " to {", " to \"{", " so that "];
+            Some((clause, joints.iter().filter_map(|joint| clause.find(joint)).min()?))
+        })?;
+        let (kept, rest) = clause.split_at(at);
+        // Words that stand in what is kept are said: the place of a record comes with its noun.
+        let is_left = |(_, words): &&(ParameterId, Vec<String>)| {
+            let place = words.first().map_or("", String::as_str).trim_end_matches('}');
+            !kept.contains(place)
+        };
+        let left: Vec<ParameterId> = self.said.iter().filter(is_left).map(|(id, _)| *id).collect();
+        // A change of two members names the first alone.
+        let names_one = kept.starts_with("change ") && left.len() > 1;
+        (!left.is_empty() && !names_one && rest.contains('{')).then(|| (kept.to_owned(), left))
+    }
+
     /// The request without its details: `delete the role {Sid}` is `delete a role`.
     pub(crate) fn vague(&self, id: ApiId) -> Option<String> {
-        let templates = &self.writer.guide().api(id).imperative;
+        let api = self.world().api(id);
+        let is_value = |(own, _): &&(ParameterId, Vec<String>)| {
+            refers_to(&api.parameters[own.index()].schema.kind).is_none()
+        };
+        let values = self.said.iter().filter(is_value).count();
+        // What is asked for is what is told afterwards: a phrase for another member asks for something else, and a change of two
+        // members names the first alone.
+        let is_fit = |template: &&Template| {
+            let first = template.parts.first();
+            let is_change = matches!(first, Some(Part::Text(text)) if text.starts_with("change "));
+            (values < 2 || !is_change) && self.fill(api, template, 0, Told::All).is_some()
+        };
+        let templates: Vec<&Template> =
+            self.writer.guide().api(id).imperative.iter().filter(is_fit).collect();
         // There is one thing of its kind, so it is known which.
-        if self
-            .said
-            .iter()
-            .all(|(own, _)| refers_to(&self.world().api(id).parameters[own.index()].schema.kind).is_none())
-        {
+        if values == self.said.len() {
             let one = templates.iter().find_map(|template| match template.parts.first() {
                 Some(Part::Text(text)) => {
                     text.trim_end().trim_end_matches('"').trim_end().strip_suffix(" to")
@@ -300,8 +354,15 @@ impl Sketch<'_> {
                 return Some(one.to_owned());
             }
         }
-        templates.iter().find_map(opening)
+        templates.into_iter().find_map(opening)
     }
+}
+
+/// Words without what the field's own name says already: `the credit balance` and not `the credit balance of the balance`.
+fn without_owner(words: &str, described: &Resource, field: FieldId) -> String {
+    let label = &described.field(field).label;
+    let says = label.rsplit(' ').next() == described.label.rsplit(' ').next();
+    if described.singleton && says { words.replace(" of {it}", "") } else { words.to_owned() }
 }
 
 /// Puts texts of several words into quotation marks, where the phrase has none.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
 use diorama_proof::Survey;
-use diorama_seeds::doc::ScenarioDoc;
+use diorama_seeds::doc::{PlaceDoc, ScenarioDoc};
 use diorama_seeds::model::{Api, ApiId, DomainId, FieldId, ParameterId, ResourceId, World};
 use diorama_seeds::scenario::{Scenario, compile};
 use diorama_seeds::task::Ability;
@@ -90,10 +90,10 @@ impl<'a> Writer<'a> {
         self.key_form(resource) == KeyForm::Code && SPOKEN.is_numbered(label)
     }
 
-    /// Returns true if the user says a code of something that people do not number.
-    pub(crate) fn says_code(&self, doc: &ScenarioDoc) -> bool {
+    /// Counts the codes that the user says of things that people do not number.
+    pub(crate) fn count_codes(&self, doc: &ScenarioDoc) -> usize {
         let world = self.world();
-        doc.bind.iter().any(|(place, bound)| {
+        let says_code = |(place, bound): &(&String, &PlaceDoc)| {
             let of = |name: &str| world.resources.iter().position(|resource| *resource.name == *name);
             let Some(index) = bound.a.as_deref().and_then(of) else { return false };
             let id = ResourceId(index as u16);
@@ -106,7 +106,8 @@ impl<'a> Writer<'a> {
             };
             let is_odd = self.key_form(id) == KeyForm::Code && !self.goes_by_number(id);
             is_odd && doc.said_by_user().any(|words| words.iter().any(says))
-        })
+        };
+        doc.bind.iter().filter(says_code).count()
     }
 
     /// Returns true if a field holds names of people.
