@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::{
-    act, action, change, comes_first, is_address, is_command, is_said, make, part, tells,
+    act, action, change, comes_first, is_address, is_command, is_said, make, names_command, part, tells,
 };
 pub(super) use self::command::{Command, command, names};
 pub(super) use self::filters::{bounded, having};

@@ -224,8 +224,13 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
 pub(crate) fn is_command(name: &str, doc: &FieldDoc) -> bool {
     let is_verb = |value: &&String| words(value).first().is_some_and(|first| VERBS.contains(&first.as_str()));
     let verbs = doc.values.iter().filter(is_verb).count();
-    let is_named = words(name).last().is_some_and(|last| nouns::is("commands", last));
+    let is_named = words(name).last().is_some_and(|last| names_command(last));
     verbs > 1 && verbs * 2 > doc.values.len() || is_named
+}
+
+/// Whether a noun is that of commands.
+pub(crate) fn names_command(noun: &str) -> bool {
+    noun.rsplit(' ').next().is_some_and(|last| nouns::is("commands", last))
 }
 
 /// Whether a member is the address that something is made for: the `url` of a web hook, its `webhookUrl`, the `from_email` of a signature.
@@ -367,6 +372,10 @@ pub(super) fn counted(name: &str) -> Option<String> {
         [first, of, things @ ..] if first == "number" && of == "of" && !things.is_empty() => things,
         _ => return None,
     };
+    // A limit is no count.
+    if things.iter().any(|word| nouns::is("limits", word)) {
+        return None;
+    }
     // Totals and items of no name are no things, and money is not counted.
     let is_thing = |last: &str| !nouns::is("containers", last) && !super::meanings::is_money(last);
     let (last, before) = things.split_last().filter(|(last, _)| is_thing(last))?;
@@ -452,6 +461,7 @@ mod tests {
     fn things_are_counted_and_money_is_not() {
         assert_eq!(counted("total_parcels").as_deref(), Some("parcels"));
         assert_eq!(counted("totalDiscountAmount"), None);
+        assert_eq!(counted("maxArtifactLabelsCount"), None);
     }
 
     #[test]

@@ -29,14 +29,21 @@ impl Act<'_> {
         // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
         let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);
         let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
-        // Nor is a command, nor an amount of which nothing says the currency.
+        // Nor is an amount of which nothing says the currency.
         let parameters = self.api.parameters.iter();
         let tells_currency = parameters.clone().any(|(name, doc)| unsaid(doc) && phrases::is_currency(name));
-        let is_unsaid = |name: &str, doc: &FieldDoc| {
-            phrases::is_command(name, doc) || !tells_currency && phrases::is_bare_amount(name, doc)
-        };
-        body.into_iter()
-            .any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc) || is_unsaid(name, doc)))
+        let is_bare = |name: &str, doc: &FieldDoc| !tells_currency && phrases::is_bare_amount(name, doc);
+        // Nobody sets an action to a value, nor adds one to a record: what it does is done. A rule that is made has one of its own.
+        let makes = behaviour.create.is_some();
+        let is_command = |name: &str, doc: &FieldDoc| !makes && phrases::is_command(name, doc);
+        let label = self.resources.get(changed).and_then(|known| known.label.as_deref());
+        let is_below = self.operation.path.contains('{');
+        if makes && is_below && label.is_some_and(phrases::names_command) {
+            return true;
+        }
+        body.into_iter().any(|(name, doc)| {
+            unsaid(doc) && (is_anything(name) || is_mute(doc) || is_bare(name, doc) || is_command(name, doc))
+        })
     }
 
     /// Whether it is for records to which something was done (`Restores a file that has been moved to the trash`): what
