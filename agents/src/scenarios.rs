@@ -4,6 +4,7 @@
 //! made in a session. Whether the candidate is right is the tester's business.
 
 mod aside;
+mod assurance;
 mod bridge;
 pub mod by_rule;
 mod check;
@@ -35,8 +36,9 @@ mod unplayed;
 pub(crate) mod weights;
 mod words;
 
+pub(crate) use self::assurance::tells_rule;
 pub use self::detour::Detour;
-pub use self::play::{PlayOptions, Played, play};
+pub use self::play::{Further, PlayOptions, Played, play};
 pub(crate) use self::search::keywords;
 pub use self::set::{Drawn, Joins, ScenarioSet};
 pub use self::shares::Shares;

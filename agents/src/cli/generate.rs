@@ -132,7 +132,7 @@ impl Generate {
         }
         let sum = detour::sum_shares(&self.shares());
         if sum > 1.0 {
-            let what = "--tags: found shares of slip, misspelt, changed_mind, digression, transient_error and expired_token";
+            let what = "--tags: found shares of misspelt, changed_mind, digression, transient_error and expired_token";
             return Err(CliError::Usage(format!(
                 "{what} that add up to {sum:.2}, expected 1 at most: a conversation has one of them"
             )));

@@ -49,10 +49,11 @@ const JOINED_ATTEMPTS: u32 = 24;
 const DETOUR_ATTEMPTS: u32 = 12;
 /// Attempts with the domain whose turn it is before any domain will do.
 const DOMAIN_ATTEMPTS: u32 = 48;
-/// Shares of the conversations that join a matter of another domain, and another one of the same domain.
-const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 60), (Joins::OneDomain, 10), (Joins::Nothing, 30)];
+/// Shares of the conversations that go on to a matter of another domain, and to another one of the same domain, where one takes up what
+/// was stated.
+const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 45), (Joins::OneDomain, 25), (Joins::Nothing, 30)];
 /// Minutes after the world's start in which sessions begin.
-const START_SPAN_MINUTES: i64 = 45;
+const START_SPAN_MINUTES: i64 = 90;
 /// Attempts with the same scenario before another one is drawn.
 const SAME_SCENARIO: u32 = 4;
 
@@ -194,9 +195,9 @@ impl<'a> RowMaker<'a> {
         // What was asked for is looked for in other scenarios, where one has no room for it.
         let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
         let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
-        let mut has_no_room = false;
+        let mut needs_other = false;
         for attempt in 0..self.attempts {
-            if (attempt > 0 && attempt % SAME_SCENARIO == 0) || std::mem::take(&mut has_no_room) {
+            if (attempt > 0 && attempt % SAME_SCENARIO == 0) || std::mem::take(&mut needs_other) {
                 drawn.opening = WordingTurn::draw(&mut stream);
                 let place = stream.random();
                 match scenarios.get((attempt / SAME_SCENARIO) as usize % scenarios.len().max(1)) {
@@ -215,11 +216,12 @@ impl<'a> RowMaker<'a> {
             let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
                 Ok(proposal) => proposal,
                 Err(failed) if failed.is_without_detour() => {
-                    has_no_room = is_asked;
+                    needs_other = is_asked;
                     detour = detour.filter(|_| is_asked);
                     continue;
                 }
                 Err(failed) => {
+                    needs_other = failed.is_foreseeable();
                     self.funnel.propose();
                     self.funnel.drop_at(failed.agent, &failed.reason);
                     continue;
@@ -349,9 +351,14 @@ mod tests {
 
     #[test]
     fn a_share_of_detours_is_one_of_conversations_and_not_of_tries() {
-        let rows = prove_all(&recipe(Some("city_library"), Ability::Call, [("slip".to_owned(), 0.5)].into()));
-        let slips = rows.iter().filter(|row| row.tags.contains(&"slip")).count() as f64;
-        let share = slips / rows.len() as f64;
-        assert!(rows.len() as u64 >= ROWS - 2 && (0.35..0.65).contains(&share), "{slips} of {}", rows.len());
+        let rows =
+            prove_all(&recipe(Some("city_library"), Ability::Call, [("digression".to_owned(), 0.5)].into()));
+        let digressions = rows.iter().filter(|row| row.tags.contains(&"digression")).count() as f64;
+        let share = digressions / rows.len() as f64;
+        assert!(
+            rows.len() as u64 >= ROWS - 2 && (0.35..0.65).contains(&share),
+            "{digressions} of {}",
+            rows.len()
+        );
     }
 }

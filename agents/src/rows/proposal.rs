@@ -11,7 +11,7 @@ use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::scenarios::{self, Detour, Drawn, Joins, PlayOptions, Unplayed};
+use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Unplayed};
 use crate::worlds::world::BatchWorld;
 
 /// Share of the joined conversations that join a third matter.
@@ -57,6 +57,11 @@ impl NotProposed {
     pub(crate) fn is_without_detour(&self) -> bool {
         self.reason == Unplayed::NoDetour.name()
     }
+
+    /// Returns true if a tool's text tells that a call of the scenario is refused: other records do not help.
+    pub(crate) fn is_foreseeable(&self) -> bool {
+        self.reason == Unplayed::Foreseeable(String::new()).name()
+    }
 }
 
 /// Proposes a conversation.
@@ -92,6 +97,7 @@ pub(crate) fn propose(
         clock: spec.clock,
         opening: Some(spec.drawn.opening),
         detour: spec.detour,
+        further: Further::Linked,
     };
     let played = scenarios::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;

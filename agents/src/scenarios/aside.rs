@@ -1,6 +1,5 @@
 //! How a player makes a detour: goals and turns that no scenario has.
 
-use diorama_engine::Reading;
 use diorama_engine::session::LogEntry;
 use diorama_proof::candidate::{CandidateCall, CandidateGoal, End, Opening, Turn};
 use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc};
@@ -12,16 +11,14 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
 use super::detour::{Detour, Exchange, WORDS, mistype};
+use super::play::Further;
 use super::player::Player;
 use super::sign_in::{is_sign_in, only_signs_in};
 use super::unplayed::Unplayed;
-use super::words::Scene;
 use crate::draws::choose;
 
-/// Words of a value that is named by mistake, at most.
-const MOST_SLIP_WORDS: usize = 5;
-
-/// The place of an outage in a scenario: the first call of an API, alone in its message.
+/// The place of an outage in a scenario: the first call of an API, alone in its message. Only a read is away for a moment: of a write that
+/// gave no answer nobody knows whether it was done. A token expires once it has been used.
 pub(crate) fn outage(
     world: &World,
     doc: &ScenarioDoc,
@@ -30,17 +27,21 @@ pub(crate) fn outage(
 ) -> Option<Outage> {
     let all: Vec<&ScenarioStepDoc> = doc.calls().collect();
     let alone: Vec<&ScenarioStepDoc> = doc.goals.iter().flat_map(|goal| &goal.does).collect();
+    let api_of = |step: &ScenarioStepDoc| step.call.as_deref().and_then(|name| world.api_named(name));
+    let takes_token = |step: &ScenarioStepDoc| api_of(step).is_some_and(|id| world.api(id).token.is_some());
     let suits = |step: &&&ScenarioStepDoc| {
-        let api = step.call.as_deref().and_then(|name| world.api_named(name)).map(|id| world.api(id));
-        let is_first = all
-            .iter()
-            .find(|other| other.call == step.call)
-            .is_some_and(|first| std::ptr::eq(*first, **step));
-        let may_expire = |api: &diorama_seeds::model::Api| {
-            kind != OutageKind::ExpiredToken
-                || (api.token.is_some() && !matches!(api.behaviour.kind, BehaviourKind::SignOut))
+        let Some(api) = api_of(step).map(|id| world.api(id)) else { return false };
+        let first = all.iter().position(|other| other.call == step.call);
+        let is_first = first.is_some_and(|at| std::ptr::eq(all[at], **step));
+        let may_fail = match kind {
+            OutageKind::ExpiredToken => {
+                api.token.is_some()
+                    && !matches!(api.behaviour.kind, BehaviourKind::SignOut)
+                    && all.iter().take(first.unwrap_or_default()).any(|other| takes_token(other))
+            }
+            OutageKind::TooManyRequests | OutageKind::Unavailable => !api.writes(),
         };
-        api.is_some_and(may_expire)
+        may_fail
             && is_first
             && !step.fails
             && step.each.is_none()
@@ -59,15 +60,6 @@ pub(crate) fn changes_at_once(world: &World, scenario: &Scenario) -> bool {
         let api = step.call.as_deref().and_then(|name| world.api_named(name));
         api.is_some_and(|api| world.api(api).writes()) && !step.fails
     })
-}
-
-/// A place in braces of a wording: the whole expression, and the name that it begins with.
-fn places(wording: &str) -> Vec<(&str, &str)> {
-    let parts = wording.split('{').skip(1).filter_map(|part| part.split_once('}'));
-    let expressions =
-        parts.map(|(expression, _)| expression).filter(|expression| !expression.starts_with('%'));
-    let root = |expression: &str| expression.find(['.', '|', '[']).unwrap_or(expression.len());
-    expressions.map(|expression| (expression, &expression[..root(expression)])).collect()
 }
 
 impl<'a> Player<'a, '_> {
@@ -103,42 +95,6 @@ impl<'a> Player<'a, '_> {
         let say = choose(&WORDS.expired, self.rng).cloned().filter(|words| !words.is_empty());
         turns.push(Turn { say, calls: vec![again], ..Turn::default() });
         Ok(String::new())
-    }
-
-    /// An opening with a wrong value that the user corrects at once. `wording` is the template of the opening.
-    pub(crate) fn slip(&mut self, wording: &str, opening: &str) -> Result<String, Unplayed> {
-        if wording.contains("{%") {
-            return Err(Unplayed::NoDetour);
-        }
-        let places = places(wording);
-        let state = self.session.state().clone();
-        let reading = Reading::new(&self.world.base, &state);
-        let bindings = self.scenario.bind(self.world.record_source(&reading, state.clock()), self.rng);
-        let bindings = bindings.map_err(|_| Unplayed::NoDetour)?;
-        let other = Scene::new(self.world, self.scene.casing(), bindings, state.clone());
-        let is_single = |root: &str| places.iter().filter(|(_, other)| *other == root).count() == 1;
-        let pairs = places.iter().filter(|(_, root)| *root != "me" && is_single(root)).filter_map(
-            |(expression, _)| {
-                let place = format!("{{{expression}}}");
-                let (right, wrong) = (self.scene.say(&place).ok()?, other.say(&place).ok()?);
-                let differ = right.to_lowercase() != wrong.to_lowercase()
-                    && !right.contains(&wrong)
-                    && !wrong.contains(&right);
-                let is_told_once =
-                    opening.matches(right.as_str()).count() == 1 && !opening.contains(wrong.as_str());
-                let is_short =
-                    [&right, &wrong].iter().all(|words| words.split(' ').count() <= MOST_SLIP_WORDS);
-                (differ && is_told_once && is_short && right.len() >= 2).then_some((right, wrong))
-            },
-        );
-        let (right, wrong) = pairs.choose(self.rng).ok_or(Unplayed::NoDetour)?;
-        let correction = self.manner.hand.choose(&WORDS.slip, self.rng).ok_or(Unplayed::NoDetour)?;
-        let correction = correction.replace("{right}", &right).replace("{wrong}", &wrong);
-        self.detours.push(Detour::Slip);
-        let opening = opening.replacen(&right, &wrong, 1);
-        let ends = opening.ends_with(['.', '?', '!']);
-        let stop = if ends { "" } else { "," };
-        Ok(format!("{opening}{stop} {correction}"))
     }
 
     /// A goal in which the user mistypes a code and nothing is found, and the words that open the goal again.
@@ -198,7 +154,8 @@ impl<'a> Player<'a, '_> {
 
     /// A goal in which the user asks for something and takes it back.
     pub(crate) fn change_mind(&mut self, alternatives: &[&'a Scenario]) -> Result<CandidateGoal, Unplayed> {
-        let scenario = self.go_on(alternatives)?;
+        let (scenario, bindings) = self.find_next(alternatives, Further::Any)?.ok_or(Unplayed::NoDetour)?;
+        self.go_on(scenario, bindings);
         let wordings: Vec<String> =
             scenario.doc.later.iter().filter(|words| self.manner.hand.fits(words)).cloned().collect();
         let asked = self.users(&wordings)?;

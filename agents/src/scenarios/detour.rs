@@ -1,7 +1,7 @@
 //! Detours: what may happen in any conversation on its way, inserted by rule.
 //!
 //! Each has words of its own in the catalog, a tag and a share. What an agent has to do about it is in the task: it calls again after
-//! an outage, signs in again, takes the corrected value, leaves undone what was taken back.
+//! an outage, signs in again, takes the corrected code, leaves undone what was taken back.
 
 use std::sync::LazyLock;
 
@@ -21,8 +21,6 @@ pub enum Detour {
     TransientError,
     /// The token of a sign-in has expired: the user is signed in again.
     ExpiredToken,
-    /// The user names a wrong value and corrects it at once.
-    Slip,
     /// The user mistypes a code, hears that nothing is found, and corrects it.
     Misspelt,
     /// The user asks for something and takes it back.
@@ -33,14 +31,8 @@ pub enum Detour {
 
 impl Detour {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::TransientError,
-        Self::ExpiredToken,
-        Self::Slip,
-        Self::Misspelt,
-        Self::ChangedMind,
-        Self::Digression,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::TransientError, Self::ExpiredToken, Self::Misspelt, Self::ChangedMind, Self::Digression];
 
     /// Its tag.
     #[must_use]
@@ -48,7 +40,6 @@ impl Detour {
         match self {
             Self::TransientError => "transient_error",
             Self::ExpiredToken => "expired_token",
-            Self::Slip => "slip",
             Self::Misspelt => "misspelt",
             Self::ChangedMind => "changed_mind",
             Self::Digression => "digression",
@@ -83,7 +74,6 @@ impl Detour {
             Self::TransientError => 0.03,
             Self::ExpiredToken => 0.035,
             Self::ChangedMind => 0.035,
-            Self::Slip => 0.04,
             Self::Misspelt => 0.55,
             Self::Digression => 0.025,
         }
@@ -124,8 +114,6 @@ pub(crate) struct DetourWords {
     pub(crate) again: Vec<String>,
     /// The assistant, before it signs the user in again.
     pub(crate) expired: Vec<String>,
-    /// The user, right after a wrong value.
-    pub(crate) slip: Vec<String>,
     pub(crate) misspelt: Exchange,
     pub(crate) changed_mind: Exchange,
     /// Digressions that may end a conversation.
@@ -195,7 +183,7 @@ mod tests {
             assert!((count / 10_000.0 - share).abs() < 0.01, "{}", detour.label());
         }
         let words = &*WORDS;
-        let users = [&words.slip, &words.misspelt.user, &words.changed_mind.user];
+        let users = [&words.misspelt.user, &words.changed_mind.user];
         for wordings in users
             .into_iter()
             .chain(words.remarks.iter().chain(&words.interruptions).map(|exchange| &exchange.user))
@@ -219,10 +207,10 @@ mod tests {
         };
         let usual = Detour::shares(&Shares::new(), false);
         assert_eq!(usual, Detour::ALL.map(|detour| (detour, detour.usual_share(false))));
-        let most = Detour::shares(&asked(&[("slip", 0.9), ("policy", 0.5)]), false);
-        assert_eq!(most[0], (Detour::Slip, 0.9));
+        let most = Detour::shares(&asked(&[("misspelt", 0.9), ("policy", 0.5)]), false);
+        assert_eq!(most[0], (Detour::Misspelt, 0.9));
         assert!((most.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(most.iter().all(|(_, share)| *share > 0.0));
-        assert!(sum_shares(&asked(&[("slip", 0.7), ("misspelt", 0.6), ("policy", 0.5)])) > 1.0);
+        assert!(sum_shares(&asked(&[("digression", 0.7), ("misspelt", 0.6), ("policy", 0.5)])) > 1.0);
     }
 }

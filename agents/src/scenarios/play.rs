@@ -38,6 +38,8 @@ pub struct Played<'a> {
     pub candidate: Candidate,
     /// Searches that did not show what was looked for.
     pub missed: usize,
+    /// True where the assistant had a call confirmed by rule.
+    pub has_asked: bool,
     /// The scenarios, in their order.
     pub scenarios: Vec<&'a Scenario>,
     /// The detours that were made.
@@ -54,6 +56,8 @@ impl Played<'_> {
         let labels = [
             (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
             (MISSED_SEARCH, self.missed > 0),
+            ("confirmation", self.has_asked),
+            ("parallel_calls", turns().any(|turn| turn.calls.len() > 1)),
             ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
         ];
         let first = scenarios.first();
@@ -83,6 +87,17 @@ pub struct PlayOptions {
     pub opening: Option<WordingTurn>,
     /// What happens on the way.
     pub detour: Option<Detour>,
+    /// The condition on which the user comes with a further matter.
+    pub further: Further,
+}
+
+/// The condition on which the user of a conversation comes with a further matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Further {
+    /// It takes up a record, a name or an amount that the conversation stated; else the conversation ends.
+    Linked,
+    /// Records take its places.
+    Any,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -189,17 +204,19 @@ impl<'a> Prepared<'a> {
     /// Why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening, detour } = options;
+        let PlayOptions { ability, seed, clock, opening, detour, further } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
         let rules = wording(&scene, &first.doc.policy, rng)?;
-        let mut domains: Vec<DomainId> = listed().map(|scenario| scenario.domain).collect();
-        domains.dedup();
-        let personas = match domains.as_slice() {
-            [domain] => world.world_template.scenario_set.personas(*domain),
-            _ => &[],
+        let has_tools = |domain: &DomainId| {
+            ability != Ability::Call || visible.iter().any(|api| model.api(*api).domain == *domain)
         };
+        let others = (0..model.domains.len()).map(|at| DomainId(at as u16)).filter(has_tools);
+        let others = others.filter(|domain| *domain != first.domain);
+        let domains: Vec<DomainId> = std::iter::once(first.domain).chain(others).collect();
+        let personas = world.world_template.scenario_set.personas(first.domain);
         let system = system::message((model, clock), &domains, personas, &rules, ability, rng);
+        let turn = opening;
         let (hand, opening) = Hand::draw(&listed().collect::<Vec<_>>(), opening, rng);
         let is_signed_in = detour != Some(Detour::ExpiredToken)
             && may_be_signed_in(model, first)
@@ -212,32 +229,13 @@ impl<'a> Prepared<'a> {
         let retrieves = ability != Ability::Call;
         let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
+        player.talk.turn = turn;
         let mut goals = Vec::new();
         let mut scenarios = vec![first];
         let mut bridge = String::new();
-        let mut outcome = Outcome::Done;
         for number in 0..=later.len() {
-            if let Some(alternatives) = number.checked_sub(1).and_then(|at| later.get(at)) {
-                let new: Vec<&Scenario> = alternatives
-                    .iter()
-                    .copied()
-                    .filter(|next| scenarios.iter().all(|played| !std::ptr::eq(*played, *next)))
-                    .collect();
-                let before = *scenarios.last().unwrap_or(&first);
-                let next = player.go_on(&new)?;
-                bridge = player.bridge(before, outcome, next);
-                scenarios.push(next);
-            }
-            let Some(scenario) = scenarios.last() else { break };
-            let mut docs = scenario.doc.goals.as_slice();
-            // A user who has another matter does not say goodbye yet.
-            while let [rest @ .., closing] = docs
-                && (number < later.len() || aside_after == Some(number))
-                && !rest.is_empty()
-                && closes(closing)
-            {
-                docs = rest;
-            }
+            let scenario = *scenarios.last().unwrap_or(&first);
+            let (docs, closings) = part_closings(&scenario.doc.goals);
             let ends_there = later.is_empty()
                 && ability == Ability::Call
                 && docs.first().is_some_and(declines_at_once)
@@ -249,10 +247,9 @@ impl<'a> Prepared<'a> {
                     goals.push(goal);
                     corrected = Some([words]);
                 }
-                let slips = detour == Some(Detour::Slip);
                 let words = match (number, position, &corrected) {
                     (.., Some(corrected)) => Some(Words::of(corrected)),
-                    (0, 0, _) => Some(Words { slips, ..Words::of(opening) }),
+                    (0, 0, _) => Some(Words::of(opening)),
                     (_, 0, _) => Some(Words { before: &bridge, ..Words::of(&scenario.doc.later) }),
                     _ => None,
                 };
@@ -262,13 +259,29 @@ impl<'a> Prepared<'a> {
                 }
                 goals.push(goal);
             }
-            outcome = goals.last().and_then(outcome_of).unwrap_or(Outcome::Done);
-            if aside_after == Some(number) {
+            let outcome = goals.last().and_then(outcome_of).unwrap_or(Outcome::Done);
+            let is_new = |next: &&Scenario| scenarios.iter().all(|played| !std::ptr::eq(*played, *next));
+            let alternatives = later.get(number).map_or(&[][..], Vec::as_slice);
+            let new: Vec<&Scenario> = alternatives.iter().copied().filter(is_new).collect();
+            let next = player.find_next(&new, further)?;
+            let has_aside =
+                aside_after.is_some_and(|after| after == number || (after > number && next.is_none()));
+            // A user who has something else to say does not say goodbye yet.
+            if next.is_none() && !has_aside && !ends_there {
+                for doc in closings {
+                    goals.push(player.play(doc, None)?);
+                }
+            }
+            if has_aside {
                 goals.push(match detour {
                     Some(Detour::ChangedMind) => player.change_mind(&taken_back)?,
-                    _ => player.digress(number == later.len())?,
+                    _ => player.digress(next.is_none())?,
                 });
             }
+            let Some((next, bindings)) = next else { break };
+            player.go_on(next, bindings);
+            bridge = player.bridge(scenario, outcome, next);
+            scenarios.push(next);
         }
         let tools = match ability {
             Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
@@ -276,7 +289,7 @@ impl<'a> Prepared<'a> {
         };
         let system = system::with_tokens(model, system, &player.user.standing);
         let missed = player.searches.missed;
-        let detours = player.detours.clone();
+        let (detours, has_asked) = (player.detours.clone(), player.talk.has_asked);
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -287,7 +300,7 @@ impl<'a> Prepared<'a> {
             outages,
             goals,
         };
-        Ok(Played { candidate, missed, scenarios, detours })
+        Ok(Played { candidate, missed, has_asked, scenarios, detours })
     }
 }
 
@@ -296,13 +309,19 @@ fn outcome_of(goal: &CandidateGoal) -> Option<Outcome> {
     goal.turns.last()?.ends.as_ref().map(|end| end.outcome)
 }
 
+/// Parts the goals of a scenario from those at its end that only say goodbye.
+fn part_closings(goals: &[ScenarioGoalDoc]) -> (&[ScenarioGoalDoc], &[ScenarioGoalDoc]) {
+    let closing = goals.iter().skip(1).rev().take_while(|goal| closes(goal)).count();
+    goals.split_at(goals.len() - closing)
+}
+
 /// Returns true if a goal only says goodbye: nothing is called, stated or refused.
 fn closes(goal: &ScenarioGoalDoc) -> bool {
     goal.does.is_empty() && goal.facts.is_empty() && goal.refused.is_empty() && goal.when.is_none()
 }
 
 /// Share of the conversations in which the operator has signed the user in, of those that may be so.
-const SIGNED_IN: f64 = 0.92;
+const SIGNED_IN: f64 = 0.6;
 
 /// Share of the conversations whose first request is declined without a call that end with that.
 const LEAVES: f64 = 0.8;

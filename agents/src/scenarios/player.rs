@@ -6,7 +6,7 @@ use diorama_engine::{Body, Reading};
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::model::ResourceId;
-use diorama_seeds::scenario::{RecordSource, Scenario};
+use diorama_seeds::scenario::{Bindings, BoundValue, Prior, RecordSource, Scenario};
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use indexmap::IndexMap;
@@ -17,6 +17,7 @@ use serde_json::{Map, Value as Json};
 
 use super::bridge::bridge;
 use super::detour::Detour;
+use super::play::Further;
 use super::search;
 use super::sign_in::{may_be_signed_in, only_signs_in};
 use super::state::{Calls, Manner, Searches, Talk, User};
@@ -26,7 +27,7 @@ use crate::draws::{choose, fork};
 use crate::worlds::world::BatchWorld;
 
 /// A call to be made, and the item that it is made for, with its name.
-type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
+pub(crate) type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// The turns of a goal so far.
 #[derive(Default)]
@@ -45,14 +46,12 @@ pub(crate) struct Words<'w> {
     pub(crate) wordings: &'w [String],
     /// What is said before.
     pub(crate) before: &'w str,
-    /// True where the user names a wrong value first.
-    pub(crate) slips: bool,
 }
 
 impl<'w> Words<'w> {
     /// Wordings with nothing before them.
     pub(crate) const fn of(wordings: &'w [String]) -> Self {
-        Self { wordings, before: "", slips: false }
+        Self { wordings, before: "" }
     }
 }
 
@@ -105,53 +104,72 @@ impl<'a, 'r> Player<'a, 'r> {
         self.rng.random_bool(share)
     }
 
-    /// Goes on to one of several scenarios of the same user: the first that takes up what was stated, else the first whose places
-    /// are taken. Records are taken as they are now.
+    /// Finds the first of several scenarios of the same user that takes up what was stated, else, where no link is needed, the first
+    /// whose places are taken, with what takes them. Records are taken as they are now.
     ///
     /// # Errors
-    /// When no records take the places of any.
-    pub(crate) fn go_on(&mut self, alternatives: &[&'a Scenario]) -> Result<&'a Scenario, Unplayed> {
-        let (world, state) = (self.world, self.session.state().clone());
-        let reading = Reading::new(&world.base, &state);
-        let model = world.base.world();
-        let name_of = |resource: ResourceId, key: &Value| {
-            let record = state.get(&world.base, resource, key)?;
-            record.get(model.resource(resource).display?.index()).cloned()
-        };
-        let (mut chosen, mut missing) = (None, "");
-        let stated = self.stated();
-        let fits = |scenario: &&Scenario| {
-            let is_signed_in = self.manner.is_signed_in || self.token(scenario.domain).is_some();
-            !is_signed_in || may_be_signed_in(model, scenario)
-        };
-        let fitting: Vec<&'a Scenario> = alternatives.iter().copied().filter(fits).collect();
-        let key = self.rng.random();
-        for scenario in fitting {
+    /// When one is needed whatever its link, and no records take the places of any.
+    pub(crate) fn find_next(
+        &mut self,
+        alternatives: &[&'a Scenario],
+        further: Further,
+    ) -> Result<Option<(&'a Scenario, Bindings)>, Unplayed> {
+        if alternatives.is_empty() {
+            return Ok(None);
+        }
+        let (stated, key) = (self.stated(), self.rng.random());
+        let (mut other, mut missing) = (None, String::new());
+        for scenario in alternatives {
             let prior = self.prior(scenario, &stated);
-            let source = RecordSource { prior: &prior, ..world.record_source(&reading, state.clock()) };
-            let bindings = match scenario.bind(source, &mut fork(key, &scenario.doc.name)) {
-                Ok(bindings) => bindings,
-                Err(place) => {
-                    missing = place;
-                    continue;
+            match self.bind(scenario, &prior, key) {
+                Ok(bindings) if self.takes_up(scenario, &bindings, &prior) => {
+                    return Ok(Some((scenario, bindings)));
                 }
-            };
-            let takes_up = bindings.iter().any(|bound| prior.is_taken_up(bound, name_of));
-            if takes_up || chosen.is_none() {
-                chosen = Some((scenario, bindings));
-            }
-            if takes_up {
-                break;
+                Ok(bindings) if other.is_none() => other = Some((*scenario, bindings)),
+                Ok(_) => {}
+                Err(Unplayed::NoBindings(place)) => missing = place,
+                Err(other) => return Err(other),
             }
         }
-        let (scenario, bindings) = chosen.ok_or_else(|| Unplayed::NoBindings(missing.to_owned()))?;
-        let casing = model.domains[scenario.domain.index()].casing;
-        self.scene = Scene::new(world, casing, bindings, state);
+        match further {
+            Further::Linked => Ok(None),
+            Further::Any => other.map(Some).ok_or(Unplayed::NoBindings(missing)),
+        }
+    }
+
+    /// The records of a scenario's places, where the user of the conversation may be its user.
+    fn bind(&self, scenario: &'a Scenario, prior: &Prior, key: u64) -> Result<Bindings, Unplayed> {
+        let (world, state) = (self.world, self.session.state());
+        let is_signed_in = self.manner.is_signed_in || self.token(scenario.domain).is_some();
+        if is_signed_in && !may_be_signed_in(world.base.world(), scenario) {
+            return Err(Unplayed::NoBindings(scenario.caller().to_owned()));
+        }
+        let reading = Reading::new(&world.base, state);
+        let source = RecordSource { prior, ..world.record_source(&reading, state.clock()) };
+        let bound = scenario.bind(source, &mut fork(key, &scenario.doc.name));
+        bound.map_err(|place| Unplayed::NoBindings(place.to_owned()))
+    }
+
+    /// Returns true if a scenario's places take up what was stated: somebody, something or an amount.
+    fn takes_up(&self, scenario: &Scenario, bindings: &Bindings, prior: &Prior) -> bool {
+        let (world, state) = (self.world, self.session.state());
+        let name_of = |resource: ResourceId, key: &Value| {
+            let record = state.get(&world.base, resource, key)?;
+            record.get(world.base.world().resource(resource).display?.index()).cloned()
+        };
+        let is_other = |(place, _): &&(String, BoundValue)| place != scenario.caller();
+        bindings.iter().filter(is_other).any(|bound| prior.is_taken_up(bound, name_of))
+    }
+
+    /// Goes on to another scenario of the same user.
+    pub(crate) fn go_on(&mut self, scenario: &'a Scenario, bindings: Bindings) {
+        let casing = self.world.base.world().domains[scenario.domain.index()].casing;
+        self.scene = Scene::new(self.world, casing, bindings, self.session.state().clone());
         self.user.callers.extend(self.scene.held(scenario.caller()).cloned());
         self.calls.named.clear();
         self.scenario = scenario;
+        self.talk.turn = None;
         self.user.skips_sign_in = self.token(scenario.domain).is_some();
-        Ok(scenario)
     }
 
     /// Draws what the user says before the next matter, of the one that ended so.
@@ -170,11 +188,8 @@ impl<'a, 'r> Player<'a, 'r> {
         opening: Option<Words<'_>>,
     ) -> Result<CandidateGoal, Unplayed> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
-        let Words { wordings, before, slips } = opening.unwrap_or(Words::of(&doc.user));
+        let Words { wordings, before } = opening.unwrap_or(Words::of(&doc.user));
         let mut user = self.users(wordings)?;
-        if slips {
-            user = self.slip(wordings.first().map_or("", String::as_str), &user)?;
-        }
         if !before.is_empty() {
             user = format!("{before} {user}");
         }
@@ -184,11 +199,19 @@ impl<'a, 'r> Player<'a, 'r> {
             user = self.manner.hand.dress(user, time, self.rng);
         }
         self.talk.goal_from = self.talk.said.len();
+        self.begin_assurance(doc);
         self.talk.said.push(user.clone());
         let mut told = Told::default();
         self.search_first(doc, &user, &mut told)?;
-        for step in &doc.does {
-            self.step(step, &mut told)?;
+        let mut steps = doc.does.as_slice();
+        while let Some((first, rest)) = steps.split_first() {
+            let alike = self.count_alike(first, rest);
+            let (more, rest) = rest.split_at(alike);
+            match more {
+                [] => self.step(first, &mut told)?,
+                _ => self.step(&join_steps(first, more), &mut told)?,
+            }
+            steps = rest;
         }
         for condition in &doc.only_if {
             if !self.scene.value(condition).is_ok_and(|holds| holds.is_true()) {
@@ -248,11 +271,41 @@ impl<'a, 'r> Player<'a, 'r> {
         }
     }
 
+    /// Counts the steps after a first one that call the same API, with the same parameters, and need no reply to the calls before.
+    fn count_alike(&self, first: &ScenarioStepDoc, rest: &[ScenarioStepDoc]) -> usize {
+        let is_plain = |step: &ScenarioStepDoc| {
+            step.call.is_some()
+                && step.each.is_none()
+                && step.together.is_empty()
+                && step.ask.is_none()
+                && !step.fails
+        };
+        let skips = |step: &ScenarioStepDoc| {
+            self.user.skips_sign_in && only_signs_in(self.world.base.world(), self.scenario, step)
+        };
+        if !is_plain(first) || skips(first) {
+            return 0;
+        }
+        let mut names: Vec<&str> = first.name.iter().map(String::as_str).collect();
+        let alike = rest.iter().take_while(|step| {
+            let is_alike = is_plain(step)
+                && step.call == first.call
+                && step.say.iter().all(String::is_empty)
+                && step.with.len() == first.with.len()
+                && step.with.keys().all(|key| first.with.contains_key(key))
+                && !step.with.values().any(|given| names.iter().any(|name| mentions(given, name)));
+            names.extend(step.name.as_deref());
+            is_alike
+        });
+        alike.count()
+    }
+
     /// The assistant says something, and the user answers.
     fn exchange(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         let say = self.words(&step.say)?;
         let answer = self.users(&step.user)?;
         self.talk.said.push(answer.clone());
+        self.talk.assurance.has_consent = true;
         told.turns.push(Turn { say: Some(say), ..Turn::default() });
         told.turns.push(Turn { user: Some(answer), ..Turn::default() });
         Ok(())
@@ -281,7 +334,7 @@ impl<'a, 'r> Player<'a, 'r> {
 
     /// Words of the assistant.
     fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
-        let words = wording(&self.scene, wordings, self.rng)?;
+        let words = self.fill_one(wordings)?;
         self.talk.answered.push(words.clone());
         Ok(words)
     }
@@ -290,73 +343,80 @@ impl<'a, 'r> Player<'a, 'r> {
     pub(crate) fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
         let of_hand: Vec<String> =
             wordings.iter().filter(|words| self.manner.hand.fits(words)).cloned().collect();
-        wording(&self.scene, if of_hand.is_empty() { wordings } else { &of_hand }, self.rng)
+        self.fill_one(if of_hand.is_empty() { wordings } else { &of_hand })
     }
 
-    /// A step of calls: one message for all of them, or one for each.
+    /// One of several wordings, filled in: the one whose turn it is, else one that is drawn.
+    fn fill_one(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+        match self.talk.turn {
+            Some(turn) => {
+                wording(&self.scene, turn.choose(wordings).map_or(&[], std::slice::from_ref), self.rng)
+            }
+            None => wording(&self.scene, wordings, self.rng),
+        }
+    }
+
+    /// A step of calls, in one message.
     pub(crate) fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
-        let mut messages: Vec<Vec<Made<'_>>> = Vec::new();
+        let mut message: Vec<Made<'_>> = Vec::new();
         match &step.each {
-            None if step.together.is_empty() => messages.push(vec![(step, None)]),
-            None => messages.push(step.together.iter().map(|call| (call, None)).collect()),
+            None if step.together.is_empty() => message.push((step, None)),
+            None => message.extend(step.together.iter().map(|call| (call, None))),
             Some(each) => {
                 let items = self.items(each)?;
-                let made = items.into_iter().map(|item| (step, Some(item)));
-                match step.at_once {
-                    true => messages.push(made.collect()),
-                    false => messages.extend(made.map(|call| vec![call])),
-                }
+                message.extend(items.into_iter().map(|item| (step, Some(item))));
             }
         }
-        for name in messages.iter().flatten().filter_map(|(call, _)| call.call.as_deref()) {
+        for name in message.iter().filter_map(|(call, _)| call.call.as_deref()) {
             if !self.find(name, turns) {
                 return Err(Unplayed::NotFound(name.to_owned()));
             }
         }
-        let mut say = self.words(&step.say)?;
+        self.assure(&message, turns)?;
+        let words = self.words(&step.say)?;
+        let mut say = self.announce(words);
         let first = self.calls.made.len();
-        for message in messages {
-            let mut made = Vec::new();
-            let mut replies = Vec::new();
-            for (call, item) in message {
-                if let Some((name, item)) = item {
-                    self.scene.name_item(&name, item);
-                }
-                let mut proposed = self.make_call(call)?;
-                let outages = self.session.state().outages_to_come();
-                let mut entry = self.session.call(&(&proposed).into());
-                if self.session.state().outages_to_come() < outages {
-                    say = self.meet_outage(std::mem::take(&mut say), proposed, entry, turns)?;
-                    proposed = self.make_call(call)?;
-                    entry = self.session.call(&(&proposed).into());
-                }
-                if entry.reply.is_success() == call.fails {
-                    return Err(match call.fails {
-                        true => Unplayed::Worked(proposed.api),
-                        false => Unplayed::Refused {
-                            api: proposed.api,
-                            reply: entry.reply.to_json(&self.world.base.world().zone),
-                        },
-                    });
-                }
-                if let Some(name) = &call.name {
-                    self.calls.named.entry(name.clone()).or_default().push(self.calls.made.len());
-                    if step.each.is_none() {
-                        self.calls.named.insert(name.clone(), vec![self.calls.made.len()]);
-                    }
-                }
-                self.calls.made.push(entry.clone());
-                replies.push((call.name.clone(), entry));
-                made.push(proposed);
+        let (mut made, mut replies) = (Vec::new(), Vec::new());
+        for (call, item) in message {
+            if let Some((name, item)) = item {
+                self.scene.name_item(&name, item);
             }
-            for (name, entry) in replies {
-                if let Some(name) = name.filter(|_| step.each.is_none()) {
-                    self.scene.name_reply(&name, &entry.reply.body);
+            let mut proposed = self.make_call(call)?;
+            let outages = self.session.state().outages_to_come();
+            let mut entry = self.session.call(&(&proposed).into());
+            if self.session.state().outages_to_come() < outages {
+                say = self.meet_outage(std::mem::take(&mut say), proposed, entry, turns)?;
+                proposed = self.make_call(call)?;
+                entry = self.session.call(&(&proposed).into());
+            }
+            if entry.reply.is_success() == call.fails {
+                return Err(match call.fails {
+                    true => Unplayed::Worked(proposed.api),
+                    false => Unplayed::Refused {
+                        api: proposed.api,
+                        reply: entry.reply.to_json(&self.world.base.world().zone),
+                    },
+                });
+            }
+            if call.fails && self.is_foreseeable(&entry) {
+                return Err(Unplayed::Foreseeable(proposed.api));
+            }
+            if let Some(name) = &call.name {
+                self.calls.named.entry(name.clone()).or_default().push(self.calls.made.len());
+                if step.each.is_none() {
+                    self.calls.named.insert(name.clone(), vec![self.calls.made.len()]);
                 }
             }
-            let said = std::mem::take(&mut say);
-            turns.push(Turn { say: (!said.is_empty()).then_some(said), calls: made, ..Turn::default() });
+            self.calls.made.push(entry.clone());
+            replies.push((call.name.clone(), entry));
+            made.push(proposed);
         }
+        for (name, entry) in replies {
+            if let Some(name) = name.filter(|_| step.each.is_none()) {
+                self.scene.name_reply(&name, &entry.reply.body);
+            }
+        }
+        turns.push(Turn { say: (!say.is_empty()).then_some(say), calls: made, ..Turn::default() });
         if let (Some(_), Some(name)) = (&step.each, &step.name) {
             self.calls.named.insert(name.clone(), (first..self.calls.made.len()).collect());
             let bodies: Vec<&Body> = self.calls.made[first..].iter().map(|entry| &entry.reply.body).collect();
@@ -444,6 +504,19 @@ impl<'a, 'r> Player<'a, 'r> {
         self.searches.shown.extend(self.session.visible());
         self.searches.missed += usize::from(self.searches.shown.len() == before);
     }
+}
+
+/// Several steps of one call each as one step.
+fn join_steps(first: &ScenarioStepDoc, more: &[ScenarioStepDoc]) -> ScenarioStepDoc {
+    let silent = |step: &ScenarioStepDoc| ScenarioStepDoc { say: Vec::new(), ..step.clone() };
+    let together = std::iter::once(first).chain(more).map(silent).collect();
+    ScenarioStepDoc { say: first.say.clone(), together, ..ScenarioStepDoc::default() }
+}
+
+/// Returns true if an argument names a reply.
+fn mentions(given: &Json, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    given.as_str().is_some_and(|given| given.split(|letter| !is_part(letter)).any(|word| word == name))
 }
 
 /// One of several wordings, filled in; nothing where there is none.

@@ -2,7 +2,7 @@
 
 use diorama_engine::Origin;
 use diorama_proof::survey::reads;
-use diorama_seeds::model::{Api, DomainId, Parameter, World};
+use diorama_seeds::model::{Api, DomainId, Parameter, ResourceId, World};
 use diorama_seeds::scenario::{BoundValue, Prior, Scenario, person_field};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Decimal, Value};
@@ -13,6 +13,8 @@ use super::player::Player;
 pub(crate) struct Stated {
     amounts: Vec<Value>,
     names: Vec<Name>,
+    /// The records whose names were stated.
+    records: Vec<(ResourceId, Value)>,
 }
 
 /// A name in a reply that a message stated.
@@ -30,7 +32,7 @@ impl Player<'_, '_> {
         let people = &self.world.world_template.people;
         let is_said =
             |text: &str| self.talk.said.iter().chain(&self.talk.answered).any(|said| said.contains(text));
-        let mut stated = Stated { amounts: Vec::new(), names: Vec::new() };
+        let mut stated = Stated { amounts: Vec::new(), names: Vec::new(), records: Vec::new() };
         for (_, value, origin) in self.calls.made.iter().flat_map(|entry| entry.reply.body.leaves()) {
             match (value, origin) {
                 (Value::Decimal(amount), _) => {
@@ -41,17 +43,16 @@ impl Player<'_, '_> {
                         stated.amounts.push(number);
                     }
                 }
-                (Value::String(text), Origin::Field { resource, field, .. }) => {
+                (Value::String(text), Origin::Field { resource, field, key }) => {
                     let described = model.resource(*resource);
                     let is_person = people.contains(&(*resource, *field));
                     let is_name = is_person || described.display == Some(*field);
                     let name = Name { domain: described.domain, is_person, name: value.clone() };
-                    if is_name
-                        && text.len() >= MIN_TITLE_LENGTH
-                        && text.starts_with(char::is_uppercase)
-                        && !stated.names.contains(&name)
-                        && is_said(text)
-                    {
+                    let is_stated = is_name && text.len() >= MIN_TITLE_LENGTH && is_said(text);
+                    if is_stated && described.display == Some(*field) {
+                        stated.records.push((*resource, key.clone()));
+                    }
+                    if is_stated && text.starts_with(char::is_uppercase) && !stated.names.contains(&name) {
                         stated.names.push(name);
                     }
                 }
@@ -66,6 +67,12 @@ impl Player<'_, '_> {
         let model = self.world.base.world();
         let mut prior = self.user(next.domain);
         prior.amounts.clone_from(&stated.amounts);
+        let is_user = |record: &(ResourceId, Value)| {
+            let is_own = |caller: &BoundValue| caller.is_record(record.0, &record.1);
+            self.user.callers.iter().any(is_own)
+        };
+        let of_domain = stated.records.iter().filter(|(of, _)| model.resource(*of).domain == next.domain);
+        prior.records = of_domain.filter(|record| !is_user(record)).cloned().collect();
         // The same matter is not gone into again, and the user is not somebody else.
         let of_others = stated.names.iter().filter(|name| name.domain != next.domain);
         for Name { is_person, name, .. } in of_others {

@@ -11,7 +11,7 @@ use diorama_seeds::task::Ability;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::play::{PlayOptions, Prepared, play};
+use super::play::{Further, PlayOptions, Prepared, play};
 use super::shares::Shares;
 use super::unplayed::Unplayed;
 use crate::rows::prove::{Rejected, test};
@@ -184,7 +184,8 @@ pub(crate) fn calls(
 }
 
 fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
-    PlayOptions { ability, seed, clock: world.base.world().clock, opening: None, detour: None }
+    let clock = world.base.world().clock;
+    PlayOptions { ability, seed, clock, opening: None, detour: None, further: Further::Any }
 }
 
 /// A conversation for people: who speaks, what is called, what it replied.

@@ -19,6 +19,8 @@ use crate::worlds::world::BatchWorld;
 const MOST_TRIES: usize = 4;
 /// Words after the verb of a request and its article, and words of a search for what no API does, at most.
 const MOST_NOUNS: usize = 3;
+/// Words of the user's own in a search, at most.
+const MOST_OWN_WORDS: usize = 4;
 /// APIs of a domain whose names share a word, at most, for the word to tell them apart.
 const MANY: usize = 4;
 /// What a word of the API's own common names weighs; one of another API's weighs 1.
@@ -194,9 +196,27 @@ pub(crate) fn attempts(
     let mut tries = requests(of_goal, weigh);
     let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
     tries.splice(at..at, names.by_ref().take(said_names));
+    let shows = |words: &String| {
+        tool_search(&world.base, SearchVersion::default(), words).iter().any(|hit| hit.api == api)
+    };
+    tries.extend(pick_own_words(of_goal, |stem| uses.contains_key(&stem)).into_iter().filter(shows));
     tries.extend(names);
     tries.truncate(MOST_TRIES);
     tries
+}
+
+/// Picks, of each message, the last first, the first words that name something of the domain, as they were said.
+fn pick_own_words(said: &[&str], is_known: impl Fn(u64) -> bool) -> Vec<String> {
+    let pick = |text: &&str| {
+        let plain =
+            text.split_whitespace().filter(|word| !word.starts_with(char::is_uppercase)).collect::<Vec<_>>();
+        let mut words = list_telling_words(&plain.join(" "));
+        words.retain(|(stem, _)| is_known(*stem));
+        words.truncate(MOST_OWN_WORDS);
+        let words: Vec<String> = words.into_iter().map(|(_, word)| word).collect();
+        (words.len() > 1).then(|| words.join(" "))
+    };
+    said.iter().filter_map(pick).collect()
 }
 
 /// Keywords that show an API, of words that the user has said; none where no search of such words does.

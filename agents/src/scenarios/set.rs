@@ -62,7 +62,7 @@ pub struct Drawn {
 }
 
 /// Scenarios among which a conversation looks for one that takes up what was stated, at most.
-const MAX_ALTERNATIVES: usize = 4;
+const MAX_ALTERNATIVES: usize = 8;
 
 /// The domains of the scenarios that one conversation joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,12 +15,22 @@ pub struct Speech {
     pub tools_are_found: Vec<String>,
     /// Operators, of an assistant for all services of a world.
     pub services: String,
+    /// Operators, of other services whose tools the assistant of one service has.
+    pub other_services: Vec<String>,
     /// Operators, of an assistant for a service with a name of its own.
     pub named_service: Vec<String>,
     /// Operators, of an assistant for a kind of service.
     pub service: Vec<String>,
     /// Operators, of the time.
     pub clock: Vec<String>,
+    /// Assistants, before a longer job.
+    pub announcements: Vec<String>,
+    /// Assistants, who read back what a call takes away.
+    pub read_backs: Vec<String>,
+    /// Assistants, who tell a price before it is charged.
+    pub prices: Vec<String>,
+    /// Users, who say yes to that.
+    pub consents: Vec<String>,
     /// Signing in.
     pub sign_in: SignInWords,
     /// Users, before an opening.

@@ -7,7 +7,9 @@ use diorama_engine::session::LogEntry;
 use diorama_seeds::model::{ApiId, DomainId};
 use diorama_seeds::scenario::BoundValue;
 
+use super::assurance::Assurance;
 use super::hand::Hand;
+use crate::draws::WordingTurn;
 
 /// What stays the same through a conversation.
 #[derive(Clone, Debug)]
@@ -30,6 +32,12 @@ pub(crate) struct Talk {
     pub(crate) answered: Vec<String>,
     /// Position in `said` of the first message of the present goal.
     pub(crate) goal_from: usize,
+    /// The turn of the first scenario's wordings.
+    pub(crate) turn: Option<WordingTurn>,
+    /// What is assured in the present goal.
+    pub(crate) assurance: Assurance,
+    /// True where the assistant has had a call confirmed by rule.
+    pub(crate) has_asked: bool,
 }
 
 /// What was called so far.

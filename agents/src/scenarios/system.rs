@@ -14,7 +14,8 @@ use super::render;
 use super::speech::{SPEECH, fill};
 use crate::draws::choose;
 
-/// The system message of a conversation.
+/// The system message of a conversation. `domains` are those of its tools, the domain of its first matter before others, and `personas` are
+/// what operators of that one tell.
 #[must_use]
 pub fn message(
     (world, clock): (&World, Instant),
@@ -27,14 +28,12 @@ pub fn message(
     let persona = match rng.random_range(0..100) {
         0..12 => None,
         12..35 => choose(&SPEECH.assistants, rng).cloned(),
-        35..45 => Some(services(world)),
-        _ => match domains {
-            [domain] => {
-                choose(personas, rng).cloned().or_else(|| Some(describe_service(world, *domain, rng)))
-            }
-            _ if rng.random_bool(0.5) => choose(&SPEECH.assistants, rng).cloned(),
-            _ => Some(services(world)),
-        },
+        35..45 => Some(services(world, domains)),
+        _ => domains.split_first().map(|(own, others)| {
+            let own = choose(personas, rng).cloned().unwrap_or_else(|| describe_service(world, *own, rng));
+            let others = name_others(world, others, rng);
+            [end_sentence(own), others].join(" ").trim_end().to_owned()
+        }),
     };
     let mut parts: Vec<String> = persona.into_iter().collect();
     if !rules.is_empty() {
@@ -51,7 +50,25 @@ pub fn message(
         parts.extend(choose(&SPEECH.tools_are_found, rng).cloned());
     }
     let between = if rng.random_bool(0.2) { "\n" } else { " " };
-    parts.join(between)
+    parts.into_iter().map(end_sentence).collect::<Vec<_>>().join(between)
+}
+
+/// A part of a message, with a stop at its end.
+fn end_sentence(mut part: String) -> String {
+    if !part.ends_with(['.', '!', '?', ':']) {
+        part.push('.');
+    }
+    part
+}
+
+/// Says which other services the tools are of; empty where they are of none.
+fn name_others(world: &World, domains: &[DomainId], rng: &mut ChaCha8Rng) -> String {
+    let names: Vec<String> =
+        domains.iter().map(|domain| name_of(&world.domains[domain.index()].title)).collect();
+    match choose(&SPEECH.other_services, rng) {
+        Some(words) if !names.is_empty() => fill(words, &[("services", &english::enumerate(&names))]),
+        _ => String::new(),
+    }
 }
 
 /// The system message with what callers are told at the start, and with the tokens of a user whom the operator has signed in, by domain.
@@ -79,9 +96,9 @@ pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)])
     system
 }
 
-/// All services, by title and description.
-fn services(world: &World) -> String {
-    let services = world.domains.iter().map(|domain| {
+/// Services, by title and description.
+fn services(world: &World, domains: &[DomainId]) -> String {
+    let services = domains.iter().map(|domain| &world.domains[domain.index()]).map(|domain| {
         let description = shorten(&domain.description);
         let description = description.trim_end_matches('.');
         if description.is_empty() {

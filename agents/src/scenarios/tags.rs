@@ -10,7 +10,7 @@ pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
 pub(crate) const MISSED_SEARCH: &str = "missed_search";
 
 /// The labels that a share can be set for.
-pub const LABELS: [&str; 20] = [
+pub const LABELS: [&str; 19] = [
     "withheld",
     "parallel_calls",
     "loop",
@@ -27,7 +27,6 @@ pub const LABELS: [&str; 20] = [
     "calculation",
     Detour::TransientError.label(),
     Detour::ExpiredToken.label(),
-    Detour::Slip.label(),
     Detour::Misspelt.label(),
     Detour::ChangedMind.label(),
     Detour::Digression.label(),
@@ -43,7 +42,7 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
     let recovers = fails.is_some_and(|at| steps().skip(at + 1).any(|step| calls(step) && !step.fails));
     let labels = [
         ("withheld", steps().any(|step| step.ask.is_some())),
-        ("parallel_calls", steps().any(|step| !step.together.is_empty() || step.at_once)),
+        ("parallel_calls", steps().any(|step| !step.together.is_empty() || step.each.is_some())),
         ("loop", steps().any(|step| step.each.is_some())),
         ("recovery", recovers),
         ("refusal", doc.goals.iter().any(|goal| !goal.refused.is_empty())),

@@ -60,7 +60,8 @@ fn anywhere(place: f64) -> Drawn {
 }
 
 fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
-    PlayOptions { ability: Ability::Call, seed, clock: world.base.world().clock, opening: None, detour: None }
+    let clock = world.base.world().clock;
+    PlayOptions { ability: Ability::Call, seed, clock, opening: None, detour: None, further: Further::Any }
 }
 
 fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use diorama_output::plan::Batch;
 use diorama_seeds::model::World;
-use diorama_seeds::value::{Date, Instant};
+use diorama_seeds::value::{Date, Instant, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -13,8 +13,10 @@ use super::make::make_world_at;
 use super::recipe::Recipe;
 use super::world::BatchWorld;
 
-/// Weeks between a world's authored start and the one drawn for a batch, at most: the season stays.
-const MAX_WEEKS_APART: i32 = 5;
+/// Days between a world's authored start and the one drawn for a batch, at most: the season stays.
+const MAX_DAYS_APART: i32 = 38;
+/// The time of day at which batches begin, at the earliest and at the latest, in minutes after midnight.
+const DAY_MINUTES: std::ops::RangeInclusive<u32> = 7 * 60 + 30..=19 * 60;
 
 /// Makes the world of a batch: a function of the recipe, the batch's subject and the number of the subject's batches before.
 ///
@@ -26,16 +28,17 @@ pub fn make_batch_world(recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld
     let mut stream = recipe.streams().stream(&format!("world/{}", subject.name), visit);
     let seed = stream.random();
     let mut clock = world_template.world().clock;
-    // The records of scenarios fit any week near the authored one: the day of the week and the hour stay.
+    // The records of scenarios follow from the start, so they fit any day and hour near the authored ones.
     if !world_template.scenario_set.scenarios().is_empty() {
         clock = draw_clock(world_template.world(), &mut stream);
     }
     Ok(Arc::new(make_world_at(world_template, seed, clock)?))
 }
 
-/// Draws the start of a batch's world: the authored one, whole weeks earlier or later.
+/// Draws the start of a batch's world: a day near the authored one, at a time of the day at which people ask for things.
 pub(crate) fn draw_clock(world: &World, stream: &mut ChaCha8Rng) -> Instant {
-    let weeks = stream.random_range(-MAX_WEEKS_APART..=MAX_WEEKS_APART);
+    let days = stream.random_range(-MAX_DAYS_APART..=MAX_DAYS_APART);
+    let time = Time(stream.random_range(DAY_MINUTES) * 60);
     let (zone, clock) = (&world.zone, world.clock);
-    zone.instant(Date(zone.date_of(clock).0 + weeks * 7), zone.time_of(clock))
+    zone.instant(Date(zone.date_of(clock).0 + days), time)
 }

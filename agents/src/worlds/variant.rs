@@ -17,6 +17,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::draws::fork;
+use crate::scenarios::tells_rule;
 
 /// How names of APIs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +41,9 @@ enum Names {
 enum Documents {
     /// All that is written.
     Thorough,
-    /// The beginning of each description.
+    /// The first sentence of each description.
     Terse,
-    /// No descriptions of parameters.
+    /// No descriptions of parameters, and no rules in those of APIs.
     Bare,
 }
 
@@ -157,24 +158,34 @@ fn names_measure(text: &str) -> bool {
     !units.is_empty() || !currencies.is_empty()
 }
 
+/// Keeps those sentences of a text, by position, that are wanted.
+fn keep_sentences(text: &mut String, is_wanted: impl Fn(usize, &str) -> bool) {
+    let sentences = text.trim_end_matches('.').split(". ").enumerate();
+    let kept: Vec<&str> =
+        sentences.filter(|(at, sentence)| is_wanted(*at, sentence)).map(|(_, sentence)| sentence).collect();
+    let stop = if kept.is_empty() { "" } else { "." };
+    *text = format!("{}{stop}", kept.join(". "));
+}
+
 fn document(api: &mut ApiDoc, documents: Documents) {
     match documents {
         Documents::Thorough => {}
         Documents::Terse => {
-            let end = api.description.find(['.', ',', ';', ':']).unwrap_or(api.description.len());
-            let rest = api.description.split_off(end);
             // Units and currencies are named nowhere else.
-            let measured = rest.split(". ").map(|sentence| sentence.trim_matches(['.', ' ']));
-            for sentence in measured.filter(|sentence| names_measure(sentence)) {
-                api.description.push_str(if sentence.starts_with([',', ';', ':']) { "" } else { ". " });
-                api.description.push_str(sentence);
-            }
+            keep_sentences(&mut api.description, |at, sentence| at == 0 || names_measure(sentence));
         }
         Documents::Bare => {
             // Units and currencies are named in descriptions only, so these descriptions stay.
             let plain =
                 |field: &&mut diorama_seeds::doc::FieldDoc| field.unit.is_none() && field.currency.is_none();
             api.parameters.values_mut().filter(plain).for_each(|field| field.description = None);
+            // Rules are found out by calling.
+            let rules: Vec<&str> =
+                api.behaviour.require.iter().map(|rule| &*rule.otherwise.message).collect();
+            let tells = |sentence: &str| rules.iter().any(|rule| tells_rule(sentence, rule));
+            keep_sentences(&mut api.description, |at, sentence| {
+                at == 0 || names_measure(sentence) || !tells(sentence)
+            });
         }
     }
 }
@@ -207,7 +218,7 @@ mod tests {
         use diorama_proof::Candidate;
         use diorama_seeds::task::Ability;
 
-        use crate::scenarios::{PlayOptions, Played, Shares, Unplayed, play};
+        use crate::scenarios::{Further, PlayOptions, Played, Shares, Unplayed, play};
         use crate::worlds::make::make_world;
         use crate::worlds::world::WorldTemplate;
 
@@ -227,6 +238,7 @@ mod tests {
                         clock: batch.base.world().clock,
                         opening: None,
                         detour: None,
+                        further: Further::Any,
                     };
                     let is_lost = |played: &Result<Played<'_>, Unplayed>| {
                         matches!(

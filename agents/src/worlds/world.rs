@@ -181,18 +181,23 @@ impl WorldTemplate {
     }
 }
 
-/// The fields of a document that hold names of people: those made by `person_name`, or with a last name.
+/// The fields of a document that hold names of people: those made by `person_name`, with a last name, or that an e-mail address is made of.
 fn person_fields(doc: &WorldDoc, world: &World) -> PersonFields {
     let domains = doc.to_domains();
     let names_person = |resource: &Resource, field: &Field| {
         let domain = domains.get(resource.domain.index())?;
-        let doc = domain.resources.get(&*resource.name)?.fields.get(&*field.name)?;
+        let fields = &domain.resources.get(&*resource.name)?.fields;
+        let doc = fields.get(&*field.name)?;
+        let is_in_address = fields.values().any(|other| {
+            other.provider() == Some("email")
+                && other.fake.as_ref().and_then(|fake| fake.get("from")?.as_str()) == Some(&*field.name)
+        });
         let template = doc.fake.as_ref().and_then(|fake| fake.get("text")).and_then(|text| text.as_str());
         let with_name = template.is_some_and(|text| text.contains("{last_name}"));
         // What every record has is made by what stands behind the chance.
         let made = doc.fake.as_ref().filter(|fake| fake.get("share").is_some_and(|share| *share == 1.0));
         let always = made.and_then(|fake| fake.get("of")?.as_str());
-        Some(always.or(doc.provider()) == Some("person_name") || with_name)
+        Some(always.or(doc.provider()) == Some("person_name") || with_name || is_in_address)
     };
     let resources = world.resources.iter().enumerate();
     let fields = resources.flat_map(|(index, resource)| {

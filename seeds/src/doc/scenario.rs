@@ -227,9 +227,6 @@ pub struct ScenarioStepDoc {
     /// `with` the item goes by the name; the replies are a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each: Option<String>,
-    /// With `each`: all calls in one message.
-    #[serde(skip_serializing_if = "is_false")]
-    pub at_once: bool,
     /// Several calls in one message, that don't need each other's replies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<ScenarioStepDoc>,

@@ -88,15 +88,15 @@ impl<'a> Binder<'a> {
                 let resource = self.record_source.world.resource(*of);
                 let mut records = self.records(*of);
                 records.shuffle(rng);
-                // People who were spoken of come first.
-                if let Some(display) = resource.display {
-                    let prior = self.record_source.prior;
-                    let stated = |record: &Record| {
-                        let name = record.get(display.index());
-                        name.is_some_and(|name| prior.people.contains(name))
-                    };
-                    records.sort_by_key(|record| !stated(record));
-                }
+                // What was spoken of comes first.
+                let prior = self.record_source.prior;
+                let stated = |record: &Record| {
+                    let name = resource.display.and_then(|display| record.get(display.index()));
+                    let key = record.get(resource.key.index());
+                    name.is_some_and(|name| prior.people.contains(name))
+                        || key.is_some_and(|key| prior.speaks_of(*of, key))
+                };
+                records.sort_by_key(|record| !stated(record));
                 for record in records {
                     if !self.is_caller(place, *of, record) || !self.fits(place, record) {
                         if self.looks > self.most_looks() {

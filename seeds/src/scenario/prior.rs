@@ -27,6 +27,8 @@ pub struct Prior {
     pub titles: Vec<Value>,
     /// The places of texts that a write gives to something new.
     pub naming_places: Vec<String>,
+    /// Records that were spoken of: places of records take one of them where it fits.
+    pub records: Vec<(ResourceId, Value)>,
 }
 
 impl Prior {
@@ -38,13 +40,21 @@ impl Prior {
     ) -> bool {
         let stated = |value: &Value| self.people.contains(value) || self.titles.contains(value);
         match bound {
-            BoundValue::Record(resource, key) => name_of(*resource, key).as_ref().is_some_and(stated),
+            BoundValue::Record(resource, key) => {
+                self.speaks_of(*resource, key) || name_of(*resource, key).as_ref().is_some_and(stated)
+            }
             BoundValue::Value(value, _) => {
                 stated(value) || (self.money_places.contains(place) && self.amounts.contains(value))
             }
             BoundValue::Records(..) | BoundValue::New(..) => false,
         }
     }
+
+    /// Returns true if a record was spoken of.
+    pub fn speaks_of(&self, resource: ResourceId, key: &Value) -> bool {
+        self.records.iter().any(|(of, own)| *of == resource && own == key)
+    }
+
     /// Nothing: the conversation begins.
     pub const NONE: Self = Self {
         me: None,
@@ -55,6 +65,7 @@ impl Prior {
         people: Vec::new(),
         titles: Vec::new(),
         naming_places: Vec::new(),
+        records: Vec::new(),
     };
 }
 

@@ -176,7 +176,7 @@ mod tests {
             &["-n", "5"],
             &["--resume"],
             &["--shard", "1/2"],
-            &["--tags", "slip=.3"],
+            &["--tags", "digression=.3"],
             &["--first-guesses"],
             &["--temperature", "0"],
             &["world.yaml"],

@@ -1,6 +1,7 @@
 //! Units and currencies of what an API replies, told at the end of its description: numbers in JSON have none.
 
 use crate::english::{enumerate, split_identifier};
+use crate::expr::units;
 use crate::model::{BehaviourKind, FieldId, Measure, Member, Reply, Resource, ResourceId, Shape, Source};
 use crate::schema::{Schema, Type};
 use crate::value::Str;
@@ -74,8 +75,11 @@ impl Measured<'_> {
         };
         let Some(unit) = measure(&field.schema) else { return };
         let words = split_identifier(name);
-        // `distance_km` says it by itself.
-        if words.iter().any(|word| word.eq_ignore_ascii_case(unit)) {
+        // `distance_km` says it by itself, and so does `minutes` of what is in min.
+        let names_unit = |word: &String| {
+            word.eq_ignore_ascii_case(unit) || units::convert(1.0, word, unit).is_some_and(|own| own == 1.0)
+        };
+        if words.iter().any(names_unit) {
             return;
         }
         let words = words.join(" ");

@@ -1,0 +1,184 @@
+//! Words of the assistant beside a call, by rule and for every API: it announces a longer job, tells a price before it is charged, and has
+//! a deletion confirmed. It tries nothing that the text of a tool rules out.
+
+use diorama_answers::prose::Prose;
+use diorama_engine::Body;
+use diorama_engine::session::LogEntry;
+use diorama_proof::candidate::{CandidateCall, Turn};
+use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
+use diorama_seeds::model::{Api, BehaviourKind, Method, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::value::Value;
+
+use super::player::{Made, Player};
+use super::speech::SPEECH;
+use super::unplayed::Unplayed;
+use crate::draws::choose;
+
+/// Share of the longer jobs that the assistant announces.
+const ANNOUNCES: f64 = 0.3;
+/// Calls of a longer job, at least; a search is one.
+const MIN_LONG_CALLS: usize = 3;
+/// Share of a rule's stems that a sentence has which tells the rule, and their number, at least.
+const RULE_SHARE: f64 = 0.6;
+const MIN_RULE_STEMS: usize = 2;
+
+/// The assurances of a goal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Assurance {
+    /// True where the first call is to be announced.
+    announces: bool,
+    /// True once the user has said yes to something of the goal.
+    pub(crate) has_consent: bool,
+}
+
+/// Returns true if a sentence of a tool's text tells the rule of a refusal.
+pub(crate) fn tells_rule(text: &str, rule: &str) -> bool {
+    let stems = Prose::stems_of(rule);
+    text.split([';', '.']).any(|sentence| {
+        let told = Prose::stems_of(sentence);
+        let shared = stems.iter().filter(|stem| told.contains(stem)).count();
+        shared >= MIN_RULE_STEMS && shared as f64 >= RULE_SHARE * stems.len() as f64
+    })
+}
+
+/// Returns true if what a call takes away is gone: it removes a record, or is sent as a removal.
+fn takes_away(api: &Api) -> bool {
+    matches!(api.behaviour.kind, BehaviourKind::Delete { .. }) || api.method == Method::Delete
+}
+
+/// Returns the amount of money that a new record costs: the first of its own amounts that earlier replies showed.
+fn find_price(world: &World, api: &Api, reply: &Body, made: &[std::sync::Arc<LogEntry>]) -> Option<String> {
+    let BehaviourKind::Create { resource, .. } = api.behaviour.kind else { return None };
+    let earlier = |amount: &Value| {
+        let mut leaves = made.iter().flat_map(|entry| entry.reply.body.values());
+        leaves.any(|(value, _)| value == amount)
+    };
+    let Body::Object(members) = reply else { return None };
+    let price = members.iter().find(|(_, member)| {
+        let Body::Leaf(value, diorama_engine::Origin::Field { resource: of, field, .. }) = member else {
+            return false;
+        };
+        let is_money =
+            matches!(world.resource(*of).field(*field).schema.kind, Type::Decimal { currency: Some(_), .. });
+        *of == resource && is_money && value.as_f64().is_some_and(|amount| amount > 0.0) && earlier(value)
+    });
+    price.map(|(name, _)| name.to_string())
+}
+
+impl Player<'_, '_> {
+    /// Begins the assurances of a goal. A question at the end of the goal before is answered by its opening.
+    pub(crate) fn begin_assurance(&mut self, doc: &ScenarioGoalDoc) {
+        let count = |step: &ScenarioStepDoc| match (&step.each, &step.call) {
+            (Some(_), _) => 2,
+            (None, call) => step.together.len() + usize::from(call.is_some()),
+        };
+        let searches = if self.manner.retrieves { 1 } else { 0 };
+        let is_long = doc.does.iter().map(count).sum::<usize>() + searches >= MIN_LONG_CALLS;
+        let has_consent = self.talk.answered.last().is_some_and(|words| words.ends_with('?'));
+        self.talk.assurance = Assurance { announces: is_long && self.chance(ANNOUNCES), has_consent };
+    }
+
+    /// Returns what the assistant says with a step's calls: the step's own words, or an announcement.
+    pub(crate) fn announce(&mut self, words: String) -> String {
+        let announces = std::mem::take(&mut self.talk.assurance.announces);
+        if !words.is_empty() || !announces {
+            return words;
+        }
+        let words = choose(&SPEECH.announcements, self.rng).cloned().unwrap_or_default();
+        self.talk.answered.push(words.clone());
+        words
+    }
+
+    /// Has the calls of a step confirmed where they take something away, or are charged.
+    pub(crate) fn assure(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+        let model = self.world.base.world();
+        let api = calls.first().and_then(|(step, _)| model.api_named(step.call.as_deref()?));
+        let Some(api) = api.map(|id| model.api(id)).filter(|api| api.writes()) else { return Ok(()) };
+        if self.talk.assurance.has_consent {
+            return Ok(());
+        }
+        let question = if takes_away(api) {
+            self.read_back(api, calls)
+        } else if let [(step, None)] = calls
+            && !step.fails
+        {
+            self.tell_price(api, step)
+        } else {
+            None
+        };
+        let Some(question) = question else { return Ok(()) };
+        let consent = self.users(&SPEECH.consents)?;
+        self.talk.answered.push(question.clone());
+        self.talk.said.push(consent.clone());
+        self.talk.assurance.has_consent = true;
+        self.talk.has_asked = true;
+        turns.push(Turn { say: Some(question), ..Turn::default() });
+        turns.push(Turn { user: Some(consent), ..Turn::default() });
+        Ok(())
+    }
+
+    /// Reads back what calls take away.
+    fn read_back(&mut self, api: &Api, calls: &[Made<'_>]) -> Option<String> {
+        let model = self.world.base.world();
+        let mut things = Vec::new();
+        for (step, item) in calls {
+            if let Some((name, item)) = item {
+                self.scene.name_item(name, item.clone());
+            }
+            let (parameter, given) = step.with.iter().find_map(|(name, given)| {
+                let id = api.parameter_named(&self.scene.casing().write(name))?;
+                let parameter = &api.parameters[id.index()];
+                matches!(parameter.schema.kind, Type::Reference { .. })
+                    .then_some((parameter, given.as_str()?))
+            })?;
+            let Type::Reference { resource, .. } = parameter.schema.kind else { return None };
+            let label = model.resource(resource).label.to_lowercase();
+            things.push(self.scene.say(&format!("{{{given}|called('{label}')}}")).ok()?);
+        }
+        let things = diorama_seeds::english::enumerate(&things);
+        let words = choose(&SPEECH.read_backs, self.rng)?;
+        Some(super::speech::fill(words, &[("things", &things)]))
+    }
+
+    /// Tells the price of what a call makes, where earlier replies showed it and nobody has said it.
+    fn tell_price(&mut self, api: &Api, step: &ScenarioStepDoc) -> Option<String> {
+        let call: CandidateCall = self.make_call(step).ok()?;
+        let entry = self.session.fork().call(&(&call).into());
+        if !entry.reply.is_success() {
+            return None;
+        }
+        let member = find_price(self.world.base.world(), api, &entry.reply.body, &self.calls.made)?;
+        let mut scene = self.scene.clone();
+        scene.name_reply("made", &entry.reply.body);
+        let price = scene.say(&format!("{{made.{}}}", scene.casing().read(&member))).ok()?;
+        let amount = scene.say(&format!("{{made.{}|amount}}", scene.casing().read(&member))).ok()?;
+        let is_said = |said: &String| said.contains(&price) || said.contains(&amount);
+        if self.talk.said.iter().chain(&self.talk.answered).any(is_said) {
+            return None;
+        }
+        let words = choose(&SPEECH.prices, self.rng)?;
+        Some(super::speech::fill(words, &[("price", &price)]))
+    }
+
+    /// Returns true if the text of the tool told that a call would be refused.
+    pub(crate) fn is_foreseeable(&self, entry: &LogEntry) -> bool {
+        let Some(api) = entry.api.map(|id| self.world.base.world().api(id)) else { return false };
+        let detail = entry.reply.body.at("detail").and_then(Body::value).and_then(Value::as_str);
+        detail.is_some_and(|detail| tells_rule(&api.description, detail))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tells_rule;
+
+    #[test]
+    fn a_sentence_tells_a_rule_that_it_has_the_words_of() {
+        let text = "Cancels a confirmed reservation. It is too late to cancel on the day of arrival.";
+        let check = |rule: &str, expect: bool| assert_eq!(tells_rule(text, rule), expect, "{rule}");
+        check("only a confirmed reservation can be cancelled", true);
+        check("the stay is over", false);
+        check("the room is taken on one of these nights", false);
+    }
+}
