@@ -109,9 +109,9 @@ fn datasets_name_the_search_and_verify() {
     let verified = ran(&["--json", "dataset", "verify", &out]);
     assert_eq!((&verified["rows"], &verified["failed"]), (&json!(60), &json!(0)), "{verified}");
     let opened = Folder::open(diorama_output::storage::Storage::local(Path::new(&out))).unwrap();
-    assert_eq!(opened.manifest().search_version, "toolsearch/3");
+    assert_eq!(opened.manifest().search_version, "toolsearch/4");
     for row in opened.rows() {
-        assert_eq!(Task::of(&row.unwrap()).unwrap().episode.search, "toolsearch/3");
+        assert_eq!(Task::of(&row.unwrap()).unwrap().episode.search, "toolsearch/4");
     }
 }
 

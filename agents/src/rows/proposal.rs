@@ -14,6 +14,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Unplayed};
 use crate::worlds::world::BatchWorld;
 
+/// Why a conversation is not proposed whose assistant tries what it could have read.
+const FORESEEABLE: &str = "a call is refused by a rule that the tool's text tells";
 /// Share of the joined conversations that join a third matter.
 const THIRD: f64 = 0.25;
 
@@ -60,7 +62,7 @@ impl NotProposed {
 
     /// Returns true if a tool's text tells that a call of the scenario is refused: other records do not help.
     pub(crate) fn is_foreseeable(&self) -> bool {
-        self.reason == Unplayed::Foreseeable(String::new()).name()
+        self.reason == FORESEEABLE
     }
 }
 
@@ -101,6 +103,9 @@ pub(crate) fn propose(
     };
     let played = scenarios::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;
+    if played.tries_told_rule {
+        return Err(failed("caller", FORESEEABLE));
+    }
     let tags = played.tags();
     if let Some(label) = scenario_set.drawn_for(scenario).find(|label| !tags.contains(label)) {
         return Err(failed("query", &format!("does not show {label}, which it was drawn for")));

@@ -11,8 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
 use super::detour::{Detour, Exchange, WORDS, mistype};
-use super::play::Further;
 use super::player::Player;
+use super::set::Further;
 use super::sign_in::{is_sign_in, only_signs_in};
 use super::unplayed::Unplayed;
 use crate::draws::choose;

@@ -1,7 +1,6 @@
 //! Words of the assistant beside a call, by rule and for every API: it announces a longer job, tells a price before it is charged, and has
 //! a deletion confirmed. It tries nothing that the text of a tool rules out.
 
-use diorama_answers::prose::Prose;
 use diorama_engine::Body;
 use diorama_engine::session::LogEntry;
 use diorama_proof::candidate::{CandidateCall, Turn};
@@ -11,7 +10,9 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
 use super::player::{Made, Player};
-use super::speech::SPEECH;
+use super::rule::tells_rule;
+use super::speech::{SPEECH, fill};
+use super::state::Assurance;
 use super::unplayed::Unplayed;
 use crate::draws::choose;
 
@@ -19,29 +20,6 @@ use crate::draws::choose;
 const ANNOUNCES: f64 = 0.3;
 /// Calls of a longer job, at least; a search is one.
 const MIN_LONG_CALLS: usize = 3;
-/// Share of a rule's stems that a sentence has which tells the rule, and their number, at least.
-const RULE_SHARE: f64 = 0.6;
-const MIN_RULE_STEMS: usize = 2;
-
-/// The assurances of a goal.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Assurance {
-    /// True where the first call is to be announced.
-    announces: bool,
-    /// True once the user has said yes to something of the goal.
-    pub(crate) has_consent: bool,
-}
-
-/// Returns true if a sentence of a tool's text tells the rule of a refusal.
-pub(crate) fn tells_rule(text: &str, rule: &str) -> bool {
-    let stems = Prose::stems_of(rule);
-    text.split([';', '.']).any(|sentence| {
-        let told = Prose::stems_of(sentence);
-        let shared = stems.iter().filter(|stem| told.contains(stem)).count();
-        shared >= MIN_RULE_STEMS && shared as f64 >= RULE_SHARE * stems.len() as f64
-    })
-}
-
 /// Returns true if what a call takes away is gone: it removes a record, or is sent as a removal.
 fn takes_away(api: &Api) -> bool {
     matches!(api.behaviour.kind, BehaviourKind::Delete { .. }) || api.method == Method::Delete
@@ -138,7 +116,7 @@ impl Player<'_, '_> {
         }
         let things = diorama_seeds::english::enumerate(&things);
         let words = choose(&SPEECH.read_backs, self.rng)?;
-        Some(super::speech::fill(words, &[("things", &things)]))
+        Some(fill(words, &[("things", &things)]))
     }
 
     /// Tells the price of what a call makes, where earlier replies showed it and nobody has said it.
@@ -158,7 +136,7 @@ impl Player<'_, '_> {
             return None;
         }
         let words = choose(&SPEECH.prices, self.rng)?;
-        Some(super::speech::fill(words, &[("price", &price)]))
+        Some(fill(words, &[("price", &price)]))
     }
 
     /// Returns true if the text of the tool told that a call would be refused.
@@ -166,19 +144,5 @@ impl Player<'_, '_> {
         let Some(api) = entry.api.map(|id| self.world.base.world().api(id)) else { return false };
         let detail = entry.reply.body.at("detail").and_then(Body::value).and_then(Value::as_str);
         detail.is_some_and(|detail| tells_rule(&api.description, detail))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tells_rule;
-
-    #[test]
-    fn a_sentence_tells_a_rule_that_it_has_the_words_of() {
-        let text = "Cancels a confirmed reservation. It is too late to cancel on the day of arrival.";
-        let check = |rule: &str, expect: bool| assert_eq!(tells_rule(text, rule), expect, "{rule}");
-        check("only a confirmed reservation can be cancelled", true);
-        check("the stay is over", false);
-        check("the room is taken on one of these nights", false);
     }
 }

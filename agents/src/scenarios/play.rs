@@ -21,7 +21,7 @@ use super::detour::Detour;
 use super::hand::Hand;
 use super::look_up;
 use super::player::{Player, Words, wording};
-use super::set::Joins;
+use super::set::{Further, Joins};
 use super::sign_in::may_be_signed_in;
 use super::state::Manner;
 use super::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
@@ -40,6 +40,8 @@ pub struct Played<'a> {
     pub missed: usize,
     /// True where the assistant had a call confirmed by rule.
     pub has_asked: bool,
+    /// True where a call was refused by a rule that the text of its tool tells.
+    pub tries_told_rule: bool,
     /// The scenarios, in their order.
     pub scenarios: Vec<&'a Scenario>,
     /// The detours that were made.
@@ -89,15 +91,6 @@ pub struct PlayOptions {
     pub detour: Option<Detour>,
     /// The condition on which the user comes with a further matter.
     pub further: Further,
-}
-
-/// The condition on which the user of a conversation comes with a further matter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Further {
-    /// It takes up a record, a name or an amount that the conversation stated; else the conversation ends.
-    Linked,
-    /// Records take its places.
-    Any,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -289,7 +282,8 @@ impl<'a> Prepared<'a> {
         };
         let system = system::with_tokens(model, system, &player.user.standing);
         let missed = player.searches.missed;
-        let (detours, has_asked) = (player.detours.clone(), player.talk.has_asked);
+        let detours = player.detours.clone();
+        let (has_asked, tries_told_rule) = (player.talk.has_asked, player.talk.tries_told_rule);
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -300,7 +294,7 @@ impl<'a> Prepared<'a> {
             outages,
             goals,
         };
-        Ok(Played { candidate, missed, has_asked, scenarios, detours })
+        Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours })
     }
 }
 

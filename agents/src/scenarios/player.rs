@@ -2,13 +2,11 @@
 
 use diorama_engine::session::Session;
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_engine::{Body, Reading};
+use diorama_engine::Body;
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
-use diorama_seeds::model::ResourceId;
-use diorama_seeds::scenario::{Bindings, BoundValue, Prior, RecordSource, Scenario};
+use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
-use diorama_seeds::value::Value;
 use indexmap::IndexMap;
 use minijinja::Value as Shown;
 use rand::RngExt;
@@ -17,13 +15,13 @@ use serde_json::{Map, Value as Json};
 
 use super::bridge::bridge;
 use super::detour::Detour;
-use super::play::Further;
 use super::search;
-use super::sign_in::{may_be_signed_in, only_signs_in};
+use super::sign_in::only_signs_in;
 use super::state::{Calls, Manner, Searches, Talk, User};
+use super::steps::join_steps;
 use super::unplayed::Unplayed;
 use super::words::Scene;
-use crate::draws::{choose, fork};
+use crate::draws::choose;
 use crate::worlds::world::BatchWorld;
 
 /// A call to be made, and the item that it is made for, with its name.
@@ -104,74 +102,6 @@ impl<'a, 'r> Player<'a, 'r> {
         self.rng.random_bool(share)
     }
 
-    /// Finds the first of several scenarios of the same user that takes up what was stated, else, where no link is needed, the first
-    /// whose places are taken, with what takes them. Records are taken as they are now.
-    ///
-    /// # Errors
-    /// When one is needed whatever its link, and no records take the places of any.
-    pub(crate) fn find_next(
-        &mut self,
-        alternatives: &[&'a Scenario],
-        further: Further,
-    ) -> Result<Option<(&'a Scenario, Bindings)>, Unplayed> {
-        if alternatives.is_empty() {
-            return Ok(None);
-        }
-        let (stated, key) = (self.stated(), self.rng.random());
-        let (mut other, mut missing) = (None, String::new());
-        for scenario in alternatives {
-            let prior = self.prior(scenario, &stated);
-            match self.bind(scenario, &prior, key) {
-                Ok(bindings) if self.takes_up(scenario, &bindings, &prior) => {
-                    return Ok(Some((scenario, bindings)));
-                }
-                Ok(bindings) if other.is_none() => other = Some((*scenario, bindings)),
-                Ok(_) => {}
-                Err(Unplayed::NoBindings(place)) => missing = place,
-                Err(other) => return Err(other),
-            }
-        }
-        match further {
-            Further::Linked => Ok(None),
-            Further::Any => other.map(Some).ok_or(Unplayed::NoBindings(missing)),
-        }
-    }
-
-    /// The records of a scenario's places, where the user of the conversation may be its user.
-    fn bind(&self, scenario: &'a Scenario, prior: &Prior, key: u64) -> Result<Bindings, Unplayed> {
-        let (world, state) = (self.world, self.session.state());
-        let is_signed_in = self.manner.is_signed_in || self.token(scenario.domain).is_some();
-        if is_signed_in && !may_be_signed_in(world.base.world(), scenario) {
-            return Err(Unplayed::NoBindings(scenario.caller().to_owned()));
-        }
-        let reading = Reading::new(&world.base, state);
-        let source = RecordSource { prior, ..world.record_source(&reading, state.clock()) };
-        let bound = scenario.bind(source, &mut fork(key, &scenario.doc.name));
-        bound.map_err(|place| Unplayed::NoBindings(place.to_owned()))
-    }
-
-    /// Returns true if a scenario's places take up what was stated: somebody, something or an amount.
-    fn takes_up(&self, scenario: &Scenario, bindings: &Bindings, prior: &Prior) -> bool {
-        let (world, state) = (self.world, self.session.state());
-        let name_of = |resource: ResourceId, key: &Value| {
-            let record = state.get(&world.base, resource, key)?;
-            record.get(world.base.world().resource(resource).display?.index()).cloned()
-        };
-        let is_other = |(place, _): &&(String, BoundValue)| place != scenario.caller();
-        bindings.iter().filter(is_other).any(|bound| prior.is_taken_up(bound, name_of))
-    }
-
-    /// Goes on to another scenario of the same user.
-    pub(crate) fn go_on(&mut self, scenario: &'a Scenario, bindings: Bindings) {
-        let casing = self.world.base.world().domains[scenario.domain.index()].casing;
-        self.scene = Scene::new(self.world, casing, bindings, self.session.state().clone());
-        self.user.callers.extend(self.scene.held(scenario.caller()).cloned());
-        self.calls.named.clear();
-        self.scenario = scenario;
-        self.talk.turn = None;
-        self.user.skips_sign_in = self.token(scenario.domain).is_some();
-    }
-
     /// Draws what the user says before the next matter, of the one that ended so.
     pub(crate) fn bridge(&mut self, before: &Scenario, outcome: Outcome, next: &Scenario) -> String {
         let reactions = self.world.world_template.scenario_set.reactions(before.domain);
@@ -203,15 +133,8 @@ impl<'a, 'r> Player<'a, 'r> {
         self.talk.said.push(user.clone());
         let mut told = Told::default();
         self.search_first(doc, &user, &mut told)?;
-        let mut steps = doc.does.as_slice();
-        while let Some((first, rest)) = steps.split_first() {
-            let alike = self.count_alike(first, rest);
-            let (more, rest) = rest.split_at(alike);
-            match more {
-                [] => self.step(first, &mut told)?,
-                _ => self.step(&join_steps(first, more), &mut told)?,
-            }
-            steps = rest;
+        for step in join_steps(&doc.does) {
+            self.step(&step, &mut told)?;
         }
         for condition in &doc.only_if {
             if !self.scene.value(condition).is_ok_and(|holds| holds.is_true()) {
@@ -269,35 +192,6 @@ impl<'a, 'r> Player<'a, 'r> {
                 self.calls(step, &mut told.turns)
             }
         }
-    }
-
-    /// Counts the steps after a first one that call the same API, with the same parameters, and need no reply to the calls before.
-    fn count_alike(&self, first: &ScenarioStepDoc, rest: &[ScenarioStepDoc]) -> usize {
-        let is_plain = |step: &ScenarioStepDoc| {
-            step.call.is_some()
-                && step.each.is_none()
-                && step.together.is_empty()
-                && step.ask.is_none()
-                && !step.fails
-        };
-        let skips = |step: &ScenarioStepDoc| {
-            self.user.skips_sign_in && only_signs_in(self.world.base.world(), self.scenario, step)
-        };
-        if !is_plain(first) || skips(first) {
-            return 0;
-        }
-        let mut names: Vec<&str> = first.name.iter().map(String::as_str).collect();
-        let alike = rest.iter().take_while(|step| {
-            let is_alike = is_plain(step)
-                && step.call == first.call
-                && step.say.iter().all(String::is_empty)
-                && step.with.len() == first.with.len()
-                && step.with.keys().all(|key| first.with.contains_key(key))
-                && !step.with.values().any(|given| names.iter().any(|name| mentions(given, name)));
-            names.extend(step.name.as_deref());
-            is_alike
-        });
-        alike.count()
     }
 
     /// The assistant says something, and the user answers.
@@ -398,9 +292,7 @@ impl<'a, 'r> Player<'a, 'r> {
                     },
                 });
             }
-            if call.fails && self.is_foreseeable(&entry) {
-                return Err(Unplayed::Foreseeable(proposed.api));
-            }
+            self.talk.tries_told_rule |= call.fails && self.is_foreseeable(&entry);
             if let Some(name) = &call.name {
                 self.calls.named.entry(name.clone()).or_default().push(self.calls.made.len());
                 if step.each.is_none() {
@@ -504,19 +396,6 @@ impl<'a, 'r> Player<'a, 'r> {
         self.searches.shown.extend(self.session.visible());
         self.searches.missed += usize::from(self.searches.shown.len() == before);
     }
-}
-
-/// Several steps of one call each as one step.
-fn join_steps(first: &ScenarioStepDoc, more: &[ScenarioStepDoc]) -> ScenarioStepDoc {
-    let silent = |step: &ScenarioStepDoc| ScenarioStepDoc { say: Vec::new(), ..step.clone() };
-    let together = std::iter::once(first).chain(more).map(silent).collect();
-    ScenarioStepDoc { say: first.say.clone(), together, ..ScenarioStepDoc::default() }
-}
-
-/// Returns true if an argument names a reply.
-fn mentions(given: &Json, name: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    given.as_str().is_some_and(|given| given.split(|letter| !is_part(letter)).any(|word| word == name))
 }
 
 /// One of several wordings, filled in; nothing where there is none.

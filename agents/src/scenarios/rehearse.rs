@@ -11,7 +11,8 @@ use diorama_seeds::task::Ability;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::play::{Further, PlayOptions, Prepared, play};
+use super::play::{PlayOptions, Prepared, play};
+use super::set::Further;
 use super::shares::Shares;
 use super::unplayed::Unplayed;
 use crate::rows::prove::{Rejected, test};

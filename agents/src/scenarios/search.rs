@@ -285,7 +285,18 @@ fn content(word: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::SharedWords;
+    use super::{Prose, SharedWords, pick_own_words};
+
+    #[test]
+    fn a_search_takes_the_words_that_were_said() {
+        let known = Prose::stems_of("move an appointment to another day");
+        let check = |said: &[&str], expect: &[&str]| {
+            assert_eq!(pick_own_words(said, |stem| known.contains(&stem)), expect, "{said:?}");
+        };
+        check(&["could my appointment with Dr Salem be moved, i have a cold"], &["appointment moved"]);
+        check(&["Moved it? Thanks", "Please move my appointment."], &["move appointment"]);
+        check(&["hello"], &[]);
+    }
 
     #[test]
     fn what_wordings_share_tells_what_is_asked_for() {

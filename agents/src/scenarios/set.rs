@@ -75,6 +75,15 @@ pub enum Joins {
     Domains,
 }
 
+/// The condition on which the user of a conversation comes with a further matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Further {
+    /// It takes up a record, a name or an amount that the conversation stated; else the conversation ends.
+    Linked,
+    /// Records take its places.
+    Any,
+}
+
 /// A scenario that may be drawn.
 #[derive(Clone, Debug)]
 struct Draw {

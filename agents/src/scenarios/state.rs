@@ -7,7 +7,6 @@ use diorama_engine::session::LogEntry;
 use diorama_seeds::model::{ApiId, DomainId};
 use diorama_seeds::scenario::BoundValue;
 
-use super::assurance::Assurance;
 use super::hand::Hand;
 use crate::draws::WordingTurn;
 
@@ -38,6 +37,8 @@ pub(crate) struct Talk {
     pub(crate) assurance: Assurance,
     /// True where the assistant has had a call confirmed by rule.
     pub(crate) has_asked: bool,
+    /// True where the assistant has made a call that a rule in the text of its tool refuses.
+    pub(crate) tries_told_rule: bool,
 }
 
 /// What was called so far.
@@ -69,4 +70,13 @@ pub(crate) struct User {
     pub(crate) skips_sign_in: bool,
     /// The domains of which a standing token was used, with the token.
     pub(crate) standing: Vec<(DomainId, String)>,
+}
+
+/// The assurances of a goal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Assurance {
+    /// True where the first call is to be announced.
+    pub(crate) announces: bool,
+    /// True once the user has said yes to something of the goal.
+    pub(crate) has_consent: bool,
 }

@@ -165,3 +165,42 @@ fn moment(world: &World, clock: Instant, rng: &mut ChaCha8Rng) -> String {
     let values = [("weekday", weekday), ("date", &date), ("time", &time), ("zone", zone), ("day", &day)];
     fill(words, &[&values[..], &[("month", month), ("year", &year)]].concat())
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn an_operator_names_the_services_whose_tools_there_are_in_whole_sentences() {
+        let names = ["hotel_rooms", "job_board"];
+        let docs: Vec<_> = names.iter().map(|name| crate::catalog::world(name).unwrap().unwrap()).collect();
+        let doc = diorama_seeds::compose::compose("both", &docs).unwrap();
+        let world = diorama_seeds::world::compile(&doc).unwrap();
+        let persona = "You help the guests of a hotel".to_owned();
+        let domains = [DomainId(0), DomainId(1)];
+        let mut named = 0;
+        for seed in 0..60 {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let personas = std::slice::from_ref(&persona);
+            let text = message(
+                (&world, world.clock),
+                &domains,
+                personas,
+                "Style: plain",
+                Ability::RetrieveCall,
+                &mut rng,
+            );
+            assert!(text.contains("Style: plain."), "{text}");
+            if text.contains(&persona) {
+                assert!(
+                    text.contains("You help the guests of a hotel.") && text.contains("job board"),
+                    "{text}"
+                );
+                named += 1;
+            }
+        }
+        assert!(named > 10);
+    }
+}

@@ -2,15 +2,18 @@ use std::collections::BTreeSet;
 
 use diorama_output::row::Split;
 use diorama_output::row::parts::Provenance;
+use diorama_proof::candidate::CandidateCall;
 use diorama_proof::{Candidate, GateReport};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
 use diorama_seeds::scenario::Scenario;
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, OutageKind};
 use diorama_seeds::world;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use super::aside::outage;
+use super::speech::SPEECH;
 use super::tags;
 use super::*;
 use crate::draws::WordingTurn;
@@ -110,10 +113,105 @@ fn places_hold_what_their_conditions_say() {
 }
 
 #[test]
-fn a_step_for_each_item_calls_once_for_each_in_one_message_where_asked() {
+fn what_calls_take_away_is_read_back_and_taken_in_one_message() {
     let candidate = played(&harbour(3), "leave_all", 5);
+    let [_, asks, consents, ends, _] = candidate.goals[0].turns.as_slice() else { panic!("{candidate:#?}") };
+    let question = asks.say.as_deref().unwrap();
+    assert!(ends.calls.len() >= 2 && ends.calls.iter().all(|call| call.api == "EndStay"));
+    let is_named = |call: &CandidateCall| question.contains(&call.arguments["stay_id"].to_string());
+    assert!(ends.calls.iter().all(is_named), "{question}");
+    assert!(SPEECH.consents.contains(consents.user.as_ref().unwrap()));
+}
+
+#[test]
+fn calls_of_one_api_that_need_no_reply_are_made_in_one_message() {
+    let scenarios = r#"
+scenarios:
+  - name: compare
+    who: a skipper
+    bind: {one: {a: berth}, two: {a: berth}}
+    goals:
+      - user: ["What do {one.name} and {two.name} cost?"]
+        does:
+          - {call: FindBerth, as: first, with: {name: one.name}}
+          - {call: FindBerth, as: second, with: {name: two.name}}
+          - {call: FindBerth, as: third, with: {name: second.name}}
+        end: ["{first.fee} and {second.fee}."]
+        facts: [first.fee, second.fee]
+"#;
+    let template = WorldTemplate::new(&document(scenarios), 99, &Shares::new(), &Ability::ALL).unwrap();
+    let candidate = played(&make_world(&template, 1).unwrap(), "compare", 1);
     let calls: Vec<usize> = candidate.goals[0].turns.iter().map(|turn| turn.calls.len()).collect();
-    assert!(calls.iter().any(|count| *count >= 2), "{candidate:#?}");
+    assert_eq!(calls, [2, 1, 0], "{candidate:#?}");
+}
+
+#[test]
+fn a_price_that_was_shown_is_told_before_it_is_charged() {
+    let doc = crate::catalog::world("hotel_rooms").unwrap().unwrap();
+    let template = WorldTemplate::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
+    let mut told = 0;
+    for seed in 0..4 {
+        let world = make_world(&template, seed).unwrap();
+        for scenario in template.scenario_set.scenarios() {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let Ok(played) = play(&world, scenario, &[], options(&world, seed), &mut rng) else { continue };
+            for turns in played.candidate.goals.iter().flat_map(|goal| goal.turns.windows(3)) {
+                let Some(question) = turns[0].say.as_deref().filter(|_| turns[1].user.is_some()) else {
+                    continue;
+                };
+                let tells = |words: &String| {
+                    let (before, after) = words.split_once("{price}").unwrap();
+                    question.starts_with(before) && question.ends_with(after)
+                };
+                if SPEECH.prices.iter().any(tells) && question.contains('€') {
+                    assert_eq!(turns[2].calls[0].api, "ReserveRoom", "{question}");
+                    told += 1;
+                }
+            }
+        }
+    }
+    assert!(told > 0);
+}
+
+#[test]
+fn outages_meet_reads_and_tokens_that_were_used() {
+    for doc in crate::catalog::worlds().unwrap() {
+        let world = world::compile(&doc).unwrap();
+        for scenario in &doc.scenarios {
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            if let Some(outage) = outage(&world, scenario, OutageKind::Unavailable, &mut rng) {
+                assert!(!world.api(world.api_named(&outage.api).unwrap()).writes(), "{outage:?}");
+            }
+            if let Some(outage) = outage(&world, scenario, OutageKind::ExpiredToken, &mut rng) {
+                let apis = scenario.calls().filter_map(|step| world.api_named(step.call.as_deref()?));
+                let first = apis.map(|id| world.api(id)).find(|api| api.token.is_some()).unwrap();
+                assert_ne!(*first.name, *outage.api, "{}", scenario.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_further_matter_takes_up_what_was_stated() {
+    let recipe = catalog_recipe();
+    let mut counts = [0, 0];
+    for subject in &recipe.train[..6] {
+        let world = make_world(subject.templates[0].get().unwrap(), 3).unwrap();
+        let set = &world.world_template.scenario_set;
+        for (number, first) in set.scenarios().iter().enumerate() {
+            for joins in [Joins::OneDomain, Joins::Domains] {
+                let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
+                let later = [set.other_matters(first, (Ability::Call, joins), &mut rng)];
+                for (count, further) in counts.iter_mut().zip([Further::Linked, Further::Any]) {
+                    let options = PlayOptions { further, ..options(&world, 9) };
+                    let played = play(&world, first, &later, options, &mut rng.clone());
+                    *count += usize::from(played.is_ok_and(|played| played.scenarios.len() > 1));
+                }
+            }
+        }
+    }
+    let [linked, any] = counts;
+    assert!(linked > 10 && linked * 2 < any, "{linked} of {any}");
 }
 
 #[test]

@@ -25,9 +25,6 @@ pub enum Unplayed {
     /// A call that should have been refused worked.
     #[error("{0} worked, and should have been refused")]
     Worked(String),
-    /// A call is refused by a rule that the text of its tool tells.
-    #[error("{0} is refused by a rule that its description tells: let the assistant tell it")]
-    Foreseeable(String),
     /// No search shows an API.
     #[error("no search shows {0}: add words under `search`")]
     NotFound(String),
@@ -72,7 +69,6 @@ impl Unplayed {
             Self::Words { .. } => "words that cannot be filled in",
             Self::Refused { .. } => "a planned call was refused",
             Self::Worked(_) => "a call that should be refused worked",
-            Self::Foreseeable(_) => "a refusal that the tool's text tells",
             Self::Unfit(_) => "replies that do not suit the scenario",
             Self::NotFound(_) => "search does not show the API",
             Self::NoFact(_) => "no reply shows a fact",

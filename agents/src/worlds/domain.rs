@@ -42,3 +42,29 @@ pub(crate) fn draw_clock(world: &World, stream: &mut ChaCha8Rng) -> Instant {
     let (zone, clock) = (&world.zone, world.clock);
     zone.instant(Date(zone.date_of(clock).0 + days), time)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn batches_begin_on_each_day_of_the_week_from_morning_to_evening() {
+        let doc = crate::catalog::world("hotel_rooms").unwrap().unwrap();
+        let world = diorama_seeds::world::compile(&doc).unwrap();
+        let mut stream = ChaCha8Rng::seed_from_u64(1);
+        let (mut days, mut hours) = (HashSet::new(), HashSet::new());
+        for _ in 0..400 {
+            let clock = draw_clock(&world, &mut stream);
+            let (date, time) = (world.zone.date_of(clock), world.zone.time_of(clock));
+            assert!((date.0 - world.zone.date_of(world.clock).0).abs() <= MAX_DAYS_APART);
+            assert!(DAY_MINUTES.contains(&(time.0 / 60)), "{time}");
+            days.insert(date.0.rem_euclid(7));
+            hours.insert(time.0 / 3600);
+        }
+        assert_eq!((days.len(), hours.len()), (7, 13));
+    }
+}

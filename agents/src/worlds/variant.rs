@@ -17,7 +17,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::draws::fork;
-use crate::scenarios::tells_rule;
+use crate::scenarios::rule::tells_rule;
 
 /// How names of APIs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +196,25 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
+
+    #[test]
+    fn shorter_documents_keep_whole_sentences_and_bare_ones_no_rules() {
+        let doc = crate::catalog::world("hotel_rooms").unwrap().unwrap();
+        let mut api = doc.apis.iter().find(|api| api.name == "CheckOut").unwrap().clone();
+        let check = |api: &ApiDoc, documents, expect: &str| {
+            let mut api = api.clone();
+            document(&mut api, documents);
+            assert_eq!(api.description, expect, "{documents:?}");
+        };
+        api.description =
+            "Checks a guest out, with thanks. The total is in euros. The guest must be checked in."
+                .to_owned();
+        check(&api, Documents::Terse, "Checks a guest out, with thanks. The total is in euros.");
+        check(&api, Documents::Bare, "Checks a guest out, with thanks. The total is in euros.");
+        api.description = "Checks a guest out. The room goes to cleaning".to_owned();
+        check(&api, Documents::Terse, "Checks a guest out.");
+        check(&api, Documents::Bare, "Checks a guest out. The room goes to cleaning.");
+    }
 
     #[test]
     fn every_api_variant_of_the_catalog_compiles_and_its_scenarios_follow() {

@@ -1,8 +1,8 @@
 //! APIs as the tools of a language model, and the search among them.
 //!
 //! Owns the function schemas (OpenAI's format) and `ToolSearcher`, the implicit API of every session. The search
-//! is part of the replay contract: `toolsearch/3` stays what it is, and a better one gets its own version.
-//! `toolsearch/1` is kept for the rows that name it.
+//! is part of the replay contract: `toolsearch/4` stays what it is, and a better one gets its own version.
+//! Earlier versions are kept for the rows that name them.
 
 mod hit;
 pub(super) mod index;
@@ -48,7 +48,7 @@ pub fn tool_search(base: &Base, version: SearchVersion, keywords: &str) -> Vec<H
             hits.truncate(MAX_HITS);
             hits
         }
-        SearchVersion::V3 => {
+        SearchVersion::V3 | SearchVersion::V4 => {
             let finder = base.tools.finder.get_or_init(|| finder(world));
             let found = finder.iter().flat_map(|finder| finder.found(keywords, MAX_HITS));
             found.map(|(position, score)| Hit { api: ApiId(position as u16), score }).collect()
@@ -56,7 +56,7 @@ pub fn tool_search(base: &Base, version: SearchVersion, keywords: &str) -> Vec<H
     }
 }
 
-/// The APIs that a `ToolSearcher` reply shows: the hits, each one that needs a token followed by the API that
+/// The APIs that a `ToolSearcher` reply shows: the hits. Before `toolsearch/4`, each one that needs a token was followed by the API that
 /// issues it.
 #[must_use]
 pub fn tools_shown(base: &Base, version: SearchVersion, keywords: &str) -> Vec<ApiId> {
@@ -67,7 +67,8 @@ pub fn tools_shown(base: &Base, version: SearchVersion, keywords: &str) -> Vec<A
             shown.push(hit.api);
         }
         let api = base.world().api(hit.api);
-        if api.token.is_some()
+        if version != SearchVersion::V4
+            && api.token.is_some()
             && let Some(sign_in) = base.sign_in_api(api.domain)
             && !shown.contains(&sign_in)
         {

@@ -5,14 +5,17 @@
 pub enum SearchVersion {
     /// `toolsearch/1`: words. Only for rows that name it.
     V1,
-    /// `toolsearch/3`: words, meaning and needs, fused by rank.
-    #[default]
+    /// `toolsearch/3`: words, meaning and needs, fused by rank; a hit that needs a token is followed by the API that issues it. Only for
+    /// rows that name it.
     V3,
+    /// `toolsearch/4`: finds what `toolsearch/3` finds, and shows the hits alone.
+    #[default]
+    V4,
 }
 
 impl SearchVersion {
     /// All, oldest first.
-    pub const ALL: [Self; 2] = [Self::V1, Self::V3];
+    pub const ALL: [Self; 3] = [Self::V1, Self::V3, Self::V4];
 
     /// Its name in episodes and manifests.
     #[must_use]
@@ -20,6 +23,7 @@ impl SearchVersion {
         match self {
             Self::V1 => "toolsearch/1",
             Self::V3 => "toolsearch/3",
+            Self::V4 => "toolsearch/4",
         }
     }
 

@@ -57,7 +57,7 @@ fn sessions_are_the_same_after_a_restart() {
     assert_eq!(ask(&app, &format!("GET /v1/sessions/{searching}"), Json::Null).1["search"], "toolsearch/1");
     let (status, problem) = ask(&app, "POST /v1/sessions", json!({"search": "toolsearch/9"}));
     assert_eq!((status, &problem["parameter"]), (422, &json!("search")));
-    assert_eq!(problem["expected"], "one of toolsearch/1, toolsearch/3");
+    assert_eq!(problem["expected"], "one of toolsearch/1, toolsearch/3, toolsearch/4");
     let ids = [&first, &forks[0], &forks[1], &nested, &reset, &task, &searching];
     let before: Vec<_> = ids.iter().map(|id| seen(&app, id)).collect();
     drop(app);

@@ -1,0 +1,84 @@
+//! The further matters of a user: which one follows from what the conversation stated, and how the conversation goes on to it.
+
+use diorama_engine::Reading;
+use diorama_seeds::model::ResourceId;
+use diorama_seeds::scenario::{Bindings, BoundValue, Prior, RecordSource, Scenario};
+use diorama_seeds::value::Value;
+use rand::RngExt;
+
+use super::player::Player;
+use super::set::Further;
+use super::sign_in::may_be_signed_in;
+use super::unplayed::Unplayed;
+use super::words::Scene;
+use crate::draws::fork;
+
+impl<'a> Player<'a, '_> {
+    /// Finds the first of several scenarios of the same user that takes up what was stated, else, where no link is needed, the first
+    /// whose places are taken, with what takes them. Records are taken as they are now.
+    ///
+    /// # Errors
+    /// When one is needed whatever its link, and no records take the places of any.
+    pub(crate) fn find_next(
+        &mut self,
+        alternatives: &[&'a Scenario],
+        further: Further,
+    ) -> Result<Option<(&'a Scenario, Bindings)>, Unplayed> {
+        if alternatives.is_empty() {
+            return Ok(None);
+        }
+        let (stated, key) = (self.stated(), self.rng.random());
+        let (mut other, mut missing) = (None, String::new());
+        for scenario in alternatives {
+            let prior = self.prior(scenario, &stated);
+            match self.bind(scenario, &prior, key) {
+                Ok(bindings) if self.takes_up(scenario, &bindings, &prior) => {
+                    return Ok(Some((scenario, bindings)));
+                }
+                Ok(bindings) if other.is_none() => other = Some((*scenario, bindings)),
+                Ok(_) => {}
+                Err(Unplayed::NoBindings(place)) => missing = place,
+                Err(other) => return Err(other),
+            }
+        }
+        match further {
+            Further::Linked => Ok(None),
+            Further::Any => other.map(Some).ok_or(Unplayed::NoBindings(missing)),
+        }
+    }
+
+    /// The records of a scenario's places, where the user of the conversation may be its user.
+    fn bind(&self, scenario: &'a Scenario, prior: &Prior, key: u64) -> Result<Bindings, Unplayed> {
+        let (world, state) = (self.world, self.session.state());
+        let is_signed_in = self.manner.is_signed_in || self.token(scenario.domain).is_some();
+        if is_signed_in && !may_be_signed_in(world.base.world(), scenario) {
+            return Err(Unplayed::NoBindings(scenario.caller().to_owned()));
+        }
+        let reading = Reading::new(&world.base, state);
+        let source = RecordSource { prior, ..world.record_source(&reading, state.clock()) };
+        let bound = scenario.bind(source, &mut fork(key, &scenario.doc.name));
+        bound.map_err(|place| Unplayed::NoBindings(place.to_owned()))
+    }
+
+    /// Returns true if a scenario's places take up what was stated: somebody, something or an amount.
+    fn takes_up(&self, scenario: &Scenario, bindings: &Bindings, prior: &Prior) -> bool {
+        let (world, state) = (self.world, self.session.state());
+        let name_of = |resource: ResourceId, key: &Value| {
+            let record = state.get(&world.base, resource, key)?;
+            record.get(world.base.world().resource(resource).display?.index()).cloned()
+        };
+        let is_other = |(place, _): &&(String, BoundValue)| place != scenario.caller();
+        bindings.iter().filter(is_other).any(|bound| prior.is_taken_up(bound, name_of))
+    }
+
+    /// Goes on to another scenario of the same user.
+    pub(crate) fn go_on(&mut self, scenario: &'a Scenario, bindings: Bindings) {
+        let casing = self.world.base.world().domains[scenario.domain.index()].casing;
+        self.scene = Scene::new(self.world, casing, bindings, self.session.state().clone());
+        self.user.callers.extend(self.scene.held(scenario.caller()).cloned());
+        self.calls.named.clear();
+        self.scenario = scenario;
+        self.talk.turn = None;
+        self.user.skips_sign_in = self.token(scenario.domain).is_some();
+    }
+}
