@@ -110,6 +110,15 @@ fn versions_find_what_they_found() {
 }
 
 #[test]
+fn a_reply_shows_the_hits_alone_and_before_the_fourth_version_who_signs_in() {
+    let base = shop();
+    let sign_in = base.world().api_named("SignIn").unwrap();
+    let shows = |version| tools_shown(&base, version, "list my orders").contains(&sign_in);
+    assert!(shows(SearchVersion::V3) && !shows(SearchVersion::V4));
+    assert_eq!(tools_shown(&base, SearchVersion::V4, "sign in").first(), Some(&sign_in));
+}
+
+#[test]
 fn versions_are_chosen_by_session() {
     use crate::session::{Session, SessionOptions};
     let call = crate::tests::call("ToolSearcher {\"keywords\": \"purchase something\"}");
