@@ -3,13 +3,13 @@
 
     row_habits.py DATASET [--examples N] [--json]
 
-Reads only the Parquet files of a dataset. Each line gives a share of rows, or of the cases that its name tells, with the number of
+Reads the Parquet files of a dataset and the words of `seeds/catalog/speech.yaml`. Each line gives a share of rows, or of the cases that its name tells, with the number of
 cases. --examples prints ids of rows for each count. Needs pyarrow.
 """
-import argparse, collections, datetime, glob, json, re, sys
+import argparse, collections, datetime, glob, json, pathlib, re, sys
 import pyarrow.parquet as pq
 
-COLUMNS = ["id", "ability", "domains", "tags", "tools", "messages", "gold_calls", "episode"]
+COLUMNS = ["id", "world_id", "ability", "domains", "tags", "tools", "messages", "gold_calls", "episode"]
 SEARCH = "ToolSearcher"
 STOP = set("""a an and any are as at be been before but by can could do does for from has have if in into is it its may more must no not of on
 one only or other out so such than that the their them then there these they this to too was when which will with would yes you your""".split())
@@ -44,6 +44,17 @@ def mask(text, values):
     return re.sub(r"[€$£]?\d[\d,.:]*", "<N>", text)
 
 
+def read_generic():
+    """The sentences of speech.yaml that operators say of an assistant for any service."""
+    text = (pathlib.Path(__file__).parent.parent / "seeds/catalog/speech.yaml").read_text()
+    lines = re.search(r"^assistants:\n((?:  - .*\n)+)", text, re.M)[1]
+    sentences = [s.strip(". ") for line in re.findall(r'"(.*)"', lines) for s in re.split(r"(?<=[.!?])\s+", line)]
+    return {*sentences, "You have tools for the services named below", "Say so when a request cannot be carried out"}
+
+
+GENERIC = read_generic()
+
+
 class Call:
     def __init__(self, gold, name, arguments, reply):
         self.gold, self.name, self.arguments, self.text = gold, name, arguments, reply
@@ -60,7 +71,8 @@ class Call:
 
 class Row:
     """A row as steps: ("user", text), ("say", text), ("calls", [Call]); `goals` are the steps of each goal."""
-    def __init__(self, row):
+    def __init__(self, row, services):
+        self.services = services.get(row["world_id"], {})
         self.id, self.tags, self.ability = row["id"], row["tags"], row["ability"]
         self.episode, self.tools, self.system, self.steps = json.loads(row["episode"]), {}, "", []
         self.show(json.loads(row["tools"]) if row["tools"] else [])
@@ -132,7 +144,6 @@ def later_matter(row):
     first = next((d for d in domains if d), set())
     at = next((i for i, d in enumerate(domains) if d and not d & first), None)
     if at is None: return None
-    while at > 1 and not domains[at - 1] and False: at -= 1
     return [s for g in row.goals[:at] for s in g], [s for g in row.goals[at:] for s in g]
 
 
@@ -149,6 +160,18 @@ def link(row):
     for v in known:
         if is_said(v, said) or (isinstance(v, str) and len(v) >= 4 and v in given and not v.islower()): return v
     return False
+
+
+def leaves_out_a_service(row):
+    """Whether the operator tells who the assistant is, and does not name a service whose tools there are; None without a persona."""
+    if "policy" in row.tags: return None
+    kept = [s for s in re.split(r"(?<=[.!?)])\s+|\n|(?<=\d) (?=[A-Z])", row.system)
+            if not re.search(r"\d\d:\d\d|\d{4}|^Zone: |ToolSearcher|is signed in at|^At the service", s) and s.strip(". ") not in GENERIC]
+    persona = " ".join(kept).lower().replace("-", " ")
+    if not persona.strip(): return None
+    titles = set(row.services.values()) if not row.visible else {row.services[t] for t in row.visible if t in row.services}
+    own = {row.services.get(c.name) for c in row.used()[:1]}
+    return any(title.lower().replace("-", " ") not in persona for title in titles - own)
 
 
 def rule_in_text(call, description):
@@ -199,8 +222,9 @@ def count(rows):
             words = stems(step.arguments["keywords"]) - stems(heard)
             name = " ".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+", following.name)) if following else ""
             from_hit |= bool(following and words & (stems(row.tools.get(following.name, "")) | stems(name)))
-            needless |= bool(following and following.name in shown)
             hits = getattr(step, "shown", [])
+            called = {c.name for k, c in order[index + 1:] if k == "call" and not c.is_search}
+            needless |= bool(following and following.name in shown and not called & (set(hits) - shown))
             shown |= set(hits)
             hits_sign_in |= bool(following) and not following.is_sign_in and any(re.search(r"sign_?in|log_?in", re.sub(r"[^a-z_]", "", h.lower())) for h in hits)
         if searches:
@@ -228,6 +252,7 @@ def count(rows):
         case("14 'minutes in min' and the like", row, any(re.search(r"\b(minutes|nights|hours|days|weeks|months|years) in (min|nights|h|days|d|weeks|months|years)\b", t) for t in texts))
         case("14 'services named below' without a list", row, "named below" in row.system and ":" not in row.system.split("named below")[1].split(".")[0])
         case("14 parts of the system message run together", row, bool(re.search(r"[a-z)] (Use ToolSearcher|Tools are|No function|Before calling|It is|Today is|Current time|Date:|Now:|The local)", row.system)))
+        if (fault := leaves_out_a_service(row)) is not None: case("14 persona without a service of the tools (rows with a persona)", row, fault)
         case("14 corrects within one typed message", row, "slip" in row.tags)
         case("14 token expires on the first call", row, any(a.is_sign_in and a.status == 200 and b.status == 401 for a, b in zip(used, used[1:])))
         case("14 'rest of the quarter'", row, any("rest of the quarter" in t for k, t in row.steps if k != "calls"))
@@ -254,7 +279,11 @@ def main():
     options = parser.parse_args()
     files = sorted(glob.glob(f"{options.dataset}/data/*.parquet"))
     if not files: sys.exit(f"found no data/*.parquet under {options.dataset}, expected a dataset of `diorama generate`")
-    rows = [Row(r) for f in files for r in pq.read_table(f, columns=COLUMNS).to_pylist()]
+    services = {}
+    for w in (w for f in glob.glob(f"{options.dataset}/worlds/*.parquet") for w in pq.read_table(f).to_pylist()):
+        domains = json.loads(w["world"])["domains"]
+        services[w["world_id"]] = {api["name"]: d["domain"]["title"] for d in domains for api in d["apis"]}
+    rows = [Row(r, services) for f in files for r in pq.read_table(f, columns=COLUMNS).to_pylist()]
     report, found = count(rows)
     if options.json: return print(json.dumps(report))
     for name, value in sorted(report.items(), key=lambda kv: (int(kv[0].split()[0]), kv[0])):
