@@ -5,7 +5,11 @@ use diorama_engine::Body;
 use diorama_engine::session::LogEntry;
 use diorama_proof::candidate::{CandidateCall, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
-use diorama_seeds::model::{Api, BehaviourKind, Method, World};
+use diorama_seeds::english;
+use diorama_seeds::expr::{Expr, Node};
+use diorama_seeds::model::{
+    Api, BehaviourKind, Change, Effect, Field, FieldId, Method, ResourceId, Which, World,
+};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
@@ -20,9 +24,33 @@ use crate::draws::choose;
 const ANNOUNCES: f64 = 0.3;
 /// Calls of a longer job, at least; a search is one.
 const MIN_LONG_CALLS: usize = 3;
-/// Returns true if what a call takes away is gone: it removes a record, or is sent as a removal.
-fn takes_away(api: &Api) -> bool {
-    matches!(api.behaviour.kind, BehaviourKind::Delete { .. }) || api.method == Method::Delete
+/// Returns true if what a call does is not taken back: it removes a record, is sent as a removal, or ends its record in a state that no API
+/// asks for.
+fn ends_for_good(world: &World, api: &Api) -> bool {
+    match &api.behaviour.kind {
+        BehaviourKind::Delete { .. } => true,
+        BehaviourKind::Action { target: Some((resource, _)) } => {
+            let ends = |effect: &Effect| {
+                let Change::Update { which: Which::Key(_), set } = &effect.change else { return false };
+                effect.resource == *resource
+                    && set.iter().any(|(field, to)| is_last(world, *resource, *field, to))
+            };
+            api.method == Method::Delete || api.behaviour.also.iter().any(ends)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a field of a closed set of values comes to one that no API of the domain asks for.
+fn is_last(world: &World, resource: ResourceId, field: FieldId, to: &Expr) -> bool {
+    let (resource, Node::Literal(Value::String(state))) = (world.resource(resource), &to.node) else {
+        return false;
+    };
+    let asks = format!("== '{state}'");
+    let mut rules =
+        world.apis.iter().filter(|api| api.domain == resource.domain).flat_map(|api| &api.behaviour.require);
+    matches!(resource.field(field).schema.kind, Type::Enum(_))
+        && !rules.any(|rule| rule.that.source.contains(&asks))
 }
 
 /// Returns the amount of money that a new record costs: the first of its own amounts that earlier replies showed.
@@ -76,7 +104,7 @@ impl Player<'_, '_> {
         if self.talk.assurance.has_consent {
             return Ok(());
         }
-        let question = if takes_away(api) {
+        let question = if ends_for_good(model, api) {
             self.read_back(api, calls)
         } else if let [(step, None)] = calls
             && !step.fails
@@ -96,27 +124,64 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    /// Reads back what calls take away.
+    /// Reads back what calls end, by its name, by that of a record that it refers to, or by its code; says what follows where nothing visible
+    /// gives any of these.
     fn read_back(&mut self, api: &Api, calls: &[Made<'_>]) -> Option<String> {
-        let model = self.world.base.world();
         let mut things = Vec::new();
         for (step, item) in calls {
             if let Some((name, item)) = item {
                 self.scene.name_item(name, item.clone());
             }
-            let (parameter, given) = step.with.iter().find_map(|(name, given)| {
-                let id = api.parameter_named(&self.scene.casing().write(name))?;
-                let parameter = &api.parameters[id.index()];
-                matches!(parameter.schema.kind, Type::Reference { .. })
-                    .then_some((parameter, given.as_str()?))
-            })?;
-            let Type::Reference { resource, .. } = parameter.schema.kind else { return None };
-            let label = model.resource(resource).label.to_lowercase();
-            things.push(self.scene.say(&format!("{{{given}|called('{label}')}}")).ok()?);
+            things.extend(self.name_ended(api, step));
         }
-        let things = diorama_seeds::english::enumerate(&things);
+        if things.len() < calls.len() {
+            return choose(&SPEECH.last_chances, self.rng).cloned();
+        }
         let words = choose(&SPEECH.read_backs, self.rng)?;
-        Some(fill(words, &[("things", &things)]))
+        Some(fill(words, &[("things", &english::enumerate(&things))]))
+    }
+
+    /// Names the record that a call ends.
+    fn name_ended(&self, api: &Api, step: &ScenarioStepDoc) -> Option<String> {
+        let model = self.world.base.world();
+        let resource = api.behaviour.kind.shown()?;
+        let described = model.resource(resource);
+        let label = described.label.to_lowercase();
+        let given = step.with.iter().find_map(|(name, given)| {
+            let id = api.parameter_named(&self.scene.casing().write(name))?;
+            let kind = &api.parameters[id.index()].schema.kind;
+            given.as_str().filter(|_| matches!(kind, Type::Reference { resource: of, .. } if *of == resource))
+        })?;
+        let shown = |place: String| {
+            let name = self.scene.say(&format!("{{{place}}}")).ok()?;
+            self.is_visible(&name).then_some(name)
+        };
+        let refers_to_thing = |field: &&Field| match field.schema.kind {
+            Type::Reference { resource: of, .. } => {
+                model.resource(of).display.is_some()
+                    && model.domains[described.domain.index()].users != Some(of)
+            }
+            _ => false,
+        };
+        let referring = || described.fields.iter().find(refers_to_thing);
+        let by_name = shown(given.to_owned()).map(|name| format!("the {label} {name}"));
+        let by_other = || {
+            referring()
+                .and_then(|field| shown(format!("{given}.{}", field.name)))
+                .map(|name| format!("the {label} for {name}"))
+        };
+        let key = &described.field(described.key).name;
+        let by_key = || shown(format!("{given}.{key}")).map(|code| format!("the {label} {code}"));
+        by_name.or_else(by_other).or_else(by_key)
+    }
+
+    /// Returns true if a reply or a message gave a name.
+    fn is_visible(&self, name: &str) -> bool {
+        let mut replies = self.calls.made.iter().flat_map(|entry| entry.reply.body.values());
+        !name.is_empty()
+            && (self.talk.said.iter().any(|said| said.contains(name))
+                || self.talk.answered.iter().any(|said| said.contains(name))
+                || replies.any(|(value, _)| value.as_str() == Some(name)))
     }
 
     /// Tells the price of what a call makes, where earlier replies showed it and nobody has said it.

@@ -1,8 +1,8 @@
 //! Scenarios on their way, one after the other: their calls made in a session, their words filled in.
 
+use diorama_engine::Body;
 use diorama_engine::session::Session;
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_engine::Body;
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::scenario::Scenario;

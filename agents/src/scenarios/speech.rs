@@ -27,6 +27,8 @@ pub struct Speech {
     pub announcements: Vec<String>,
     /// Assistants, who read back what a call takes away.
     pub read_backs: Vec<String>,
+    /// Assistants, who have a call confirmed that is not taken back.
+    pub last_chances: Vec<String>,
     /// Assistants, who tell a price before it is charged.
     pub prices: Vec<String>,
     /// Users, who say yes to that.
