@@ -1,8 +1,10 @@
 //! Words of the assistant beside a call, by rule and for every API: it announces a longer job, tells a price before it is charged, and has
 //! a deletion confirmed. It tries nothing that the text of a tool rules out.
 
-use diorama_engine::Body;
+use std::sync::Arc;
+
 use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin};
 use diorama_proof::candidate::{CandidateCall, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::english;
@@ -24,6 +26,7 @@ use crate::draws::choose;
 const ANNOUNCES: f64 = 0.3;
 /// Calls of a longer job, at least; a search is one.
 const MIN_LONG_CALLS: usize = 3;
+
 /// Returns true if what a call does is not taken back: it removes a record, is sent as a removal, or ends its record in a state that no API
 /// asks for.
 fn ends_for_good(world: &World, api: &Api) -> bool {
@@ -53,23 +56,31 @@ fn is_last(world: &World, resource: ResourceId, field: FieldId, to: &Expr) -> bo
         && !rules.any(|rule| rule.that.source.contains(&asks))
 }
 
-/// Returns the amount of money that a new record costs: the first of its own amounts that earlier replies showed.
-fn find_price(world: &World, api: &Api, reply: &Body, made: &[std::sync::Arc<LogEntry>]) -> Option<String> {
+/// Returns the place of the amount of money that a new record costs: the first of its own amounts that earlier replies showed.
+fn find_price(world: &World, api: &Api, reply: &Body, made: &[Arc<LogEntry>]) -> Option<Vec<String>> {
     let BehaviourKind::Create { resource, .. } = api.behaviour.kind else { return None };
-    let earlier = |amount: &Value| {
-        let mut leaves = made.iter().flat_map(|entry| entry.reply.body.values());
-        leaves.any(|(value, _)| value == amount)
-    };
-    let Body::Object(members) = reply else { return None };
-    let price = members.iter().find(|(_, member)| {
-        let Body::Leaf(value, diorama_engine::Origin::Field { resource: of, field, .. }) = member else {
+    let is_price = |member: &Body| {
+        let Body::Leaf(price @ Value::Decimal(_), Origin::Field { resource: of, field, .. }) = member else {
             return false;
         };
-        let is_money =
+        let has_currency =
             matches!(world.resource(*of).field(*field).schema.kind, Type::Decimal { currency: Some(_), .. });
-        *of == resource && is_money && value.as_f64().is_some_and(|amount| amount > 0.0) && earlier(value)
-    });
-    price.map(|(name, _)| name.to_string())
+        let is_same = |value: &Value| matches!(value, Value::Decimal(_)) && value.as_f64() == price.as_f64();
+        let mut earlier = made.iter().flat_map(|entry| entry.reply.body.values());
+        *of == resource
+            && has_currency
+            && price.as_f64().is_some_and(|amount| amount > 0.0)
+            && earlier.any(|(value, _)| is_same(value))
+    };
+    let Body::Object(members) = reply else { return None };
+    members.iter().find_map(|(name, member)| match member {
+        // An envelope.
+        Body::Object(inner) => {
+            let (of_inner, _) = inner.iter().find(|(_, member)| is_price(member))?;
+            Some(vec![name.to_string(), of_inner.to_string()])
+        }
+        _ => is_price(member).then(|| vec![name.to_string()]),
+    })
 }
 
 impl Player<'_, '_> {
@@ -191,11 +202,13 @@ impl Player<'_, '_> {
         if !entry.reply.is_success() {
             return None;
         }
-        let member = find_price(self.world.base.world(), api, &entry.reply.body, &self.calls.made)?;
+        let place = find_price(self.world.base.world(), api, &entry.reply.body, &self.calls.made)?;
         let mut scene = self.scene.clone();
         scene.name_reply("made", &entry.reply.body);
-        let price = scene.say(&format!("{{made.{}}}", scene.casing().read(&member))).ok()?;
-        let amount = scene.say(&format!("{{made.{}|amount}}", scene.casing().read(&member))).ok()?;
+        let place: Vec<_> = place.iter().map(|name| scene.casing().read(name).into_owned()).collect();
+        let place = place.join(".");
+        let price = scene.say(&format!("{{made.{place}}}")).ok()?;
+        let amount = scene.say(&format!("{{made.{place}|amount}}")).ok()?;
         let is_said = |said: &String| said.contains(&price) || said.contains(&amount);
         if self.talk.said.iter().chain(&self.talk.answered).any(is_said) {
             return None;
