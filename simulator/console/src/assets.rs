@@ -1,4 +1,4 @@
-//! The style sheet and the script, embedded.
+//! The style sheet, the picture and the script, embedded.
 
 use axum::body::Body;
 use axum::http::Response;
@@ -14,6 +14,9 @@ pub(crate) struct Asset {
 /// The style sheet.
 pub(crate) const STYLE: Asset =
     Asset { name: "style.css", kind: "text/css; charset=utf-8", text: include_str!("../assets/style.css") };
+/// The picture that a browser shows beside the title.
+pub(crate) const ICON: Asset =
+    Asset { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../assets/icon.svg") };
 /// htmx 2.0.11: parts of pages are exchanged in place. Pages work without it.
 pub(crate) const HTMX: Asset = Asset {
     name: "htmx.js",
@@ -29,7 +32,7 @@ impl Asset {
 
     /// The file of a name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [STYLE, HTMX].into_iter().find(|asset| asset.name == name)
+        [STYLE, ICON, HTMX].into_iter().find(|asset| asset.name == name)
     }
 
     pub(crate) fn response(&self) -> Response<Body> {

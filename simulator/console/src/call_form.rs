@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::answer::{Answer, Page, Section};
 use crate::changes::{self, IN_TIME};
-use crate::pieces::{cell, crumbs, json_block, short_id, status_class};
+use crate::pieces::{cell, crumbs, json_block, prose, short, short_id, status_class};
 use crate::visit::Visit;
 use crate::worlds_page::served;
 
@@ -86,7 +86,8 @@ fn page(visit: &Visit<'_>, world: &str, name: &str, outcome: Option<&Outcome>, a
         (crumbs(&[(visit.links.page(&[]), "Worlds"), (visit.links.page(&["worlds", world]), world)]))
         h1 { (api.name) }
         p { code.path { (api.method.as_str()) " " (base_path) (api.path) } }
-        p { (api.description) @if !api.measures.is_empty() { " " (api.measures) } }
+        (prose(&api.description))
+        @if !api.measures.is_empty() { (prose(&api.measures)) }
         div.columns {
             section aria-labelledby="call" {
                 h2 #call { "Call it" }
@@ -108,7 +109,7 @@ fn page(visit: &Visit<'_>, world: &str, name: &str, outcome: Option<&Outcome>, a
                         td { (type_name(model, &parameter.schema)) }
                         td { @if parameter.required { "yes" } @else { "no" } }
                         td { @if let Some(value) = &parameter.default { (cell(&value.to_json(&model.zone))) } }
-                        td { (parameter.description) }
+                        td { (short(&parameter.description)) }
                     }
                 } }
             } }
@@ -182,7 +183,7 @@ fn input(visit: &Visit<'_>, world: &World, parameter: &Parameter) -> Markup {
         div.field {
             label for=(name) { (parameter.name) @if parameter.required { span.required aria-hidden="true" { " *" } } }
             (control)
-            p.hint id=(describes) { (type_name(world, &parameter.schema)) @if !parameter.description.is_empty() { ": " (parameter.description) } }
+            p.hint id=(describes) { (type_name(world, &parameter.schema)) @if !parameter.description.is_empty() { ": " (short(&parameter.description)) } }
         }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn show(visit: &Visit<'_>) -> Answer {
     let body = html! {
         (crumbs(&[(visit.links.page(&["sessions"]), "Sessions")]))
         h1 { "Two sessions" }
-        p { "Left: " (link(visit, &left)) ", " (left.session.calls()) " calls. Right: " (link(visit, &right)) ", " (right.session.calls()) " calls." }
+        p { "Left: " (link(visit, &left)) ", calls: " (left.session.calls()) ". Right: " (link(visit, &right)) ", calls: " (right.session.calls()) "." }
         @match parts_at {
             Some(position) => { p { "They part at " strong { "call " (position + 1) } ": " (reason(left.log.get(position), right.log.get(position))) "." } },
             None => { p { "Their calls and replies are the same." } },

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, html};
 
 use crate::answer::{Page, Section};
-use crate::assets::{Asset, HTMX, STYLE};
+use crate::assets::{Asset, HTMX, ICON, STYLE};
 use crate::links::Links;
 use crate::visit::Visit;
 
@@ -30,6 +30,7 @@ pub(crate) fn frame(visit: &Visit<'_>, page: &Page, signed_in: bool) -> Markup {
                 @if links.are_files() { link rel="stylesheet" href=(STYLE.name); }
                 @else {
                     link rel="stylesheet" href=(address(links, &STYLE));
+                    link rel="icon" href=(address(links, &ICON));
                     script src=(address(links, &HTMX)) defer {}
                 }
             }

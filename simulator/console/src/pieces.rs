@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::links::Links;
 
 /// Characters of one value in a table.
-const MAX_CELL_CHARS: usize = 160;
+const MAX_CELL_CHARS: usize = 240;
 /// Characters of a value that stands alone.
 const MAX_BLOCK_CHARS: usize = 20_000;
 
@@ -55,11 +55,24 @@ pub(crate) fn short(text: &str) -> Markup {
 }
 
 /// The beginning of a text, and how many characters are left out.
-fn shorten(text: &str, most: usize) -> (&str, usize) {
+fn shorten(text: &str, most: usize) -> (Cow<'_, str>, usize) {
     match text.char_indices().nth(most) {
-        Some((end, _)) => (&text[..end], text[end..].chars().count()),
-        None => (text, 0),
+        Some((end, _)) => (visible(&text[..end]), text[end..].chars().count()),
+        None => (visible(text), 0),
     }
+}
+
+/// A text whose characters that turn the writing direction around are spelt out as JSON escapes: `\u202e`.
+fn visible(text: &str) -> Cow<'_, str> {
+    let turns = |found: char| matches!(found, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(turns) {
+        return Cow::Borrowed(text);
+    }
+    let mut spelt = String::with_capacity(text.len());
+    for found in text.chars() {
+        if turns(found) { spelt.push_str(&format!("\\u{:04x}", u32::from(found))) } else { spelt.push(found) }
+    }
+    Cow::Owned(spelt)
 }
 
 /// A value of a field; nothing where it is absent.
@@ -166,11 +179,11 @@ mod tests {
     #[test]
     fn values_are_escaped_and_bounded() {
         let check = |json: Json, expect: &str| assert_eq!(cell(&json).into_string(), expect);
-        check(json!("<b>\u{202e}x"), "<bdi>&lt;b&gt;\u{202e}x</bdi>");
+        check(json!("<b>\u{202e}x"), "<bdi>&lt;b&gt;\\u202ex</bdi>");
         check(json!(["a\"b"]), "<bdi>[&quot;a\\&quot;b&quot;]</bdi>");
         check(
-            json!("é".repeat(161)),
-            &format!("<bdi>{}</bdi><span class=\"none\"> … 1 more</span>", "é".repeat(160)),
+            json!("é".repeat(241)),
+            &format!("<bdi>{}</bdi><span class=\"none\"> … 1 more</span>", "é".repeat(240)),
         );
         let block = text_block("x", &"a".repeat(1 << 20)).into_string();
         assert!(block.len() < MAX_BLOCK_CHARS + 200, "{}", block.len());

@@ -365,9 +365,11 @@ fn the_list_of_sessions_shows_a_page() {
 #[test]
 fn assets_are_embedded_and_kept_by_browsers() {
     let app = app(|settings| settings.control_token = Some("secret".to_owned()));
-    for (name, kind) in
-        [("style.css", "text/css; charset=utf-8"), ("htmx.js", "text/javascript; charset=utf-8")]
-    {
+    for (name, kind) in [
+        ("style.css", "text/css; charset=utf-8"),
+        ("htmx.js", "text/javascript; charset=utf-8"),
+        ("icon.svg", "image/svg+xml"),
+    ] {
         let (status, headers, body) = ask(&app, &format!("GET /assets/{name}"), &[], "");
         assert_eq!((status, headers["content-type"].to_str().unwrap()), (200, kind));
         assert!(headers["cache-control"].to_str().unwrap().contains("immutable") && !body.is_empty());

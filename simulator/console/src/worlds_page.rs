@@ -6,7 +6,7 @@ use diorama_simulator::search::{ApiHit, ApiQuery, SearchBy};
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Page, Section};
-use crate::pieces::{Range, crumbs, pager, records, short};
+use crate::pieces::{Range, crumbs, pager, prose, records, short};
 use crate::visit::Visit;
 
 /// Hits of a search.
@@ -133,9 +133,9 @@ pub(crate) fn world(visit: &Visit<'_>, id: &str) -> Answer {
     let many = world.domains.len() > 1;
     let body = html! {
         (crumbs(&[(visit.links.page(&[]), "Worlds")]))
-        h1 { (world.title) }
+        h1 { (short(&world.title)) }
         p.hint { "World " code { (id) } ", hash " code { (ready.hash.get(..12).unwrap_or(&ready.hash)) } }
-        @for domain in world.domains.iter().filter(|domain| !domain.description.is_empty()) { p { (domain.description) } }
+        @for domain in world.domains.iter().filter(|domain| !domain.description.is_empty()) { (prose(&domain.description)) }
         form.inline method="post" action=(visit.links.page(&["sessions"])) {
             input type="hidden" name="world" value=(id);
             button { "New session" }
@@ -187,7 +187,7 @@ pub(crate) fn resource(visit: &Visit<'_>, id: &str, name: &str) -> Answer {
     let body = html! {
         (crumbs(&[(visit.links.page(&[]), "Worlds"), (visit.links.page(&["worlds", id]), id)]))
         h1 { (declared.qualified) }
-        @if !declared.description.is_empty() { p { (declared.description) } }
+        @if !declared.description.is_empty() { (prose(&declared.description)) }
         (records(declared, &world.zone, &format!("Records of {}", declared.qualified), shown))
         (pager(&visit.links, &["worlds", id, "resources", name], &[], range))
     };
