@@ -31,9 +31,8 @@ mod view;
 mod world;
 
 pub use self::answer::json_text;
-pub use self::app::App;
+pub use self::app::{App, PAGES_PATH, Pages};
 pub use self::mcp::Endpoint;
-pub use self::pages::{PAGES_PATH, Pages};
 pub use self::serve::{serve, serve_protocol};
 pub use self::settings::{
     BODY_TIMEOUT, FIRST_REQUEST_TIMEOUT, MAX_BODY_BYTES, MAX_CONNECTIONS, Settings, WRITE_TIMEOUT,

@@ -4,21 +4,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use std::thread::available_parallelism;
 
-use serde_json::{Map, Value as Json};
+use axum::body::{Body, Bytes};
+use axum::http::{Request, Response};
+use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 
 use diorama_engine::embed::embedded;
 use diorama_sessions::{
-    CreateRequest, Creation, Kind, Live, Problem, Ready, Sessions, Slot, TaskSource, WorldSource,
+    CreateRequest, Creation, Kind, Problem, Ready, Sessions, Slot, TaskSource, WorldSource,
 };
 
 use super::answer::Refused;
 use super::check::Prover;
 use super::mcp::Endpoint;
-use super::pages::{PAGES_PATH, Pages};
 use super::settings::Settings;
 use super::start::StartError;
-use super::world::auth;
 use crate::search::{ApiIndex, SearchError, entries};
 
 /// Bytes of bodies that are held at a time, while they are read and answered.
@@ -31,6 +31,15 @@ const MIN_LARGE_REPLIES: usize = 8;
 
 /// The key of the request that makes the session at the root: a server that starts again with the same state folder goes on with it.
 const ROOT_KEY: &str = "default session";
+
+/// The path below which all pages lie, also where a world at the root has paths of the same name.
+pub const PAGES_PATH: &str = "/__diorama/console";
+
+/// Makes the pages of a server for a browser. Another crate does, which stands on this one; who starts the server brings it.
+pub trait Pages: Send + Sync {
+    /// Answers a request whose path begins with [`PAGES_PATH`] and whose body has been read. It may block.
+    fn answer(&self, app: &App, request: &Request<Bytes>) -> Response<Body>;
+}
 
 /// A server's sessions, and what answers requests about them.
 pub struct App {
@@ -139,12 +148,6 @@ impl App {
     #[must_use]
     pub const fn search(&self) -> &ApiIndex {
         &self.search
-    }
-
-    /// The credentials of a client of a session's REST API, by the name of the security scheme.
-    #[must_use]
-    pub fn credentials(&self, live: &Live) -> Map<String, Json> {
-        auth::credentials(&auth::holder(live), &self.base_url(&live.id))
     }
 
     /// Prepares the world at the root of the server.

@@ -1,29 +1,18 @@
-//! Pages for a browser.
-//!
-//! Another crate makes them, which stands on this one; who starts the server brings them ([`Pages`]).
+//! Requests of browsers, which the pages of the server answer.
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{HeaderValue, LOCATION};
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 
 use super::answer::{Answer, Refused};
-use super::app::App;
+use super::app::{App, Pages};
 use super::negotiate::Accept;
 use super::transport::body::Whole;
 use super::world;
-
-/// The path below which all pages lie, also where a world at the root has paths of the same name.
-pub const PAGES_PATH: &str = "/__diorama/console";
-
-/// Makes the pages of a server.
-pub trait Pages: Send + Sync {
-    /// Answers a request whose path begins with [`PAGES_PATH`] and whose body has been read. It may block.
-    fn answer(&self, app: &App, request: &axum::http::Request<Bytes>) -> Response<Body>;
-}
 
 /// Sends a browser that asks for `/` to the first page; others are told that there is no such route.
 pub(super) async fn redirect(State(app): State<Arc<App>>, request: Request) -> Answer<Response<Body>> {
@@ -39,7 +28,7 @@ pub(super) async fn redirect(State(app): State<Arc<App>>, request: Request) -> A
     Ok(response)
 }
 
-/// Answers a request for a page; nothing where no pages are shown.
+/// Answers a request for a page.
 pub(super) async fn answer(app: &Arc<App>, pages: &Arc<dyn Pages>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let answered = async {

@@ -27,10 +27,10 @@ use tracing::{Level, Span};
 
 use super::admission::admit;
 use super::answer::{Answer, Refused, other_method};
-use super::app::App;
+use super::app::{App, PAGES_PATH};
 use super::cors::{Page, share};
 use super::extract::cut_ids;
-use super::pages::{self, PAGES_PATH};
+use super::pages;
 use super::route::document::document;
 use super::route::{Access, RESERVED_PREFIX};
 use super::routes::routes;

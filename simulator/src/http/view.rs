@@ -5,11 +5,20 @@ use diorama_seeds::value::{Instant, Value, Zone};
 use diorama_sessions::Live;
 use serde_json::{Map, Value as Json};
 
+use super::app::App;
 use super::reply_types::{Change, LoggedCall, SessionView, State};
 use super::world::auth;
 use diorama_engine::RecordChange;
 use diorama_engine::fault::Faults;
 use diorama_engine::session::LogEntry;
+
+impl App {
+    /// The credentials of a client of a session's REST API, by the name of the security scheme.
+    #[must_use]
+    pub fn credentials(&self, live: &Live) -> Map<String, Json> {
+        auth::credentials(&auth::holder(live), &self.base_url(&live.id))
+    }
+}
 
 /// A session in short.
 pub(super) fn session(live: &Live, base_url: String) -> SessionView {
