@@ -18,7 +18,7 @@ pub(crate) struct DatasetRows {
     by_id: HashMap<String, usize>,
 }
 
-/// What filters look at, and where the row is.
+/// The parts of a row that filters read, and its position.
 struct Entry {
     summary: RowSummary,
     /// The id and the words of user and assistant, in lower case.
@@ -28,7 +28,7 @@ struct Entry {
 }
 
 impl DatasetRows {
-    /// Reads what filters look at of all rows, on all cores.
+    /// Reads the parts of all rows that filters need, on all cores.
     ///
     /// # Errors
     /// When a file of it is damaged.

@@ -29,7 +29,7 @@ pub(crate) struct StoredRuns {
     rows: Option<DatasetRows>,
 }
 
-/// A run: its file, and what filters look at.
+/// A run: its file, and the parts of its episodes that filters read.
 struct Stored {
     file: PathBuf,
     index: Vec<Entry>,
@@ -51,7 +51,7 @@ impl StoredRuns {
         Self::open(folders, tasks.map(open).transpose()?)
     }
 
-    /// Reads what filters look at of the episodes of runs. The dataset tells their domains and references.
+    /// Reads the parts of episodes that filters need. The dataset tells their domains and references.
     ///
     /// # Errors
     /// When a folder holds no run, or a line of it is no episode.

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::evaluation::batch::Episode;
 
-/// What an agent did; the row tells the system message and the user's first words.
+/// The turns of an episode. The row has the system message and the user's first words.
 pub(super) fn turns(episode: &Episode, row: Option<&Dialogue>) -> Vec<Turn> {
     let mut turns = row.map(opening).unwrap_or_default();
     for step in &episode.steps {
@@ -58,7 +58,7 @@ fn argument(name: &str, value: &Json) -> Argument {
     Argument { name: name.to_owned(), value: Some(value.clone()), source: None }
 }
 
-/// What an agent gives when it ends a goal; its message is shown as one.
+/// The arguments of `finish` but for the message, which is shown as one.
 fn members(end: &Json) -> Vec<Argument> {
     let members = end.as_object().into_iter().flatten().filter(|(name, _)| *name != "message");
     members.map(|(name, value)| argument(name, value)).collect()

@@ -1,4 +1,4 @@
-//! Who may see pages: the holder of the control token, which is asked for once and kept as a cookie.
+//! Access to pages: the holder of the control token has it. The token is asked for once and kept as a cookie.
 //!
 //! The cookie holds a hash of the token: it opens these pages and not the admin API.
 

@@ -1,4 +1,4 @@
-//! What a console shows beside the worlds and sessions of its server.
+//! The dataset and the runs that a console shows beside the worlds and sessions of its server.
 
 use crate::rows::Rows;
 use crate::runs::Runs;

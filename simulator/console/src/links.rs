@@ -15,7 +15,7 @@ pub(crate) enum Links {
     Files(RefCell<Vec<Address>>),
 }
 
-/// What a page is asked for by.
+/// The path and the query string of a page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Address {
     pub(crate) segments: Vec<String>,

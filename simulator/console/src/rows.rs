@@ -100,7 +100,7 @@ pub struct RowSummary {
 /// A row as a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// What the list says of it.
+    /// Its line in the list.
     pub summary: RowSummary,
     /// Short facts about it, by name: world, licence, depth.
     pub facts: Vec<(String, String)>,

@@ -106,11 +106,11 @@ pub struct EpisodeSummary {
 /// An episode with its verdict, and the reference beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
-    /// What the list says of it.
+    /// Its line in the list.
     pub summary: EpisodeSummary,
     /// The verdict, as the admin API writes it.
     pub grade: Json,
-    /// What the agent did.
+    /// The agent's steps.
     pub turns: Vec<Turn>,
     /// The reference conversation, where the dataset is known.
     pub reference: Option<Vec<Turn>>,
