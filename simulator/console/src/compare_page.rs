@@ -56,7 +56,7 @@ pub(crate) fn show(visit: &Visit<'_>) -> Answer {
         p { "Left: " (link(visit, &left)) ", calls: " (left.session.calls()) ". Right: " (link(visit, &right)) ", calls: " (right.session.calls()) "." }
         @match parts_at {
             Some(position) => { p { "They part at " strong { "call " (position + 1) } ": " (reason(left.log.get(position), right.log.get(position))) "." } },
-            None => { p { "Their calls and replies are the same." } },
+            None => { p { "Their calls and replies are the same" @if calls == MAX_CALLS { " up to call " (calls) } "." } },
         }
         @if calls > 0 {
             h2 { "Calls" }

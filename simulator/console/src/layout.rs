@@ -7,9 +7,11 @@ use crate::assets::{Asset, HTMX, ICON, STYLE};
 use crate::links::Links;
 use crate::visit::Visit;
 
-/// Settings of htmx: no inline style, no evaluated code, no request elsewhere, no copies of pages in the browser's storage.
-const HTMX_CONFIG: &str =
-    r#"{"includeIndicatorStyles":false,"allowEval":false,"selfRequestsOnly":true,"historyCacheSize":0}"#;
+/// Settings of htmx: no inline style, no evaluated code, no request elsewhere, no copies of pages in the browser's storage. A problem takes the
+/// place of the whole page.
+const HTMX_CONFIG: &str = r##"{"includeIndicatorStyles":false,"allowEval":false,"selfRequestsOnly":true,"historyCacheSize":0,
+    "responseHandling":[{"code":"[23]..","swap":true},
+    {"code":"...","swap":true,"error":true,"target":"#main","select":"#main","swapOverride":"outerHTML"}]}"##;
 
 /// The sources that a page in a file may use.
 const FILE_POLICY: &str = "default-src 'none'; style-src 'self' file:; base-uri 'none'; form-action 'none'";
