@@ -135,13 +135,13 @@ pub(super) fn drop_bare_amounts(fields: &mut IndexMap<String, FieldDoc>) {
     }
 }
 
-/// Whether a number is an amount of money without a unit of its own.
+/// Returns true if a number is an amount of money without a unit of its own.
 pub(super) fn is_bare_amount(name: &str, doc: &FieldDoc) -> bool {
     let is_number = matches!(doc.kind, Some(TypeName::Integer | TypeName::Number));
     is_number && doc.unit.is_none() && meanings::is_money(doc.label.as_deref().unwrap_or(name))
 }
 
-/// Whether a member tells the currency of amounts beside it.
+/// Returns true if a member tells the currency of amounts beside it.
 pub(super) fn is_currency(name: &str) -> bool {
     let said = words(name);
     let said = said.strip_suffix(&["code".to_owned()]).unwrap_or(&said);

@@ -108,7 +108,7 @@ fn view_in(shape: &Shape, is_inside: bool, about_record: bool, pages: bool) -> V
                     }
                 }
                 _ => {
-                    // What tells of pages stands beside a record of JSON:API, too.
+                    // Members about pages stand beside a record of JSON:API, too.
                     let inner: Vec<_> = others
                         .filter(|(name, member)| {
                             !is_paging(name) && member.shape.first_object().members().is_some()

@@ -183,7 +183,7 @@ impl<'a> Author<'a> {
 
     /// The request without what it needs: the assistant asks for it.
     fn ask_back(&mut self, sketch: &Sketch<'a>, goal: &ScenarioGoalDoc) -> bool {
-        // Who asks for something of a document says what it is about, and leaves out its values.
+        // A request over a document says what it is about, and leaves out its values.
         let without = match self.api.contract.is_some() {
             true => sketch.without_values(self.id),
             false => {

@@ -160,7 +160,7 @@ fn the_assistant_asks_for_the_member_that_the_user_names() {
     let asked: Vec<&Written> =
         written.iter().filter(|one| one.api == update && one.shape == Shape::AskBack).collect();
     assert!(!asked.is_empty(), "{unwritten:?}");
-    // People have no words for `reply_to`. What they ask for is the phone of a customer whom they name.
+    // People have no words for `reply_to`. They ask for the phone of a customer whom they name.
     for words in asked.iter().flat_map(|one| &one.doc.goals[0].user) {
         assert!(words.contains("the phone of {the_customer") && !words.contains("reply"), "{words}");
     }

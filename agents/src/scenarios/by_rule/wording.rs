@@ -333,7 +333,7 @@ impl Sketch<'_> {
             refers_to(&api.parameters[own.index()].schema.kind).is_none()
         };
         let values = self.said.iter().filter(is_value).count();
-        // What is asked for is what is told afterwards: a phrase for another member asks for something else, and a change of two
+        // The request asks for what is told afterwards: a phrase for another member asks for something else, and a change of two
         // members names the first alone.
         let is_fit = |template: &&Template| {
             let first = template.parts.first();

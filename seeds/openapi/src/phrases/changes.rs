@@ -220,7 +220,7 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     }
 }
 
-/// Whether a value is a command, which people give by its verb: an `action`, or one of `start` and `stop`.
+/// Returns true if a value is a command, which people give by its verb: an `action`, or one of `start` and `stop`.
 pub(crate) fn is_command(name: &str, doc: &FieldDoc) -> bool {
     let is_verb = |value: &&String| words(value).first().is_some_and(|first| VERBS.contains(&first.as_str()));
     let verbs = doc.values.iter().filter(is_verb).count();
@@ -228,12 +228,13 @@ pub(crate) fn is_command(name: &str, doc: &FieldDoc) -> bool {
     verbs > 1 && verbs * 2 > doc.values.len() || is_named
 }
 
-/// Whether a noun is that of commands.
+/// Returns true if a noun is that of commands.
 pub(crate) fn names_command(noun: &str) -> bool {
     noun.rsplit(' ').next().is_some_and(|last| nouns::is("commands", last))
 }
 
-/// Whether a member is the address that something is made for: the `url` of a web hook, its `webhookUrl`, the `from_email` of a signature.
+/// Returns true if a member is the address that something is made for: the `url` of a web hook, its `webhookUrl`, the `from_email` of a
+/// signature.
 pub(crate) fn is_address(name: &str, doc: &FieldDoc, noun: &str) -> bool {
     let said = words(name);
     let said: Vec<&String> = said.iter().filter(|word| *word != "address").collect();

@@ -106,7 +106,7 @@ pub(super) fn of(name: &str, values: Values) -> Option<&'static Meaning> {
         Values::Flag => without_is(&said),
         _ => &said,
     };
-    // What a number with a unit means, one without may mean as well; either may be an amount.
+    // A number without a unit may mean what one with a unit means; either may be an amount.
     let of_kind = |values: Values| {
         TABLE.iter().filter(|line| line.values == values).find_map(|line| {
             let before = line.names.iter().filter_map(|name| name.words_before(said)).min()?;
@@ -121,7 +121,7 @@ pub(super) fn of(name: &str, values: Values) -> Option<&'static Meaning> {
     of_kind(values).or_else(|| others.iter().find_map(|other| of_kind(*other)))
 }
 
-/// Whether a number of this name is an amount of money.
+/// Returns true if a number of this name is an amount of money.
 pub(super) fn is_money(name: &str) -> bool {
     of(name, Values::Money).is_some()
 }
@@ -178,7 +178,7 @@ mod tests {
         check("shipping_cost", Values::Number, Some("What's the {noun} of {it}?"));
         check("downloadLimitResetUtcDate", Values::Moment, None);
         check("value_type", Values::Text, None);
-        // What has a capacity need not hold people.
+        // A capacity need not be one of people.
         check("capacity", Values::Number, None);
         assert!(is_money("order_total") && !is_money("seats"));
     }

@@ -61,7 +61,7 @@ impl Act<'_> {
         if !required.iter().any(named) && optional.first().is_some_and(named) {
             required.insert(0, optional.remove(0));
         }
-        // Nothing is made for an address that nobody says.
+        // A thing with an address of its own is made with it, or not at all.
         let addresses: Vec<&String> = parameters
             .iter()
             .filter(|(name, doc)| {

@@ -29,11 +29,11 @@ impl Act<'_> {
         // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
         let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);
         let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
-        // Nor is an amount of which nothing says the currency.
+        // An amount without a currency is not said, either.
         let parameters = self.api.parameters.iter();
         let tells_currency = parameters.clone().any(|(name, doc)| unsaid(doc) && phrases::is_currency(name));
         let is_bare = |name: &str, doc: &FieldDoc| !tells_currency && phrases::is_bare_amount(name, doc);
-        // Nobody sets an action to a value, nor adds one to a record: what it does is done. A rule that is made has one of its own.
+        // An action is done, and neither set to a value nor added to a record. A rule that is made has one of its own.
         let makes = behaviour.create.is_some();
         let is_command = |name: &str, doc: &FieldDoc| !makes && phrases::is_command(name, doc);
         let label = self.resources.get(changed).and_then(|known| known.label.as_deref());

@@ -72,7 +72,8 @@ impl Places {
         };
         // A collection takes no names from one below it.
         let own = form(&found.parts);
-        // Nor from one beside it that takes the same keys and makes none: `/votes/shows/{show_id}` keeps no shows for `/follows/shows/{show_id}`.
+        // It takes none from one beside it, either, that has the same keys and makes no records: `/votes/shows/{show_id}` keeps no
+        // shows for `/follows/shows/{show_id}`.
         let is_beside = |other: &Collection| {
             other.noun == found.noun
                 && other.item.as_deref().map(plain) == Some(plain(key))

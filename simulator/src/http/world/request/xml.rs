@@ -20,7 +20,7 @@ struct Element {
 /// The members of a body under the names of a form: `items[0][price]`, each with its text.
 ///
 /// # Errors
-/// What is no XML, or nested too deep.
+/// A body that is no XML, or nested too deep.
 pub(super) fn pairs(contract: &Contract, body: &[u8]) -> Result<Vec<(String, String)>, Problem> {
     let root = read(body)
         .map_err(|found| Problem::new(Kind::Malformed, format!("the body: expected XML, found {found}")))?;
