@@ -11,7 +11,7 @@ pub mod documents;
 pub mod embedder;
 pub mod error;
 pub mod eval;
-mod files;
+pub mod files;
 pub mod generate;
 pub mod inputs;
 pub mod openapi;
