@@ -95,14 +95,16 @@ fn tell_apart(domains: &mut [DomainDoc]) {
     }
     let mut taken: HashSet<String> = uses.keys().cloned().collect();
     for domain in domains {
+        let mut renamed = Vec::new();
         let prefix = camel(&domain.domain.name.split(['_', '-']).collect::<Vec<_>>());
         for api in &mut domain.apis {
             if uses.get(&api.name).is_some_and(|domains| domains.len() > 1) {
                 let name = free(&format!("{prefix}{}", api.name), '_', &mut taken);
-                domain.scenarios.iter_mut().for_each(|scenario| scenario.rename_api(&api.name, &name));
+                renamed.push((api.name.clone(), name.clone()));
                 api.name = name;
             }
         }
+        renamed.iter().for_each(|(old, new)| domain.rename_api(old, new));
     }
 }
 

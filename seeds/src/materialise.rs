@@ -8,6 +8,7 @@ mod cast;
 mod defaults;
 mod derive;
 mod grammar;
+mod house;
 mod maker;
 mod moment;
 mod more;
@@ -173,6 +174,9 @@ impl Source {
     /// # Errors
     /// Values that could not be made up: a unique field with too few possible values, a reference to nothing.
     pub fn materialise(&self, seed: u64) -> Result<Materialised, Report> {
+        if let Some(doc) = house::with_numbers(&self.doc, seed) {
+            return Self::new(doc)?.materialise(seed);
+        }
         let mut world = self.recorded(seed)?;
         let canonical = self.form.write(&world, Some(self.doc.materialised.unwrap_or(seed)));
         let hash: Str = canonical::hash(&canonical).into();
@@ -185,6 +189,9 @@ impl Source {
     /// # Errors
     /// As [`Source::materialise`].
     pub fn materialise_at(&self, seed: u64, clock: Instant) -> Result<Materialised, Report> {
+        if let Some(doc) = house::with_numbers(&self.doc, seed) {
+            return Self::new(doc)?.materialise_at(seed, clock);
+        }
         if self.doc.materialised.is_some() || clock == self.world.clock {
             return self.materialise(seed);
         }

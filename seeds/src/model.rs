@@ -73,6 +73,17 @@ pub struct Domain {
     pub security: Vec<SecurityScheme>,
     /// Values that callers are told at the start, by the name of their parameter.
     pub given: Vec<(Str, Given)>,
+    /// The rules of its policy, in their order.
+    pub house: Vec<HouseRule>,
+}
+
+/// A rule of a domain's policy, as people read it.
+#[derive(Clone, Debug)]
+pub struct HouseRule {
+    /// Its name, unique in the domain.
+    pub name: Str,
+    /// Wordings, each of which says all of it.
+    pub sentences: Vec<Str>,
 }
 
 impl Domain {
@@ -370,6 +381,17 @@ impl Api {
 }
 
 impl World {
+    /// The same world in which the rules of policies refuse calls; none where no policy governs a call.
+    pub fn shadow(&self) -> Option<Self> {
+        self.apis.iter().any(|api| !api.behaviour.rules.is_empty()).then(|| {
+            let mut shadow = self.clone();
+            for Behaviour { require, rules, .. } in shadow.apis.iter_mut().map(|api| &mut api.behaviour) {
+                require.append(rules);
+            }
+            shadow
+        })
+    }
+
     /// The resource at a position.
     pub fn resource(&self, id: ResourceId) -> &Resource {
         &self.resources[id.index()]

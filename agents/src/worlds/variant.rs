@@ -88,6 +88,7 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
     let fields = fields.filter(|(_, field)| !field.private).map(|(name, _)| name);
     let things: HashSet<String> =
         domain.resources.keys().chain(fields).flat_map(|name| name.split('_')).map(stem).collect();
+    let mut renamed = Vec::new();
     for api in &mut domain.apis {
         let mut words = words(&api.name);
         // A name that several domains have was told apart by its domain's already.
@@ -129,10 +130,11 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
             free = by.map_or_else(|| format!("{name}_{number}"), |by| format!("{name}_by_{by}"));
         }
         if free != api.name {
-            domain.scenarios.iter_mut().for_each(|scenario| scenario.rename_api(&api.name, &free));
+            renamed.push((api.name.clone(), free.clone()));
             api.name = free;
         }
     }
+    renamed.iter().for_each(|(old, new)| domain.rename_api(old, new));
 }
 
 /// The words of a name in capitals: `FindBook`.

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::api::ApiDoc;
 use super::field::FieldDoc;
+use super::house::HouseDoc;
 use super::scenario::{ReactionsDoc, ScenarioDoc, SignInDoc};
 use super::security::SecurityDoc;
 use super::wire::{self, is_false};
@@ -124,6 +125,9 @@ pub struct DomainHead {
     /// How HTTP callers prove who they are, by name; APIs say in `security` which they take.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub security: IndexMap<String, SecurityDoc>,
+    /// The domain's policy: rules that its APIs do not enforce.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub house: Option<HouseDoc>,
 }
 
 /// A value that callers are told at the start.
@@ -394,6 +398,12 @@ fn stated(text: Option<&str>) -> &str {
 }
 
 impl DomainDoc {
+    /// Calls an API by its new name wherever the domain names it.
+    pub fn rename_api(&mut self, old: &str, new: &str) {
+        self.scenarios.iter_mut().for_each(|scenario| scenario.rename_api(old, new));
+        self.domain.house.iter_mut().for_each(|house| house.rename_api(old, new));
+    }
+
     /// Names the source of each API that has none yet.
     pub fn name_sources(&mut self) {
         name_sources(&self.domain.name, &mut self.apis);

@@ -15,6 +15,9 @@ pub struct Behaviour {
     pub bindings: Vec<(Slot, Expr)>,
     /// Checks in order.
     pub require: Vec<Require>,
+    /// The rules of the domain's policy that govern it. Only the shadow of a world refuses by them, each with its rule's name as the
+    /// message.
+    pub rules: Vec<Require>,
     /// Further changes.
     pub also: Vec<Effect>,
     /// The field that keeps the body of the request.

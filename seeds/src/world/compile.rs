@@ -11,6 +11,7 @@ mod defines;
 mod effects;
 mod errors;
 mod field;
+mod house;
 mod measures;
 mod options;
 pub mod path;
@@ -224,6 +225,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             auth: None,
             security: security::schemes(&head.security, &head_path.name("security"), findings),
             given: Vec::new(),
+            house: house::compile(part, findings),
         });
     }
     (domains, names)

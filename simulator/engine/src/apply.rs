@@ -1,6 +1,8 @@
 //! Executes one call: from a state and a call to a reply and the next state.
 
+use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
+use diorama_seeds::value::Str;
 
 use super::base::Base;
 use super::refusal::{Outcome, Refusal};
@@ -33,6 +35,15 @@ pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
         state: state.clone(),
         changes: Vec::new(),
     })
+}
+
+/// The rule of a policy that a call would break: that by which the shadow of the world refuses it.
+#[must_use]
+pub fn broken_rule(base: &Base, state: &State, call: &Call, api: ApiId) -> Option<Str> {
+    let rules = &base.world().api(api).behaviour.rules;
+    let shadow = base.shadow().filter(|_| !rules.is_empty())?;
+    let refusal = attempt(shadow, state, call).err()?;
+    rules.iter().map(|rule| &rule.message).find(|name| ***name == *refusal.detail).cloned()
 }
 
 /// [`apply`], with the refusal where there is one.

@@ -48,6 +48,7 @@ pub struct Base {
     /// The resource of whoever asks, for members of replies.
     pub(super) caller: Option<ResourceId>,
     standing: OnceLock<StandingTokens>,
+    shadow: OnceLock<Option<Arc<Self>>>,
     budget: u64,
 }
 
@@ -174,6 +175,7 @@ impl Base {
             parts: parts_by_noun(&world.resources),
             caller: caller_resource(&world.apis),
             standing: OnceLock::new(),
+            shadow: OnceLock::new(),
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))
@@ -183,6 +185,12 @@ impl Base {
     #[must_use]
     pub fn standing(&self) -> &StandingTokens {
         self.standing.get_or_init(|| StandingTokens::new(&self.world))
+    }
+
+    /// The same world in which the rules of policies refuse calls; none where no policy governs a call. It takes the same states.
+    pub fn shadow(&self) -> Option<&Arc<Self>> {
+        // The shadow has the names and records of this world, which were accepted.
+        self.shadow.get_or_init(|| self.world.shadow().and_then(|world| Self::new(world).ok())).as_ref()
     }
 
     /// The world.

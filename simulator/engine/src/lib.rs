@@ -39,7 +39,7 @@ pub mod tools;
 mod write;
 
 pub use self::apply::unknown_api;
-pub use self::apply::{Applied, apply};
+pub use self::apply::{Applied, apply, broken_rule};
 pub use self::base::{Base, BaseError};
 pub use self::digest::Digest;
 pub use self::extremes::extremes;

@@ -12,7 +12,7 @@ use super::path::{self, Piece};
 use super::resource::default_label;
 use super::{Names, Part, is_member_name, listed};
 use crate::contract;
-use crate::doc::{ApiDoc, FieldDoc, FilterDoc, StatesDoc};
+use crate::doc::{ApiDoc, FieldDoc, FilterDoc, HouseDoc, StatesDoc};
 use crate::expr::{self, Expr, ExprType, Node, Scope};
 use crate::model::{
     Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource,
@@ -62,6 +62,8 @@ pub(super) fn compile(
                 domain: id,
                 auth: domain.auth.as_ref(),
                 states: &states,
+                house: part.head.and_then(|head| head.house.as_ref()),
+                part,
             };
             let mut api = api(doc, &path, &types, &shared, findings);
             api.security = super::security::needs(doc, domain, &path, findings);
@@ -99,6 +101,9 @@ pub(super) struct Shared<'a> {
     pub(super) auth: Option<&'a Auth>,
     /// The states of each resource.
     pub(super) states: &'a [Option<&'a StatesDoc>],
+    /// The policy of the domain.
+    pub(super) house: Option<&'a HouseDoc>,
+    pub(super) part: &'a Part<'a>,
 }
 
 /// One API while its behaviour and reply are made.
@@ -495,6 +500,7 @@ pub(super) fn nothing() -> Behaviour {
         kind: crate::model::BehaviourKind::Action { target: None },
         bindings: Vec::new(),
         require: Vec::new(),
+        rules: Vec::new(),
         also: Vec::new(),
         keep: None,
         upsert: false,

@@ -13,7 +13,7 @@ use super::log::{Log, Mark};
 use crate::fault::Faults;
 use crate::refusal::Refusal;
 use crate::tools::{SearchVersion, TOOL_SEARCHER};
-use crate::{Applied, Base, Digest, RecordChange, State, apply, diff, unknown_api};
+use crate::{Applied, Base, Digest, RecordChange, State, apply, broken_rule, diff, unknown_api};
 
 /// How a session starts.
 #[derive(Clone, Debug, Default)]
@@ -135,7 +135,9 @@ impl Session {
             _ => (apply(&self.base, &self.state, &call), Vec::new()),
         };
         let Applied { reply, state, changes } = applied;
-        (Arc::new(LogEntry { call, api, clock, reply, changes, faults }), state)
+        let broken = api.filter(|_| reply.is_success());
+        let broken = broken.and_then(|api| broken_rule(&self.base, &self.state, &call, api));
+        (Arc::new(LogEntry { call, api, clock, reply, changes, faults, broken }), state)
     }
 
     /// Moves on to the state that a call led to, and logs the call.
@@ -152,7 +154,7 @@ impl Session {
     pub(super) fn refuse(&mut self, call: Call, api: Option<ApiId>, refusal: Refusal) -> Arc<LogEntry> {
         let clock = self.state.clock();
         let (reply, changes) = (refusal.into_reply(), Vec::new());
-        let entry = Arc::new(LogEntry { call, api, clock, reply, changes, faults: Vec::new() });
+        let entry = Arc::new(LogEntry { call, api, clock, reply, changes, faults: Vec::new(), broken: None });
         self.remember(&entry);
         entry
     }

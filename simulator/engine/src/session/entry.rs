@@ -2,7 +2,7 @@
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
-use diorama_seeds::value::Instant;
+use diorama_seeds::value::{Instant, Str};
 
 use crate::fault::Fired;
 use crate::tools::TOOL_SEARCHER;
@@ -23,6 +23,8 @@ pub struct LogEntry {
     pub changes: Vec<RecordChange>,
     /// The faults that fired; the reply is what they left of it.
     pub faults: Vec<Fired>,
+    /// The rule of the domain's policy that it broke. No reply shows it.
+    pub broken: Option<Str>,
 }
 
 impl LogEntry {

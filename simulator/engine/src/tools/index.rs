@@ -121,6 +121,7 @@ fn searcher() -> Api {
         behaviour: Behaviour {
             kind: BehaviourKind::Compute(Vec::new()),
             bindings: Vec::new(),
+            rules: Vec::new(),
             require: Vec::new(),
             also: Vec::new(),
             keep: None,

@@ -1,0 +1,278 @@
+//! A domain's policy: the expression of each rule, and the sentences that say the same.
+
+use super::super::findings::Findings;
+use super::api::Builder;
+use super::{Part, listed};
+use crate::doc::{AmountDoc, HouseDoc, RuleDoc};
+use crate::english::capitalised;
+use crate::model::{HouseRule, Require};
+use crate::task::RefusalClass;
+use crate::value::{Str, nfc};
+
+/// The status with which the shadow of a world refuses a call that breaks a rule.
+const FORBIDDEN: u16 = 403;
+/// Rules of a domain, at most.
+const MAX_RULES: usize = 64;
+/// The last hour of a day.
+const MAX_HOUR: i64 = 23;
+
+/// What a rule asks, as an expression and in words. `{}` stands for the act, `{^}` for the act at the start of a sentence.
+struct Meaning {
+    /// The name of the shape, as the document has it.
+    shape: &'static str,
+    condition: String,
+    wordings: [String; 3],
+}
+
+impl Builder<'_> {
+    /// The rules of the domain's policy that govern the API.
+    pub(super) fn rules(&mut self) -> Vec<Require> {
+        let Some(house) = self.shared.house else { return Vec::new() };
+        let root = self.shared.part.path();
+        let head = root.name("domain");
+        let section = head.name("house");
+        let list = section.name("rules");
+        let mut rules = Vec::new();
+        for (position, rule) in house.rules.iter().enumerate() {
+            if !rule.calls.contains(&self.doc.name) {
+                continue;
+            }
+            // What cannot be read is reported once, for the domain.
+            let Some(meaning) = meaning(rule, house) else { continue };
+            let here = list.index(position);
+            let mut source = format!("({})", meaning.condition);
+            if let Some(when) = &rule.when {
+                self.condition(when, &here.name("when"));
+                source = format!("!({when}) || {source}");
+            }
+            for (number, exception) in rule.unless.iter().enumerate() {
+                self.condition(&exception.that, &here.name("unless").index(number).name("that"));
+                source = format!("{source} || ({})", exception.that);
+            }
+            rules.push(Require {
+                that: self.condition(&source, &here.name(meaning.shape)),
+                status: FORBIDDEN,
+                reasons: vec![RefusalClass::Forbidden],
+                message: nfc(&rule.name),
+            });
+        }
+        rules
+    }
+}
+
+/// Checks the policy of a domain, and gives its rules as people read them.
+pub(super) fn compile(part: &Part<'_>, findings: &mut Findings) -> Vec<HouseRule> {
+    let Some(house) = part.head.and_then(|head| head.house.as_ref()) else { return Vec::new() };
+    let root = part.path();
+    let head = root.name("domain");
+    let here = head.name("house");
+    let numbers = here.name("numbers");
+    for (name, values) in &house.numbers {
+        if values.is_empty() {
+            error!(findings, numbers.name(name) => "found no value, expected at least one";
+                "list the values of which each world draws one, such as `[24, 36, 48]`");
+        }
+    }
+    let list = here.name("rules");
+    if house.rules.len() > MAX_RULES {
+        error!(findings, list => "found {} rules, expected at most {MAX_RULES}", house.rules.len(); "drop some");
+        return Vec::new();
+    }
+    let mut rules: Vec<HouseRule> = Vec::with_capacity(house.rules.len());
+    for (position, rule) in house.rules.iter().enumerate() {
+        let path = list.index(position);
+        if rule.name.trim().is_empty() || rules.iter().any(|other| *other.name == *rule.name) {
+            error!(findings, path.name("name") => "found the name `{}`, expected one that no other rule has", rule.name;
+                "name the rule by what it asks, such as `notice_to_cancel`");
+        }
+        if rule.act.trim().is_empty() {
+            error!(findings, path.name("act") => "found no words";
+                "say what the rule governs, such as `cancel an appointment`");
+        }
+        if rule.calls.is_empty() {
+            error!(findings, path.name("calls") => "found no API, expected at least one";
+                "name the APIs that the rule governs");
+        }
+        for (number, call) in rule.calls.iter().enumerate() {
+            if !part.apis.iter().any(|api| api.name == *call) {
+                error!(findings, path.name("calls").index(number) =>
+                    "found the API `{call}`, expected one of {}", listed(part.apis.iter().map(|api| &*api.name));
+                    "name an API of the domain");
+            }
+        }
+        for (name, amount) in amounts(rule) {
+            if let AmountDoc::Name(unknown) = amount
+                && !house.numbers.contains_key(unknown)
+            {
+                error!(findings, path.name(name) =>
+                    "found the number `{unknown}`, expected one of {}", listed(house.numbers.keys().map(String::as_str));
+                    "name a number of `numbers`, or write the number itself");
+            }
+        }
+        match meaning(rule, house) {
+            Some(meaning) => rules.push(HouseRule { name: nfc(&rule.name), sentences: sentences(rule, &meaning) }),
+            None => {
+                error!(findings, path => "found no shape that says all it needs";
+                    "write exactly one of `notice` (with `hours` or `days`), `cap`, `window`, `role` (`is` and `where`, or `by`), \
+                     `frequency`, `obligation`, `order`");
+            }
+        }
+    }
+    rules
+}
+
+/// The numbers that a rule names, each with its shape.
+fn amounts(rule: &RuleDoc) -> Vec<(&'static str, &AmountDoc)> {
+    let mut found = Vec::new();
+    if let Some(notice) = &rule.notice {
+        found.extend(notice.hours.iter().chain(&notice.days).map(|amount| ("notice", amount)));
+    }
+    found.extend(rule.cap.iter().map(|cap| ("cap", &cap.at_most)));
+    found.extend(rule.frequency.iter().map(|frequency| ("frequency", &frequency.at_most)));
+    found.extend(rule.window.iter().flat_map(|window| [("window", &window.from), ("window", &window.to)]));
+    found
+}
+
+/// The one meaning of a rule; none where its shape is missing, lacks a part or is not the only one.
+fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
+    let number = |amount: &AmountDoc| match amount {
+        AmountDoc::Number(number) => Some(*number),
+        AmountDoc::Name(name) => house.numbers.get(name)?.first().copied(),
+    };
+    let mut found: Vec<Option<Meaning>> = Vec::new();
+    if let Some(notice) = &rule.notice {
+        found.push((|| {
+            let (of, until) = (&notice.of, &notice.until);
+            let (condition, left) = match (&notice.hours, &notice.days) {
+                (Some(hours), None) => {
+                    let hours = number(hours)?;
+                    (format!("({of}) >= now + hours({hours})"), counted(hours, "hours"))
+                }
+                (None, Some(days)) => {
+                    let days = number(days)?;
+                    (format!("date({of}) >= today + days({days})"), counted(days, "days"))
+                }
+                _ => return None,
+            };
+            let wordings = [
+                format!("Do not {{}} when less than {left} are left until {until}."),
+                format!("{{^}} only while at least {left} are left until {until}."),
+                format!("To {{}}, at least {left} must be left until {until}."),
+            ];
+            Some(Meaning { shape: "notice", condition, wordings })
+        })());
+    }
+    if let Some(cap) = &rule.cap {
+        found.push(number(&cap.at_most).map(|most| {
+            let (what, most_words) = (&cap.what, measured(most, cap.unit.as_deref()));
+            let wordings = [
+                format!("Do not {{}} if {what} is more than {most_words}."),
+                format!("{{^}} only where {what} is {most_words} at most."),
+                format!("When you {{}}, {what} may not be above {most_words}."),
+            ];
+            Meaning { shape: "cap", condition: format!("({}) <= {most}", cap.of), wordings }
+        }));
+    }
+    if let Some(window) = &rule.window {
+        found.push((|| {
+            let (from, to, of, what) = (number(&window.from)?, number(&window.to)?, &window.of, &window.what);
+            let clock = |hour: i64| (0..=MAX_HOUR).contains(&hour).then(|| format!("{hour:02}:00"));
+            let (condition, first, last) = if window.clock {
+                let (first, last) = (clock(from)?, clock(to)?);
+                (format!("({of}) >= time('{first}') && ({of}) <= time('{last}')"), first, last)
+            } else {
+                (format!("({of}) >= {from} && ({of}) <= {to}"), from.to_string(), to.to_string())
+            };
+            let wordings = [
+                format!("Do not {{}} unless {what} is from {first} to {last}."),
+                format!("{{^}} only where {what} lies between {first} and {last}, both included."),
+                format!("When you {{}}, {what} may be neither before {first} nor after {last}."),
+            ];
+            Some(Meaning { shape: "window", condition, wordings })
+        })());
+    }
+    if let Some(role) = &rule.role {
+        found.push(match (&role.is, &role.clause, &role.by) {
+            (Some(is), Some(clause), None) => Some(Meaning {
+                shape: "role",
+                condition: is.clone(),
+                wordings: [
+                    format!("Do not {{}} unless {clause}."),
+                    format!("{{^}} only if {clause}."),
+                    format!("You may {{}} where {clause}, and not otherwise."),
+                ],
+            }),
+            (None, None, Some(by)) => Some(Meaning {
+                shape: "role",
+                condition: "false".to_owned(),
+                wordings: [
+                    format!("Do not {{}}: that is for {by} alone."),
+                    format!("Only {by} may {{}}; you may not."),
+                    format!("Leave it to {by} to {{}}, and refuse it yourself."),
+                ],
+            }),
+            _ => None,
+        });
+    }
+    if let Some(frequency) = &rule.frequency {
+        found.push(number(&frequency.at_most).map(|most| {
+            let (what, who) = (&frequency.what, &frequency.who);
+            let wordings = [
+                format!("{} may have {most} {what} at most: do not {{}} beyond that.", capitalised(who)),
+                format!("Do not {{}} for {who} who has {most} {what} already."),
+                format!("No more than {most} {what} for {who}: {{}} only below that."),
+            ];
+            Meaning { shape: "frequency", condition: format!("({}) < {most}", frequency.of), wordings }
+        }));
+    }
+    if let Some(obligation) = &rule.obligation {
+        let duty = &obligation.duty;
+        let wordings = [
+            format!("Do not {{}} before {duty}."),
+            format!("Before you {{}}, make sure that {duty}."),
+            format!("{{^}} only once {duty}."),
+        ];
+        found.push(Some(Meaning { shape: "obligation", condition: obligation.done.clone(), wordings }));
+    }
+    if let Some(order) = &rule.order {
+        let event = &order.event;
+        let wordings = [
+            format!("Do not {{}} once {event}."),
+            format!("After {event}, you may no longer {{}}."),
+            format!("Never {{}} after {event}."),
+        ];
+        found.push(Some(Meaning { shape: "order", condition: format!("!({})", order.after), wordings }));
+    }
+    let mut found = found.into_iter();
+    let only = found.next()?;
+    only.filter(|_| found.next().is_none())
+}
+
+/// The wordings of a rule, each with its exceptions.
+fn sentences(rule: &RuleDoc, meaning: &Meaning) -> Vec<Str> {
+    let clauses: Vec<&str> = rule.unless.iter().map(|exception| &*exception.clause).collect();
+    let clauses = clauses.join(", or if ");
+    let exceptions = match clauses.is_empty() {
+        true => [String::new(), String::new(), String::new()],
+        false => [
+            format!(" This does not apply if {clauses}."),
+            format!(" The exception: if {clauses}."),
+            format!(" It is otherwise if {clauses}: then the rule does not hold."),
+        ],
+    };
+    let starts = capitalised(&rule.act);
+    let filled = meaning.wordings.iter().zip(exceptions).map(|(wording, exception)| {
+        nfc(&format!("{}{exception}", wording.replace("{^}", &starts).replace("{}", &rule.act)))
+    });
+    filled.collect()
+}
+
+/// A number with its noun: `1 hour`, `24 hours`.
+fn counted(number: i64, plural: &str) -> String {
+    let noun = if number == 1 { plural.trim_end_matches('s') } else { plural };
+    format!("{number} {noun}")
+}
+
+fn measured(number: i64, unit: Option<&str>) -> String {
+    unit.map_or_else(|| number.to_string(), |unit| counted(number, unit))
+}
