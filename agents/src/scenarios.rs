@@ -18,6 +18,7 @@ mod look_up;
 pub(crate) mod names;
 pub(crate) mod play;
 mod player;
+mod policy;
 mod prior;
 pub mod rehearse;
 pub mod render;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::task::{Outcome, RefusalClass, refusal};
+use crate::task::{Call, Outcome, RefusalClass, refusal};
 
 /// The author's claims about a task. Together with the calls and the messages, they determine all checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub struct End {
     /// goal is ended by a tool, so that it looks like a goal that can be answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<AskClaim>,
+    /// For refusals: the call that the user asks for, that the API would accept and that a rule of a told policy forbids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declines: Option<Call>,
 }
 
 /// A field that a request asks for in vain.

@@ -319,7 +319,9 @@ pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Opti
 /// What a refusal is about, as its reference would say it: an argument of the call that it rests on, or the value that was read.
 pub fn subject(goal: &GoalCheck) -> Option<String> {
     let argument = goal.evidence.iter().find_map(|evidence| match evidence {
-        Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),
+        Evidence::Refused { arguments, .. }
+        | Evidence::Forbidden { arguments, .. }
+        | Evidence::Empty { arguments, .. } => arguments.values().next(),
         _ => None,
     });
     match (argument, goal.evidence.first()?) {

@@ -101,6 +101,9 @@ pub struct Checks {
     /// Changes that are neither asked for nor damage (a view counter, a log).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Allowance>,
+    /// The domains whose policy the task tells: its rules must be kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<String>,
 }
 
 impl Checks {
@@ -371,6 +374,16 @@ pub enum Evidence {
         /// Arguments that the refused call must have had; any where none are named.
         #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
         arguments: serde_json::Map<String, Json>,
+    },
+    /// Replies from which it follows that a rule of a policy forbids this call, which is not made.
+    Forbidden {
+        /// The API.
+        api: String,
+        /// Its arguments but for a token.
+        arguments: serde_json::Map<String, Json>,
+        /// The standing token of the user for whom it would be made, where the API needs one and the task tells it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<String>,
     },
     /// A successful reply of this API that matched nothing.
     Empty {

@@ -210,7 +210,8 @@ mod tests {
         let Call { api, arguments } = call(4302, 4302);
         let sources =
             BTreeMap::from([("id".to_owned(), reply()), ("amount".to_owned(), ArgumentSource::Default)]);
-        let reference = GoldCall { api, source_api: None, arguments, sources, turn: 0, mistake: false };
+        let reference =
+            GoldCall { api, source_api: None, arguments, sources, turn: 0, mistake: false, care: false };
         let check = |call: &Call, expect: bool| {
             let default = |name: &str| (name == "page").then(|| json!(1));
             assert_eq!(renames.is_same_call(&reference, call, default), expect, "{call:?}");

@@ -132,8 +132,12 @@ pub fn conversation(
             Step::Called { call, .. } => {
                 // Its arguments are not of the schema: nobody is to learn that.
                 let mistake = log.get(made).is_some_and(|entry| entry.reply.status == 400);
-                let call =
-                    CandidateCall { api: call.api.clone(), arguments: call.arguments.clone(), mistake };
+                let call = CandidateCall {
+                    api: call.api.clone(),
+                    arguments: call.arguments.clone(),
+                    mistake,
+                    care: false,
+                };
                 made += 1;
                 match turns.last_mut() {
                     Some(turn) if !is_new => turn.calls.push(call),

@@ -43,6 +43,8 @@ pub const REPEATS: &str = "near-duplicate of an earlier request in the same worl
 const ATTEMPTS: u32 = 400;
 /// Share of the rows that may be declined without a call: to decline whatever is asked is right in half of these.
 const DECLINED_SHARE: f64 = 0.4;
+/// Share of the rows in which a policy that decides forbids what is asked: always refusing and always doing both fail half of them.
+const FORBIDDEN_SHARE: f64 = 0.5;
 /// Attempts at a conversation that joins several matters before a single one will do.
 const JOINED_ATTEMPTS: u32 = 24;
 /// Attempts at a conversation with a detour before one without will do.
@@ -192,6 +194,7 @@ impl<'a> RowMaker<'a> {
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
         let takes_declined = self.streams.make_row_stream("declined", key).random_bool(DECLINED_SHARE);
+        let forbids = self.streams.make_row_stream("policy", key).random_bool(FORBIDDEN_SHARE);
         // What was asked for is looked for in other scenarios, where one has no room for it.
         let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
         let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
@@ -211,8 +214,15 @@ impl<'a> RowMaker<'a> {
                 (drawn.domain, drawn.scenario) = (None, None);
             }
             let detour_now = detour.filter(|_| attempt < detour_attempts);
-            let spec =
-                TaskSpec { ability, joins, session_seed: rng.random(), clock, detour: detour_now, drawn };
+            let spec = TaskSpec {
+                ability,
+                joins,
+                session_seed: rng.random(),
+                clock,
+                detour: detour_now,
+                drawn,
+                forbids,
+            };
             let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
                 Ok(proposal) => proposal,
                 Err(failed) if failed.is_without_detour() => {

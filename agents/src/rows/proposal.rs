@@ -34,6 +34,8 @@ pub struct TaskSpec {
     pub joins: Joins,
     /// The place among the scenarios and their openings.
     pub drawn: Drawn,
+    /// True where the policy is to forbid governed calls, of plots with both ends.
+    pub forbids: bool,
 }
 
 /// A conversation that is proposed.
@@ -100,6 +102,7 @@ pub(crate) fn propose(
         opening: Some(spec.drawn.opening),
         detour: spec.detour,
         further: Further::Linked,
+        forbids: spec.forbids,
     };
     let played = scenarios::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;

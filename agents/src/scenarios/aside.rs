@@ -89,7 +89,7 @@ impl<'a> Player<'a, '_> {
                 && api.is_some_and(|api| matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }))
         });
         let Call { api, arguments } = signed_in.map(|entry| entry.call.clone()).ok_or(Unplayed::NoDetour)?;
-        let again = CandidateCall { api, arguments, mistake: false };
+        let again = CandidateCall { api, arguments, ..CandidateCall::default() };
         let entry = self.session.call(&(&again).into());
         self.calls.made.push(entry);
         let say = choose(&WORDS.expired, self.rng).cloned().filter(|words| !words.is_empty());
@@ -139,6 +139,7 @@ impl<'a> Player<'a, '_> {
             reason: vec![RefusalClass::NotFound],
             facts: Vec::new(),
             asks: Vec::new(),
+            declines: None,
         };
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
         let again = self.manner.hand.choose(&WORDS.misspelt.user, self.rng).ok_or(Unplayed::NoDetour)?;
@@ -181,7 +182,13 @@ impl<'a> Player<'a, '_> {
         let say = choose(&exchange.assistant, self.rng).cloned().ok_or(Unplayed::NoDetour)?;
         self.talk.said.push(user.clone());
         self.talk.answered.push(say.clone());
-        let ends = End { outcome: Outcome::Done, reason: Vec::new(), facts: Vec::new(), asks: Vec::new() };
+        let ends = End {
+            outcome: Outcome::Done,
+            reason: Vec::new(),
+            facts: Vec::new(),
+            asks: Vec::new(),
+            declines: None,
+        };
         let turns = vec![Turn { say: Some(say), ends: Some(ends), ..Turn::default() }];
         Ok(CandidateGoal { user, turns, ..CandidateGoal::default() })
     }

@@ -10,8 +10,6 @@ use super::templates::{find_expression_fault, find_template_fault};
 pub(crate) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
     let mut wrong: Vec<(String, String)> = Vec::new();
     let path = format!("scenarios[{position}]");
-    let places =
-        (0..).zip(&doc.policy).map(|(number, wording)| (format!("{path}.policy[{number}]"), wording.clone()));
     let mut lines = doc.clone();
     let of_lines = lines.lines_mut().flat_map(|line| {
         let path = format!("{path}.{}", line.path);
@@ -20,7 +18,7 @@ pub(crate) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
             .enumerate()
             .map(move |(number, wording)| (format!("{path}[{number}]"), wording.clone()))
     });
-    for (place, wording) in places.chain(of_lines.collect::<Vec<_>>()) {
+    for (place, wording) in of_lines.collect::<Vec<_>>() {
         if let Some(fault) = find_template_fault(&wording) {
             wrong.push((place, format!("`{wording}` is no template: {fault}")));
         }

@@ -20,7 +20,8 @@ use super::aside;
 use super::detour::Detour;
 use super::hand::Hand;
 use super::look_up;
-use super::player::{Player, Words, wording};
+use super::player::{Player, Words};
+use super::policy;
 use super::set::{Further, Joins};
 use super::sign_in::may_be_signed_in;
 use super::state::Manner;
@@ -91,6 +92,8 @@ pub struct PlayOptions {
     pub detour: Option<Detour>,
     /// The condition on which the user comes with a further matter.
     pub further: Further,
+    /// True where the policy is to forbid governed calls, of plots with both ends.
+    pub forbids: bool,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -104,8 +107,19 @@ pub fn play<'a>(
     options: PlayOptions,
     rng: &mut ChaCha8Rng,
 ) -> Result<Played<'a>, Unplayed> {
-    Prepared::new(world, (first, later), options, rng)?.perform(rng)
+    let mut played = Prepared::new(world, (first, later), options, rng)?.perform(rng);
+    // Both verdicts of a policy are to be as frequent as they are asked for, however few records lead to one of them.
+    for _ in 1..MAX_VERDICT_DRAWS {
+        if !matches!(played, Err(Unplayed::OtherVerdict { .. })) {
+            break;
+        }
+        played = Prepared::new(world, (first, later), options, rng)?.perform(rng);
+    }
+    played
 }
+
+/// Draws of records until the policy's verdict is the wanted one, at most.
+const MAX_VERDICT_DRAWS: u32 = 40;
 
 /// Scenarios of which the first one's places are taken: what it speaks of is settled, what is said is not.
 pub(crate) struct Prepared<'a> {
@@ -182,8 +196,13 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// Why they could not be made.
     pub(crate) fn calls(self, rng: &mut ChaCha8Rng) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
-        let manner =
-            Manner { hand: Hand::Careful, system: String::new(), retrieves: false, is_signed_in: true };
+        let manner = Manner {
+            hand: Hand::Careful,
+            system: String::new(),
+            retrieves: false,
+            is_signed_in: true,
+            forbids: self.options.forbids,
+        };
         let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
         for goal in &self.first.doc.goals {
             player.play(goal, None)?;
@@ -197,10 +216,13 @@ impl<'a> Prepared<'a> {
     /// Why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening, detour, further } = options;
+        let PlayOptions { ability, seed, clock, opening, detour, further, forbids } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
-        let rules = wording(&scene, &first.doc.policy, rng)?;
+        let rules = match model.domains.get(first.domain.index()).filter(|_| first.doc.policy) {
+            Some(domain) => policy::document(domain, rng),
+            None => String::new(),
+        };
         let has_tools = |domain: &DomainId| {
             ability != Ability::Call || visible.iter().any(|api| model.api(*api).domain == *domain)
         };
@@ -220,7 +242,7 @@ impl<'a> Prepared<'a> {
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
         let retrieves = ability != Ability::Call;
-        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in };
+        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
         player.talk.turn = turn;
         let mut goals = Vec::new();
@@ -234,6 +256,12 @@ impl<'a> Prepared<'a> {
                 && docs.first().is_some_and(declines_at_once)
                 && player.chance(LEAVES);
             for (position, doc) in docs.iter().take(if ends_there { 1 } else { usize::MAX }).enumerate() {
+                // A goal that does not open ends the conversation.
+                let opens = doc.when.as_ref().and_then(|when| when.outcome);
+                let ended = goals.last().filter(|_| position > 0).and_then(outcome_of);
+                if opens.zip(ended).is_some_and(|(opens, ended)| opens != ended) {
+                    break;
+                }
                 let mut corrected = None;
                 if (number, position, detour) == (0, 0, Some(Detour::Misspelt)) {
                     let (goal, words) = player.misspell(doc, opening.first().map_or("", String::as_str))?;

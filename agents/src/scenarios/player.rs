@@ -133,7 +133,14 @@ impl<'a, 'r> Player<'a, 'r> {
         self.talk.said.push(user.clone());
         let mut told = Told::default();
         self.search_first(doc, &user, &mut told)?;
+        let mut declines = None;
         for step in join_steps(&doc.does) {
+            if step.governed {
+                declines = self.decide(doc, &step, &mut told)?;
+                if declines.is_some() {
+                    break;
+                }
+            }
             self.step(&step, &mut told)?;
         }
         for condition in &doc.only_if {
@@ -141,14 +148,15 @@ impl<'a, 'r> Player<'a, 'r> {
                 return Err(Unplayed::Unfit(condition.clone()));
             }
         }
-        let say = self.words(&doc.end)?;
+        let say = self.words(if declines.is_some() { &doc.declined } else { &doc.end })?;
         let mut facts = Vec::new();
-        for fact in &doc.facts {
+        for fact in doc.facts.iter().filter(|_| declines.is_none()) {
             facts.append(&mut self.facts(fact)?);
         }
         let asks: Result<Vec<AskClaim>, Unplayed> = doc.asks.iter().map(|ask| self.ask(ask)).collect();
-        let outcome = if doc.refused.is_empty() { Outcome::Done } else { Outcome::Refused };
-        let ends = End { outcome, reason: doc.refused.clone(), facts, asks: asks? };
+        let reason = if declines.is_some() { vec![RefusalClass::Forbidden] } else { doc.refused.clone() };
+        let outcome = if reason.is_empty() { Outcome::Done } else { Outcome::Refused };
+        let ends = End { outcome, reason, facts, asks: asks?, declines };
         let Told { mut turns, withheld, questions } = told;
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
         Ok(CandidateGoal { when, user, withheld, questions, turns })
@@ -173,6 +181,37 @@ impl<'a, 'r> Player<'a, 'r> {
             None => {}
         }
         Ok(())
+    }
+
+    /// Looks at the policy's verdict on a governed call. Returns the call where the policy forbids it.
+    ///
+    /// # Errors
+    /// Where the conversation is to show the other verdict.
+    fn decide(
+        &mut self,
+        doc: &ScenarioGoalDoc,
+        step: &ScenarioStepDoc,
+        told: &mut Told,
+    ) -> Result<Option<Call>, Unplayed> {
+        self.sign_in(step, told)?;
+        self.look_up(step, told)?;
+        if let Some(name) = step.call.as_deref().filter(|name| !self.find(name, &mut told.turns)) {
+            return Err(Unplayed::NotFound(name.to_owned()));
+        }
+        let call = Call::from(&self.make_call(step)?);
+        let entry = self.session.fork().call(&call);
+        let forbids = entry.broken.is_some();
+        if !entry.reply.is_success() {
+            let reply = entry.reply.to_json(&self.world.base.world().zone);
+            return Err(Unplayed::Refused { api: call.api, reply });
+        }
+        if forbids != (self.manner.forbids || doc.end.is_empty()) {
+            return Err(Unplayed::OtherVerdict { api: call.api, forbids });
+        }
+        if let Some(rule) = &entry.broken {
+            self.scene.name_item("broken", Shown::from(&**rule));
+        }
+        Ok(forbids.then_some(call))
     }
 
     /// The turns of a step: a question for a detail, an exchange of words, or calls.
@@ -357,7 +396,7 @@ impl<'a, 'r> Player<'a, 'r> {
             arguments.insert(self.scene.casing().write(argument).into_owned(), value);
         }
         self.user.standing.extend(used.filter(|used| !self.user.standing.contains(used)));
-        Ok(CandidateCall { api: name, arguments, mistake: false })
+        Ok(CandidateCall { api: name, arguments, ..CandidateCall::default() })
     }
 
     /// Searches for an API that no search has shown. Whether one shows it.
@@ -391,7 +430,7 @@ impl<'a, 'r> Player<'a, 'r> {
         let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
         let before = self.searches.shown.len();
         self.calls.made.push(self.session.call(&call));
-        let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments, mistake: false };
+        let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments, ..CandidateCall::default() };
         turns.push(Turn { calls: vec![call], ..Turn::default() });
         self.searches.shown.extend(self.session.visible());
         self.searches.missed += usize::from(self.searches.shown.len() == before);

@@ -47,7 +47,7 @@ pub fn rehearse(
     seed: u64,
 ) -> Result<(Candidate, Grounded), Lost> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let options = options(world, rng.random(), ability);
+    let options = PlayOptions { forbids: seed.is_multiple_of(2), ..options(world, rng.random(), ability) };
     let candidate = play(world, first, later, options, &mut rng)?.candidate;
     match test(world, candidate.clone(), &mut rng) {
         Ok((grounded, _)) => Ok((candidate, grounded)),
@@ -186,7 +186,7 @@ pub(crate) fn calls(
 
 fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
     let clock = world.base.world().clock;
-    PlayOptions { ability, seed, clock, opening: None, detour: None, further: Further::Any }
+    PlayOptions { ability, seed, clock, opening: None, detour: None, further: Further::Any, forbids: false }
 }
 
 /// A conversation for people: who speaks, what is called, what it replied.

@@ -209,13 +209,13 @@ impl ScenarioSet {
                 || scenario.doc.goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool))
         };
         // A rule of the house may forbid what another scenario does.
-        if joins == Joins::Nothing || (several && stays(first)) || !first.doc.policy.is_empty() {
+        if joins == Joins::Nothing || (several && stays(first)) || first.doc.policy {
             return Vec::new();
         }
         let fits = |next: &&Arc<Scenario>| {
             (next.domain != first.domain) == several
                 && !next.doc.later.is_empty()
-                && next.doc.policy.is_empty()
+                && !next.doc.policy
                 && (ability != Ability::RetrieveCall || exercises(next, ability))
                 && !(several && stays(next))
                 && next.doc.speaker == first.doc.speaker

@@ -40,8 +40,11 @@ impl Player<'_, '_> {
                 let value = record.get(field.index())?.to_json(&model.zone);
                 Some((api.parameters[parameter.index()].name.to_string(), value))
             });
-        let call =
-            CandidateCall { api: api.name.to_string(), arguments: arguments.collect(), mistake: false };
+        let call = CandidateCall {
+            api: api.name.to_string(),
+            arguments: arguments.collect(),
+            ..CandidateCall::default()
+        };
         let entry = self.session.call(&(&call).into());
         if !entry.reply.is_success() {
             return Err(Unplayed::Refused { api: call.api, reply: entry.reply.to_json(&model.zone) });

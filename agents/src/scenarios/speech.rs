@@ -13,6 +13,8 @@ pub struct Speech {
     pub assistants: Vec<String>,
     /// Operators, of how tools are found.
     pub tools_are_found: Vec<String>,
+    /// Operators, before the rules of a policy.
+    pub policy: Vec<String>,
     /// Operators, of an assistant for all services of a world.
     pub services: String,
     /// Operators, of other services whose tools the assistant of one service has.
@@ -86,8 +88,14 @@ mod tests {
     #[test]
     fn the_catalog_has_words_for_everything_that_is_said_anywhere() {
         let speech = read_words::<Speech>(diorama_catalog::SPEECH).unwrap();
-        let lists =
-            [&speech.assistants, &speech.tools_are_found, &speech.clock, &speech.greetings, &speech.voices];
+        let lists = [
+            &speech.assistants,
+            &speech.tools_are_found,
+            &speech.policy,
+            &speech.clock,
+            &speech.greetings,
+            &speech.voices,
+        ];
         assert!(lists.iter().all(|list| list.len() >= 4) && speech.thanks.iter().all(|list| list.len() >= 2));
         assert_eq!(fill("at {time}, {not} {time}{", &[("time", "{9:00}")]), "at {9:00}, {not} {9:00}{");
     }

@@ -20,6 +20,8 @@ pub(crate) struct Manner {
     pub(crate) retrieves: bool,
     /// True where the operator has signed the user in: then standing tokens take the place of sign-ins.
     pub(crate) is_signed_in: bool,
+    /// True where the policy is to forbid governed calls, of plots with both ends.
+    pub(crate) forbids: bool,
 }
 
 /// What was said so far.

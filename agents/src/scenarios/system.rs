@@ -50,6 +50,8 @@ pub fn message(
         parts.extend(choose(&SPEECH.tools_are_found, rng).cloned());
     }
     let between = if rng.random_bool(0.2) { "\n" } else { " " };
+    // A policy is a list.
+    let between = if rules.is_empty() { between } else { "\n\n" };
     parts.into_iter().map(end_sentence).collect::<Vec<_>>().join(between)
 }
 

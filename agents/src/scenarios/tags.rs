@@ -49,7 +49,7 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
         ("branch", doc.goals.iter().any(|goal| goal.when.is_some())),
         ("second_request", doc.goals.len() > 1),
         ("no_call", doc.goals.iter().any(|goal| !goal.does.iter().any(calls))),
-        ("policy", !doc.policy.is_empty()),
+        ("policy", doc.policy),
         ("correction", declared(Tag::Correction)),
         ("confirmation", declared(Tag::Confirmation)),
         ("no_tool", declared(Tag::NoTool)),

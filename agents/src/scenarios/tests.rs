@@ -63,7 +63,7 @@ fn anywhere(place: f64) -> Drawn {
 
 fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
     let clock = world.base.world().clock;
-    PlayOptions { ability: Ability::Call, seed, clock, opening: None, detour: None, further: Further::Any }
+    PlayOptions { ability: Ability::Call, seed, clock, opening: None, detour: None, further: Further::Any, forbids: false }
 }
 
 fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
@@ -336,6 +336,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
             joins: Joins::Nothing,
             detour: None,
             drawn: anywhere(drawn),
+            forbids: false,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };

@@ -46,6 +46,14 @@ pub enum Unplayed {
     /// The conversation has no room for the detour that it was to make.
     #[error("there is no room for the detour")]
     NoDetour,
+    /// The policy's verdict on a call is not the one that the conversation is to show.
+    #[error("the policy {} {api}", if *forbids { "forbids" } else { "allows" })]
+    OtherVerdict {
+        /// The API.
+        api: String,
+        /// True if it forbids the call.
+        forbids: bool,
+    },
     /// `when` or `asks` names something that is not there.
     #[error("`{0}` names no reply and no field")]
     Unknown(String),
@@ -76,6 +84,7 @@ impl Unplayed {
             Self::NotLater(_) => "no words for coming later",
             Self::Each(_) => "nothing to make a step for",
             Self::NoDetour => "no room for a detour",
+            Self::OtherVerdict { .. } => "records with the other verdict of the policy",
             Self::Unknown(_) => "a name that nothing has",
         }
     }

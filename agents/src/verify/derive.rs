@@ -164,9 +164,9 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
     let system = said.next_if(|message| message.role == Role::System);
     let mut goals = Vec::new();
     let mut events = task.episode.events.iter().copied().peekable();
-    let mut mistakes = task.gold.iter().map(|call| call.mistake);
+    let mut marks = task.gold.iter().map(|call| (call.mistake, call.care));
     while said.peek().is_some() {
-        goals.push(goal(goals.len(), &mut said, (&mut events, &mut mistakes), &script, claims)?);
+        goals.push(goal(goals.len(), &mut said, (&mut events, &mut marks), &script, claims)?);
     }
     if claims.len() != goals.len() {
         let what = format!("claims: found {}, expected {}, one for each goal", claims.len(), goals.len());
@@ -189,7 +189,7 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
 fn goal<'a>(
     number: usize,
     said: &mut Peekable<impl Iterator<Item = &'a Message>>,
-    (events, mistakes): (&mut Peekable<impl Iterator<Item = Event>>, &mut impl Iterator<Item = bool>),
+    (events, marks): (&mut Peekable<impl Iterator<Item = Event>>, &mut impl Iterator<Item = (bool, bool)>),
     script: &Script,
     claims: &[Claims],
 ) -> Result<CandidateGoal, VerifyError> {
@@ -218,7 +218,7 @@ fn goal<'a>(
             (Role::User, Some(Event::User(_))) => {
                 goal.turns.push(Turn { user: message.content.clone(), ..Turn::default() });
             }
-            (Role::Assistant, None | Some(Event::Say(_))) => goal.turns.push(turn(message, mistakes)?),
+            (Role::Assistant, None | Some(Event::Say(_))) => goal.turns.push(turn(message, marks)?),
             (Role::Tool, Some(Event::Call(_))) => {}
             (role, told) => {
                 let found = told.map_or_else(|| "nothing".to_owned(), |event| format!("{event:?}"));
@@ -236,13 +236,13 @@ fn goal<'a>(
     Ok(goal)
 }
 
-/// A message of the assistant, with what the reference says of its calls: which are mistakes.
-fn turn(message: &Message, mistakes: &mut impl Iterator<Item = bool>) -> Result<Turn, VerifyError> {
+/// A message of the assistant, with what the reference says of its calls: which are mistakes, and which are care.
+fn turn(message: &Message, marks: &mut impl Iterator<Item = (bool, bool)>) -> Result<Turn, VerifyError> {
     let call = |call: &diorama_output::row::ToolCall| {
         let arguments = serde_json::from_str(&call.function.arguments)
             .map_err(|error| column("messages", format!("arguments of {}: {error}", call.function.name)))?;
-        let mistake = mistakes.next().unwrap_or_default();
-        Ok(CandidateCall { api: call.function.name.clone(), arguments, mistake })
+        let (mistake, care) = marks.next().unwrap_or_default();
+        Ok(CandidateCall { api: call.function.name.clone(), arguments, mistake, care })
     };
     Ok(Turn {
         say: message.content.clone(),

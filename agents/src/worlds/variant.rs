@@ -260,6 +260,7 @@ mod tests {
                         opening: None,
                         detour: None,
                         further: Further::Any,
+                        forbids: false,
                     };
                     let is_lost = |played: &Result<Played<'_>, Unplayed>| {
                         matches!(

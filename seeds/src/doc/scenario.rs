@@ -42,9 +42,9 @@ pub struct ScenarioDoc {
     /// Properties that do not follow from the scenario's form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<Tag>,
-    /// Words: a rule of the house, told to the assistant in the system message.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub policy: Vec<String>,
+    /// The system message tells the policy of the domain, and its rules must be kept.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub policy: bool,
     /// The goals: one thing after the other that the user wants.
     pub goals: Vec<ScenarioGoalDoc>,
 }
@@ -176,6 +176,10 @@ pub struct ScenarioGoalDoc {
     /// Words: the assistant's last message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end: Vec<String>,
+    /// Words: the assistant's last message where the policy forbids the governed call. The same plot is then played to both ends, the
+    /// other of which `end` tells; with `declined` alone, to this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declined: Vec<String>,
     /// The facts that the last message states because the user asked for them: `found.available` for a place of a named
     /// reply, `found.books[*].title` for one member of all items, `count(found.books)` for how many, `magnitude(spent.amount)`
     /// for how much, whatever the sign, `wanted.available` for the field of a place's record, or of each of its records, as
@@ -223,6 +227,12 @@ pub struct ScenarioStepDoc {
     /// The call must be refused.
     #[serde(skip_serializing_if = "is_false")]
     pub fails: bool,
+    /// The policy's verdict on the call decides how the goal ends: forbidden, the call is not made and the goal ends with `declined`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub governed: bool,
+    /// A read that only makes sure: the solution does without it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub care: bool,
     /// One call for each of these: `l in late`, where `late` is a place of several records or a list in a reply. In
     /// `with` the item goes by the name; the replies are a list.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,8 +13,8 @@ use super::wire;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WordsDoc {
-    /// By scenario and line, the line's wordings, added to those that the scenario itself has. The lines are `later`, `user` and `end` of
-    /// the first goal, `user 2` and `end 2` of the second one, `tell NAME` of what is withheld, and of steps `say NAME` and `user NAME`.
+    /// By scenario and line, the line's wordings, added to those that the scenario itself has. The lines are `later`, `user`, `end` and
+    /// `declined` of the first goal, `user 2`, `end 2` and `declined 2` of the second one, `tell NAME` of what is withheld, and of steps `say NAME` and `user NAME`.
     #[serde(deserialize_with = "wire::unique")]
     pub words: IndexMap<String, IndexMap<String, Wordings>>,
     /// As in a file of scenarios.
@@ -67,6 +67,7 @@ impl ScenarioDoc {
             let ends = [
                 line(of_goal("user"), format!("{path}.user"), &mut doc.user),
                 line(of_goal("end"), format!("{path}.end"), &mut doc.end),
+                line(of_goal("declined"), format!("{path}.declined"), &mut doc.declined),
             ];
             let names = names.clone();
             let steps = doc.does.iter_mut().enumerate().flat_map(move |(step, doc)| {

@@ -110,8 +110,17 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
     }
     for (number, goal) in scenario.goals.iter().enumerate() {
         let here = format!("{path}.goals[{number}]");
+        let governed = goal.does.iter().filter(|step| step.governed).count();
+        if governed > 1 || (governed == 0) != goal.declined.is_empty() || (governed > 0 && !scenario.policy) {
+            error(
+                here.clone(),
+                "found no match between `governed` steps, `declined` and `policy`",
+                "a goal that the policy decides has one step with `governed: true` and words under `declined`, in a scenario with `policy: true`",
+            );
+        }
         for (name, words) in [("user", &goal.user), ("end", &goal.end)] {
-            if words.is_empty() {
+            let never_ends = name == "end" && !goal.declined.is_empty();
+            if words.is_empty() && !never_ends {
                 error(format!("{here}.{name}"), "found no wording", "write at least three");
             }
         }

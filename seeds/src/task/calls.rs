@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// A call of an API by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Call {
     /// The API's name.
     pub api: String,
@@ -33,6 +33,9 @@ pub struct GoldCall {
     /// True for an avoidable error, refused with 400: part of the conversation, not of the solution.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mistake: bool,
+    /// True for a read that only makes sure: part of the conversation, not of the solution.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub care: bool,
 }
 
 /// Where a gold argument comes from.

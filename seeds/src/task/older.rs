@@ -20,6 +20,8 @@ pub(super) struct ChecksForm {
     changes: Vec<ChangeCheck>,
     #[serde(default)]
     allowed: Vec<Allowance>,
+    #[serde(default)]
+    policy: Vec<String>,
     /// Versions 1 and 2.
     #[serde(default)]
     variants: Vec<Json>,
@@ -51,11 +53,11 @@ impl TryFrom<ChecksForm> for Checks {
     type Error = OlderError;
 
     fn try_from(form: ChecksForm) -> Result<Self, OlderError> {
-        let ChecksForm { version, goals, changes, allowed, mut variants } = form;
+        let ChecksForm { version, goals, changes, allowed, policy, mut variants } = form;
         let only = match (version, variants.len()) {
             (1 | 2, 1) => variants.swap_remove(0),
             (1 | 2, found) => return Err(OlderError::Variants(found)),
-            (_, 0) => return Ok(Self { version, goals, changes, allowed }),
+            (_, 0) => return Ok(Self { version, goals, changes, allowed, policy }),
             _ => return Err(OlderError::Version(version)),
         };
         let VariantForm { goals, changes } = serde_json::from_value(translated(only, version)?)?;
@@ -65,7 +67,7 @@ impl TryFrom<ChecksForm> for Checks {
             2 if goals.len() < 2 || changes.is_empty() => CHECKS_VERSION,
             version => version,
         };
-        Ok(Self { version, goals, changes, allowed })
+        Ok(Self { version, goals, changes, allowed, policy })
     }
 }
 
@@ -135,7 +137,11 @@ impl Evidence {
             | Self::Refused { api, arguments, .. }
             | Self::Empty { api, arguments } => (api, arguments),
             Self::All { of } => return of.iter_mut().for_each(|part| part.name_arguments(gold)),
-            Self::Leaf { .. } | Self::New { .. } | Self::First { .. } | Self::Searched { .. } => return,
+            Self::Leaf { .. }
+            | Self::New { .. }
+            | Self::First { .. }
+            | Self::Searched { .. }
+            | Self::Forbidden { .. } => return,
         };
         let Some(call) = gold.iter().rev().find(|call| call.api == *api) else { return };
         let lasting = |name: &str| match call.sources.get(name) {

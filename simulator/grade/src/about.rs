@@ -65,7 +65,9 @@ impl Subjects {
     fn add_evidence(&mut self, evidence: &Evidence, base: &Base) {
         let world = base.world();
         match evidence {
-            Evidence::Refused { api, arguments, .. } | Evidence::Empty { api, arguments } => {
+            Evidence::Refused { api, arguments, .. }
+            | Evidence::Forbidden { api, arguments, .. }
+            | Evidence::Empty { api, arguments } => {
                 let Some(declared) = world.api_named(api).map(|id| world.api(id)) else { return };
                 let arguments = parsed(api, arguments, world);
                 if !arguments.is_empty() {

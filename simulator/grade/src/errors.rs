@@ -39,6 +39,8 @@ pub enum ErrorClass {
     PrematureChange,
     /// Something was changed after the goal that asks for it had ended.
     LateChange,
+    /// A rule of a told policy was broken, or a change was made before a reply showed what the rule depends on.
+    PolicyViolation,
     /// The episode has more calls and replies than can be judged.
     TooLong,
     /// A goal of the conversation was not reached.
@@ -79,6 +81,9 @@ pub enum CheckError {
         /// How many goals there are.
         goals: usize,
     },
+    /// A policy of a domain that is not there.
+    #[error("policy: the world has no domain `{0}`")]
+    Policy(String),
     /// Anything would pass.
     #[error(
         "the checks expect neither a change nor a fact nor evidence, so doing nothing would pass; say what must be shown"

@@ -2,6 +2,7 @@
 
 mod alteration;
 mod history;
+mod permission;
 mod question;
 mod search;
 
@@ -16,6 +17,7 @@ use diorama_engine::session::LogEntry;
 
 pub(crate) use self::history::History;
 pub use self::history::Verdicts;
+pub(crate) use self::permission::permits;
 use self::question::{Answer, Question};
 pub(crate) use self::question::{Standard, has_all, parsed};
 
@@ -110,11 +112,15 @@ impl Ready {
         world: &World,
         wanted: &mut Wanted,
     ) -> Result<Self, EvidenceError> {
-        let mut answer = |name: &str, arguments, answer| {
+        let mut answer = |name: &str, arguments: &_, answer| {
             let api = world.api_named(name).ok_or_else(|| EvidenceError::Api(name.to_owned()))?;
             wanted.questions += 1;
             let arguments = parsed(name, arguments, world);
             Ok(Self::Answer(Question { number: wanted.questions - 1, api, arguments, answer }))
+        };
+        let rules = |name: &str| match world.api_named(name) {
+            Some(id) => world.api(id).behaviour.rules.iter().map(|rule| rule.message.clone()).collect(),
+            None => Vec::new(),
         };
         match evidence {
             Evidence::Leaf { resource, key, field, value } => {
@@ -132,6 +138,15 @@ impl Ready {
                 answer(api, arguments, Answer::Value { path: path.clone(), text: value.clone() })
             }
             Evidence::Refused { api, status, arguments } => answer(api, arguments, Answer::Refused(*status)),
+            Evidence::Forbidden { api, arguments, token } => {
+                let mut arguments = arguments.clone();
+                let declared = world.api_named(api).map(|id| world.api(id));
+                let parameter = declared.and_then(|api| api.parameters.get(api.token?.index()));
+                if let (Some(parameter), Some(token)) = (parameter, token) {
+                    arguments.insert(parameter.name.to_string(), token.clone().into());
+                }
+                answer(api, &arguments, Answer::Forbidden(rules(api)))
+            }
             Evidence::Empty { api, arguments } => answer(api, arguments, Answer::Empty),
             Evidence::First { api, arguments, array, by, greatest, resource, key } => {
                 let (resource, key) = record(resource, key, world)?;

@@ -4,10 +4,11 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use diorama_seeds::model::DomainId;
 use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
 use super::errors::{ErrorClass, GradeError};
-use super::evidence::{History, NewRecords, Ready, Standard, Wanted};
+use super::evidence::{History, NewRecords, Ready, Standard, Wanted, permits};
 use super::fact::filled_fact;
 use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
@@ -19,22 +20,23 @@ pub(super) struct Goal<'a> {
     pub(super) ended: &'a Ended<'a>,
     /// The calls up to its end.
     pub(super) log: &'a [Arc<LogEntry>],
+    /// The calls since the end of the goal before.
+    own: &'a [Arc<LogEntry>],
     /// Which leaves the replies up to its end show.
     seen: Vec<bool>,
 }
 
 impl<'a> Goal<'a> {
-    /// A goal with the calls up to its end, of which `own` are those since the goal before. `seen` are the leaves that replies of the
+    /// A goal with the calls up to its end, of which the second are those since the goal before. `seen` are the leaves that replies of the
     /// goals before show.
     pub(super) fn new(
         ended: &'a Ended<'a>,
-        log: &'a [Arc<LogEntry>],
-        own: &'a [Arc<LogEntry>],
+        (log, own): (&'a [Arc<LogEntry>], &'a [Arc<LogEntry>]),
         wanted: &Wanted,
         seen: &mut [bool],
     ) -> Self {
         wanted.see(own.iter().map(|entry| &**entry), seen);
-        Self { ended, log, seen: seen.to_vec() }
+        Self { ended, log, own, seen: seen.to_vec() }
     }
 }
 
@@ -103,6 +105,39 @@ impl<'a> JudgedGoal<'a> {
         }
         let error = |message| GradeError::new(ErrorClass::NoEvidence, message);
         (Verdict::of(missing.is_empty()), missing.into_iter().map(error).collect())
+    }
+
+    /// Whether the rules of these domains' policies were kept: no call of the goal broke one, and before each governed change replies
+    /// had shown what the rules depend on.
+    pub(super) fn policy(&self, domains: &[DomainId], errors: &mut Vec<GradeError>) -> Verdict {
+        let Self { goal, episode, expected, .. } = *self;
+        let (base, initial) = (episode.attempt.base, episode.attempt.initial);
+        let start = goal.log.len().saturating_sub(goal.own.len());
+        let mut verdict = Verdict::NotEvaluated;
+        if !domains.is_empty() && expected.refusal.contains(&RefusalClass::Forbidden) {
+            verdict = Verdict::Passed;
+        }
+        for (position, entry) in (start..).zip(goal.own) {
+            let Some(api) = entry.api.filter(|_| entry.reply.is_success()) else { continue };
+            let declared = base.world().api(api);
+            if declared.behaviour.rules.is_empty() || !domains.contains(&declared.domain) {
+                continue;
+            }
+            let before = goal.log.get(..position).unwrap_or(goal.log);
+            let message = if let Some(rule) = &entry.broken {
+                format!("{} broke the rule {rule} of the policy", entry.call.api)
+            } else if !permits(base, initial, before, entry) {
+                format!("no reply before {} shows what the policy makes it depend on", entry.call.api)
+            } else {
+                if verdict == Verdict::NotEvaluated {
+                    verdict = Verdict::Passed;
+                }
+                continue;
+            };
+            errors.push(GradeError::new(ErrorClass::PolicyViolation, message));
+            verdict = Verdict::Failed;
+        }
+        verdict
     }
 
     /// Whether the goal ended as it should.

@@ -110,7 +110,7 @@ impl Grade {
 
 impl GoalGrade {
     fn holds(&self) -> bool {
-        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence];
+        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence, self.policy];
         !all.contains(&Verdict::Failed)
             && self.outcome == Verdict::Passed
             && [self.change, self.answer, self.evidence].contains(&Verdict::Passed)
@@ -130,6 +130,9 @@ pub struct Components {
     pub answer: Verdict,
     /// A reply of the episode shows what was given.
     pub evidence: Verdict,
+    /// The rules of the policies that the task tells were kept, and replies had shown what they depend on.
+    #[serde(default)]
+    pub policy: Verdict,
 }
 
 /// Verdicts on one goal.
@@ -145,6 +148,9 @@ pub struct GoalGrade {
     pub answer: Verdict,
     /// A reply of the episode up to then shows what was given.
     pub evidence: Verdict,
+    /// No call in it broke a rule of a policy that the task tells, and replies had shown what the rules depend on.
+    #[serde(default)]
+    pub policy: Verdict,
 }
 
 /// A verdict on one criterion.
@@ -232,7 +238,7 @@ impl Prepared {
         let goals = attempt.goals.iter().zip(&own);
         let goals = goals.map(|(ended, own)| {
             let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
-            Goal::new(ended, log, own, &self.wanted, &mut seen)
+            Goal::new(ended, (log, own), &self.wanted, &mut seen)
         });
         let goals = goals.collect();
         Episode { attempt, goals, windows: own.into_iter().map(Window::new).collect(), verdicts }
@@ -282,11 +288,16 @@ impl Prepared {
             }
             judged.errors.extend(missing);
             let outcome = held.outcome(&mut judged.errors);
+            let policy = held.policy(&self.policy, &mut judged.errors);
+            if only_whether && policy == Verdict::Failed {
+                judged.components.policy = Verdict::Failed;
+                return judged;
+            }
             // A refusal that no call leads to rests on the reason that is given for it.
             let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
             let evidence = if declines { outcome } else { shown };
             let (change, damage) = changed(number);
-            judged.goals.push(GoalGrade { outcome, change, damage, answer, evidence });
+            judged.goals.push(GoalGrade { outcome, change, damage, answer, evidence, policy });
         }
         let over = |of: fn(&GoalGrade) -> Verdict| Verdict::over(judged.goals.iter().map(of));
         judged.components.outcome = over(|goal| goal.outcome);
@@ -294,6 +305,7 @@ impl Prepared {
         judged.components.damage = over(|goal| goal.damage);
         judged.components.answer = over(|goal| goal.answer);
         judged.components.evidence = over(|goal| goal.evidence);
+        judged.components.policy = over(|goal| goal.policy);
         judged
     }
 
@@ -361,7 +373,7 @@ impl Episode<'_> {
 impl Components {
     /// Nothing failed, and something that had to be shown was.
     fn solved(self) -> bool {
-        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence];
+        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence, self.policy];
         !all.contains(&Verdict::Failed)
             && [self.change, self.answer, self.evidence].contains(&Verdict::Passed)
     }
@@ -370,7 +382,7 @@ impl Components {
 impl Default for Components {
     fn default() -> Self {
         let not = Verdict::NotEvaluated;
-        Self { outcome: not, change: not, damage: not, answer: not, evidence: not }
+        Self { outcome: not, change: not, damage: not, answer: not, evidence: not, policy: not }
     }
 }
 

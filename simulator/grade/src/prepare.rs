@@ -1,5 +1,6 @@
 //! Checks, made ready to grade many attempts: names resolved, values parsed, nonsense refused.
 
+use diorama_seeds::model::DomainId;
 use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, GoalCheck, Outcome, RefusalClass};
 
 use super::about::Subjects;
@@ -19,6 +20,8 @@ pub struct Prepared {
     pub(crate) wanted: Wanted,
     /// Whether any API of the world can change a record.
     pub(crate) writes: bool,
+    /// The domains whose policy must be kept.
+    pub(crate) policy: Vec<DomainId>,
 }
 
 #[derive(Debug)]
@@ -62,6 +65,11 @@ impl Prepared {
             return Err(CheckError::Goal { found: late.goal, goals });
         }
         let world = base.world();
+        let domain = |name: &String| {
+            let position = world.domains.iter().position(|domain| *domain.name == **name);
+            position.map(|at| DomainId(at as u16)).ok_or_else(|| CheckError::Policy(name.clone()))
+        };
+        let policy = checks.policy.iter().map(domain).collect::<Result<_, _>>()?;
         let mut wanted = Wanted::default();
         let goals = checks.goals.iter().map(|goal| PreparedGoal::new(goal, base, &mut wanted));
         Ok(Self {
@@ -70,6 +78,7 @@ impl Prepared {
             allowed: Allowed::new(&checks.allowed, world).map_err(CheckError::Allowance)?,
             wanted,
             writes: world.apis.iter().any(diorama_seeds::model::Api::writes),
+            policy,
         })
     }
 }

@@ -107,6 +107,9 @@ pub struct CandidateCall {
     /// True for an avoidable error: the API refuses the arguments as not of its schema (400). Nobody is to learn from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mistake: bool,
+    /// True for a read that only makes sure: the solution does without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub care: bool,
 }
 
 /// Why a document is no candidate.
@@ -207,6 +210,10 @@ impl Candidate {
             if before.iter().any(|turn| turn.ends.is_some()) {
                 return wrong("a turn before the last has `ends`, expected it on the last alone");
             }
+            let declines = last.ends.as_ref().is_some_and(|end| end.declines.is_some());
+            if declines && found.end().outcome != Outcome::Refused {
+                return wrong("`declines` stands beside the outcome done, expected refused");
+            }
             if last.say.is_none() || !last.calls.is_empty() {
                 return wrong("the last turn must be the assistant's words, without calls");
             }
@@ -267,6 +274,7 @@ impl CandidateGoal {
             reason: Vec::new(),
             facts: Vec::new(),
             asks: Vec::new(),
+            declines: None,
         })
     }
 

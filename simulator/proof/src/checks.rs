@@ -14,7 +14,7 @@ use diorama_seeds::english::WEEKDAYS;
 use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
-    AnswerCheck, ArgumentSource, CHECKS_VERSION, Checks, Evidence, Fact, GoalCheck, GoldCall, Outcome,
+    AnswerCheck, ArgumentSource, CHECKS_VERSION, Call, Checks, Evidence, Fact, GoalCheck, GoldCall, Outcome,
     RefusalClass,
 };
 use diorama_seeds::value::Value;
@@ -53,7 +53,7 @@ pub fn build(
     let builder = FactBuilder { world, measures, new: new_keys(changed.iter().flatten()), gold, turns };
     let goals = goals.iter().map(|goal| builder.goal(goal, entries, session)).collect();
     let (changes, allowed) = (change_checks(world, &changed), allowances(world, &logs));
-    Checks { version: CHECKS_VERSION, goals, changes, allowed }
+    Checks { version: CHECKS_VERSION, goals, changes, allowed, policy: Vec::new() }
 }
 
 /// Builds facts and their evidence from replies, with the measures that are visible.
@@ -82,6 +82,8 @@ impl FactBuilder<'_> {
                 Evidence::Refused { api, status: entry.reply.status, arguments }
             });
         }
+        let declined = goal.declined.as_ref().filter(|declined| declined.rests_on_records);
+        evidence.extend(declined.map(|declined| self.forbidden(&declined.call)));
         // That there is no tool for something rests on the searches, where there are any.
         if goal.refusal.first() == Some(&RefusalClass::NoTool) {
             let own = entries.get(goal.calls.clone()).unwrap_or_default();
@@ -100,9 +102,8 @@ impl FactBuilder<'_> {
             Outcome::Refused => (Vec::new(), answer),
             _ => (answer, Vec::new()),
         };
-        evidence.extend(
-            of_refusal.into_iter().flat_map(|check| check.evidence).filter(|_| goal.refused_by.is_none()),
-        );
+        let of_reply = goal.refused_by.is_some() || goal.declined.is_some();
+        evidence.extend(of_refusal.into_iter().flat_map(|check| check.evidence).filter(|_| !of_reply));
         GoalCheck {
             outcome: goal.outcome,
             refusal: goal.refusal.clone(),
@@ -110,6 +111,21 @@ impl FactBuilder<'_> {
             evidence,
             asks: goal.asks.iter().map(|(resource, field)| self.ask(*resource, *field)).collect(),
         }
+    }
+
+    /// The evidence that a policy forbids a call. A standing token is the same in every session, and stays.
+    fn forbidden(&self, call: &Call) -> Evidence {
+        let mut arguments = call.arguments.clone();
+        let api = self.world.api_named(&call.api).map(|id| self.world.api(id));
+        let token = api.and_then(|api| api.parameters.get(api.token?.index())).and_then(|parameter| {
+            let token = arguments.remove(&*parameter.name)?;
+            let made = self.gold.iter().flat_map(|gold| &gold.sources);
+            let is_issued = made.into_iter().any(|(name, source)| {
+                *name == *parameter.name && matches!(source, ArgumentSource::Reply { .. })
+            });
+            token.as_str().filter(|_| !is_issued).map(str::to_owned)
+        });
+        Evidence::Forbidden { api: call.api.clone(), arguments, token }
     }
 
     /// The arguments that a call must have had for its reply to say what it does: not what only chooses the view: an order, a page,

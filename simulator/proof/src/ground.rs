@@ -7,6 +7,7 @@
 mod argument;
 mod choice;
 mod claims;
+mod declined;
 mod derived;
 mod order;
 mod script;
@@ -31,8 +32,10 @@ use crate::candidate::{Candidate, CandidateError};
 use crate::measures::Measures;
 use crate::reason::{Code, Reason};
 use crate::statements::{Kind, Unsupported, Visible, unsupported};
+use crate::survey::reads;
 use crate::{WorldContext, checks};
 
+pub use self::declined::Declined;
 pub use self::script::names_of;
 
 /// A candidate that was run, with the source of everything in it.
@@ -85,6 +88,8 @@ pub struct GroundedGoal {
     pub refusal: Vec<RefusalClass>,
     /// For refusals: the call that gives the reason.
     pub refused_by: Option<usize>,
+    /// For refusals: the call that a rule of a policy forbids.
+    pub declined: Option<Declined>,
     /// The facts that its last message states.
     pub asked: Vec<Asked>,
     /// The fields that it asks for in vain.
@@ -159,18 +164,21 @@ pub fn ground_with(
         entries: Vec::new(),
         measures: Measures::of_tools(context.base, context.vocabulary, &visible),
     };
-    let mut run = Walk::default();
+    let policies = declined::told_policies(world, &system);
+    let mut run = Walk { policies, ..Walk::default() };
     for (number, goal) in candidate.goals.iter().enumerate() {
         run.goal(number, goal, &mut session, &mut seen)?;
     }
-    let Walk { mut gold, messages, goals, mut faults, unsourced } = run;
+    let Walk { mut gold, messages, goals, mut faults, unsourced, policies } = run;
     let all_user_turns: Vec<String> = seen.turns.iter().map(|turn| turn.source().to_owned()).collect();
     argument::settle(&unsourced, &mut gold, &goals, &seen, &initial, &mut faults);
     if context.stop.is_set() {
         return Err(CandidateError::Stopped);
     }
     let script = script::of(&candidate, &gold, &seen, &goals, &mut faults);
-    let checks = checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries, &seen.turns);
+    let mut checks =
+        checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries, &seen.turns);
+    checks.policy = policies;
     claims::unstated(&checks, &goals, &session.diff(), &seen, &mut faults);
     Ok(Grounded {
         search: initial.search(),
@@ -211,6 +219,8 @@ struct Walk {
     faults: Vec<Reason>,
     /// Arguments that nothing visible gives, which may still be a choice: call and name.
     unsourced: Vec<argument::Unsourced>,
+    /// The domains whose policy is told.
+    policies: Vec<String>,
 }
 
 impl Walk {
@@ -264,7 +274,11 @@ impl Walk {
                     sources,
                     turn,
                     mistake: call.mistake,
+                    care: call.care,
                 });
+                if call.care && !id.is_some_and(|id| reads(seen.context.base.world().api(id))) {
+                    self.faults.push(Reason::of_call(Code::CareChanges, index).with("api", &*call.api));
+                }
                 let entry = session.call(&call.into());
                 if call.mistake && entry.reply.status != 400 {
                     let status = entry.reply.status;
@@ -281,7 +295,11 @@ impl Walk {
         }
         let end = goal.end();
         let calls = first..self.gold.len();
-        let (refusal, refused_by) = claims::refusal(number, &end, &calls, seen, &mut self.faults);
+        let declined = declined::check(number, &end, (session, &self.policies), seen, &mut self.faults);
+        let (refusal, refused_by) = match &end.declines {
+            Some(_) => (vec![RefusalClass::Forbidden], None),
+            None => claims::refusal(number, &end, &calls, seen, &mut self.faults),
+        };
         let asked = claims::facts(number, &end, &last, seen, &mut self.faults);
         claims::left_out(number, &asked, &last, seen, &mut self.faults);
         claims::repeated(&calls, seen, &mut self.faults);
@@ -293,6 +311,7 @@ impl Walk {
             outcome: end.outcome,
             refusal,
             refused_by,
+            declined,
             asked,
             asks,
             answer: goal.last_words().to_owned(),
@@ -317,15 +336,6 @@ impl Seen<'_> {
             };
             Reason::of_goal(code, goal).with("words", words)
         }));
-    }
-
-    /// Whether a sentence of the system message is about what the user asked last: it has two of its words with meaning.
-    fn system_speaks_of_the_request(&self) -> bool {
-        let Some(asked) = self.turns.last() else { return false };
-        self.system.source().split(['.', '\n', ';']).any(|sentence| {
-            let stems = Prose::stems_of(sentence);
-            stems.iter().filter(|stem| asked.find_stem(**stem).is_some()).count() >= 2
-        })
     }
 
     /// The user says something.

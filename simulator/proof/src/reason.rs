@@ -158,6 +158,16 @@ codes! {
     /// The goal ends refused for another reason than the reply gives.
     WrongRefusalReason, "wrong_refusal_reason", Solvable,
         "the goal ends refused as {given}, but the call was answered with {status}";
+    /// A declined call is refused for another reason than a rule of a policy.
+    DeclinedOtherwise, "declined_otherwise", Solvable, "a rule of the policy is to forbid {api}, and the reason given is another one";
+    /// The API itself refuses a declined call, so that no rule of a policy is the reason.
+    DeclinedFails, "declined_fails", Solvable, "{api} refuses the declined call itself, so it is no matter of the policy";
+    /// No rule of the policy forbids a declined call.
+    NoRuleForbids, "no_rule_forbids", Solvable, "no rule of the policy forbids the declined call of {api}";
+    /// The system message lacks a rule of the policy that forbids a declined call.
+    PolicyUntold, "policy_untold", Solvable, "the system message does not tell all rules of the policy that governs {api}";
+    /// A call is marked as care, and does not only read.
+    CareChanges, "care_changes", Solvable, "{api} is marked as care, and does more than read";
     /// A goal's opening condition does not hold.
     NotOpened, "not_opened", Solvable, "the goal would not open: {what}";
     /// The user simulator answers a question otherwise than the candidate's user.
@@ -222,6 +232,10 @@ pub enum Mutation {
     AddWrite,
     /// A write is made only after its goal has ended.
     Late,
+    /// What a policy forbids is done.
+    DoAnyway,
+    /// What a policy allows is refused.
+    RefuseAnyway,
 }
 
 impl Mutation {
@@ -234,6 +248,8 @@ impl Mutation {
             Self::OtherApi => "other_api",
             Self::AddWrite => "add_write",
             Self::Late => "late",
+            Self::DoAnyway => "do_anyway",
+            Self::RefuseAnyway => "refuse_anyway",
         }
     }
 }

@@ -267,5 +267,6 @@ gates! {
     alternatives: "alternatives.json";
     unambiguous: "unambiguous.json";
     grounded: "grounded.json";
+    policy: "policy.json";
     candidates_of_every_kind: "check.json";
 }

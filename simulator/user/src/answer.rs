@@ -148,7 +148,10 @@ fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
             entry.call.api == *api && !entry.reply.body.values().any(shows_record)
         }),
         // No script opens a goal by these.
-        Evidence::New { .. } | Evidence::First { .. } | Evidence::Searched { .. } => false,
+        Evidence::New { .. }
+        | Evidence::First { .. }
+        | Evidence::Searched { .. }
+        | Evidence::Forbidden { .. } => false,
         Evidence::All { of } => {
             of.iter().all(|place| shows(&ReplyFact { place: place.clone(), value: fact.value.clone() }, turn))
         }

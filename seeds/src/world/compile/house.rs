@@ -110,7 +110,9 @@ pub(super) fn compile(part: &Part<'_>, findings: &mut Findings) -> Vec<HouseRule
             }
         }
         match meaning(rule, house) {
-            Some(meaning) => rules.push(HouseRule { name: nfc(&rule.name), sentences: sentences(rule, &meaning) }),
+            Some(meaning) => {
+                rules.push(HouseRule { name: nfc(&rule.name), sentences: sentences(rule, &meaning) })
+            }
             None => {
                 error!(findings, path => "found no shape that says all it needs";
                     "write exactly one of `notice` (with `hours` or `days`), `cap`, `window`, `role` (`is` and `where`, or `by`), \

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
-use diorama_engine::{Base, Reply, State, apply};
+use diorama_engine::{Base, State, apply};
 use diorama_seeds::expr::{Node, Operator};
-use diorama_seeds::model::{Api, BehaviourKind, ResourceId};
+use diorama_seeds::model::{Api, BehaviourKind, ParameterId, ResourceId};
 use diorama_seeds::task::Call;
 use serde_json::Map;
 
@@ -15,7 +15,7 @@ use super::question::{Answer, Question, Standard};
 use super::search::{Made, Search};
 
 /// Worlds with more records than this in the resources of a call are not searched.
-const MAX_RECORDS: usize = 5_000;
+pub(super) const MAX_RECORDS: usize = 5_000;
 
 /// Verdicts on questions, by the replies that they rest on. Attempts at one task share most of their replies.
 #[derive(Debug, Default)]
@@ -68,9 +68,16 @@ impl<'a> History<'a> {
         Self { base, made, last: state, verdicts }
     }
 
+    /// The calls whose replies may tell of these resources, and the state that the calls led to.
+    pub(super) fn about(&self, resources: &BTreeSet<ResourceId>) -> (Vec<&Made<'a>>, &State) {
+        let about = self.made.iter().filter(|made| !made.resources.is_disjoint(resources));
+        (about.collect(), &self.last)
+    }
+
     /// Returns true if the replies tell, by a standard, that a call gives an answer.
     pub(crate) fn tells(&self, question: &Question, standard: Standard) -> bool {
-        let world = self.base.world();
+        let Some(base) = self.base_of(question) else { return false };
+        let world = base.world();
         let api = world.api(question.api);
         // Nobody knows the formula of a calculation without asking for it, unless it only counts, adds and subtracts.
         if matches!(question.answer, Answer::Value { .. }) && has_formula(api) {
@@ -84,7 +91,7 @@ impl<'a> History<'a> {
         if replies.is_empty() || records > MAX_RECORDS {
             return false;
         }
-        let search = || self.search(question, &resources, &replies, standard);
+        let search = || self.search(base, (question, &resources), &replies, standard);
         let Some(Verdicts(verdicts)) = self.verdicts else { return search() };
         let addresses = replies.iter().map(|made| Arc::as_ptr(made.entry).addr()).collect();
         let key = (question.number, standard, addresses);
@@ -97,25 +104,29 @@ impl<'a> History<'a> {
         holds
     }
 
+    /// The world that answers a question: of what a policy forbids, the shadow.
+    fn base_of(&self, question: &Question) -> Option<&'a Base> {
+        match question.answer {
+            Answer::Forbidden(_) => self.base.shadow().map(|shadow| &**shadow),
+            _ => Some(self.base),
+        }
+    }
+
     fn search(
         &self,
-        question: &Question,
-        resources: &BTreeSet<ResourceId>,
+        base: &Base,
+        (question, resources): (&Question, &BTreeSet<ResourceId>),
         replies: &[&Made<'a>],
         standard: Standard,
     ) -> bool {
         let Some(call) = self.call(question) else { return false };
         let states = std::iter::once(&self.last).chain(self.made.iter().rev().map(|made| &made.before));
-        let mut replied = states.map(|state| (state, self.reply(state, &call)));
-        let world = self.base.world();
+        let mut replied = states.map(|state| (state, apply(base, state, &call).reply));
+        let world = base.world();
         let Some((state, reply)) = replied.find(|(_, reply)| question.answer.is_given(reply, world)) else {
             return false;
         };
-        Search { base: self.base, call: &call, question, standard, resources, state, reply, replies }.holds()
-    }
-
-    fn reply(&self, state: &State, call: &Call) -> Reply {
-        apply(self.base, state, call).reply
+        Search { base, call: &call, question, standard, resources, state, reply, replies }.holds()
     }
 
     /// The call with the token that the episode has for its domain.
@@ -126,7 +137,10 @@ impl<'a> History<'a> {
         for (id, value) in &question.arguments {
             given.insert(api.parameters.get(id.index())?.name.to_string(), value.to_json(&world.zone));
         }
-        if let Some(token) = api.token.and_then(|token| api.parameters.get(token.index())) {
+        let known = |token: &ParameterId| question.arguments.iter().any(|(id, _)| id == token);
+        if let Some(token) =
+            api.token.filter(|token| !known(token)).and_then(|token| api.parameters.get(token.index()))
+        {
             let known = self.made.iter().rev().find_map(|made| {
                 let entry = made.entry;
                 let called = world.api(entry.api.filter(|id| world.api(*id).domain == api.domain)?);

@@ -3,7 +3,7 @@
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin, Reply};
 use diorama_seeds::model::{ApiId, ParameterId, ResourceId, World};
-use diorama_seeds::value::{Value, Zone};
+use diorama_seeds::value::{Str, Value, Zone};
 
 /// A call, and the answer that it gives.
 #[derive(Clone, Debug)]
@@ -23,6 +23,10 @@ pub(crate) enum Answer {
     Value { path: String, text: String },
     /// A status.
     Refused(u16),
+    /// A refusal by one of these rules of a policy, in the shadow of the world.
+    Forbidden(Vec<Str>),
+    /// No refusal by any of these rules, in the shadow of the world.
+    Permitted(Vec<Str>),
     /// A success that matches nothing.
     Empty,
     /// A list in which no other record has a better value than this one.
@@ -95,6 +99,8 @@ impl Answer {
         match self {
             Self::Value { path, text } => reply.is_success() && shows(&reply.body, path, text, &world.zone),
             Self::Refused(status) => reply.status == *status,
+            Self::Forbidden(rules) => is_refused_by(reply, rules),
+            Self::Permitted(rules) => !is_refused_by(reply, rules),
             Self::Empty => reply.is_success() && reply.body.is_empty_result(),
             Self::First { array, by, greatest, resource, key } => {
                 let Some(Body::List(items)) = reply.body.at(array) else { return false };
@@ -107,6 +113,12 @@ impl Answer {
             }
         }
     }
+}
+
+/// Returns true if a reply of a world's shadow refuses a call by one of these rules.
+fn is_refused_by(reply: &Reply, rules: &[Str]) -> bool {
+    let detail = reply.body.member("detail").and_then(Body::value).and_then(Value::as_str);
+    !reply.is_success() && detail.is_some_and(|detail| rules.iter().any(|rule| **rule == *detail))
 }
 
 impl Standard {

@@ -47,7 +47,7 @@ type Records<'a> = Vec<(ResourceId, &'a Record)>;
 
 /// The alterations found that alter the answer: if there are any, and the fields that they alter.
 #[derive(Default)]
-struct Findings {
+pub(super) struct Findings {
     any: bool,
     fields: BTreeSet<(ResourceId, FieldId)>,
 }
@@ -56,6 +56,7 @@ impl Search<'_> {
     /// Returns true if the replies tell the answer.
     pub(super) fn holds(&self) -> bool {
         match self.question.answer {
+            Answer::Forbidden(_) => self.tells_refusal(),
             Answer::Refused(status) if status != 404 => self.tells_refusal(),
             Answer::First { ref by, greatest, resource, .. } => self.tells_first(by, greatest, resource),
             _ => self.tells_answer(),
@@ -64,19 +65,24 @@ impl Search<'_> {
 
     /// Returns true if the replies tell of each alteration that alters the answer, and there is one.
     fn tells_answer(&self) -> bool {
-        let alterer = self.alterer();
         let mut findings = Findings::default();
+        self.tells_all(&mut findings) && findings.any
+    }
+
+    /// Returns true if the replies tell of each alteration that alters the answer.
+    pub(super) fn tells_all(&self, findings: &mut Findings) -> bool {
+        let alterer = self.alterer();
         let shown = self.shown_keys();
         let new = self.resources.iter().flat_map(|id| {
             let own = shown.range((*id, &Value::Absent)..).take_while(move |(of, _)| of == id);
             alterer.new_records(*id, own.map(|(_, key)| *key))
         });
-        if !self.tells_of_each(new, &mut findings) {
+        if !self.tells_of_each(new, findings) {
             return false;
         }
         let (shown, others) = self.records_that_matter(&shown);
         let all = shown.into_iter().all(|(resource, record)| {
-            self.tells_of_each(alterer.alterations(resource, record, Tried::All), &mut findings)
+            self.tells_of_each(alterer.alterations(resource, record, Tried::All), findings)
         });
         if !all {
             return false;
@@ -86,8 +92,8 @@ impl Search<'_> {
         let all = self.standard == Standard::Thorough || fields.is_empty();
         let tried = if all { Tried::All } else { Tried::Fields(&fields) };
         others.into_iter().all(|(resource, record)| {
-            self.tells_of_each(alterer.alterations(resource, record, tried), &mut findings)
-        }) && findings.any
+            self.tells_of_each(alterer.alterations(resource, record, tried), findings)
+        })
     }
 
     /// Returns true if the replies tell of each record that would come first with a better value.

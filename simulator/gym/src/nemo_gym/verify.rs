@@ -100,6 +100,7 @@ fn make_reply(mut row: Map<String, Json>, grade: GradeReply) -> Response<Body> {
         "outcome": number(components.outcome),
         "answer": number(components.answer),
         "evidence": number(components.evidence),
+        "policy": number(components.policy),
     });
     let verdict = match reward(&grade) {
         Some(reward) => ("reward", json!(reward)),

@@ -3,6 +3,8 @@
 //! A mutant drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
 //! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
 
+mod policy;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,12 +56,18 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
             let run = replay(trial, &before, index, &put);
             counted |= judge(trial, report, index, kind, &run)? && kind != Mutation::OtherApi;
         }
-        if !counted && !is_search(call) && !is_told_without(trial, index) && !is_attempt(trial, index) {
+        if !counted
+            && !call.care
+            && !is_search(call)
+            && !is_told_without(trial, index)
+            && !is_attempt(trial, index)
+        {
             return Err(Reason::of_call(Code::NoMutantFails, index).with("api", &*call.api));
         }
         let call = bind_what_is_there(call, &before.replies, world);
         trial.call(&mut before, &call);
     }
+    policy::run(trial, report)?;
     for (goal, run) in late_writes(trial, &before) {
         judge(trial, report, goal, Mutation::Late, &run)?;
     }
@@ -242,6 +250,7 @@ fn bind_what_is_there(gold: &GoldCall, replies: &[Option<Arc<LogEntry>>], world:
             sources: BTreeMap::from([(name.clone(), source.clone())]),
             turn: gold.turn,
             mistake: gold.mistake,
+            care: gold.care,
         };
         match bind(&single, replies, world) {
             Some(call) => arguments.extend(call.arguments),

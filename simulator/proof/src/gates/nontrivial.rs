@@ -77,20 +77,28 @@ fn idle_answers(right: &[Given]) -> Vec<(String, Vec<Given>)> {
 
 /// The call that was refused, or came back empty, with other values: one of them must work.
 fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Reason> {
-    // Learned by a read, the request itself was not tried, and its values are not known.
-    let Some(refused) = goal.refused_by else { return Ok(()) };
-    let Some(entry) = trial.grounded.entries.get(refused) else { return Ok(()) };
+    let entries = &trial.grounded.entries;
+    let (refused, before) = match (&goal.declined, goal.refused_by) {
+        (Some(declined), _) => (&declined.call, goal.calls.end),
+        (None, Some(call)) => match entries.get(call) {
+            Some(entry) => (&entry.call, call),
+            None => return Ok(()),
+        },
+        // Learned by a read, the request itself was not tried, and its values are not known.
+        (None, None) => return Ok(()),
+    };
     let world = trial.world();
     let mut run = trial.start();
-    for before in trial.grounded.entries.iter().take(refused) {
+    for before in entries.iter().take(before) {
         trial.call_aside(&mut run, &before.call);
     }
-    let Some(id) = entry.api else { return Ok(()) };
-    let api = world.api(id);
+    let Some(api) = world.api_named(&refused.api).map(|id| world.api(id)) else { return Ok(()) };
     let works = |call: &Call| {
         // No two of them are the same call.
-        let reply = run.session.clone().call(call);
-        reply.reply.is_success() && !reply.reply.body.is_empty_result()
+        let entry = run.session.clone().call(call);
+        entry.reply.is_success()
+            && !entry.reply.body.is_empty_result()
+            && (goal.declined.is_none() || entry.broken.is_none())
     };
     let mut tries = 0;
     let named: Vec<(ParameterId, &Parameter)> = api
@@ -98,24 +106,22 @@ fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Rea
         .iter()
         .enumerate()
         .map(|(index, parameter)| (ParameterId(index as u16), parameter))
-        .filter(|(id, parameter)| {
-            entry.call.arguments.contains_key(&*parameter.name) && api.token != Some(*id)
-        })
+        .filter(|(id, parameter)| refused.arguments.contains_key(&*parameter.name) && api.token != Some(*id))
         .collect();
     // One value changed, then two: a refusal that rests on more than two at once is the world's, not the request's.
     for (at, (_, first)) in named.iter().enumerate() {
-        for value in others(first, &entry.call, world) {
+        for value in others(first, refused, world) {
             if trial.is_stopped() {
                 return Ok(());
             }
-            let mut call = entry.call.clone();
+            let mut call = refused.clone();
             call.arguments.insert(first.name.to_string(), value.to_json(&world.zone));
             tries += 1;
             if works(&call) {
                 return Ok(());
             }
             for (_, second) in named.iter().skip(at + 1) {
-                for value in others(second, &entry.call, world).into_iter().take(12) {
+                for value in others(second, refused, world).into_iter().take(12) {
                     if tries >= MOST_TRIES {
                         break;
                     }
@@ -129,7 +135,7 @@ fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Rea
             }
         }
     }
-    Err(Reason::of_goal(Code::NoSolvableVariant, number).with("api", &*entry.call.api))
+    Err(Reason::of_goal(Code::NoSolvableVariant, number).with("api", &*refused.api))
 }
 
 /// Other values for a parameter: those that records have, other choices, numbers below and above, moments around.

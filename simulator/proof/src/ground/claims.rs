@@ -309,10 +309,6 @@ pub(crate) fn refusal(
     if end.reason.contains(&RefusalClass::NoTool) && only_searched {
         return (end.reason.clone(), None);
     }
-    // Forbidden by a rule that the system message gives.
-    if end.reason.contains(&RefusalClass::Forbidden) && seen.system_speaks_of_the_request() {
-        return (end.reason.clone(), None);
-    }
     faults.push(Reason::of_goal(Code::RefusedWithoutReason, goal));
     (end.reason.clone(), None)
 }

@@ -1,0 +1,26 @@
+//! The policy of a domain as a system message tells it.
+
+use diorama_seeds::model::Domain;
+use rand::RngExt;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::speech::SPEECH;
+use crate::draws::choose;
+
+/// The policy with all its rules, each in one of its wordings, in an order of its own.
+pub(crate) fn document(domain: &Domain, rng: &mut ChaCha8Rng) -> String {
+    let mut rules: Vec<&str> = Vec::with_capacity(domain.house.len());
+    for rule in &domain.house {
+        rules.extend(rule.sentences.choose(rng).map(|sentence| &**sentence));
+    }
+    rules.shuffle(rng);
+    let heading = choose(&SPEECH.policy, rng).map_or("", String::as_str);
+    let is_numbered = rng.random_bool(0.4);
+    let rules = (1..).zip(rules);
+    let rules = rules.map(|(number, rule)| match is_numbered {
+        true => format!("{number}. {rule}"),
+        false => format!("- {rule}"),
+    });
+    format!("{heading}\n{}", rules.collect::<Vec<_>>().join("\n"))
+}

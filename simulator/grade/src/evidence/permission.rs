@@ -1,0 +1,44 @@
+//! Permission: whether the replies before a call settle that no rule of a policy forbids it.
+
+use std::sync::Arc;
+
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Base, State, apply};
+
+use super::history::{History, MAX_RECORDS};
+use super::question::{Answer, Question, Standard, parsed};
+use super::search::{Findings, Search};
+
+/// Returns true if the replies to the calls before an entry settle that the policy allows its call. A rule that depends on no record
+/// is settled by the call itself.
+pub(crate) fn permits(base: &Base, initial: &State, before: &[Arc<LogEntry>], entry: &LogEntry) -> bool {
+    let Some((shadow, api)) = base.shadow().zip(entry.api) else { return true };
+    let world = shadow.world();
+    let rules = &base.world().api(api).behaviour.rules;
+    let resources = world.api(api).resources();
+    let records: usize = resources.iter().map(|id| world.resource(*id).records.len()).sum();
+    if rules.is_empty() || records > MAX_RECORDS {
+        return true;
+    }
+    let history = History::new(base, initial, before, None);
+    let (replies, state) = history.about(&resources);
+    let mut state = state.clone();
+    state.set_clock(entry.clock);
+    let question = Question {
+        number: 0,
+        api,
+        arguments: parsed(&entry.call.api, &entry.call.arguments, world),
+        answer: Answer::Permitted(rules.iter().map(|rule| rule.message.clone()).collect()),
+    };
+    let search = Search {
+        base: shadow,
+        call: &entry.call,
+        question: &question,
+        standard: Standard::Usual,
+        resources: &resources,
+        reply: apply(shadow, &state, &entry.call).reply,
+        state: &state,
+        replies: &replies,
+    };
+    search.tells_all(&mut Findings::default())
+}

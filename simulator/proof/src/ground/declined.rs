@@ -1,0 +1,82 @@
+//! Calls that a policy forbids: the API would accept them, and the shadow of the world refuses them.
+
+use diorama_engine::session::Session;
+use diorama_seeds::expr::Node;
+use diorama_seeds::model::World;
+use diorama_seeds::task::{Call, RefusalClass};
+use diorama_seeds::value::Str;
+
+use super::{Seen, argument};
+use crate::candidate::{CandidateCall, End};
+use crate::reason::{Code, Reason};
+
+/// A call that the user asks for and a rule of a told policy forbids.
+#[derive(Clone, Debug)]
+pub struct Declined {
+    /// The call.
+    pub call: Call,
+    /// True if the rule depends on records, so that replies must show why it forbids the call.
+    pub rests_on_records: bool,
+}
+
+/// The domains whose policy a system message tells: it has a wording of each of their rules.
+pub(super) fn told_policies(world: &World, system: &str) -> Vec<String> {
+    let is_told = |sentences: &[Str]| sentences.iter().any(|sentence| system.contains(&**sentence));
+    let domains = world.domains.iter().filter(|domain| !domain.house.is_empty());
+    let told = domains.filter(|domain| domain.house.iter().all(|rule| is_told(&rule.sentences)));
+    told.map(|domain| domain.name.to_string()).collect()
+}
+
+/// Tries the call that a goal claims to decline. Whatever is wrong with it is a fault.
+pub(super) fn check(
+    goal: usize,
+    end: &End,
+    (session, policies): (&Session, &[String]),
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+) -> Option<Declined> {
+    let call = end.declines.as_ref()?;
+    let world = seen.context.base.world();
+    let mut fault = |code| faults.push(Reason::of_goal(code, goal).with("api", &*call.api));
+    let Some(id) = world.api_named(&call.api).filter(|id| session.is_visible(*id)) else {
+        fault(Code::UnknownTool);
+        return None;
+    };
+    if end.reason.iter().any(|reason| *reason != RefusalClass::Forbidden) {
+        fault(Code::DeclinedOtherwise);
+        return None;
+    }
+    let entry = session.fork().call(call);
+    let Some(rule) = entry.broken.as_ref().filter(|_| entry.reply.is_success()) else {
+        fault(if entry.reply.is_success() { Code::NoRuleForbids } else { Code::DeclinedFails });
+        return None;
+    };
+    let api = world.api(id);
+    let domain = &world.domains[api.domain.index()].name;
+    if !policies.iter().any(|told| **told == **domain) {
+        fault(Code::PolicyUntold);
+        return None;
+    }
+    // The user must have asked for this very call.
+    let proposed = CandidateCall {
+        api: call.api.clone(),
+        arguments: call.arguments.clone(),
+        ..CandidateCall::default()
+    };
+    let (mut unsupported, mut unsourced) = (Vec::new(), Vec::new());
+    argument::sources(usize::MAX, &proposed, Some(id), seen, &mut unsupported, &mut unsourced);
+    faults.extend(unsupported.into_iter().map(|reason| Reason { goal: Some(goal), call: None, ..reason }));
+    let rule = api.behaviour.rules.iter().find(|known| known.message == *rule)?;
+    Some(Declined { call: call.clone(), rests_on_records: reads_records(&rule.that.node) })
+}
+
+/// Returns true if an expression reads a record.
+fn reads_records(node: &Node) -> bool {
+    let mut reads = false;
+    node.visit(&mut |node| {
+        // A name of `let` may stand for a record.
+        reads |= matches!(node, Node::Fold(_) | Node::Get(..) | Node::Exists(..) | Node::Variable(_));
+        !reads
+    });
+    reads
+}
