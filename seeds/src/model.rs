@@ -84,6 +84,8 @@ pub struct HouseRule {
     pub name: Str,
     /// Wordings, each of which says all of it.
     pub sentences: Vec<Str>,
+    /// Cases near its number with the verdict that its expression gives, each as a sentence.
+    pub examples: Vec<Str>,
 }
 
 impl Domain {

@@ -12,7 +12,7 @@ use diorama_baselines::environment::{Environment, EnvironmentError, EnvironmentF
 use diorama_seeds::task::{Outcome, RefusalClass};
 use serde_json::Map;
 
-use self::oracle::Facts;
+use self::oracle::{Facts, FixedVerdict};
 use super::judge::Privileged;
 
 /// A scripted policy.
@@ -44,6 +44,8 @@ enum Way {
     ProvokeFaults,
     /// No calls; each goal is refused for one reason after the other.
     RefuseFirst,
+    /// The reference solution with the same verdict on whatever a told policy governs.
+    Verdict(FixedVerdict),
 }
 
 /// Goals that a policy ends, at most: no conversation has more.
@@ -56,7 +58,7 @@ const fn policy(name: &'static str, way: Way, help: &'static str) -> Policy {
 }
 
 /// The policies.
-pub static POLICIES: [Policy; 9] = [
+pub static POLICIES: [Policy; 11] = [
     policy("oracle", Way::Reference(Facts::AsChecked), "the reference solution, bound to live replies"),
     policy(
         "oracle-reordered",
@@ -78,6 +80,16 @@ pub static POLICIES: [Policy; 9] = [
         "calls with extreme arguments and repeats reads until something fails, to be excused",
     ),
     policy("refuse-first", Way::RefuseFirst, "refuses each goal at once, for one reason after the other"),
+    policy(
+        "do-anyway",
+        Way::Verdict(FixedVerdict::Allowed),
+        "solves tasks with a policy, and does whatever its rules forbid",
+    ),
+    policy(
+        "refuse-anyway",
+        Way::Verdict(FixedVerdict::Forbidden),
+        "solves tasks with a policy, and refuses whatever its rules govern",
+    ),
 ];
 
 impl Policy {
@@ -116,6 +128,7 @@ impl Scripted<'_> {
                 false => Ok(()),
             },
             Way::WritesLate => attacks::write_late(privileged, environment).await,
+            Way::Verdict(verdict) => oracle::solve_with_verdict(privileged, environment, verdict).await,
             Way::RefuseFirst => attacks::refuse_first(privileged, environment).await,
             Way::ProvokeFaults => {
                 attacks::provoke_faults(privileged, environment).await;

@@ -22,5 +22,10 @@ pub(crate) fn document(domain: &Domain, rng: &mut ChaCha8Rng) -> String {
         true => format!("{number}. {rule}"),
         false => format!("- {rule}"),
     });
-    format!("{heading}\n{}", rules.collect::<Vec<_>>().join("\n"))
+    let mut examples: Vec<&str> =
+        domain.house.iter().flat_map(|rule| &rule.examples).map(|text| &**text).collect();
+    examples.shuffle(rng);
+    examples.truncate(rng.random_range(2..=3));
+    let examples: String = examples.iter().map(|example| format!("\nExample: {example}")).collect();
+    format!("{heading}\n{}{examples}", rules.collect::<Vec<_>>().join("\n"))
 }

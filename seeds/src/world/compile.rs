@@ -117,6 +117,9 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     }
     check_sizes(findings, &parts)?;
     let (mut domains, names) = declare(doc, &parts, findings);
+    for (part, domain) in parts.iter().zip(&mut domains) {
+        domain.house = house::compile(part, house::Moment { clock, zone: &zone }, findings);
+    }
     let mut resources = resource::compile(doc, &parts, &names, &zone, findings);
     let sound = findings.errors();
     defines::check(&parts, &resources, &zone, findings);
@@ -225,7 +228,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             auth: None,
             security: security::schemes(&head.security, &head_path.name("security"), findings),
             given: Vec::new(),
-            house: house::compile(part, findings),
+            house: Vec::new(),
         });
     }
     (domains, names)

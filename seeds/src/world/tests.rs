@@ -5,6 +5,7 @@ use super::*;
 mod beside;
 mod canonical;
 mod faults;
+mod house;
 mod names;
 mod reading;
 

@@ -119,7 +119,8 @@ impl Base {
                 return Err(BaseError::DuplicateApi(api.name.clone()));
             }
         }
-        let indexed = wanted_indexes(&world);
+        // A state of this world is read in its shadow too, whose rules may look for records by other fields.
+        let indexed = wanted_indexes(world.shadow().as_ref().unwrap_or(&world));
         let mut resources = Vec::with_capacity(world.resources.len());
         let mut tables = Vec::with_capacity(world.resources.len());
         for (position, resource) in world.resources.iter_mut().enumerate() {

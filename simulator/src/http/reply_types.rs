@@ -186,6 +186,9 @@ pub(super) struct LoggedCall {
     pub(super) body: Json,
     pub(super) changes: Vec<Change>,
     pub(super) faults: Vec<Fired>,
+    /// The rule of the domain's policy that the call broke.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) broken: Option<String>,
 }
 
 #[derive(JsonSchema)]

@@ -103,6 +103,7 @@ pub(super) fn entry(world: &World, position: usize, entry: &LogEntry) -> LoggedC
         body: entry.reply.json_tree(&world.zone),
         changes: changes(world, &entry.changes),
         faults: entry.faults.clone(),
+        broken: entry.broken.as_ref().map(ToString::to_string),
     }
 }
 

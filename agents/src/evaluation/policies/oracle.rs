@@ -9,7 +9,7 @@ use diorama_engine::session::{LogEntry, Session};
 use diorama_proof::binding::bind;
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::WithheldDetail;
-use diorama_seeds::task::{Call, GoalCheck};
+use diorama_seeds::task::{Call, GoalCheck, Outcome, RefusalClass};
 use diorama_user::conversation::Given;
 use serde_json::{Map, Value as Json};
 
@@ -23,6 +23,27 @@ pub(super) enum Facts {
     AsChecked,
     /// Lists in the opposite order, and the items of maps under another of their names.
     Reordered,
+}
+
+/// A verdict that is given on every call that a told policy governs, whatever its rules say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FixedVerdict {
+    /// It is made.
+    Allowed,
+    /// It is refused.
+    Forbidden,
+}
+
+/// Runs the reference solution, with the same verdict on every governed call. Where the task tells no policy, nothing is done.
+pub(super) async fn solve_with_verdict(
+    privileged: Privileged<'_>,
+    environment: &mut dyn Environment,
+    verdict: FixedVerdict,
+) -> Result<(), EnvironmentError> {
+    if privileged.task.checks.policy.is_empty() {
+        return Ok(());
+    }
+    run(privileged, environment, (Facts::AsChecked, Some(verdict)), false).await.map(|_| ())
 }
 
 /// Runs the reference solution to its end, or as far as it can be bound to the live replies. Calls that were made before
@@ -42,6 +63,15 @@ pub(super) async fn replay(
     how: Facts,
     leaves_out_writes: bool,
 ) -> Result<Vec<Call>, EnvironmentError> {
+    run(privileged, environment, (how, None), leaves_out_writes).await
+}
+
+async fn run(
+    privileged: Privileged<'_>,
+    environment: &mut dyn Environment,
+    (how, verdict): (Facts, Option<FixedVerdict>),
+    leaves_out_writes: bool,
+) -> Result<Vec<Call>, EnvironmentError> {
     let left_out = Vec::new();
     let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) else {
         return Ok(left_out);
@@ -51,7 +81,8 @@ pub(super) async fn replay(
             mirror.call(call);
         }
     }
-    let mut solving = Solving { privileged, how, mirror, replies: Vec::new(), leaves_out_writes, left_out };
+    let mut solving =
+        Solving { privileged, how, verdict, mirror, replies: Vec::new(), leaves_out_writes, left_out };
     for (number, goal) in privileged.task.goals.iter().enumerate() {
         if solving.goal(number, goal, environment).await?.is_none_or(|answer| answer.over) {
             break;
@@ -79,6 +110,7 @@ pub(super) fn play_reference(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
 struct Solving<'a> {
     privileged: Privileged<'a>,
     how: Facts,
+    verdict: Option<FixedVerdict>,
     mirror: Session,
     replies: Vec<Option<Arc<LogEntry>>>,
     /// Writes are not made live, and later replies may differ.
@@ -118,10 +150,17 @@ impl Solving<'_> {
         for detail in held {
             environment.say(&question(detail)).await?;
         }
+        // A call that is refused although the reference makes it.
+        let mut refused = None;
         let lines = self.privileged.task.script.goals.get(number).map_or(0, |goal| goal.lines.len());
         for index in goal.calls.clone() {
             let Some(gold) = self.privileged.task.gold.get(index) else { return Ok(None) };
             let Some(call) = bind(gold, &self.replies, world) else { return Ok(None) };
+            if self.verdict == Some(FixedVerdict::Forbidden) && self.is_governed(&call) {
+                self.replies.push(None);
+                refused = Some(call);
+                continue;
+            }
             let entry = self.mirror.call(&call);
             if self.leaves_out_writes && !entry.changes.is_empty() {
                 self.left_out.push(call);
@@ -141,8 +180,28 @@ impl Solving<'_> {
         for _ in 0..lines {
             environment.say("Shall I go on?").await?;
         }
-        let Some(end) = self.finish(number) else { return Ok(None) };
+        let Some(mut end) = self.finish(number) else { return Ok(None) };
+        let claims = self.privileged.task.gold_answer.claims.get(number);
+        let declined = claims.and_then(|claims| claims.ends.declines.as_ref());
+        if let Some(call) = declined.filter(|_| self.verdict == Some(FixedVerdict::Allowed)) {
+            environment.call(call).await?;
+            end = Finish { outcome: Outcome::Done, reason: None, about: None, ..end };
+        }
+        if let Some(call) = refused {
+            let named = call.arguments.values().find_map(|value| value.as_str().map(str::to_owned));
+            let reason = Some(RefusalClass::Forbidden);
+            end = Finish { outcome: Outcome::Refused, reason, about: named, facts: Map::new(), ..end };
+        }
         environment.finish(&end).await.map(Some)
+    }
+
+    /// Returns true if a rule of a told policy governs a call.
+    fn is_governed(&self, call: &Call) -> bool {
+        let world = self.privileged.world.base.world();
+        let Some(api) = world.api_named(&call.api).map(|id| world.api(id)) else { return false };
+        let domain = &world.domains[api.domain.index()].name;
+        let told = &self.privileged.task.checks.policy;
+        !api.behaviour.rules.is_empty() && told.iter().any(|told| **told == **domain)
     }
 
     /// The final answer of a goal, with what this session made.

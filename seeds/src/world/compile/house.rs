@@ -5,9 +5,11 @@ use super::api::Builder;
 use super::{Part, listed};
 use crate::doc::{AmountDoc, HouseDoc, RuleDoc};
 use crate::english::capitalised;
-use crate::model::{HouseRule, Require};
+use crate::expr::eval::{Budget, Env, NoRecords};
+use crate::expr::{self, Scope};
+use crate::model::{DomainId, HouseRule, Require};
 use crate::task::RefusalClass;
-use crate::value::{Str, nfc};
+use crate::value::{Instant, Str, Zone, nfc};
 
 /// The status with which the shadow of a world refuses a call that breaks a rule.
 const FORBIDDEN: u16 = 403;
@@ -22,6 +24,15 @@ struct Meaning {
     shape: &'static str,
     condition: String,
     wordings: [String; 3],
+    /// Cases near the rule's number: what is given, and the condition with it.
+    cases: Vec<(String, String)>,
+}
+
+/// What the examples of rules are evaluated with.
+#[derive(Clone, Copy)]
+pub(super) struct Moment<'a> {
+    pub(super) clock: Instant,
+    pub(super) zone: &'a Zone,
 }
 
 impl Builder<'_> {
@@ -61,7 +72,7 @@ impl Builder<'_> {
 }
 
 /// Checks the policy of a domain, and gives its rules as people read them.
-pub(super) fn compile(part: &Part<'_>, findings: &mut Findings) -> Vec<HouseRule> {
+pub(super) fn compile(part: &Part<'_>, moment: Moment<'_>, findings: &mut Findings) -> Vec<HouseRule> {
     let Some(house) = part.head.and_then(|head| head.house.as_ref()) else { return Vec::new() };
     let root = part.path();
     let head = root.name("domain");
@@ -110,9 +121,11 @@ pub(super) fn compile(part: &Part<'_>, findings: &mut Findings) -> Vec<HouseRule
             }
         }
         match meaning(rule, house) {
-            Some(meaning) => {
-                rules.push(HouseRule { name: nfc(&rule.name), sentences: sentences(rule, &meaning) })
-            }
+            Some(meaning) => rules.push(HouseRule {
+                name: nfc(&rule.name),
+                sentences: sentences(rule, &meaning),
+                examples: examples(rule, &meaning, moment),
+            }),
             None => {
                 error!(findings, path => "found no shape that says all it needs";
                     "write exactly one of `notice` (with `hours` or `days`), `cap`, `window`, `role` (`is` and `where`, or `by`), \
@@ -145,23 +158,32 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
     if let Some(notice) = &rule.notice {
         found.push((|| {
             let (of, until) = (&notice.of, &notice.until);
-            let (condition, left) = match (&notice.hours, &notice.days) {
-                (Some(hours), None) => {
-                    let hours = number(hours)?;
-                    (format!("({of}) >= now + hours({hours})"), counted(hours, "hours"))
-                }
-                (None, Some(days)) => {
-                    let days = number(days)?;
-                    (format!("date({of}) >= today + days({days})"), counted(days, "days"))
-                }
+            let (least, unit) = match (&notice.hours, &notice.days) {
+                (Some(hours), None) => (number(hours)?, "hours"),
+                (None, Some(days)) => (number(days)?, "days"),
                 _ => return None,
             };
+            let holds = |of: &str| match unit {
+                "hours" => format!("({of}) >= now + hours({least})"),
+                _ => format!("date({of}) >= today + days({least})"),
+            };
+            let from = if unit == "hours" { "now" } else { "today" };
+            let case = |left: i64| {
+                let given = format!("With {} left until {until}", counted(left, unit));
+                (given, holds(&format!("{from} + {unit}({left})")))
+            };
+            let cases = [least.saturating_sub(1), least, least.saturating_add(1)]
+                .into_iter()
+                .filter(|left| *left >= 0)
+                .map(case)
+                .collect();
+            let (condition, left) = (holds(of), counted(least, unit));
             let wordings = [
                 format!("Do not {{}} when less than {left} are left until {until}."),
                 format!("{{^}} only while at least {left} are left until {until}."),
                 format!("To {{}}, at least {left} must be left until {until}."),
             ];
-            Some(Meaning { shape: "notice", condition, wordings })
+            Some(Meaning { shape: "notice", condition, wordings, cases })
         })());
     }
     if let Some(cap) = &rule.cap {
@@ -172,25 +194,36 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 format!("{{^}} only where {what} is {most_words} at most."),
                 format!("When you {{}}, {what} may not be above {most_words}."),
             ];
-            Meaning { shape: "cap", condition: format!("({}) <= {most}", cap.of), wordings }
+            let case = |value: i64| {
+                let given = format!("If {what} is {}", measured(value, cap.unit.as_deref()));
+                (given, format!("({value}) <= {most}"))
+            };
+            let cases = [most, most.saturating_add(1)].into_iter().map(case).collect();
+            Meaning { shape: "cap", condition: format!("({}) <= {most}", cap.of), wordings, cases }
         }));
     }
     if let Some(window) = &rule.window {
         found.push((|| {
             let (from, to, of, what) = (number(&window.from)?, number(&window.to)?, &window.of, &window.what);
             let clock = |hour: i64| (0..=MAX_HOUR).contains(&hour).then(|| format!("{hour:02}:00"));
-            let (condition, first, last) = if window.clock {
-                let (first, last) = (clock(from)?, clock(to)?);
-                (format!("({of}) >= time('{first}') && ({of}) <= time('{last}')"), first, last)
-            } else {
-                (format!("({of}) >= {from} && ({of}) <= {to}"), from.to_string(), to.to_string())
+            let spelt = |value: i64| match window.clock {
+                true => clock(value),
+                false => Some(value.to_string()),
             };
+            let literal =
+                |text: &str| if window.clock { format!("time('{text}')") } else { format!("({text})") };
+            let (first, last) = (spelt(from)?, spelt(to)?);
+            let holds = |of: &str| format!("({of}) >= {} && ({of}) <= {}", literal(&first), literal(&last));
+            let near = [from.saturating_sub(1), from, to, to.saturating_add(1)].into_iter().filter_map(spelt);
+            let cases =
+                near.map(|value| (format!("If {what} is {value}"), holds(&literal(&value)))).collect();
+            let condition = holds(of);
             let wordings = [
                 format!("Do not {{}} unless {what} is from {first} to {last}."),
                 format!("{{^}} only where {what} lies between {first} and {last}, both included."),
                 format!("When you {{}}, {what} may be neither before {first} nor after {last}."),
             ];
-            Some(Meaning { shape: "window", condition, wordings })
+            Some(Meaning { shape: "window", condition, wordings, cases })
         })());
     }
     if let Some(role) = &rule.role {
@@ -198,6 +231,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             (Some(is), Some(clause), None) => Some(Meaning {
                 shape: "role",
                 condition: is.clone(),
+                cases: Vec::new(),
                 wordings: [
                     format!("Do not {{}} unless {clause}."),
                     format!("{{^}} only if {clause}."),
@@ -207,6 +241,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             (None, None, Some(by)) => Some(Meaning {
                 shape: "role",
                 condition: "false".to_owned(),
+                cases: Vec::new(),
                 wordings: [
                     format!("Do not {{}}: that is for {by} alone."),
                     format!("Only {by} may {{}}; you may not."),
@@ -224,7 +259,11 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 format!("Do not {{}} for {who} who has {most} {what} already."),
                 format!("No more than {most} {what} for {who}: {{}} only below that."),
             ];
-            Meaning { shape: "frequency", condition: format!("({}) < {most}", frequency.of), wordings }
+            let case =
+                |value: i64| (format!("If {who} has {value} {what} already"), format!("({value}) < {most}"));
+            let cases =
+                [most.saturating_sub(1), most].into_iter().filter(|value| *value >= 0).map(case).collect();
+            Meaning { shape: "frequency", condition: format!("({}) < {most}", frequency.of), wordings, cases }
         }));
     }
     if let Some(obligation) = &rule.obligation {
@@ -234,7 +273,12 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             format!("Before you {{}}, make sure that {duty}."),
             format!("{{^}} only once {duty}."),
         ];
-        found.push(Some(Meaning { shape: "obligation", condition: obligation.done.clone(), wordings }));
+        found.push(Some(Meaning {
+            shape: "obligation",
+            condition: obligation.done.clone(),
+            wordings,
+            cases: Vec::new(),
+        }));
     }
     if let Some(order) = &rule.order {
         let event = &order.event;
@@ -243,7 +287,12 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             format!("After {event}, you may no longer {{}}."),
             format!("Never {{}} after {event}."),
         ];
-        found.push(Some(Meaning { shape: "order", condition: format!("!({})", order.after), wordings }));
+        found.push(Some(Meaning {
+            shape: "order",
+            condition: format!("!({})", order.after),
+            wordings,
+            cases: Vec::new(),
+        }));
     }
     let mut found = found.into_iter();
     let only = found.next()?;
@@ -267,6 +316,23 @@ fn sentences(rule: &RuleDoc, meaning: &Meaning) -> Vec<Str> {
         nfc(&format!("{}{exception}", wording.replace("{^}", &starts).replace("{}", &rule.act)))
     });
     filled.collect()
+}
+
+/// The cases of a rule with the verdicts that its expression gives.
+fn examples(rule: &RuleDoc, meaning: &Meaning, moment: Moment<'_>) -> Vec<Str> {
+    let Moment { clock, zone } = moment;
+    let budget = Budget::default();
+    let env = Env { arguments: &[], bound: &[], clock, zone, records: &NoRecords, budget: &budget };
+    let verdict = |source: &str| {
+        let expr = expr::compile_condition(source, &mut Scope::new(&[], DomainId(0), zone)).ok()?;
+        env.holds(&expr.node).ok()
+    };
+    let without = if rule.unless.is_empty() { "" } else { ", and no exception holds" };
+    let example = |(given, source): &(String, String)| {
+        let may = if verdict(source)? { "you may" } else { "you must not" };
+        Some(nfc(&format!("{given}{without}: {may} {}.", rule.act)))
+    };
+    meaning.cases.iter().filter_map(example).collect()
 }
 
 /// A number with its noun: `1 hour`, `24 hours`.

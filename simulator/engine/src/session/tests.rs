@@ -3,7 +3,7 @@ use diorama_seeds::value::Instant;
 
 use super::*;
 use crate::fault::Faults;
-use crate::tests::{call, shop};
+use crate::tests::{base, call, shop};
 
 fn assert_shareable<T: Send + Sync>() {}
 
@@ -174,4 +174,50 @@ fn an_expired_token_stays_expired_and_another_sign_in_helps() {
     assert_eq!(session.call(&orders(&first)).reply.status, 401, "it stays expired");
     let second = token(&mut session);
     assert_eq!(session.call(&orders(&second)).reply.status, 200);
+}
+
+#[test]
+fn a_call_that_breaks_a_rule_works_and_is_marked() {
+    let base = base(
+        r#"
+world: 1
+name: boats
+materialised: 0
+clock: 2026-03-02T09:00
+domain:
+  name: boats
+  house:
+    rules:
+      - {name: young_outings, calls: [Cancel], act: cancel an outing, cap: {of: record.age, at_most: 3, what: its age}}
+      - {name: by_the_owner, calls: [Cancel], when: record.age > 8, act: cancel an old outing, role: {by: the owner}}
+resources:
+  outing:
+    key: outing_id
+    fields: {outing_id: {type: integer}, age: {type: integer}}
+    records: [{outing_id: 1, age: 3}, {outing_id: 2, age: 4}, {outing_id: 3, age: 9}]
+apis:
+  - name: Cancel
+    method: DELETE
+    path: /outings/{outing_id}
+    parameters: {outing_id: {ref: outing}}
+    behaviour: {delete: outing}
+"#,
+    );
+    let session = Session::new(base.clone(), SessionOptions::default());
+    let check = |id: u32, broken: Option<&str>| {
+        let call = call(&format!(r#"Cancel {{"outing_id": {id}}}"#));
+        let entry = session.fork().call(&call);
+        assert_eq!((entry.reply.is_success(), entry.broken.as_deref()), (id < 4, broken), "{id}");
+        assert!(
+            !entry.reply.to_json(&base.world().zone).contains("outings"),
+            "the reply tells nothing of it"
+        );
+        let shadow = crate::apply(base.shadow().unwrap(), session.state(), &call).reply;
+        let status = if broken.is_some() { 403 } else { entry.reply.status };
+        assert_eq!(shadow.status, status, "{id}");
+    };
+    check(1, None);
+    check(2, Some("young_outings"));
+    check(3, Some("young_outings"));
+    check(4, None);
 }

@@ -126,7 +126,8 @@ impl<'a> History<'a> {
         let Some((state, reply)) = replied.find(|(_, reply)| question.answer.is_given(reply, world)) else {
             return false;
         };
-        Search { base, call: &call, question, standard, resources, state, reply, replies }.holds()
+        Search { base, served: self.base, call: &call, question, standard, resources, state, reply, replies }
+            .holds()
     }
 
     /// The call with the token that the episode has for its domain.

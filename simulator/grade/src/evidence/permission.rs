@@ -32,6 +32,7 @@ pub(crate) fn permits(base: &Base, initial: &State, before: &[Arc<LogEntry>], en
     };
     let search = Search {
         base: shadow,
+        served: base,
         call: &entry.call,
         question: &question,
         standard: Standard::Usual,

@@ -26,7 +26,10 @@ pub(super) struct Made<'a> {
 
 /// A search for an alteration that alters the answer to a call, and that no reply tells.
 pub(super) struct Search<'a> {
+    /// The world that the call is made in: that of the episode, or its shadow.
     pub(super) base: &'a Base,
+    /// The world of the episode.
+    pub(super) served: &'a Base,
     pub(super) call: &'a Call,
     pub(super) question: &'a Question,
     pub(super) standard: Standard,
@@ -209,7 +212,7 @@ impl Search<'_> {
         self.replies.iter().any(|made| {
             made.entry.reply.is_success() && made.resources.contains(&alteration.resource) && {
                 let other = alteration.applied(self.base, &made.before);
-                self.reply_of(&other, &made.entry.call) != made.entry.reply
+                apply(self.served, &other, &made.entry.call).reply != made.entry.reply
             }
         })
     }
