@@ -211,7 +211,7 @@ pub const COLUMNS: [Column; 24] = [
         "What a replay needs: clock, zone, session seed, identity, outages (what the first call of an API meets, once), search version, ordered events, hashes of the words."
     ),
     text!(gold_calls, Json, "The reference calls, a list; each argument with the source it is derived from. A call with `mistake` is an \
-         avoidable error (400) and not of the solution."),
+         avoidable error (400) and not of the solution, one with `care` a read that only makes sure."),
     Column::new(
         nullable(
             "gold_plan",

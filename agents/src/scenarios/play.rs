@@ -61,6 +61,7 @@ impl Played<'_> {
             (MISSED_SEARCH, self.missed > 0),
             ("confirmation", self.has_asked),
             ("parallel_calls", turns().any(|turn| turn.calls.len() > 1)),
+            ("refusal", self.candidate.goals.iter().any(|goal| goal.end().declines.is_some())),
             ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
         ];
         let first = scenarios.first();

@@ -443,3 +443,29 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
     }
     assert!(joined > 300, "{joined}");
 }
+
+#[test]
+fn a_plot_that_a_policy_decides_is_played_to_both_ends() {
+    let doc = crate::catalog::worlds().unwrap().into_iter().find(|doc| doc.name == "dental_clinic").unwrap();
+    let world_template = WorldTemplate::new(&doc, 5, &Shares::new(), &Ability::ALL).unwrap();
+    let mut ends = [0, 0];
+    for seed in 0..12 {
+        let world = make_world(&world_template, seed).unwrap();
+        let plot = scenario(&world, "cancel_in_time");
+        let Ok((candidate, grounded)) = rehearse::rehearse(&world, (plot, &[]), Ability::Call, seed) else {
+            continue;
+        };
+        let is_forbidden = seed.is_multiple_of(2);
+        ends[usize::from(is_forbidden)] += 1;
+        let end = candidate.goals[0].end();
+        assert_eq!(end.declines.is_some(), is_forbidden);
+        let cancels = candidate.calls().any(|call| call.api == "CancelAppointment");
+        assert_eq!(cancels, !is_forbidden, "what is forbidden is not called");
+        assert_eq!(grounded.checks.policy, ["dental_clinic"]);
+        // The verdicts of the examples are those of the rules.
+        let system = candidate.system.unwrap();
+        let house = &world.base.world().domains[0].house;
+        assert!(house.iter().flat_map(|rule| &rule.examples).any(|example| system.contains(&**example)));
+    }
+    assert!(ends.iter().all(|count| *count >= 4), "{ends:?}");
+}

@@ -23,7 +23,7 @@ use serde_json::Value as Json;
 use crate::WorldContext;
 use crate::answer::Asked;
 use crate::binding::{each, item_path};
-use crate::ground::GroundedGoal;
+use crate::ground::{Basis, GroundedGoal};
 use crate::measures::Measures;
 
 mod changes;
@@ -82,7 +82,7 @@ impl FactBuilder<'_> {
                 Evidence::Refused { api, status: entry.reply.status, arguments }
             });
         }
-        let declined = goal.declined.as_ref().filter(|declined| declined.rests_on_records);
+        let declined = goal.declined.as_ref().filter(|declined| declined.basis == Basis::Records);
         evidence.extend(declined.map(|declined| self.forbidden(&declined.call)));
         // That there is no tool for something rests on the searches, where there are any.
         if goal.refusal.first() == Some(&RefusalClass::NoTool) {

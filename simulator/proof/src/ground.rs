@@ -35,7 +35,7 @@ use crate::statements::{Kind, Unsupported, Visible, unsupported};
 use crate::survey::reads;
 use crate::{WorldContext, checks};
 
-pub use self::declined::Declined;
+pub use self::declined::{Basis, Declined};
 pub use self::script::names_of;
 
 /// A candidate that was run, with the source of everything in it.

@@ -166,7 +166,7 @@ codes! {
     NoRuleForbids, "no_rule_forbids", Solvable, "no rule of the policy forbids the declined call of {api}";
     /// The system message lacks a rule of the policy that forbids a declined call.
     PolicyUntold, "policy_untold", Solvable, "the system message does not tell all rules of the policy that governs {api}";
-    /// A call is marked as care, and does not only read.
+    /// A call is marked as care, and does more than read.
     CareChanges, "care_changes", Solvable, "{api} is marked as care, and does more than read";
     /// A goal's opening condition does not hold.
     NotOpened, "not_opened", Solvable, "the goal would not open: {what}";

@@ -7,7 +7,7 @@ use diorama_seeds::model::{Comparison, FieldId, FilterTest, Record, Resource, Re
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 
-use super::question::{Question, Standard};
+use super::question::{Answer, Question, Standard};
 
 /// Another record in the place of one, a new one, or none.
 pub(super) struct Alteration {
@@ -200,6 +200,18 @@ impl<'a> Alterer<'a> {
         }
     }
 
+    /// A day or a time that is nearly now: a rule that asks for notice forbids what comes so soon, where a record of the past would be
+    /// refused by the API itself.
+    fn soon(self, value: &Value) -> Option<Value> {
+        const SOON_SECONDS: i64 = 3_600;
+        let clock = self.state.clock();
+        match value {
+            Value::DateTime(_) => Some(Value::DateTime(Instant(clock.0.checked_add(SOON_SECONDS)?))),
+            Value::Date(_) => Some(Value::Date(self.base.world().zone.date_of(clock))),
+            _ => None,
+        }
+    }
+
     /// Other values of a field: those that the question names, those of other records, and values next to it.
     fn other_values(
         self,
@@ -212,6 +224,9 @@ impl<'a> Alterer<'a> {
         let kind = &declared.field(field).schema.kind;
         let arguments = self.question.arguments.iter().map(|(_, value)| value);
         found.extend(arguments.filter(|named| named.kind() == value.kind()).cloned());
+        if matches!(self.question.answer, Answer::Permitted(_)) {
+            found.extend(self.soon(value));
+        }
         match (kind, value) {
             (Type::Enum(values), _) => found.extend(values.iter().cloned().map(Value::String)),
             (_, Value::Bool(flag)) => found.push(Value::Bool(!flag)),

@@ -218,7 +218,7 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
             .iter()
             .any(|goal| goal.calls.contains(&(at - 1)) && goal.calls.contains(&at));
         let searches = gold[at].api == TOOL_SEARCHER || gold[at - 1].api == TOOL_SEARCHER;
-        if needs(&gold[at], at - 1) || searches || !same_goal {
+        if needs(&gold[at], at - 1) || searches || !same_goal || trial.is_governed(at) {
             continue;
         }
         let order: Vec<usize> = (0..at - 1).chain([at, at - 1]).chain(at + 1..gold.len()).collect();

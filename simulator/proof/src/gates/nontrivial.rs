@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use serde_json::Map;
 
 use super::{GateReport, Trial};
-use crate::ground::GroundedGoal;
+use crate::ground::{Basis, GroundedGoal};
 use crate::reason::{Code, Reason};
 
 /// Calls that are tried in search of a twin, at most.
@@ -79,6 +79,8 @@ fn idle_answers(right: &[Given]) -> Vec<(String, Vec<Given>)> {
 fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Reason> {
     let entries = &trial.grounded.entries;
     let (refused, before) = match (&goal.declined, goal.refused_by) {
+        // Whatever the values are, the policy leaves such a call to somebody else.
+        (Some(declined), _) if declined.basis == Basis::Nothing => return Ok(()),
         (Some(declined), _) => (&declined.call, goal.calls.end),
         (None, Some(call)) => match entries.get(call) {
             Some(entry) => (&entry.call, call),

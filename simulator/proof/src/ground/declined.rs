@@ -15,8 +15,19 @@ use crate::reason::{Code, Reason};
 pub struct Declined {
     /// The call.
     pub call: Call,
-    /// True if the rule depends on records, so that replies must show why it forbids the call.
-    pub rests_on_records: bool,
+    /// What the verdict depends on.
+    pub basis: Basis,
+}
+
+/// What the verdict of a rule depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Nothing: every such call is forbidden.
+    Nothing,
+    /// The call and the clock alone.
+    Call,
+    /// Records: replies must show why the rule forbids the call.
+    Records,
 }
 
 /// The domains whose policy a system message tells: it has a wording of each of their rules.
@@ -67,16 +78,21 @@ pub(super) fn check(
     argument::sources(usize::MAX, &proposed, Some(id), seen, &mut unsupported, &mut unsourced);
     faults.extend(unsupported.into_iter().map(|reason| Reason { goal: Some(goal), call: None, ..reason }));
     let rule = api.behaviour.rules.iter().find(|known| known.message == *rule)?;
-    Some(Declined { call: call.clone(), rests_on_records: reads_records(&rule.that.node) })
+    Some(Declined { call: call.clone(), basis: Basis::of(&rule.that.node) })
 }
 
-/// Returns true if an expression reads a record.
-fn reads_records(node: &Node) -> bool {
-    let mut reads = false;
-    node.visit(&mut |node| {
-        // A name of `let` may stand for a record.
-        reads |= matches!(node, Node::Fold(_) | Node::Get(..) | Node::Exists(..) | Node::Variable(_));
-        !reads
-    });
-    reads
+impl Basis {
+    fn of(rule: &Node) -> Self {
+        let mut basis = Self::Nothing;
+        rule.visit(&mut |node| {
+            // A name of `let` may stand for a record.
+            match node {
+                Node::Fold(_) | Node::Get(..) | Node::Exists(..) | Node::Variable(_) => basis = Self::Records,
+                Node::Argument(_) | Node::Now | Node::Today if basis == Self::Nothing => basis = Self::Call,
+                _ => {}
+            }
+            basis != Self::Records
+        });
+        basis
+    }
 }

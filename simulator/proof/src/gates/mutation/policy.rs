@@ -26,25 +26,14 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
                 judge(trial, report, (number, Mutation::DoAnyway), &run, outcome)?;
             }
         }
-        if goal.outcome == Outcome::Done && goal.calls.clone().any(|call| is_governed(trial, call)) {
+        if goal.outcome == Outcome::Done && goal.calls.clone().any(|call| trial.is_governed(call)) {
             let run = replay(trial, trial.grounded.gold.len(), |call| {
-                goal.calls.contains(&call) && is_governed(trial, call)
+                goal.calls.contains(&call) && trial.is_governed(call)
             });
             judge(trial, report, (number, Mutation::RefuseAnyway), &run, Outcome::Refused)?;
         }
     }
     Ok(())
-}
-
-/// Returns true if a rule of a told policy governs a call that worked.
-fn is_governed(trial: &Trial<'_>, call: usize) -> bool {
-    let world = trial.world();
-    let entry = trial.grounded.entries.get(call).filter(|entry| entry.reply.is_success());
-    entry.and_then(|entry| entry.api).is_some_and(|id| {
-        let api = world.api(id);
-        let domain = &world.domains[api.domain.index()].name;
-        !api.behaviour.rules.is_empty() && trial.grounded.checks.policy.iter().any(|told| **told == **domain)
-    })
 }
 
 /// The reference calls before one of them, some of which are left out.
