@@ -19,14 +19,18 @@ impl WorldDoc {
         Cow::Owned(doc)
     }
 
-    /// The document with its private fields and without APIs, which do not know them; nothing where no field is private.
+    /// The document with its private fields, and without the APIs, which do not know them, and their policies. None where no field is private.
     pub(crate) fn for_making(&self) -> Option<Self> {
         if self.all_resources().all(|resource| resource.fields.values().all(|field| !field.private)) {
             return None;
         }
         let mut doc = self.without_scenarios();
         doc.apis.clear();
-        doc.domains.iter_mut().for_each(|domain| domain.apis.clear());
+        doc.domain.iter_mut().for_each(|head| head.house = None);
+        for domain in &mut doc.domains {
+            domain.apis.clear();
+            domain.domain.house = None;
+        }
         Some(doc)
     }
 

@@ -144,6 +144,7 @@ impl TaskSource for OneTask {
                 goals,
                 changes: vec![change],
                 allowed: vec![],
+                policy: vec![],
             },
             needed: needed(&base),
             clock: Instant(1_772_442_000),
