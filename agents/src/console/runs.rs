@@ -9,13 +9,11 @@ use diorama_baselines::shares::{Rate, Share};
 use diorama_console::{
     Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, RunSummary, Runs, ShareInterval,
 };
-use diorama_output::storage::Location;
 use serde_json::{Map, Value as Json, json};
 
 use super::rows::{DatasetRows, list};
 use super::steps::turns;
 use crate::cli::error::CliError;
-use crate::cli::files::open_dataset;
 use crate::evaluation::batch;
 use crate::evaluation::measures::word_of;
 
@@ -42,20 +40,11 @@ struct Entry {
 }
 
 impl StoredRuns {
-    /// Opens runs and, where it is given, the dataset that holds their tasks.
-    ///
-    /// # Errors
-    /// As [`StoredRuns::open`], and when the dataset cannot be read.
-    pub(crate) fn with_tasks(folders: &[PathBuf], tasks: Option<&Location>) -> Result<Self, CliError> {
-        let open = |location| DatasetRows::open(open_dataset(location)?);
-        Self::open(folders, tasks.map(open).transpose()?)
-    }
-
     /// Reads the parts of episodes that filters need. The dataset tells their domains and references.
     ///
     /// # Errors
     /// When a folder holds no run, or a line of it is no episode.
-    fn open(folders: &[PathBuf], rows: Option<DatasetRows>) -> Result<Self, CliError> {
+    pub(crate) fn open(folders: &[PathBuf], rows: Option<DatasetRows>) -> Result<Self, CliError> {
         let (mut runs, mut summaries) = (Vec::new(), Vec::new());
         for folder in folders {
             let (stored, summary) = open_one(folder, rows.as_ref())?;

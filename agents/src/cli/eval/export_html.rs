@@ -7,10 +7,10 @@ use diorama_console::Console;
 use diorama_output::storage::Location;
 use serde_json::json;
 
+use super::show::open_runs;
 use crate::cli::error::CliError;
 use crate::cli::pages::unserved;
 use crate::cli::{Done, Streams};
-use crate::console::StoredRuns;
 
 /// Write runs that `eval --out` kept as pages that open from a disk or a page host. Runs nothing.
 ///
@@ -30,7 +30,7 @@ pub(super) struct ExportHtml {
 
 impl ExportHtml {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let runs = StoredRuns::with_tasks(&self.runs, self.tasks.as_ref())?;
+        let runs = open_runs(&self.runs, self.tasks.as_ref())?;
         std::fs::create_dir_all(&self.out)?;
         if std::fs::read_dir(&self.out)?.next().is_some() {
             let shown = self.out.display();

@@ -7,9 +7,10 @@ use diorama_console::Console;
 use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
+use crate::cli::files::open_dataset;
 use crate::cli::pages::serve_pages;
 use crate::cli::{Done, Streams};
-use crate::console::StoredRuns;
+use crate::console::{DatasetRows, StoredRuns};
 
 /// Show runs that `eval --out` kept in a browser. Runs nothing.
 ///
@@ -30,7 +31,16 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let runs = StoredRuns::with_tasks(&self.runs, self.tasks.as_ref())?;
+        let runs = open_runs(&self.runs, self.tasks.as_ref())?;
         serve_pages(Console::default().with_runs(Box::new(runs)), self.port, "runs", streams)
     }
+}
+
+/// Opens runs and, where it is given, the dataset that holds their tasks.
+///
+/// # Errors
+/// When a folder holds no run, or the dataset cannot be read.
+pub(super) fn open_runs(runs: &[PathBuf], tasks: Option<&Location>) -> Result<StoredRuns, CliError> {
+    let open = |location| DatasetRows::open(open_dataset(location)?);
+    StoredRuns::open(runs, tasks.map(open).transpose()?)
 }
