@@ -11,7 +11,7 @@ pub mod documents;
 pub mod embedder;
 pub mod error;
 pub mod eval;
-pub mod files;
+mod files;
 pub mod generate;
 pub mod inputs;
 pub mod openapi;
