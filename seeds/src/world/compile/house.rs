@@ -178,9 +178,10 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 .map(case)
                 .collect();
             let (condition, left) = (holds(of), counted(least, unit));
+            let verb = if least == 1 { "is" } else { "are" };
             let wordings = [
-                format!("Do not {{}} when less than {left} are left until {until}."),
-                format!("{{^}} only while at least {left} are left until {until}."),
+                format!("Do not {{}} when less than {left} {verb} left until {until}."),
+                format!("{{^}} only while at least {left} {verb} left until {until}."),
                 format!("To {{}}, at least {left} must be left until {until}."),
             ];
             Some(Meaning { shape: "notice", condition, wordings, cases })

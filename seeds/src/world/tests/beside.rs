@@ -85,7 +85,7 @@ fn words_of_no_line_are_found_with_file_and_line() {
     check(
         "    user 2:",
         "    user 3:",
-        "guide.words.yaml:19:5: words.look[\"user 3\"]: found a place that the world does not have, expected one of: later, tell day, user, end, say found, say day, say choice, user choice, say 1.4, user 2, end 2",
+        "guide.words.yaml:19:5: words.look[\"user 3\"]: found a place that the world does not have, expected one of: later, tell day, user, end, declined, say found, say day, say choice, user choice, say 1.4, user 2, end 2, declined 2",
     );
     check(
         "  look:",

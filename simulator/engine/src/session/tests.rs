@@ -3,6 +3,7 @@ use diorama_seeds::value::Instant;
 
 use super::*;
 use crate::fault::Faults;
+use crate::tools::SearchVersion;
 use crate::tests::{base, call, shop};
 
 fn assert_shareable<T: Send + Sync>() {}
@@ -44,11 +45,17 @@ fn an_api_becomes_callable_when_a_search_shows_it() {
 }
 
 #[test]
-fn a_found_api_that_needs_a_token_brings_the_sign_in_with_it() {
-    let mut session = session(&["GetProduct"]);
-    session.call(&call("ToolSearcher {\"keywords\": \"cancel my order\"}"));
-    let names = names(&session);
-    assert!(names.contains(&"CancelOrder".to_owned()) && names.contains(&"SignIn".to_owned()), "{names:?}");
+fn the_third_search_shows_the_sign_in_beside_its_hits_and_the_fourth_does_not() {
+    for (version, shows) in [(SearchVersion::V3, true), (SearchVersion::V4, false)] {
+        let base = shop();
+        let visible = Some(vec![base.api_named("GetProduct").unwrap()]);
+        let mut session =
+            Session::new(base, SessionOptions { visible, search: Some(version), ..SessionOptions::default() });
+        session.call(&call("ToolSearcher {\"keywords\": \"cancel my order\"}"));
+        let names = names(&session);
+        assert!(names.contains(&"CancelOrder".to_owned()), "{names:?}");
+        assert_eq!(names.contains(&"SignIn".to_owned()), shows, "{names:?}");
+    }
 }
 
 #[test]
