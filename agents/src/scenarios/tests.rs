@@ -63,7 +63,15 @@ fn anywhere(place: f64) -> Drawn {
 
 fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
     let clock = world.base.world().clock;
-    PlayOptions { ability: Ability::Call, seed, clock, opening: None, detour: None, further: Further::Any, forbids: false }
+    PlayOptions {
+        ability: Ability::Call,
+        seed,
+        clock,
+        opening: None,
+        detour: None,
+        further: Further::Any,
+        forbids: false,
+    }
 }
 
 fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {

@@ -3,8 +3,8 @@ use diorama_seeds::value::Instant;
 
 use super::*;
 use crate::fault::Faults;
-use crate::tools::SearchVersion;
 use crate::tests::{base, call, shop};
+use crate::tools::SearchVersion;
 
 fn assert_shareable<T: Send + Sync>() {}
 
@@ -49,8 +49,10 @@ fn the_third_search_shows_the_sign_in_beside_its_hits_and_the_fourth_does_not() 
     for (version, shows) in [(SearchVersion::V3, true), (SearchVersion::V4, false)] {
         let base = shop();
         let visible = Some(vec![base.api_named("GetProduct").unwrap()]);
-        let mut session =
-            Session::new(base, SessionOptions { visible, search: Some(version), ..SessionOptions::default() });
+        let mut session = Session::new(
+            base,
+            SessionOptions { visible, search: Some(version), ..SessionOptions::default() },
+        );
         session.call(&call("ToolSearcher {\"keywords\": \"cancel my order\"}"));
         let names = names(&session);
         assert!(names.contains(&"CancelOrder".to_owned()), "{names:?}");
