@@ -95,16 +95,16 @@ fn tell_apart(domains: &mut [DomainDoc]) {
     }
     let mut taken: HashSet<String> = uses.keys().cloned().collect();
     for domain in domains {
-        let mut renamed = Vec::new();
+        let mut renamed = HashMap::new();
         let prefix = camel(&domain.domain.name.split(['_', '-']).collect::<Vec<_>>());
         for api in &mut domain.apis {
             if uses.get(&api.name).is_some_and(|domains| domains.len() > 1) {
                 let name = free(&format!("{prefix}{}", api.name), '_', &mut taken);
-                renamed.push((api.name.clone(), name.clone()));
+                renamed.insert(api.name.clone(), name.clone());
                 api.name = name;
             }
         }
-        renamed.iter().for_each(|(old, new)| domain.rename_api(old, new));
+        domain.rename_apis(&renamed);
     }
 }
 

@@ -1,12 +1,15 @@
 //! Scenarios on their way, one after the other: their calls made in a session, their words filled in.
 
+use std::sync::Arc;
+
 use diorama_engine::Body;
-use diorama_engine::session::Session;
+use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
+use diorama_seeds::value::Zone;
 use indexmap::IndexMap;
 use minijinja::Value as Shown;
 use rand::RngExt;
@@ -309,17 +312,18 @@ impl<'a, 'r> Player<'a, 'r> {
         let words = self.words(&step.say)?;
         let mut say = self.announce(words);
         let first = self.calls.made.len();
-        let (mut made, mut replies) = (Vec::new(), Vec::new());
+        let before = (message.len() > 1).then(|| self.session.fork());
+        let (mut made, mut replies): (Vec<CandidateCall>, _) = (Vec::new(), Vec::new());
         for (call, item) in message {
             if let Some((name, item)) = item {
                 self.scene.name_item(&name, item);
             }
-            let mut proposed = self.make_call(call)?;
+            let mut proposed = CandidateCall { care: call.care, ..self.make_call(call)? };
             let outages = self.session.state().outages_to_come();
             let mut entry = self.session.call(&(&proposed).into());
             if self.session.state().outages_to_come() < outages {
                 say = self.meet_outage(std::mem::take(&mut say), proposed, entry, turns)?;
-                proposed = self.make_call(call)?;
+                proposed = CandidateCall { care: call.care, ..self.make_call(call)? };
                 entry = self.session.call(&(&proposed).into());
             }
             if entry.reply.is_success() == call.fails {
@@ -347,7 +351,13 @@ impl<'a, 'r> Player<'a, 'r> {
                 self.scene.name_reply(&name, &entry.reply.body);
             }
         }
+        let zone = &self.world.base.world().zone;
+        let are_ordered =
+            before.is_some_and(|before| !commute(before, &made, &self.calls.made[first..], zone));
+        // Calls whose order matters stand in messages of their own.
+        let rest = if are_ordered { made.split_off(1) } else { Vec::new() };
         turns.push(Turn { say: (!say.is_empty()).then_some(say), calls: made, ..Turn::default() });
+        turns.extend(rest.into_iter().map(|call| Turn { calls: vec![call], ..Turn::default() }));
         if let (Some(_), Some(name)) = (&step.each, &step.name) {
             self.calls.named.insert(name.clone(), (first..self.calls.made.len()).collect());
             let bodies: Vec<&Body> = self.calls.made[first..].iter().map(|entry| &entry.reply.body).collect();
@@ -435,6 +445,15 @@ impl<'a, 'r> Player<'a, 'r> {
         self.searches.shown.extend(self.session.visible());
         self.searches.missed += usize::from(self.searches.shown.len() == before);
     }
+}
+
+/// True if the calls, made in `session` in the opposite order, are answered as they were.
+fn commute(mut session: Session, calls: &[CandidateCall], entries: &[Arc<LogEntry>], zone: &Zone) -> bool {
+    calls
+        .iter()
+        .zip(entries)
+        .rev()
+        .all(|(call, entry)| session.call(&call.into()).reply.to_json(zone) == entry.reply.to_json(zone))
 }
 
 /// One of several wordings, filled in; nothing where there is none.

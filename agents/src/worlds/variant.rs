@@ -6,7 +6,7 @@
 
 mod shape;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use diorama_answers::prose::measures;
 use diorama_seeds::casing::Casing;
@@ -88,7 +88,7 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
     let fields = fields.filter(|(_, field)| !field.private).map(|(name, _)| name);
     let things: HashSet<String> =
         domain.resources.keys().chain(fields).flat_map(|name| name.split('_')).map(stem).collect();
-    let mut renamed = Vec::new();
+    let mut renamed = HashMap::new();
     for api in &mut domain.apis {
         let mut words = words(&api.name);
         // A name that several domains have was told apart by its domain's already.
@@ -130,11 +130,11 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
             free = by.map_or_else(|| format!("{name}_{number}"), |by| format!("{name}_by_{by}"));
         }
         if free != api.name {
-            renamed.push((api.name.clone(), free.clone()));
+            renamed.insert(api.name.clone(), free.clone());
             api.name = free;
         }
     }
-    renamed.iter().for_each(|(old, new)| domain.rename_api(old, new));
+    domain.rename_apis(&renamed);
 }
 
 /// The words of a name in capitals: `FindBook`.

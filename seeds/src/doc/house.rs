@@ -1,5 +1,7 @@
 //! The part of the world format that describes a domain's policy: numbers, and rules that no API enforces.
 
+use std::collections::HashMap;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -176,9 +178,12 @@ pub struct ExceptionDoc {
 }
 
 impl HouseDoc {
-    /// Calls an API by its new name.
-    pub fn rename_api(&mut self, old: &str, new: &str) {
-        let calls = self.rules.iter_mut().flat_map(|rule| &mut rule.calls);
-        calls.filter(|call| *call == old).for_each(|call| new.clone_into(call));
+    /// Governs APIs by their new names, by old name.
+    pub fn rename_apis(&mut self, names: &HashMap<String, String>) {
+        for call in self.rules.iter_mut().flat_map(|rule| &mut rule.calls) {
+            if let Some(new) = names.get(call) {
+                call.clone_from(new);
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The part of the world format that describes scenarios: conversations written whole, with places for values.
 
+use std::collections::HashMap;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -328,15 +330,15 @@ impl ScenarioDoc {
             .filter(|wordings| !wordings.is_empty())
     }
 
-    /// Calls an API by its new name.
-    pub fn rename_api(&mut self, old: &str, new: &str) {
+    /// Calls APIs by their new names, by old name.
+    pub fn rename_apis(&mut self, names: &HashMap<String, String>) {
         let steps = self.goals.iter_mut().flat_map(|goal| &mut goal.does);
         for step in steps {
             for call in
                 std::iter::once(&mut step.call).chain(step.together.iter_mut().map(|step| &mut step.call))
             {
-                if call.as_deref() == Some(old) {
-                    *call = Some(new.to_owned());
+                if let Some(new) = call.as_ref().and_then(|call| names.get(call)) {
+                    *call = Some(new.clone());
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The document as a whole: domains and resources.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -398,10 +399,10 @@ fn stated(text: Option<&str>) -> &str {
 }
 
 impl DomainDoc {
-    /// Calls an API by its new name wherever the domain names it.
-    pub fn rename_api(&mut self, old: &str, new: &str) {
-        self.scenarios.iter_mut().for_each(|scenario| scenario.rename_api(old, new));
-        self.domain.house.iter_mut().for_each(|house| house.rename_api(old, new));
+    /// Calls APIs by their new names wherever the domain names them, all at once: a new name may be another's old one.
+    pub fn rename_apis(&mut self, names: &HashMap<String, String>) {
+        self.scenarios.iter_mut().for_each(|scenario| scenario.rename_apis(names));
+        self.domain.house.iter_mut().for_each(|house| house.rename_apis(names));
     }
 
     /// Names the source of each API that has none yet.

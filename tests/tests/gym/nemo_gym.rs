@@ -71,7 +71,7 @@ fn solved_rollouts_get_1_and_idle_ones_0_with_a_session_and_without() {
             solved.call(name, &json!(arguments));
         }
         let verdict = solved.verify();
-        let ones = json!({"change": 1.0, "damage": 1.0, "outcome": 1.0, "answer": 1.0, "evidence": 1.0});
+        let ones = json!({"change": 1.0, "damage": 1.0, "outcome": 1.0, "answer": 1.0, "evidence": 1.0, "policy": 1.0});
         assert_eq!((&verdict["reward"], &verdict["reward_components"]), (&json!(1.0), &ones), "{verdict}");
         assert!(verdict["goal_rewards"].as_array().unwrap().iter().all(|reward| *reward == 1.0));
         let sent = solved.verify_body();
