@@ -142,6 +142,9 @@ struct Shares {
     by: BTreeMap<(&'static str, String), BTreeMap<String, Share>>,
 }
 
+/// The shares of success under each heading, by name.
+type Headings = Vec<(String, Vec<(String, ShareInterval)>)>;
+
 impl Shares {
     fn add(&mut self, episode: &batch::Episode, rows: Option<&DatasetRows>, domains: &[String]) {
         let (task, success) = (&episode.task, episode.grade.success);
@@ -157,9 +160,9 @@ impl Shares {
         }
     }
 
-    fn rates(self) -> (ShareInterval, Vec<(String, Vec<(String, ShareInterval)>)>) {
+    fn rates(self) -> (ShareInterval, Headings) {
         let of = |tasks: BTreeMap<String, Share>| interval(&tasks.into_values().collect::<Vec<_>>());
-        let mut headings: Vec<(String, Vec<(String, ShareInterval)>)> =
+        let mut headings: Headings =
             ["Domain", "Ability", "Tag"].map(|heading| (heading.to_owned(), Vec::new())).into();
         for ((heading, name), tasks) in self.by {
             let found = headings.iter_mut().find(|(own, _)| own == heading);

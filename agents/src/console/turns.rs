@@ -266,7 +266,7 @@ mod tests {
             provenance: "{}".into(),
         };
         let found = turns(&row);
-        let sources: Vec<(String, Option<Json>, Option<String>, Option<usize>)> = found
+        let sources: Vec<_> = found
             .iter()
             .flat_map(|turn| match turn {
                 Turn::Call(call) => call.arguments.clone(),

@@ -44,7 +44,8 @@ pub(crate) enum Section {
 }
 
 impl Page {
-    pub(crate) fn new(section: Section, title: impl Into<String>, body: Markup) -> Reply {
+    /// Returns a page.
+    pub(crate) fn reply(section: Section, title: impl Into<String>, body: Markup) -> Reply {
         Self::after(section, title, body, After::default())
     }
 

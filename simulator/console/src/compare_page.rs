@@ -78,7 +78,7 @@ pub(crate) fn show(visit: &Visit<'_>) -> Answer {
         @else { p.hint { "Created: on the right only. Deleted: on the left only." } }
         (changes::list(world, &differences, BESIDE))
     };
-    Ok(Page::new(Section::Sessions, "Two sessions", body))
+    Ok(Page::reply(Section::Sessions, "Two sessions", body))
 }
 
 fn side(visit: &Visit<'_>, id: &str) -> Result<Side, Problem> {

@@ -63,7 +63,7 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
             (pager(&visit.links, &["rows"], &pairs, range))
         }
     };
-    Ok(Page::new(Section::Rows, "Rows", body))
+    Ok(Page::reply(Section::Rows, "Rows", body))
 }
 
 fn choice(name: &str, label: &str, counts: &[Count], chosen: Option<&str>) -> Markup {
@@ -116,7 +116,7 @@ pub(crate) fn dataset(visit: &Visit<'_>) -> Answer {
         h2 { "Domains" } (by("domain", &summary.domains))
         h2 { "Tags" } (by("tag", &summary.tags))
     };
-    Ok(Page::new(Section::Rows, "Dataset", body))
+    Ok(Page::reply(Section::Rows, "Dataset", body))
 }
 
 fn bars(counts: &[Count], whole: u64, link: impl Fn(&Count) -> String) -> Markup {
@@ -169,7 +169,7 @@ pub(crate) fn row(visit: &Visit<'_>, id: &str) -> Answer {
         h2 { "More of the row" }
         @for (name, text) in &row.documents { (document(name, text)) }
     };
-    Ok(Page::new(Section::Rows, format!("Row {id}"), body))
+    Ok(Page::reply(Section::Rows, format!("Row {id}"), body))
 }
 
 fn document(name: &str, text: &str) -> Markup {

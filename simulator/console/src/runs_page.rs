@@ -47,7 +47,7 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
             } }
         }
     };
-    Ok(Page::new(Section::Runs, "Runs", body))
+    Ok(Page::reply(Section::Runs, "Runs", body))
 }
 
 /// Shows a run as a whole, with the episodes that the filters take.
@@ -91,7 +91,7 @@ pub(crate) fn one(visit: &Visit<'_>, position: &str) -> Answer {
             (pager(&visit.links, &["runs", position], &pairs, range))
         }
     };
-    Ok(Page::new(Section::Runs, summary.agent.clone(), body))
+    Ok(Page::reply(Section::Runs, summary.agent.clone(), body))
 }
 
 fn counts(counts: &[Count], link: impl Fn(&Count) -> String) -> Markup {
@@ -210,5 +210,5 @@ pub(crate) fn episode(visit: &Visit<'_>, position: &str, episode: &str) -> Answe
             }
         }
     };
-    Ok(Page::new(Section::Runs, format!("Task {task}"), body))
+    Ok(Page::reply(Section::Runs, format!("Task {task}"), body))
 }

@@ -55,7 +55,7 @@ pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
         (pager(&visit.links, &["sessions", id], &[], range))
         @if live.task.is_some() && live.grade.is_none() && !live.said.is_over() { (message_form(visit, id)) }
     };
-    Ok(Page::new(Section::Sessions, format!("Session {}", short_id(id)), body))
+    Ok(Page::reply(Section::Sessions, format!("Session {}", short_id(id)), body))
 }
 
 /// The calls of a page, with the messages between them.

@@ -38,7 +38,7 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
             }
         }
     };
-    Ok(Page::new(Section::Sessions, "Sessions", body))
+    Ok(Page::reply(Section::Sessions, "Sessions", body))
 }
 
 fn row(visit: &Visit<'_>, live: &Live) -> Markup {

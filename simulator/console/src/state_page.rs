@@ -68,7 +68,7 @@ pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
             }
         }
     };
-    Ok(Page::new(Section::Sessions, format!("Records of {}", short_id(id)), body))
+    Ok(Page::reply(Section::Sessions, format!("Records of {}", short_id(id)), body))
 }
 
 /// The form that chooses a call.

@@ -41,7 +41,7 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
         }
         section #results aria-live="polite" { (results) }
     };
-    Ok(Page::new(Section::Worlds, "Worlds", body))
+    Ok(Page::reply(Section::Worlds, "Worlds", body))
 }
 
 const fn search_label(by: SearchBy) -> &'static str {
@@ -84,12 +84,15 @@ fn worlds(visit: &Visit<'_>) -> Result<Markup, Problem> {
     })
 }
 
+/// Reads one part of a hit's score.
+type Part = fn(&ApiHit) -> Option<f32>;
+
 fn hits(visit: &Visit<'_>, text: &str, by: SearchBy) -> Result<Markup, Problem> {
     let query = ApiQuery { text, k: MAX_HITS, by, ..ApiQuery::default() };
     let hits = visit.app.search().search(query);
     let hits = hits.map_err(|error| Problem::new(Kind::Failed, error.to_string()))?;
-    let most = |part: fn(&ApiHit) -> Option<f32>| hits.iter().filter_map(part).fold(0.0_f32, f32::max);
-    let parts: [(&str, fn(&ApiHit) -> Option<f32>); 4] = [
+    let most = |part: Part| hits.iter().filter_map(part).fold(0.0_f32, f32::max);
+    let parts: [(&str, Part); 4] = [
         ("words", |hit| hit.scores.lexical),
         ("meaning", |hit| hit.scores.embedding),
         ("fed by others", |hit| hit.scores.fed),
@@ -173,7 +176,7 @@ pub(crate) fn world(visit: &Visit<'_>, id: &str) -> Answer {
             }
         }
     };
-    Ok(Page::new(Section::Worlds, &*world.title, body))
+    Ok(Page::reply(Section::Worlds, &*world.title, body))
 }
 
 /// Shows the records of a resource as sessions begin with them.
@@ -191,7 +194,7 @@ pub(crate) fn resource(visit: &Visit<'_>, id: &str, name: &str) -> Answer {
         (records(declared, &world.zone, &format!("Records of {}", declared.qualified), shown))
         (pager(&visit.links, &["worlds", id, "resources", name], &[], range))
     };
-    Ok(Page::new(Section::Worlds, &*declared.qualified, body))
+    Ok(Page::reply(Section::Worlds, &*declared.qualified, body))
 }
 
 /// The resource of a name.
