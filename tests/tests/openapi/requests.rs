@@ -78,7 +78,7 @@ fn people_ask_in_words_for_what_there_is_to_tell() {
         assert!(!some(part), "{part}: {:?}", said.iter().find(|(_, text)| text.contains(part)));
     }
     // What is made has a name; an operation's own verb is said; owners follow what they own; a yes or no is told in words.
-    for part in ["board called ", "rchive the ", " card of the ", "created on ", "is open"] {
+    for part in ["board called ", "rchive the ", " card of the ", "is open"] {
         assert!(some(part), "nobody says {part:?}");
     }
     // Cards are found by their boards, which the request names, also where a list of cards needs a card.
