@@ -80,7 +80,7 @@ fn choice(name: &str, label: &str, counts: &[Count], chosen: Option<&str>) -> Ma
 
 fn table(visit: &Visit<'_>, rows: &[RowSummary]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Rows" { table {
+        div.scroll tabindex="0" role="region" aria-label="Table of rows" { table {
             thead { tr { th scope="col" { "Row" } th scope="col" { "The user begins" } th scope="col" { "Domains" } th scope="col" { "Ability" } th scope="col" { "Tags" } } }
             tbody { @for row in rows {
                 tr {

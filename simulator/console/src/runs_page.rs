@@ -158,7 +158,7 @@ fn interval(share: ShareInterval) -> Markup {
 
 fn episodes(visit: &Visit<'_>, position: &str, episodes: &[EpisodeSummary]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Episodes" { table {
+        div.scroll tabindex="0" role="region" aria-label="Table of episodes" { table {
             thead { tr { th scope="col" { "Task" } th scope="col" { "Trial" } th scope="col" { "Verdict" } th scope="col" { "Went wrong first" } th scope="col" { "Errors" }
                 th scope="col" { "Domains" } th.number scope="col" { "Calls" } th.number scope="col" { "Tokens" } } }
             tbody { @for episode in episodes {
