@@ -41,8 +41,10 @@ pub(crate) fn frame(visit: &Visit<'_>, page: &Page, signed_in: bool) -> Markup {
                 header.top {
                     a.brand href=(links.root()) { "Diorama" }
                     @if !links.are_files() { nav aria-label="Sections" {
-                        (section_link(links.page(&[]), "Worlds", page.section == Section::Worlds))
-                        (section_link(links.page(&["sessions"]), "Sessions", page.section == Section::Sessions))
+                        @if visit.has_sessions() {
+                            (section_link(links.page(&[]), "Worlds", page.section == Section::Worlds))
+                            (section_link(links.page(&["sessions"]), "Sessions", page.section == Section::Sessions))
+                        }
                         @if visit.console.rows().is_some() { (section_link(links.page(&["rows"]), "Rows", page.section == Section::Rows)) }
                         @if visit.console.runs().is_some() { (section_link(links.page(&["runs"]), "Runs", page.section == Section::Runs)) }
                     } }

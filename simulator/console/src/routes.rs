@@ -48,7 +48,9 @@ pub(crate) fn answer(console: &Console, app: &App, request: &Request<Bytes>) -> 
 
 pub(crate) fn show(visit: &Visit<'_>, path: &[&str]) -> Answer {
     match path {
-        [] => worlds_page::list(visit),
+        [] if visit.has_sessions() => worlds_page::list(visit),
+        [] if visit.console.runs().is_some() => runs_page::list(visit),
+        [] => rows_page::list(visit),
         ["worlds", world] => worlds_page::world(visit, world),
         ["worlds", world, "resources", resource] => worlds_page::resource(visit, world, resource),
         ["worlds", world, "apis", api] => call_form::show(visit, world, api),

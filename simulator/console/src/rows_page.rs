@@ -68,11 +68,13 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
 
 fn choice(name: &str, label: &str, counts: &[Count], chosen: Option<&str>) -> Markup {
     html! {
-        label for=(name) { (label) }
-        select id=(name) name=(name) {
-            option value="" { "all" }
-            @for Count { name, count } in counts {
-                option value=(name) selected[chosen == Some(name.as_str())] { (name) " (" (count) ")" }
+        span.pair {
+            label for=(name) { (label) }
+            select id=(name) name=(name) {
+                option value="" { "all" }
+                @for Count { name, count } in counts {
+                    option value=(name) selected[chosen == Some(name.as_str())] { (name) " (" (count) ")" }
+                }
             }
         }
     }

@@ -72,4 +72,10 @@ impl<'a> Visit<'a> {
             form: Pairs::read(request.body()),
         }
     }
+
+    /// Returns true if the server can have sessions: it serves worlds or tasks.
+    pub(crate) fn has_sessions(&self) -> bool {
+        let sessions = self.app.sessions();
+        !sessions.worlds().all().is_empty() || sessions.tasks().is_some()
+    }
 }
