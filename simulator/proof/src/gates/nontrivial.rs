@@ -79,8 +79,9 @@ fn idle_answers(right: &[Given]) -> Vec<(String, Vec<Given>)> {
 fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Reason> {
     let entries = &trial.grounded.entries;
     let (refused, before) = match (&goal.declined, goal.refused_by) {
-        // Whatever the values are, the policy leaves such a call to somebody else.
-        (Some(declined), _) if declined.basis == Basis::Nothing => return Ok(()),
+        // Evidence of a verdict on records is a record that would change it; a rule that depends on nothing leaves every such call to
+        // somebody else.
+        (Some(declined), _) if declined.basis != Basis::Call => return Ok(()),
         (Some(declined), _) => (&declined.call, goal.calls.end),
         (None, Some(call)) => match entries.get(call) {
             Some(entry) => (&entry.call, call),
