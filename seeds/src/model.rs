@@ -383,6 +383,13 @@ impl Api {
 }
 
 impl World {
+    /// Returns true if a rule governs an API, of the policy of one of these domains.
+    pub fn is_governed(&self, api: ApiId, policies: &[String]) -> bool {
+        let api = self.api(api);
+        let domain = &self.domains[api.domain.index()].name;
+        !api.behaviour.rules.is_empty() && policies.iter().any(|policy| **policy == **domain)
+    }
+
     /// The same world in which the rules of policies refuse calls; none where no policy governs a call.
     pub fn shadow(&self) -> Option<Self> {
         self.apis.iter().any(|api| !api.behaviour.rules.is_empty()).then(|| {

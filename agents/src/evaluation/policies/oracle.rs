@@ -198,10 +198,8 @@ impl Solving<'_> {
     /// Returns true if a rule of a told policy governs a call.
     fn is_governed(&self, call: &Call) -> bool {
         let world = self.privileged.world.base.world();
-        let Some(api) = world.api_named(&call.api).map(|id| world.api(id)) else { return false };
-        let domain = &world.domains[api.domain.index()].name;
         let told = &self.privileged.task.checks.policy;
-        !api.behaviour.rules.is_empty() && told.iter().any(|told| **told == **domain)
+        world.api_named(&call.api).is_some_and(|api| world.is_governed(api, told))
     }
 
     /// The final answer of a goal, with what this session made.

@@ -84,14 +84,9 @@ impl<'a> Trial<'a> {
 
     /// Returns true if a rule of a told policy governs a reference call that worked. What comes before it may be what it needs.
     pub(super) fn is_governed(&self, call: usize) -> bool {
-        let world = self.world();
         let entry = self.grounded.entries.get(call).filter(|entry| entry.reply.is_success());
-        entry.and_then(|entry| entry.api).is_some_and(|id| {
-            let api = world.api(id);
-            let domain = &world.domains[api.domain.index()].name;
-            let told = &self.grounded.checks.policy;
-            !api.behaviour.rules.is_empty() && told.iter().any(|told| **told == **domain)
-        })
+        let api = entry.and_then(|entry| entry.api);
+        api.is_some_and(|api| self.world().is_governed(api, &self.grounded.checks.policy))
     }
 
     /// Returns true if the client has left. A gate then ends, whatever it has found.
