@@ -318,12 +318,12 @@ impl<'a, 'r> Player<'a, 'r> {
             if let Some((name, item)) = item {
                 self.scene.name_item(&name, item);
             }
-            let mut proposed = CandidateCall { care: call.care, ..self.make_call(call)? };
+            let mut proposed = self.make_call(call)?;
             let outages = self.session.state().outages_to_come();
             let mut entry = self.session.call(&(&proposed).into());
             if self.session.state().outages_to_come() < outages {
                 say = self.meet_outage(std::mem::take(&mut say), proposed, entry, turns)?;
-                proposed = CandidateCall { care: call.care, ..self.make_call(call)? };
+                proposed = self.make_call(call)?;
                 entry = self.session.call(&(&proposed).into());
             }
             if entry.reply.is_success() == call.fails {
@@ -406,7 +406,7 @@ impl<'a, 'r> Player<'a, 'r> {
             arguments.insert(self.scene.casing().write(argument).into_owned(), value);
         }
         self.user.standing.extend(used.filter(|used| !self.user.standing.contains(used)));
-        Ok(CandidateCall { api: name, arguments, ..CandidateCall::default() })
+        Ok(CandidateCall { api: name, arguments, care: step.care, ..CandidateCall::default() })
     }
 
     /// Searches for an API that no search has shown. Whether one shows it.
