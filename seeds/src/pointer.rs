@@ -10,6 +10,12 @@ pub fn unescape(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
+/// The pointer of a place in a reply: `/items/0/name` for `items[0].name`.
+pub fn from_path(path: &str) -> String {
+    let names = path.split(['.', '[', ']']).filter(|name| !name.is_empty());
+    names.map(|name| format!("/{}", escape(name))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,5 +26,15 @@ mod tests {
             assert_eq!(escape(name), segment);
             assert_eq!(unescape(segment), name);
         }
+    }
+
+    #[test]
+    fn places_in_replies_become_pointers() {
+        let check = |path: &str, expect: &str| assert_eq!(from_path(path), expect);
+        check("", "");
+        check("starts_at", "/starts_at");
+        check("items[0].name", "/items/0/name");
+        check("[2][1]", "/2/1");
+        check("a/b", "/a~1b");
     }
 }

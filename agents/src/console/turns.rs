@@ -6,8 +6,11 @@ use diorama_console::{Argument, CallTurn, Source, Speaker, Turn};
 use diorama_output::row::parts::{Episode, Event};
 use diorama_output::row::{Dialogue, Role};
 use diorama_seeds::answer::{FactClaim, GoldAnswer};
+use diorama_seeds::pointer::from_path;
 use diorama_seeds::task::{ArgumentSource, GoldCall};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
+
+use crate::evaluation::measures::word_of;
 
 /// Sources inside a source that are shown.
 const MAX_DEPTH: usize = 4;
@@ -132,16 +135,10 @@ fn arguments(text: &str, reference: Option<&GoldCall>, places: &Places) -> Vec<A
 /// A stated fact: its value in the reply that shows it.
 fn stated(fact: &FactClaim, places: &Places) -> Argument {
     let reply = places.calls.get(fact.call);
-    let value = reply.and_then(|(_, json)| json.pointer(&pointer(&fact.path))).cloned();
+    let value = reply.and_then(|(_, json)| json.pointer(&from_path(&fact.path))).cloned();
     let name = fact.about.clone().unwrap_or_else(|| fact.path.clone());
     let origin = format!("reply to call {}, {}", fact.call + 1, fact.path);
     Argument { name, value, source: Some(Source { origin, quote: None, turn: reply.map(|(turn, _)| *turn) }) }
-}
-
-/// The JSON pointer of a place in a reply: `/items/0/name` for `items[0].name`.
-fn pointer(path: &str) -> String {
-    let steps = path.split(['.', '[', ']']).filter(|step| !step.is_empty());
-    steps.map(|step| format!("/{step}")).collect()
 }
 
 /// A source in words, with the text that it points at.
@@ -153,7 +150,7 @@ fn describe(source: &ArgumentSource, places: &Places, depth: usize) -> Source {
         ArgumentSource::User { turn, start, end, by } => {
             let found = places.user.get(*turn as usize);
             Source {
-                origin: format!("user, turn {}, {}", turn + 1, words(&json!(by))),
+                origin: format!("user, turn {}, {}", turn + 1, word_of(by).replace('_', " ")),
                 quote: found.and_then(|(_, text)| slice(text, *start, *end)),
                 turn: found.map(|(turn, _)| *turn),
             }
@@ -181,18 +178,13 @@ fn describe(source: &ArgumentSource, places: &Places, depth: usize) -> Source {
         }
         ArgumentSource::Default => plain("default of the parameter".to_owned()),
         ArgumentSource::Choice => plain("a documented value, to look closer".to_owned()),
-        ArgumentSource::Clock { by } => plain(format!("clock, {}", words(&json!(by)))),
+        ArgumentSource::Clock { by } => plain(format!("clock, {}", word_of(by).replace('_', " "))),
         ArgumentSource::Arithmetic { operation, of } => {
             let Some(depth) = depth.checked_sub(1) else { return plain(operation.clone()) };
             let parts: Vec<String> = of.iter().map(|part| describe(part, places, depth).origin).collect();
             plain(format!("{operation} of {}", parts.join(" and ")))
         }
     }
-}
-
-/// The name of a variant in words.
-fn words(name: &Json) -> String {
-    name.as_str().unwrap_or_default().replace('_', " ")
 }
 
 /// User turns and calls in words.
@@ -206,17 +198,9 @@ fn several(turns: &[u32], calls: &[u32]) -> String {
 mod tests {
     use diorama_output::row::{Message, Split, ToolCall};
     use diorama_seeds::task::Ability;
+    use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn places_in_replies_are_found() {
-        let check = |path: &str, expect: &str| assert_eq!(pointer(path), expect);
-        check("", "");
-        check("starts_at", "/starts_at");
-        check("items[0].name", "/items/0/name");
-        check("[2][1]", "/2/1");
-    }
 
     #[test]
     fn arguments_and_facts_show_their_sources() {

@@ -2,6 +2,7 @@
 
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, FINISH, Finish};
+use diorama_seeds::pointer::from_path;
 use diorama_seeds::task::{Checks, Fact, Outcome};
 use serde_json::{Map, Value as Json, json};
 
@@ -174,14 +175,8 @@ fn made(row: &Dialogue, conversation: &Conversation, checks: &Checks, new: u32, 
         let call = conversation.calls().nth(claim.call)?;
         let reply: Json = serde_json::from_str(conversation.reply(call)?).ok()?;
         let (list, member) = claim.path.split_once("[*]").unwrap_or((&claim.path, ""));
-        let place = reply.pointer(&pointer(list))?;
-        let item = if member.is_empty() { place } else { place.get(at)?.pointer(&pointer(member))? };
+        let place = reply.pointer(&from_path(list))?;
+        let item = if member.is_empty() { place } else { place.get(at)?.pointer(&from_path(member))? };
         Some(item.clone())
     })
-}
-
-/// `items[0].name` as the JSON pointer `/items/0/name`.
-fn pointer(path: &str) -> String {
-    let names = path.split(['.', '[', ']']).filter(|name| !name.is_empty());
-    names.map(|name| format!("/{}", diorama_seeds::pointer::escape(name))).collect()
 }
