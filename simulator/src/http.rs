@@ -39,7 +39,7 @@ pub use self::settings::{
 };
 pub use self::start::{StartError, check_exposure};
 pub use self::transport::agent_check::agent_check;
-pub use self::world::auth::Auth;
+pub use self::world::auth::{Auth, is_same_secret};
 pub use self::world::openapi;
 
 #[cfg(test)]

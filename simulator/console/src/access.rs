@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::header::{COOKIE, HOST, HeaderValue, ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, Response};
 use diorama_sessions::{After, Kind, Problem};
-use diorama_simulator::http::App;
+use diorama_simulator::http::{App, is_same_secret};
 use maud::{Markup, html};
 
 use crate::answer::redirect;
@@ -24,7 +24,7 @@ pub(crate) fn is_admitted(app: &App, headers: &HeaderMap) -> bool {
     let lines = headers.get_all(COOKIE).into_iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let given = pairs.find(|(own, _)| *own == name);
-    given.is_some_and(|(_, value)| same(value, &cookie_value(token)))
+    given.is_some_and(|(_, value)| is_same_secret(value, &cookie_value(token)))
 }
 
 /// Refuses a request that changes something unless it comes from a page of this server. Browsers send at least one of the headers with such
@@ -63,7 +63,7 @@ pub(crate) fn sign_in_form(visit: &Visit<'_>, is_wrong: bool) -> Markup {
 /// Returns true if the form holds the token.
 pub(crate) fn has_token(visit: &Visit<'_>) -> bool {
     let given = visit.form.get("token").unwrap_or_default();
-    visit.app.control_token().is_some_and(|token| same(given, token))
+    visit.app.control_token().is_some_and(|token| is_same_secret(given, token))
 }
 
 /// Keeps the token as a cookie.
@@ -97,10 +97,4 @@ fn cookie_name(app: &App) -> String {
 fn cookie_value(token: &str) -> String {
     let key = blake3::derive_key("diorama console cookie 1", token.as_bytes());
     blake3::Hash::from_bytes(key).to_hex().to_string()
-}
-
-/// Returns true if two secrets are the same; how long it takes tells nothing about where they differ.
-fn same(given: &str, secret: &str) -> bool {
-    // Hashes compare in constant time.
-    blake3::hash(given.as_bytes()) == blake3::hash(secret.as_bytes())
 }

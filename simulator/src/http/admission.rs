@@ -18,7 +18,7 @@ use super::negotiate::Accept;
 use super::route::{Access, Admission};
 use super::text::query_pairs;
 use super::transport::body::{Whole, drain};
-use super::world::auth::same;
+use super::world::auth::is_same_secret;
 
 /// The header that carries the control token; `Authorization` belongs to the worlds.
 const CONTROL_HEADER: &str = "diorama-token";
@@ -100,7 +100,7 @@ impl App {
         let given = given.ok_or_else(|| {
             Problem::new(Kind::Unauthorized, "this needs the control token in the header Diorama-Token")
         })?;
-        if same(given, token) || slot.is_some_and(|slot| same(given, slot.token())) {
+        if is_same_secret(given, token) || slot.is_some_and(|slot| is_same_secret(given, slot.token())) {
             return Ok(());
         }
         let detail = "the token in the header Diorama-Token is not the control token";

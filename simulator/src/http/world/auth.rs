@@ -13,9 +13,9 @@ use diorama_seeds::model::{Api, Domain, KeyPlace, Need, SecurityKind, SecuritySc
 use diorama_sessions::{Kind, Live, Problem};
 use serde_json::{Map, Value as Json, json};
 
-pub use self::secret::Auth;
 use self::secret::CLIENT;
-pub(in crate::http) use self::secret::same;
+pub use self::secret::{Auth, is_same_secret};
+
 pub(super) use self::secret::{Holder, authorization};
 pub(super) use self::token::{Asked, issue};
 use crate::http::text::pairs;
@@ -185,7 +185,7 @@ impl Shown<'_> {
     fn satisfies(&self, need: &Need) -> Result<(), Problem> {
         let Some(scheme) = self.domain.security.get(need.scheme) else { return Ok(()) };
         let secret = || self.holder.secret(self.domain, scheme, "secret");
-        let fits = |given: &str| self.mode != Auth::Enforced || same(given, &secret());
+        let fits = |given: &str| self.mode != Auth::Enforced || is_same_secret(given, &secret());
         match &scheme.kind {
             SecurityKind::ApiKey { place, name } => {
                 let place_name = match place {

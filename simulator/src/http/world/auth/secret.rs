@@ -50,7 +50,8 @@ pub(in crate::http) fn authorization<'h>(headers: &'h HeaderMap, scheme: &str) -
 }
 
 /// Returns true if two secrets are the same; how long it takes tells nothing about where they differ.
-pub(in crate::http) fn same(given: impl AsRef<[u8]>, secret: &str) -> bool {
+#[must_use]
+pub fn is_same_secret(given: impl AsRef<[u8]>, secret: &str) -> bool {
     // Hashes compare in constant time.
     blake3::hash(given.as_ref()) == blake3::hash(secret.as_bytes())
 }

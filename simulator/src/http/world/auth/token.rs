@@ -12,7 +12,7 @@ use diorama_seeds::value::Str;
 use diorama_sessions::{Kind, Problem};
 use serde_json::{Value as Json, json};
 
-use super::secret::{Auth, CLIENT, Holder, authorization, same};
+use super::secret::{Auth, CLIENT, Holder, authorization, is_same_secret};
 use crate::http::answer::json_text;
 use crate::http::text::pairs;
 
@@ -62,7 +62,7 @@ fn grant(
     let (client, secret) = of_header.or_else(of_form).ok_or_else(|| {
         (401, "invalid_client", "give client_id and client_secret, in the form or as Basic".to_owned())
     })?;
-    let known = client == CLIENT && same(&secret, &holder.secret(domain, scheme, "secret"));
+    let known = client == CLIENT && is_same_secret(&secret, &holder.secret(domain, scheme, "secret"));
     if (asked.mode == Auth::Enforced && !known) || client.is_empty() {
         return Err((401, "invalid_client", "the client is not the session's".to_owned()));
     }
@@ -139,7 +139,7 @@ pub(super) fn check(
         return Ok(());
     }
     let token = token
-        .filter(|token| same(&token.seal, &holder.seal(domain, scheme, "access", token)))
+        .filter(|token| is_same_secret(&token.seal, &holder.seal(domain, scheme, "access", token)))
         .ok_or_else(|| refuse("the bearer token was not issued by this session's token endpoint"))?;
     if token.expires <= holder.clock.0 {
         return Err(refuse("the bearer token has expired; ask for another"));
