@@ -10,6 +10,7 @@ mod contract;
 mod defines;
 mod effects;
 mod errors;
+mod expressions;
 mod field;
 mod house;
 mod measures;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::path::Path;
-use crate::doc::{ApiDoc, DomainHead, ResourceDoc, WorldDoc};
+use crate::doc::{ApiDoc, DomainHead, HouseDoc, ResourceDoc, WorldDoc};
 
 /// One domain of the document, whichever form the document uses.
 #[derive(Clone, Copy)]
@@ -28,6 +28,11 @@ impl<'d> Part<'d> {
             Some(index) => DOMAINS.index(index),
             None => Path::ROOT,
         }
+    }
+
+    /// The policy of the domain.
+    pub(crate) fn house(&self) -> Option<&'d HouseDoc> {
+        self.head?.house.as_ref()
     }
 
     /// The domains of a document, in the order of [`WorldDoc::into_domains`].

@@ -12,7 +12,7 @@ use super::path::{self, Piece};
 use super::resource::default_label;
 use super::{Names, Part, is_member_name, listed};
 use crate::contract;
-use crate::doc::{ApiDoc, FieldDoc, FilterDoc, HouseDoc, StatesDoc};
+use crate::doc::{ApiDoc, FieldDoc, FilterDoc, StatesDoc};
 use crate::expr::{self, Expr, ExprType, Node, Scope};
 use crate::model::{
     Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource,
@@ -62,7 +62,6 @@ pub(super) fn compile(
                 domain: id,
                 auth: domain.auth.as_ref(),
                 states: &states,
-                house: part.head.and_then(|head| head.house.as_ref()),
                 part,
             };
             let mut api = api(doc, &path, &types, &shared, findings);
@@ -101,8 +100,7 @@ pub(super) struct Shared<'a> {
     pub(super) auth: Option<&'a Auth>,
     /// The states of each resource.
     pub(super) states: &'a [Option<&'a StatesDoc>],
-    /// The policy of the domain.
-    pub(super) house: Option<&'a HouseDoc>,
+    /// The part of the document that describes the domain.
     pub(super) part: &'a Part<'a>,
 }
 
@@ -456,42 +454,6 @@ impl<'a> Builder<'a> {
     pub(super) fn parameter(&self, id: ParameterId) -> &'a Parameter {
         &self.parameters[id.index()]
     }
-
-    /// An expression of any type.
-    pub(super) fn expression(&mut self, source: &str, path: &Path<'_>) -> Expr {
-        let result = expr::compile(source, &mut self.scope);
-        self.or_placeholder(result, source, path)
-    }
-
-    /// A boolean expression.
-    pub(super) fn condition(&mut self, source: &str, path: &Path<'_>) -> Expr {
-        let result = expr::compile_condition(source, &mut self.scope);
-        self.or_placeholder(result, source, path)
-    }
-
-    /// An expression for a field's new value.
-    pub(super) fn value(&mut self, source: &str, schema: &Schema, path: &Path<'_>) -> Expr {
-        let result = expr::compile_value(source, &mut self.scope, schema);
-        self.or_placeholder(result, source, path)
-    }
-
-    fn or_placeholder(
-        &mut self,
-        result: Result<Expr, expr::ExprError>,
-        source: &str,
-        path: &Path<'_>,
-    ) -> Expr {
-        result.unwrap_or_else(|error| {
-            self.findings.expression(path, &error);
-            // Never runs: a world with findings is not handed out.
-            plain(Node::Literal(Value::Null), ExprType::Any, source)
-        })
-    }
-}
-
-/// An expression made here, not from a text of the document.
-pub(super) fn plain(node: Node, kind: ExprType, source: &str) -> Expr {
-    Expr { node, kind, slots: expr::Slot::FIRST_FREE, source: Str::from(source), index: None }
 }
 
 /// Stands in for a behaviour with errors.

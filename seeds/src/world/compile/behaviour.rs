@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::path::Path;
-use super::api::{Builder, key_kind, nothing, plain};
+use super::api::{Builder, key_kind, nothing};
+use super::expressions::plain;
 use super::field::assignable;
 use super::options::{self, Kind};
 use crate::expr::{Expr, ExprType, Node, Slot};

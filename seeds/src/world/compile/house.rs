@@ -38,7 +38,7 @@ pub(super) struct Moment<'a> {
 impl Builder<'_> {
     /// The rules of the domain's policy that govern the API.
     pub(super) fn rules(&mut self) -> Vec<Require> {
-        let Some(house) = self.shared.house else { return Vec::new() };
+        let Some(house) = self.shared.part.house() else { return Vec::new() };
         let root = self.shared.part.path();
         let head = root.name("domain");
         let section = head.name("house");
@@ -73,7 +73,7 @@ impl Builder<'_> {
 
 /// Checks the policy of a domain, and gives its rules as people read them.
 pub(super) fn compile(part: &Part<'_>, moment: Moment<'_>, findings: &mut Findings) -> Vec<HouseRule> {
-    let Some(house) = part.head.and_then(|head| head.house.as_ref()) else { return Vec::new() };
+    let Some(house) = part.house() else { return Vec::new() };
     let root = part.path();
     let head = root.name("domain");
     let here = head.name("house");

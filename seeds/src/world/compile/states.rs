@@ -2,7 +2,8 @@
 
 use super::super::findings::Findings;
 use super::super::path::Path;
-use super::api::{Builder, plain};
+use super::api::Builder;
+use super::expressions::plain;
 use super::{Part, listed};
 use crate::english;
 use crate::expr::{Expr, ExprType, Node, quote};
