@@ -13,13 +13,13 @@ use super::resource::default_label;
 use super::{Names, Part, is_member_name, listed};
 use crate::contract;
 use crate::doc::{ApiDoc, FieldDoc, FilterDoc, StatesDoc};
-use crate::expr::{self, Expr, ExprType, Node, Scope};
+use crate::expr::Scope;
 use crate::model::{
     Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource,
     ResourceId,
 };
 use crate::schema::{KeyKind, Schema, Type};
-use crate::value::{Str, Value, Zone, nfc};
+use crate::value::{Str, Zone, nfc};
 
 /// The search API that every session has beside its world's own.
 const RESERVED_NAME: &str = "ToolSearcher";

@@ -15,7 +15,6 @@ use serde_json::{Map, Value as Json, json};
 
 use self::secret::CLIENT;
 pub use self::secret::{Auth, is_same_secret};
-
 pub(super) use self::secret::{Holder, authorization};
 pub(super) use self::token::{Asked, issue};
 use crate::http::text::pairs;
