@@ -35,7 +35,7 @@ pub(super) fn turns(episode: &Episode, row: Option<&Dialogue>) -> Vec<Turn> {
                 let text = end.as_ref().map(|end| format!("{:#}", json!(end))).unwrap_or_default();
                 turns.push(Turn::Note { title: format!("refused: {error}"), text });
             }
-            Step::Noted(note) => turns.push(noted(note)),
+            Step::Noted(note) => turns.push(note_turn(note)),
         }
     }
     turns
@@ -64,7 +64,7 @@ fn members(end: &Json) -> Vec<Argument> {
     members.map(|(name, value)| argument(name, value)).collect()
 }
 
-fn noted(note: &Note) -> Turn {
+fn note_turn(note: &Note) -> Turn {
     let (title, text) = match note {
         Note::Asked(asked) => (format!("{} asks the model", asked.role), exchange(asked)),
         Note::Malformed { role, what } => (format!("{role}: reply not of the form asked for"), what.clone()),

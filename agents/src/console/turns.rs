@@ -69,7 +69,7 @@ pub(super) fn turns(row: &Dialogue) -> Vec<Turn> {
             let facts: Vec<Argument> = claims
                 .into_iter()
                 .flat_map(|claims| &claims.ends.facts)
-                .map(|fact| stated(fact, &places))
+                .map(|fact| fact_argument(fact, &places))
                 .collect();
             if !facts.is_empty() {
                 turns.push(Turn::Facts(facts));
@@ -133,7 +133,7 @@ fn arguments(text: &str, reference: Option<&GoldCall>, places: &Places) -> Vec<A
 }
 
 /// A stated fact: its value in the reply that shows it.
-fn stated(fact: &FactClaim, places: &Places) -> Argument {
+fn fact_argument(fact: &FactClaim, places: &Places) -> Argument {
     let reply = places.calls.get(fact.call);
     let value = reply.and_then(|(_, json)| json.pointer(&from_path(&fact.path))).cloned();
     let name = fact.about.clone().unwrap_or_else(|| fact.path.clone());

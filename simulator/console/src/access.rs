@@ -14,7 +14,7 @@ use crate::visit::Visit;
 
 /// The header by which a browser says which site a request comes from (W3C Fetch Metadata).
 const FETCH_SITE: &str = "sec-fetch-site";
-/// How long a browser keeps the cookie.
+/// Time for which a browser keeps the cookie, in seconds.
 const COOKIE_SECONDS: u32 = 30 * 24 * 3_600;
 
 /// Returns true if a request may see pages.

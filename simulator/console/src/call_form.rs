@@ -14,9 +14,9 @@ use crate::answer::{Answer, Page, Section};
 use crate::changes::{self, IN_TIME};
 use crate::pieces::{cell, crumbs, json_block, prose, short, short_id, status_class};
 use crate::visit::Visit;
-use crate::worlds_page::served;
+use crate::worlds_page::find_world;
 
-/// How long a scratch session lives when nobody asks for it.
+/// A scratch session ends after this time without a request.
 const SCRATCH_SECONDS: u64 = 3_600;
 /// The prefix of the names of the form's arguments.
 const ARGUMENT: &str = "argument:";
@@ -39,7 +39,7 @@ pub(crate) fn show(visit: &Visit<'_>, world: &str, api: &str) -> Answer {
 
 /// Calls an API in the session that the form names, or in a new one.
 pub(crate) fn call(visit: &Visit<'_>, world: &str, api: &str) -> Answer {
-    let ready = served(visit, world)?.ready()?;
+    let ready = find_world(visit, world)?.ready()?;
     let arguments = arguments(visit, find(&ready, api)?);
     let sessions = visit.app.sessions();
     let (slot, made) = match visit.form.get("session") {
@@ -75,7 +75,7 @@ fn find<'r>(ready: &'r Ready, name: &str) -> Result<&'r Api, Problem> {
 }
 
 fn page(visit: &Visit<'_>, world: &str, name: &str, outcome: Option<&Outcome>, after: After) -> Answer {
-    let ready = served(visit, world)?.ready()?;
+    let ready = find_world(visit, world)?.ready()?;
     let api = find(&ready, name)?;
     let model = ready.world();
     let base_path = model.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);

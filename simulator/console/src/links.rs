@@ -41,7 +41,7 @@ impl Links {
     /// The address of the page that these segments name, with a query string.
     pub(crate) fn query(&self, segments: &[&str], pairs: &[(&str, &str)]) -> String {
         match self {
-            Self::Served(root) => served(root, segments, pairs),
+            Self::Served(root) => server_address(root, segments, pairs),
             Self::Files(noted) => {
                 let address = Address::new(segments, pairs);
                 let name = address.file();
@@ -78,7 +78,7 @@ fn word(text: &str) -> String {
     if is_plain { text.to_owned() } else { blake3::hash(text.as_bytes()).to_hex()[..16].to_owned() }
 }
 
-fn served(root: &str, segments: &[&str], pairs: &[(&str, &str)]) -> String {
+fn server_address(root: &str, segments: &[&str], pairs: &[(&str, &str)]) -> String {
     let mut address = root.to_owned();
     for segment in segments {
         address.push('/');

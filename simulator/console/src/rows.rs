@@ -29,7 +29,7 @@ pub struct ReadError(pub String);
 pub struct DatasetSummary {
     /// Where it is.
     pub name: String,
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: u64,
     /// Counts that tell its size: calls, turns, skeletons.
     pub sizes: Vec<Count>,
@@ -52,31 +52,31 @@ pub struct DatasetSummary {
 pub struct Count {
     /// The name.
     pub name: String,
-    /// How many.
+    /// The number of rows with this name.
     pub count: u64,
 }
 
-/// The rows that are asked for. What is none takes all.
+/// A filter of rows. A member that is none takes all rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowFilter<'a> {
-    /// Of this split.
+    /// The split.
     pub split: Option<&'a str>,
-    /// Of this ability.
+    /// The ability.
     pub ability: Option<&'a str>,
-    /// With this domain.
+    /// A domain that the row calls.
     pub domain: Option<&'a str>,
-    /// With this tag.
+    /// A tag of the row.
     pub tag: Option<&'a str>,
-    /// All of these words stand in the row's id or in what user and assistant say.
+    /// Words that all stand in the row's id or in its messages.
     pub text: Option<&'a str>,
 }
 
 /// A part of the rows that a filter takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowPage {
-    /// How many the filter takes in all.
+    /// The number of rows that the filter takes, on all pages.
     pub total: usize,
-    /// Those of the page.
+    /// The rows of this page.
     pub rows: Vec<RowSummary>,
 }
 

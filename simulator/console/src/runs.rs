@@ -54,25 +54,25 @@ pub struct ShareInterval {
     pub high: f64,
 }
 
-/// The episodes that are asked for. What is none takes all.
+/// A filter of episodes. A member that is none takes all episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeFilter<'a> {
-    /// Solved ones, or failed ones.
+    /// True for solved episodes, false for failed ones.
     pub success: Option<bool>,
-    /// Failed at this place.
+    /// The step at which the episode failed.
     pub failure: Option<&'a str>,
-    /// With an error of this class.
+    /// A class of error that the episode has.
     pub error: Option<&'a str>,
-    /// Of a task that calls this domain.
+    /// A domain that the task calls.
     pub domain: Option<&'a str>,
 }
 
 /// A part of the episodes that a filter takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodePage {
-    /// How many the filter takes in all.
+    /// The number of episodes that the filter takes, on all pages.
     pub total: usize,
-    /// Those of the page.
+    /// The episodes of this page.
     pub episodes: Vec<EpisodeSummary>,
 }
 
@@ -97,7 +97,7 @@ pub struct EpisodeSummary {
     pub errors: Vec<String>,
     /// The domains of its task, where the dataset is known.
     pub domains: Vec<String>,
-    /// How many calls it made.
+    /// The number of calls.
     pub calls: u64,
     /// Tokens of the model.
     pub tokens: u64,

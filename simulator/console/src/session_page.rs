@@ -66,14 +66,14 @@ fn timeline(visit: &Visit<'_>, live: &Live, offset: usize, entries: &[Arc<LogEnt
     let before = |position: usize| said.iter().filter(move |exchange| exchange.calls == position);
     html! {
         @for (entry, position) in entries.iter().zip(offset..) {
-            @for exchange in before(position) { (exchanged(exchange)) }
+            @for exchange in before(position) { (show_exchange(exchange)) }
             (one_call(visit, live, position, entry))
         }
-        @if is_last { @for exchange in before(live.session.calls()) { (exchanged(exchange)) } }
+        @if is_last { @for exchange in before(live.session.calls()) { (show_exchange(exchange)) } }
     }
 }
 
-fn exchanged(exchange: &diorama_user::conversation::Exchange) -> Markup {
+fn show_exchange(exchange: &diorama_user::conversation::Exchange) -> Markup {
     html! {
         li.message {
             (message("assistant", &exchange.said))
@@ -166,7 +166,7 @@ fn others(visit: &Visit<'_>, live: &Live) -> Vec<String> {
     others.take(MAX_PROPOSALS).map(|slot| slot.id().to_owned()).collect()
 }
 
-/// How to reach a session, and where it comes from.
+/// Shows a session's base URL, credentials and origin.
 fn facts(visit: &Visit<'_>, live: &Live) -> Markup {
     let zone = &live.world.world().zone;
     let credentials = visit.app.credentials(live);

@@ -28,7 +28,7 @@ pub enum Turn {
     Note {
         /// A few words.
         title: String,
-        /// All of it.
+        /// The whole text.
         text: String,
     },
 }

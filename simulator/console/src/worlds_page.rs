@@ -124,14 +124,14 @@ fn hits(visit: &Visit<'_>, text: &str, by: SearchBy) -> Result<Markup, Problem> 
 }
 
 /// The world of a name, as a page finds it.
-pub(crate) fn served<'a>(visit: &Visit<'a>, id: &str) -> Result<&'a Served, Problem> {
+pub(crate) fn find_world<'a>(visit: &Visit<'a>, id: &str) -> Result<&'a Served, Problem> {
     let missing = |_| Problem::new(Kind::NotFound, format!("no world has the name {}", quoted(id, 60)));
     visit.app.sessions().worlds().named(id).map_err(missing)
 }
 
 /// Shows a world's resources and APIs.
 pub(crate) fn world(visit: &Visit<'_>, id: &str) -> Answer {
-    let ready = served(visit, id)?.ready()?;
+    let ready = find_world(visit, id)?.ready()?;
     let world = ready.world();
     let many = world.domains.len() > 1;
     let body = html! {
@@ -181,7 +181,7 @@ pub(crate) fn world(visit: &Visit<'_>, id: &str) -> Answer {
 
 /// Shows the records of a resource as sessions begin with them.
 pub(crate) fn resource(visit: &Visit<'_>, id: &str, name: &str) -> Answer {
-    let ready = served(visit, id)?.ready()?;
+    let ready = find_world(visit, id)?.ready()?;
     let world = ready.world();
     let declared = world.resource(resource_id(world, name)?);
     let offset = visit.query.number("offset")?.unwrap_or(0);
