@@ -167,7 +167,7 @@ impl Task {
             }
         }
         let among = |fact: &Fact| {
-            let kind = match Kind::of(fact) {
+            let kind = match fact.kind() {
                 Kind::Number { .. } | Kind::Money { .. } | Kind::Count => "number",
                 Kind::Boolean => return 0.5,
                 // A list is not picked.

@@ -17,8 +17,8 @@ use crate::model::{self, Api, ApiId, BehaviourKind, DomainId, Member, Resource, 
 use crate::schema::Type;
 use crate::world::findings::Findings;
 use crate::world::part::Part;
-use crate::world::path::Path;
 use crate::world::{Finding, Report, compile, read};
+use diorama_format::path::Path;
 
 /// Seeds from which a source world's records are made to be looked at.
 const SEEDS: u64 = 3;
@@ -39,7 +39,7 @@ pub fn examine(name: &str, text: &[u8]) -> Report {
 
 /// The JSON Schema (draft 2020-12) of a world document.
 pub fn json_schema() -> Json {
-    let schema = schemars::schema_for!(WorldDoc).to_value();
+    let schema = WorldDoc::json_schema();
     let Json::Object(mut members) = schema else { return schema };
     if let Some(name) = members.get_mut("$defs").and_then(|defs| defs.get_mut("ProviderName")) {
         name["enum"] = plain_providers().into_iter().collect();

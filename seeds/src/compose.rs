@@ -8,7 +8,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::doc::{DomainDoc, UNSTATED, WORLD_VERSION, WorldDoc};
 use crate::naming::camel;
-use crate::world::{Finding, Report};
+use diorama_format::{Finding, Report};
 
 /// Joins worlds into one.
 ///

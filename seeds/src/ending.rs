@@ -38,103 +38,79 @@ pub struct Finish {
     pub message: String,
 }
 
-impl Kind {
-    /// The kind of a fact.
-    pub fn of(fact: &Fact) -> Self {
-        match fact {
-            Fact::Number { unit, magnitude, .. } => {
-                Self::Number { unit: unit.clone(), magnitude: *magnitude }
-            }
-            Fact::Money { currency, magnitude, .. } => {
-                Self::Money { currency: currency.clone(), magnitude: *magnitude }
-            }
-            Fact::Count { .. } => Self::Count,
-            Fact::Date { .. } => Self::Date,
-            Fact::Time { .. } => Self::Time,
-            Fact::DateTime { .. } => Self::DateTime,
-            Fact::Entity { .. } => Self::Text,
-            Fact::Boolean { .. } => Self::Boolean,
-            Fact::Made { .. } => Self::Made,
-            Fact::List { items, .. } => Self::List(Box::new(items.first().map_or(Self::Text, Self::of))),
-        }
+/// The kind of one value.
+fn single(kind: Kind) -> Kind {
+    match kind {
+        Kind::List(item) | Kind::Map(item) => *item,
+        single => single,
     }
+}
 
-    /// The kind of one value.
-    fn single(self) -> Self {
-        match self {
-            Self::List(item) | Self::Map(item) => *item,
-            single => single,
+/// The JSON Schema of a value of a kind.
+fn value_schema(kind: &Kind, about: Option<&str>) -> Json {
+    let mut schema = match kind {
+        Kind::Number { magnitude: true, .. } | Kind::Money { magnitude: true, .. } => {
+            json!({"type": "number", "minimum": 0})
         }
+        Kind::Number { .. } | Kind::Money { .. } => json!({"type": "number"}),
+        Kind::Count => json!({"type": "integer", "minimum": 0}),
+        Kind::Date => json!({"type": "string", "format": "date"}),
+        Kind::Time => json!({"type": "string", "pattern": "^[0-2]?[0-9]:[0-5][0-9]"}),
+        Kind::DateTime => json!({"type": "string", "format": "date-time"}),
+        Kind::Text => json!({"type": "string"}),
+        Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Made => json!({"type": ["string", "integer"]}),
+        Kind::List(item) => json!({"type": "array", "items": value_schema(item, None)}),
+        Kind::Map(item) => json!({"type": "object", "additionalProperties": value_schema(item, None)}),
+    };
+    let measure = match kind {
+        Kind::Number { unit: Some(measure), .. } | Kind::Money { currency: measure, .. } => Some(measure),
+        _ => None,
+    };
+    let form = match kind {
+        Kind::Date => Some("YYYY-MM-DD".to_owned()),
+        Kind::Time => Some("HH:MM".to_owned()),
+        Kind::DateTime => Some("YYYY-MM-DDTHH:MM, local time".to_owned()),
+        Kind::List(_) => Some(
+            "one for each that is asked about, in any order, repeated where the replies repeat it".to_owned(),
+        ),
+        Kind::Map(_) => Some("one for each that is asked about, under the item's own name or id".to_owned()),
+        _ => measure.map(|measure| format!("in {measure}")),
+    };
+    // A description may say it already.
+    let form = form.filter(|form| about.is_none_or(|about| !about.contains(form.as_str())));
+    let parts: Vec<&str> = about.into_iter().chain(form.as_deref()).collect();
+    if !parts.is_empty() {
+        schema["description"] = json!(parts.join(", "));
     }
+    schema
+}
 
-    fn schema(&self, about: Option<&str>) -> Json {
-        let mut schema = match self {
-            Self::Number { magnitude: true, .. } | Self::Money { magnitude: true, .. } => {
-                json!({"type": "number", "minimum": 0})
-            }
-            Self::Number { .. } | Self::Money { .. } => json!({"type": "number"}),
-            Self::Count => json!({"type": "integer", "minimum": 0}),
-            Self::Date => json!({"type": "string", "format": "date"}),
-            Self::Time => json!({"type": "string", "pattern": "^[0-2]?[0-9]:[0-5][0-9]"}),
-            Self::DateTime => json!({"type": "string", "format": "date-time"}),
-            Self::Text => json!({"type": "string"}),
-            Self::Boolean => json!({"type": "boolean"}),
-            Self::Made => json!({"type": ["string", "integer"]}),
-            Self::List(item) => json!({"type": "array", "items": item.schema(None)}),
-            Self::Map(item) => json!({"type": "object", "additionalProperties": item.schema(None)}),
-        };
-        let measure = match self {
-            Self::Number { unit: Some(measure), .. } | Self::Money { currency: measure, .. } => Some(measure),
-            _ => None,
-        };
-        let form = match self {
-            Self::Date => Some("YYYY-MM-DD".to_owned()),
-            Self::Time => Some("HH:MM".to_owned()),
-            Self::DateTime => Some("YYYY-MM-DDTHH:MM, local time".to_owned()),
-            Self::List(_) => Some(
-                "one for each that is asked about, in any order, repeated where the replies repeat it"
-                    .to_owned(),
-            ),
-            Self::Map(_) => {
-                Some("one for each that is asked about, under the item's own name or id".to_owned())
-            }
-            _ => measure.map(|measure| format!("in {measure}")),
-        };
-        // A description may say it already.
-        let form = form.filter(|form| about.is_none_or(|about| !about.contains(form.as_str())));
-        let parts: Vec<&str> = about.into_iter().chain(form.as_deref()).collect();
-        if !parts.is_empty() {
-            schema["description"] = json!(parts.join(", "));
+/// Returns `None` if the value can be read as the kind, otherwise a description of the expected value.
+pub(crate) fn expects(kind: &Kind, given: &Json, zone: &Zone) -> Option<&'static str> {
+    let is_text = |reads: &dyn Fn(&str) -> bool| given.as_str().is_some_and(reads);
+    let (fits, expected) = match kind {
+        Kind::Number { .. } | Kind::Money { .. } => (given.is_number(), "a number"),
+        Kind::Count => (given.is_u64(), "a whole number from 0"),
+        Kind::Date => (is_text(&|text| Date::parse(text).is_some()), "a day, YYYY-MM-DD"),
+        Kind::Time => (is_text(&|text| Time::parse(text).is_some()), "a time, HH:MM"),
+        Kind::DateTime => {
+            let reads = |text: &str| zone.parse_instant(text.trim()).is_some();
+            (is_text(&reads), "a day and a time, YYYY-MM-DDTHH:MM")
         }
-        schema
-    }
-
-    /// Returns `None` if the value can be read as this kind, otherwise a description of the expected value.
-    pub(crate) fn expects(&self, given: &Json, zone: &Zone) -> Option<&'static str> {
-        let is_text = |reads: &dyn Fn(&str) -> bool| given.as_str().is_some_and(reads);
-        let (fits, expected) = match self {
-            Self::Number { .. } | Self::Money { .. } => (given.is_number(), "a number"),
-            Self::Count => (given.is_u64(), "a whole number from 0"),
-            Self::Date => (is_text(&|text| Date::parse(text).is_some()), "a day, YYYY-MM-DD"),
-            Self::Time => (is_text(&|text| Time::parse(text).is_some()), "a time, HH:MM"),
-            Self::DateTime => {
-                let reads = |text: &str| zone.parse_instant(text.trim()).is_some();
-                (is_text(&reads), "a day and a time, YYYY-MM-DDTHH:MM")
-            }
-            Self::Text => (given.is_string(), "a text"),
-            Self::Boolean => (given.is_boolean(), "true or false"),
-            Self::Made => (given.is_string() || given.is_i64(), "a text or a whole number"),
-            Self::List(item) => match given {
-                Json::Array(items) => return items.iter().find_map(|given| item.expects(given, zone)),
-                _ => (false, "a list"),
-            },
-            Self::Map(item) => match given {
-                Json::Object(items) => return items.values().find_map(|given| item.expects(given, zone)),
-                _ => (false, "an object: for the name or id of each item its value"),
-            },
-        };
-        (!fits).then_some(expected)
-    }
+        Kind::Text => (given.is_string(), "a text"),
+        Kind::Boolean => (given.is_boolean(), "true or false"),
+        Kind::Made => (given.is_string() || given.is_i64(), "a text or a whole number"),
+        Kind::List(item) => match given {
+            Json::Array(items) => return items.iter().find_map(|given| expects(item, given, zone)),
+            _ => (false, "a list"),
+        },
+        Kind::Map(item) => match given {
+            Json::Object(items) => return items.values().find_map(|given| expects(item, given, zone)),
+            _ => (false, "an object: for the name or id of each item its value"),
+        },
+    };
+    (!fits).then_some(expected)
 }
 
 /// A fact that a goal asks for, under the name that it is given by.
@@ -161,7 +137,7 @@ pub fn named(goal: &GoalCheck) -> Vec<NamedFact> {
     let mut groups: Vec<(&str, Kind, Vec<usize>)> = Vec::new();
     let mut groups_about: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, check) in goal.answer.iter().enumerate() {
-        let single = Kind::of(&check.fact).single();
+        let single = single(check.fact.kind());
         let alike = groups_about.entry(&check.about).or_default();
         match alike.iter().find(|group| groups[**group].1 == single) {
             Some(group) => groups[*group].2.push(at),
@@ -257,7 +233,7 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
                 Some(sign) => format!("{} ({sign})", fact.ask.about),
                 None => fact.ask.about,
             };
-            let schema = fact.ask.kind.schema(Some(&about));
+            let schema = value_schema(&fact.ask.kind, Some(&about));
             (fact.name, schema)
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use crate::ending::{Finish, Kind, NamedFact, asks};
+use crate::ending::{Finish, Kind, NamedFact, asks, expects};
 use crate::task::{Checks, Outcome, RefusalClass};
 use crate::value::Zone;
 
@@ -124,7 +124,7 @@ pub fn check(end: &Finish, checks: &Checks, goal: usize, zone: &Zone) -> Result<
             };
             return Err(FinishError::Unknown { found: name.chars().take(60).collect(), expected });
         };
-        if let Some(expected) = ask.kind.expects(given, zone) {
+        if let Some(expected) = expects(&ask.kind, given, zone) {
             let found = given.to_string().chars().take(60).collect();
             return Err(FinishError::Kind { name: name.clone(), found, expected });
         }

@@ -1,18 +1,14 @@
 //! Where worlds come from, and the vocabulary they are written in.
 //!
-//! Owns values, types, the world format, expressions (parsing and type-checking), the types of tasks and checks, the
-//! catalog, and what Diorama knows of English. It must not execute a call, open a socket, read the machine's clock or
+//! Owns values, types, checked worlds, expressions (parsing and type-checking), and what Diorama knows of English.
+//! `diorama-format` owns the documents. It must not execute a call, open a socket, read the machine's clock or
 //! draw an unseeded random number.
 
 pub mod agent_tools;
 pub mod agreement;
-pub mod answer;
-mod ask;
-pub mod casing;
 pub mod check;
 pub mod compose;
 pub mod contract;
-pub mod doc;
 mod draw;
 pub mod ending;
 pub mod english;
@@ -28,6 +24,7 @@ pub mod scenario;
 pub mod schema;
 pub mod script;
 pub mod table;
-pub mod task;
 pub mod value;
 pub mod world;
+
+pub use diorama_format::{answer, ask, casing, doc, task};

@@ -37,7 +37,7 @@ use crate::model::{Record, Resource, World};
 use crate::value::{Instant, Str};
 use crate::world::canonical::{self, Form};
 use crate::world::compile::{compile, compile_whole};
-use crate::world::report::{Finding, Report};
+use diorama_format::{Finding, Report};
 
 /// The provider of made-up values that the name of a field stands for, whole or by its last words.
 ///

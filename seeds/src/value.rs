@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 pub use self::calendar::{Date, Instant, Time, Zone};
 pub use self::decimal::Decimal;
+pub use diorama_format::nfc;
 
 mod calendar;
 mod decimal;
@@ -347,16 +348,6 @@ impl Hash for Value {
             Self::List(items) => items.hash(state),
             Self::Object(fields) => fields.hash(state),
         }
-    }
-}
-
-/// NFC, without copying through an intermediate when the text already is.
-pub fn nfc(text: &str) -> Str {
-    use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
-    if is_nfc_quick(text.chars()) == IsNormalized::Yes {
-        Arc::from(text)
-    } else {
-        text.nfc().collect::<String>().into()
     }
 }
 

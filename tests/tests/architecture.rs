@@ -16,9 +16,10 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 18] = [
+const INSIDE: [(&str, &[&str]); 19] = [
     ("diorama-catalog", &[]),
-    ("diorama-seeds", &["diorama-catalog"]),
+    ("diorama-format", &[]),
+    ("diorama-seeds", &["diorama-catalog", "diorama-format"]),
     ("diorama-openapi", &["diorama-seeds"]),
     ("diorama-engine", &[]),
     ("diorama-import", &["diorama-engine"]),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// How many circles each package may have. A lower count is to be written down here.
-const ALLOWED: [(&str, usize); 20] = [
+const ALLOWED: [(&str, usize); 21] = [
     ("agents", 0),
     ("agents/llm", 0),
     ("agents/llm/server", 0),
@@ -13,6 +13,7 @@ const ALLOWED: [(&str, usize); 20] = [
     ("output", 0),
     ("seeds", 0),
     ("seeds/catalog", 0),
+    ("seeds/format", 0),
     ("seeds/openapi", 4),
     ("simulator", 0),
     ("simulator/answers", 0),

@@ -3,7 +3,7 @@
 use crate::doc::{FieldDoc, PhrasesDoc, ResourceDoc, TypeName};
 use crate::model::{Api, BehaviourKind, PagingMember};
 use crate::world::findings::Findings;
-use crate::world::path::Path;
+use diorama_format::path::Path;
 
 /// A placeholder of a template.
 #[derive(Debug, PartialEq, Eq)]

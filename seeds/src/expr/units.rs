@@ -39,7 +39,7 @@ struct Unit {
 }
 
 static UNITS: LazyLock<Vec<Unit>> =
-    LazyLock::new(|| serde_saphyr::from_str(include_str!("../../data/units.yaml")).unwrap_or_default());
+    LazyLock::new(|| diorama_format::read_words(include_str!("../../data/units.yaml")).unwrap_or_default());
 
 /// Converts a value from one unit to another; `None` when a unit is unknown, they measure different things, or
 /// the result is not finite. The result has twelve significant digits, so that 100 °C are 212 °F and not

@@ -17,7 +17,7 @@ use crate::doc::{DomainDoc, FieldDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::model::{Field, Resource, ResourceId, World};
 use crate::schema::{Schema, Type};
 use crate::value::Value;
-use crate::world::report::{Finding, Report};
+use diorama_format::{Finding, Report};
 
 /// A source world, ready to be materialised.
 pub(super) struct Plan {

@@ -22,7 +22,7 @@ use crate::draw::Streams;
 use crate::keys;
 use crate::model::{Record, Resource, World};
 use crate::value::Value;
-use crate::world::report::Finding;
+use diorama_format::Finding;
 
 /// A world holds no more records than this.
 const MOST_RECORDS: u64 = 2_000_000;

@@ -10,7 +10,7 @@ use super::maker::Maker;
 use crate::doc::{FieldDoc, ResourceDoc, RowsDoc};
 use crate::model::{FieldId, Resource};
 use crate::value::{Value, Zone};
-use crate::world::report::Finding;
+use diorama_format::Finding;
 
 /// The tables of a resource.
 #[derive(Default)]

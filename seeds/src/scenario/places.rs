@@ -9,7 +9,7 @@ use crate::expr::{Expr, ExprError, ExprType, Scope, Slot, compile_condition};
 use crate::model::{DomainId, FieldId, Record, ResourceId, World};
 use crate::schema::Schema;
 use crate::value::Value;
-use crate::world::Finding;
+use diorama_format::Finding;
 
 /// A scenario that fits its world.
 #[derive(Clone, Debug)]

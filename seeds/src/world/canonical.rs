@@ -4,7 +4,6 @@
 //! read back as the same world. Left out is what only serves the making of data: phrases but for those of searches,
 //! scenarios, `ask`, `say`, `fake` (apart from the format of keys, which new records need), `examples`, `each`.
 
-use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::part::Part;
@@ -35,7 +34,7 @@ pub(crate) struct Form {
 
 impl Form {
     pub(crate) fn new(doc: &WorldDoc, world: &World) -> Self {
-        let mut json = serde_json::to_value(bare(&doc.without_private(), world)).unwrap_or_default();
+        let mut json = bare(&doc.without_private(), world).to_json();
         json.sort_all_objects();
         Self { json }
     }
@@ -46,7 +45,7 @@ impl Form {
     /// tool, the members of a reply without `fields`) is therefore shown in this order wherever a world is run, so that
     /// a world read back from its canonical form behaves to the byte like the one that was written.
     pub(crate) fn doc(&self) -> Result<WorldDoc, serde_json::Error> {
-        WorldDoc::deserialize(&self.json)
+        WorldDoc::from_json(&self.json)
     }
 
     /// The canonical JSON of a world of this form.

@@ -28,14 +28,14 @@ use std::collections::{HashMap, HashSet};
 use super::canonical;
 use super::findings::Findings;
 use super::part::Part;
-use super::path::Path;
-use super::report::Report;
 use crate::doc::{DomainHead, GivenDoc, WORLD_VERSION, WorldDoc};
 use crate::english::capitalised;
 use crate::model::{Auth, Domain, DomainId, FieldId, Given, Resource, ResourceId, World};
 use crate::naming;
 use crate::schema::Type;
 use crate::value::{Instant, Str, Value, Zone, nfc};
+use diorama_format::Report;
+use diorama_format::path::Path;
 use serde_json::Value as Json;
 
 /// Most resources, APIs, fields or parameters: positions are 16 bits.

@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use super::report::{Finding, Severity};
 use crate::expr::ExprError;
+use diorama_format::{Finding, Severity};
 
 /// Most findings of one report.
 const MAX_FINDINGS: usize = 500;

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 
-use super::path::Path;
 use crate::doc::{ApiDoc, DomainHead, HouseDoc, ResourceDoc, WorldDoc};
+use diorama_format::path::Path;
 
 /// One domain of the document, whichever form the document uses.
 #[derive(Clone, Copy)]

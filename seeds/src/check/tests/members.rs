@@ -76,7 +76,7 @@ fn read_rows(definitions: &Map<String, Json>) -> Members {
                 panic!("found {line}, expected five cells")
             };
             let example = example.trim_matches('`').replace('\u{0}', "|");
-            let read: Result<Map<String, Json>, _> = serde_saphyr::from_str(&example);
+            let read: Result<Map<String, Json>, _> = diorama_format::read_words(&example);
             let value = read.unwrap_or_else(|error| panic!("{definition}: `{example}`: {error}")).into();
             let row = Member { required: default.starts_with("required"), value };
             let name = name.trim_matches('`').to_owned();

@@ -1,6 +1,5 @@
 //! Reading a `fake`: providers, their options, and whether they fit the field.
 
-use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::super::defaults::Written;
@@ -45,7 +44,7 @@ fn of_members(
     place: &Place<'_>,
     written: Option<Written<'_>>,
 ) -> Option<Maker> {
-    let Ok(FakeDoc::Chance { share, of: None }) = FakeDoc::deserialize(fake) else { return None };
+    let Ok(FakeDoc::Chance { share, of: None }) = FakeDoc::from_json(fake) else { return None };
     let is_object = matches!(schema.kind, Type::Object(_)) && (0.0..=1.0).contains(&share);
     let of = || Box::new(super::super::defaults::maker(schema, written, place));
     is_object.then(|| Maker::Chance { share, of: of() })
@@ -88,7 +87,7 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
         text_maker(text, provider, schema, place)
     } else {
         let named = json!({ "provider": provider });
-        match FakeDoc::deserialize(if fake.is_string() { &named } else { fake }) {
+        match FakeDoc::from_json(if fake.is_string() { &named } else { fake }) {
             Ok(doc) => generator(doc, schema, place, depth)?,
             Err(error) => return Err(unreadable(provider, &error.to_string())),
         }

@@ -9,7 +9,7 @@ use crate::materialise::plan::ResourcePlan;
 use crate::materialise::value::Making;
 use crate::model::Resource;
 use crate::value::Value;
-use crate::world::report::Finding;
+use diorama_format::Finding;
 
 /// Draws for a group of values that must be new together.
 const GROUP_TRIES: u32 = 2_000;

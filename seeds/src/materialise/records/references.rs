@@ -9,7 +9,7 @@ use super::Run;
 use crate::model::ResourceId;
 use crate::schema::{Schema, Type};
 use crate::value::Value;
-use crate::world::report::Finding;
+use diorama_format::Finding;
 
 impl Run<'_> {
     /// A given value; `None` where a reference names a record that is not made yet.

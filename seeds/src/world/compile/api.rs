@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::field::{Types, synonyms};
 use super::measures;
 use super::path::{self, Piece};
@@ -20,6 +19,7 @@ use crate::model::{
 };
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Zone, nfc};
+use diorama_format::path::Path;
 
 /// The search API that every session has beside its world's own.
 const RESERVED_NAME: &str = "ToolSearcher";

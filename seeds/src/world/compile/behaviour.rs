@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::path::Path;
 use super::api::{Builder, key_kind, nothing};
 use super::expressions::plain;
 use super::field::assignable;
@@ -12,6 +11,7 @@ use crate::model::{Behaviour, BehaviourKind, Each, FieldId, ParameterId, Require
 use crate::schema::{KeyKind, Type};
 use crate::task::RefusalClass;
 use crate::value::{Str, nfc};
+use diorama_format::path::Path;
 
 /// The records that a reply shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The names of an API as callers see them: the last step, when all that goes by the world's own names is made.
 
 use super::super::findings::Findings;
-use super::super::path::Path;
+use diorama_format::path::Path;
 use indexmap::IndexMap;
 
 use crate::casing::Casing;

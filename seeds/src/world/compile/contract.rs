@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::Part;
 use crate::contract::{Contract, Schemas};
 use crate::doc::ApiDoc;
 use crate::model::{Parameter, ParameterId};
+use diorama_format::path::Path;
 
 /// The schemas of a domain.
 pub(super) fn schemas(part: &Part<'_>) -> Arc<Schemas> {

@@ -1,12 +1,12 @@
 //! Names that a resource defines for expressions over its records.
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::{Part, is_expression_name};
 use crate::doc::ResourceDoc;
 use crate::expr::{self, ExprType, Scope};
 use crate::model::{Define, Field, Resource, ResourceId};
 use crate::value::{Zone, nfc};
+use diorama_format::path::Path;
 
 /// Reads the definitions of a resource; their expressions are checked once all resources are known.
 pub(super) fn read(

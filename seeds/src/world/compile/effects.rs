@@ -1,11 +1,11 @@
 //! Changes of records: keys, the fields that a new record must have, and the effects of actions.
 
-use super::super::path::Path;
 use super::api::{Builder, key_kind};
 use crate::doc::EffectDoc;
 use crate::expr::{Expr, ExprType};
 use crate::model::{Change, Effect, FieldId, ResourceId, Setter, Which};
 use crate::schema::KeyKind;
+use diorama_format::path::Path;
 
 impl Builder<'_> {
     /// A key expression must give a key of this resource.

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::doc::ApiDoc;
 use crate::world::findings::Findings;
-use crate::world::path::Path;
+use diorama_format::path::Path;
 
 /// The schemas of an API's error bodies.
 pub(super) fn schemas(

@@ -1,10 +1,10 @@
 //! The expressions of an API, compiled in its scope. One that is wrong is reported, and a placeholder takes its place.
 
-use super::super::path::Path;
 use super::api::Builder;
 use crate::expr::{self, Expr, ExprType, Node};
 use crate::schema::Schema;
 use crate::value::{Str, Value};
+use diorama_format::path::Path;
 
 impl Builder<'_> {
     /// An expression of any type.

@@ -7,12 +7,12 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value as Json;
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::{Names, is_member_name, listed};
 use crate::doc::{FieldDoc, TypeName};
 use crate::model::{DomainId, FieldId, Resource, ResourceId};
 use crate::schema::{KeyKind, ObjectField, Pattern, Schema, Type};
 use crate::value::{Str, Value, Zone, nfc};
+use diorama_format::path::Path;
 
 /// Types inside each other above this depth are refused.
 const MAX_DEPTH: u32 = 16;

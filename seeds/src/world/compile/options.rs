@@ -1,8 +1,8 @@
 //! The kind of a behaviour, and the options that go with each kind. An option that does nothing is an error.
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use crate::doc::BehaviourDoc;
+use diorama_format::path::Path;
 
 /// The kind of a behaviour, before its names are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

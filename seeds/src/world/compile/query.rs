@@ -1,6 +1,5 @@
 //! Which records a list, a search, an aggregate or a list of members shows, and in which order.
 
-use super::super::path::Path;
 use super::api::Builder;
 use super::field::assignable;
 use super::listed;
@@ -12,6 +11,7 @@ use crate::model::{
 };
 use crate::schema::{Schema, Type};
 use crate::value::{Str, nfc};
+use diorama_format::path::Path;
 
 /// Items on a page, where the document does not say.
 const PAGE_SIZE: u32 = 20;

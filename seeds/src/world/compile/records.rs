@@ -9,13 +9,13 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::{Part, listed};
 use crate::doc::{EachDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::english::enumerate;
 use crate::model::{FieldId, Record, Resource, ResourceId};
 use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone};
+use diorama_format::path::Path;
 
 /// Most records that a document may ask for, of one resource.
 const MAX_RECORDS: u32 = 1_000_000;

@@ -1,6 +1,5 @@
 //! Replies: what each record shows, and what stands around the records.
 
-use super::super::path::Path;
 use super::api::Builder;
 use super::behaviour::Shown;
 use super::listed;
@@ -13,6 +12,7 @@ use crate::model::{
 use crate::naming;
 use crate::schema::{Schema, Type};
 use crate::value::{Str, nfc};
+use diorama_format::path::Path;
 
 /// Embeddings inside each other above this depth are refused.
 const MAX_DEPTH: u32 = 8;

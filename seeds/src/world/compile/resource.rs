@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::defines;
 use super::field::{Types, synonyms};
 use super::{Names, Part, is_member_name, listed};
@@ -14,6 +13,7 @@ use crate::model::{Domain, DomainId, Field, FieldId, KeyFormat, OnDelete, Resour
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Value, Zone, nfc};
 use crate::{english, keys, naming};
+use diorama_format::path::Path;
 
 /// Sparse integers of 5 to 7 digits, where the key field does not say otherwise.
 const INTEGER_KEYS: (i64, i64) = (10_000, 9_999_999);

@@ -7,7 +7,7 @@ use crate::doc::{ApiDoc, SecurityDoc};
 use crate::model::{Domain, Need, SecurityKind, SecurityScheme};
 use crate::value::nfc;
 use crate::world::findings::Findings;
-use crate::world::path::Path;
+use diorama_format::path::Path;
 
 /// The schemes of a domain.
 pub(super) fn schemes(

@@ -1,7 +1,6 @@
 //! States: a behaviour that moves a record from one to another.
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::api::Builder;
 use super::expressions::plain;
 use super::{Part, listed};
@@ -11,6 +10,7 @@ use crate::model::{BehaviourKind, Change, Effect, FieldId, Require, Resource, Re
 use crate::schema::Type;
 use crate::task::RefusalClass;
 use crate::value::{Value, nfc};
+use diorama_format::path::Path;
 
 /// The status of a refused move: the record is in the wrong state.
 const CONFLICT: u16 = 409;

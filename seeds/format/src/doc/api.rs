@@ -9,8 +9,8 @@ use super::field::FieldDoc;
 use super::wire::{self, is_false};
 use super::words::{Comparison, Method, PageStyle, PagingMember};
 use crate::casing::Casing;
+use crate::normal_form::nfc;
 use crate::task::{RefusalClass, refusal};
-use crate::value::nfc;
 
 /// One API.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -483,7 +483,7 @@ impl PhrasesDoc {
     }
 
     /// Returns the part that a materialised world keeps: the phrases that sessions search by.
-    pub(crate) fn kept(&self) -> Self {
+    pub fn kept(&self) -> Self {
         let search = self.search.iter().map(|phrase| nfc(phrase).to_string()).collect();
         Self { search, ..Self::default() }
     }

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value as Json;
 
-use super::report::{Finding, Report};
 use crate::doc::{WORLD_VERSION, WorldDoc};
+use crate::report::{Finding, Report};
 
 /// Texts above this size are refused.
 const MAX_BYTES: usize = 64 << 20;
@@ -133,7 +133,7 @@ pub fn options() -> serde_saphyr::Options {
     }
 }
 
-pub(super) fn message_of(error: &serde_saphyr::Error) -> String {
+pub(crate) fn message_of(error: &serde_saphyr::Error) -> String {
     let message = plain_message(&error.without_snippet().to_string());
     match message.as_str() {
         "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => {
@@ -164,7 +164,7 @@ fn fix(shape: bool) -> &'static str {
 
 /// The fix of a document whose members are not those of the format; `otherwise` where the message does not tell more. What follows a comma
 /// in a text without quotes is read as a member.
-pub(super) fn fix_of_shape(message: &str, otherwise: &'static str) -> &'static str {
+pub(crate) fn fix_of_shape(message: &str, otherwise: &'static str) -> &'static str {
     let is_mark = |mark: char| !mark.is_alphanumeric() && !"_-".contains(mark);
     let name = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
     match name {
@@ -234,6 +234,6 @@ impl<'de> Visitor<'de> for FirstEntry<'_> {
     }
 }
 
-pub(super) fn to_u32(value: impl TryInto<u32>) -> u32 {
+pub(crate) fn to_u32(value: impl TryInto<u32>) -> u32 {
     value.try_into().unwrap_or(u32::MAX)
 }

@@ -33,7 +33,7 @@ pub(super) struct ReferenceDoc {
 /// A provider with options.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "provider", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum FakeDoc {
+pub enum FakeDoc {
     /// One of these values.
     Pick {
         /// Values of the field's type; null for none.

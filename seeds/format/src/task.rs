@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::ask::Ask;
+use crate::ask::{Ask, Kind};
 
 mod calls;
 mod nested;
@@ -325,6 +325,28 @@ pub enum Fact {
         /// The items.
         items: Vec<Fact>,
     },
+}
+
+impl Fact {
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Number { unit, magnitude, .. } => {
+                Kind::Number { unit: unit.clone(), magnitude: *magnitude }
+            }
+            Self::Money { currency, magnitude, .. } => {
+                Kind::Money { currency: currency.clone(), magnitude: *magnitude }
+            }
+            Self::Count { .. } => Kind::Count,
+            Self::Date { .. } => Kind::Date,
+            Self::Time { .. } => Kind::Time,
+            Self::DateTime { .. } => Kind::DateTime,
+            Self::Entity { .. } => Kind::Text,
+            Self::Boolean { .. } => Kind::Boolean,
+            Self::Made { .. } => Kind::Made,
+            Self::List { items, .. } => Kind::List(Box::new(items.first().map_or(Kind::Text, Self::kind))),
+        }
+    }
 }
 
 /// Where a fact stands, so that a reply of the episode can be said to hold it.

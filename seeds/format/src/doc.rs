@@ -1,6 +1,6 @@
 //! The world format, version 1: the document as people, models and importers write it.
 //!
-//! These structs are the wire form and nothing more; [`crate::model`] is the checked form that runs. Every key
+//! These structs are the wire form and nothing more; the model of `diorama-seeds` is the checked form that runs. Every key
 //! is documented in `docs/world-format.md`. Unknown keys are refused.
 
 mod api;
@@ -17,7 +17,7 @@ mod words;
 mod world;
 
 pub use api::*;
-pub(crate) use fake::FakeDoc;
+pub use fake::FakeDoc;
 pub use field::FieldDoc;
 pub use house::*;
 pub use scenario::*;

@@ -3,11 +3,11 @@
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 
-use super::locate::locate;
-use super::path::{Step, parse};
-use super::read::{fix_of_shape, message_of, options, read, to_u32};
-use super::report::{Finding, Report};
 use crate::doc::{ReactionsDoc, ScenarioDoc, ScenariosDoc, SignInDoc, Wordings, WordsDoc, WorldDoc};
+use crate::locate::locate;
+use crate::path::{Step, parse};
+use crate::read::{fix_of_shape, message_of, options, read, to_u32};
+use crate::report::{Finding, Report};
 
 /// The texts that a world was read from, each with the name of its file: what findings get their lines from.
 #[derive(Clone, Debug, Default)]

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::path::{Step, parse};
-use super::report::{Finding, Report};
+use crate::path::{Step, parse};
+use crate::report::{Finding, Report};
 
 impl Report {
     /// Fills in lines and columns from the text that the document was read from, puts the findings in the order
@@ -23,7 +23,7 @@ impl Report {
 
 /// Fills in the lines and columns that are not known yet, in one pass over the text. A path into an alias, or one that
 /// the text does not have (a default, a missing key), gets the place of its nearest ancestor.
-pub(super) fn locate<'f>(findings: impl Iterator<Item = &'f mut Finding>, text: &[u8]) {
+pub(crate) fn locate<'f>(findings: impl Iterator<Item = &'f mut Finding>, text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let mut wanted = Wanted::default();
     let mut open: Vec<(&mut Finding, usize)> = Vec::new();

@@ -4,27 +4,31 @@ use std::fmt;
 
 /// A place in a document.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path<'a> {
+pub struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     segment: Segment<'a>,
 }
 
 /// One step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Segment<'a> {
+enum Segment<'a> {
+    /// A member of a mapping.
     Name(&'a str),
+    /// A position in a list, from 0.
     Index(usize),
 }
 
 impl<'a> Path<'a> {
     /// The document itself.
-    pub(crate) const ROOT: Path<'static> = Path { parent: None, segment: Segment::Index(0) };
+    pub const ROOT: Path<'static> = Path { parent: None, segment: Segment::Index(0) };
 
-    pub(crate) const fn name(&'a self, name: &'a str) -> Self {
+    /// A member of the mapping at this place.
+    pub const fn name(&'a self, name: &'a str) -> Self {
         Self { parent: Some(self), segment: Segment::Name(name) }
     }
 
-    pub(crate) const fn index(&'a self, index: usize) -> Self {
+    /// An item of the list at this place.
+    pub const fn index(&'a self, index: usize) -> Self {
         Self { parent: Some(self), segment: Segment::Index(index) }
     }
 }
@@ -51,13 +55,15 @@ fn is_plain(name: &str) -> bool {
 
 /// One step of a path that was read back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Step {
+pub enum Step {
+    /// A member of a mapping.
     Name(String),
+    /// A position in a list, from 0.
     Index(usize),
 }
 
 /// Reads a path as [`Path`] writes it; `None` for text that is none.
-pub(crate) fn parse(text: &str) -> Option<Vec<Step>> {
+pub fn parse(text: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {

@@ -10,7 +10,7 @@ use super::world::{DomainDoc, RecordsDoc, ResourceDoc, WorldDoc};
 
 impl WorldDoc {
     /// The document without private fields: what the world that runs is made of.
-    pub(crate) fn without_private(&self) -> Cow<'_, Self> {
+    pub fn without_private(&self) -> Cow<'_, Self> {
         if self.all_resources().all(|resource| resource.fields.values().all(|field| !field.private)) {
             return Cow::Borrowed(self);
         }
@@ -20,7 +20,7 @@ impl WorldDoc {
     }
 
     /// The document with its private fields, and without the APIs, which do not know them, and their policies. None where no field is private.
-    pub(crate) fn for_making(&self) -> Option<Self> {
+    pub fn for_making(&self) -> Option<Self> {
         if self.all_resources().all(|resource| resource.fields.values().all(|field| !field.private)) {
             return None;
         }

@@ -324,7 +324,7 @@ impl WorldDoc {
     }
 
     /// The document without domains and conversations.
-    pub(crate) fn head(&self) -> Self {
+    pub fn head(&self) -> Self {
         Self {
             domain: None,
             resources: IndexMap::new(),
@@ -346,7 +346,7 @@ impl WorldDoc {
     }
 
     /// The document without its conversations, which take more room than all the rest.
-    pub(crate) fn without_scenarios(&self) -> Self {
+    pub fn without_scenarios(&self) -> Self {
         let domain = |domain: &DomainDoc| DomainDoc {
             domain: domain.domain.clone(),
             resources: domain.resources.clone(),
@@ -389,7 +389,7 @@ impl WorldDoc {
 
 impl ResourceDoc {
     /// True for a field that a table gives.
-    pub(crate) fn has_rows_of(&self, field: &str) -> bool {
+    pub fn has_rows_of(&self, field: &str) -> bool {
         self.rows.iter().any(|rows| rows.fields.iter().any(|name| name == field))
     }
 }

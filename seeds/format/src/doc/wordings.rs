@@ -91,7 +91,7 @@ impl ScenarioDoc {
     }
 
     /// Makes room for what is told when a step asks for it, so that a file of words can have it.
-    pub(crate) fn complete_withheld(&mut self) {
+    pub fn complete_withheld(&mut self) {
         let asked = self.goals.iter().flat_map(|goal| &goal.does).filter_map(|step| step.ask.clone());
         for name in asked.collect::<Vec<_>>() {
             self.withheld.entry(name).or_default();
