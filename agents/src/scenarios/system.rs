@@ -77,6 +77,8 @@ fn name_others(world: &World, domains: &[DomainId], rng: &mut ChaCha8Rng) -> Str
 #[must_use]
 pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)]) -> String {
     let mut system = system;
+    // A sentence stands apart from a list.
+    let between = if system.contains("\n\n") { "\n\n" } else { " " };
     for (index, domain) in world.domains.iter().enumerate() {
         let given = world.list_told(DomainId(index as u16));
         let told: Vec<String> =
@@ -84,14 +86,15 @@ pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)])
         if told.is_empty() {
             continue;
         }
-        system.push_str(&format!(" At the service {} use {}.", name_of(&domain.title), told.join(", ")));
+        let (name, told) = (name_of(&domain.title), told.join(", "));
+        system.push_str(&format!("{between}At the service {name} use {told}."));
     }
     for (domain, token) in tokens {
         let domain = &world.domains[domain.index()];
         let parameter = domain.auth.as_ref().map_or("token", |auth| &*auth.parameter);
         let parameter = domain.casing.write(parameter);
         system.push_str(&format!(
-            " The user is signed in at the service {}: {parameter} {token}.",
+            "{between}The user is signed in at the service {}: {parameter} {token}.",
             name_of(&domain.title)
         ));
     }
