@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use diorama_answers::Clock;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
 use diorama_proof::candidate::{CandidateCall, Turn};
@@ -14,6 +15,7 @@ use diorama_seeds::model::{
 };
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
+use diorama_user::asks_leave;
 
 use super::player::{Made, Player};
 use super::rule::tells_rule;
@@ -84,7 +86,7 @@ fn find_price(world: &World, api: &Api, reply: &Body, made: &[Arc<LogEntry>]) ->
 }
 
 impl Player<'_, '_> {
-    /// Begins the assurances of a goal. A question at the end of the goal before is answered by its opening.
+    /// Begins the assurances of a goal. Its opening agrees to what the end of the goal before asks leave for.
     pub(crate) fn begin_assurance(&mut self, doc: &ScenarioGoalDoc) {
         let count = |step: &ScenarioStepDoc| match (&step.each, &step.call) {
             (Some(_), _) => 2,
@@ -92,8 +94,14 @@ impl Player<'_, '_> {
         };
         let searches = if self.manner.retrieves { 1 } else { 0 };
         let is_long = doc.does.iter().map(count).sum::<usize>() + searches >= MIN_LONG_CALLS;
-        let has_consent = self.talk.answered.last().is_some_and(|words| words.ends_with('?'));
+        let has_consent = self.talk.answered.last().is_some_and(|words| self.asks_leave(words));
         self.talk.assurance = Assurance { announces: is_long && self.chance(ANNOUNCES), has_consent };
+    }
+
+    /// Returns true if words of the assistant ask for leave to do something. The answer to other questions is no yes.
+    pub(crate) fn asks_leave(&self, words: &str) -> bool {
+        let zone = &self.world.base.world().zone;
+        asks_leave(words, &Clock::at(self.session.state().clock(), zone))
     }
 
     /// Returns what the assistant says with a step's calls: the step's own words, or an announcement.
@@ -109,6 +117,9 @@ impl Player<'_, '_> {
 
     /// Has the calls of a step confirmed where they take something away, or are charged.
     pub(crate) fn assure(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+        if self.confirm(calls, turns)? {
+            return Ok(());
+        }
         let model = self.world.base.world();
         let api = calls.first().and_then(|(step, _)| model.api_named(step.call.as_deref()?));
         let Some(api) = api.map(|id| model.api(id)).filter(|api| api.writes()) else { return Ok(()) };

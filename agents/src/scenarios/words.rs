@@ -101,6 +101,13 @@ impl Scene {
         Ok(said)
     }
 
+    /// A value in words.
+    pub(crate) fn spell(&self, value: &Value, schema: Schema) -> String {
+        let is_choice = matches!(schema.kind, Type::Enum(_));
+        let spelt = show(&self.setting, value, &Arc::new(schema)).to_string();
+        if is_choice { spelt.replace('_', " ") } else { spelt }
+    }
+
     /// The value of an expression.
     ///
     /// # Errors
