@@ -44,7 +44,13 @@ fn questions_that_ask_leave_are_told_from_others() {
     let model = world.base.world();
     let clock = Clock::at(model.clock, &model.zone);
     let filled = |words: &String| {
-        let values = [("things", "the stay 1204"), ("price", "€12"), ("act", "end the stay"), ("values", "its boat is Otter"), ("wrong", "1204")];
+        let values = [
+            ("things", "the stay 1204"),
+            ("price", "€12"),
+            ("act", "end the stay"),
+            ("values", "its boat is Otter"),
+            ("wrong", "1204"),
+        ];
         speech::fill(words, &values)
     };
     let leave = [&SPEECH.read_backs, &SPEECH.last_chances, &SPEECH.prices, &SPEECH.confirmations];
@@ -54,4 +60,33 @@ fn questions_that_ask_leave_are_told_from_others() {
     for words in WORDS.misspelt.assistant.iter().map(filled) {
         assert!(!asks_leave(&words, &clock), "{words}");
     }
+}
+
+#[test]
+fn a_price_that_was_shown_is_told_before_it_is_charged() {
+    let doc = crate::catalog::world("course_enrolment").unwrap().unwrap();
+    let template = WorldTemplate::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
+    let tells = |question: &str| {
+        SPEECH.prices.iter().any(|words| {
+            let (before, after) = words.split_once("{price}").unwrap();
+            question.starts_with(before) && question.ends_with(after)
+        })
+    };
+    let mut told = 0;
+    for seed in 0..4 {
+        let world = make_world(&template, seed).unwrap();
+        for scenario in template.scenario_set.scenarios() {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let Ok(played) = play(&world, scenario, &[], options(&world, seed), &mut rng) else { continue };
+            for turns in played.candidate.goals.iter().flat_map(|goal| goal.turns.windows(3)) {
+                let question = turns[0].say.as_deref().filter(|_| turns[1].user.is_some());
+                if question.is_some_and(tells) {
+                    // The fee of a course is in no field of the enrolment: it is added to what the student owes.
+                    assert_eq!(turns[2].calls[0].api, "EnrolStudent", "{question:?}");
+                    told += 1;
+                }
+            }
+        }
+    }
+    assert!(told > 0);
 }

@@ -25,8 +25,12 @@ fn the_user_answers_a_confirmation_by_the_calls() {
     let id = session(&app, json!({"task": "t2"}));
     let at = |path: &str| format!("POST /v1/sessions/{id}/{path}");
     let tools = ask(&app, &format!("GET /v1/sessions/{id}/task"), Json::Null).1;
-    let names: Vec<&str> =
-        tools["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    let names: Vec<&str> = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
     assert_eq!(names, ["DeleteProduct", "GetProduct", "confirm", "finish"]);
     let check = |product: u32, answer: &str| {
         let expected = json!({"content": answer, "done": false});
